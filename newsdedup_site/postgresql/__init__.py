@@ -1,0 +1,1 @@
+"""Django's PostgreSQL backend over the embedded server, started when a connection is asked for."""

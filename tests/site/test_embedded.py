@@ -1,0 +1,172 @@
+"""The embedded server, in processes of their own and a home of its own."""
+
+import os
+import pwd
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+import pytest
+
+from newsdedup_site import embedded
+
+pytestmark = [
+    pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="DATABASE_URL names a server: none is embedded"),
+    # One worker: the servers of these tests would crowd a small machine.
+    pytest.mark.xdist_group("embedded"),
+]
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+ASK = "from newsdedup_site import embedded as e; e.ensure_running(); c = e._connect('newsdedup'); "
+
+
+class Home:
+    """A folder for a server, and processes that use it."""
+
+    def __init__(self, folder: Path, **options: object) -> None:
+        self.folder = folder
+        self.environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "NEWSDEDUP_HOME": str(folder)}
+        self.options = options
+
+    def start(self, program: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", program],
+            cwd=CHECKOUT,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            **self.options,
+        )
+
+    def run(self, program: str) -> str:
+        with self.start(program) as process:
+            output, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, output
+        return output.strip()
+
+    def postmaster(self) -> int:
+        [data] = self.folder.glob("*/data")
+        return int((data / "postmaster.pid").read_text().split()[0])
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that every user may pass through, as a folder for a server must be."""
+    folder = Path(tempfile.mkdtemp(prefix="newsdedup-test-"))
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def server(open_folder):
+    home = Home(open_folder)
+    yield home
+    home.run("from newsdedup_site import embedded; embedded.stop()")
+
+
+def test_it_starts_on_demand_in_utf8_whatever_the_callers_locale(server) -> None:
+    ask = ASK + (
+        "c.execute('CREATE EXTENSION pg_trgm'); "
+        "print(c.execute(\"SELECT cardinality(show_trgm('Москва')), current_setting('server_encoding')\").fetchone())"
+    )
+    assert server.run(ask) == "(7, 'UTF8')"
+
+
+def test_many_processes_at_once_share_one_server(server) -> None:
+    ask = ASK + "print(c.execute('SELECT pg_postmaster_start_time()').fetchone()[0])"
+    processes = [server.start(ask) for _ in range(5)]
+    answers = {process.communicate(timeout=120)[0] for process in processes}
+    assert [process.returncode for process in processes] == [0] * 5
+    assert len(answers) == 1
+
+
+def test_articles_survive_a_killed_server(server) -> None:
+    server.run(ASK + "c.execute('CREATE TABLE kept AS SELECT 1 AS one')")
+    os.kill(server.postmaster(), signal.SIGKILL)
+    assert server.run(ASK + "print(c.execute('SELECT one FROM kept').fetchone()[0])") == "1"
+
+
+def test_a_killed_initdb_is_begun_anew(server) -> None:
+    home = Path(server.run("from newsdedup_site import embedded; print(embedded.home())"))
+    server.run("from newsdedup_site import embedded as e; e._make_folder(e.home()); e._init_data = lambda: None")
+    (home / "data").mkdir()
+    (home / "data" / "PG_VERSION").write_text("18\n")
+    assert server.run(ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
+
+
+def test_the_keeper_stops_the_server_when_the_last_user_is_killed(server) -> None:
+    wait = ASK + "print('up', flush=True); import sys; sys.stdin.read()"
+    with server.start(f"import newsdedup_site.embedded as k; k._ensure_keeper = lambda: None; {wait}") as user:
+        assert user.stdout.readline() == "up\n"
+        postmaster = server.postmaster()
+        keeper = server.start(
+            "import os, newsdedup_site.embedded as k; os.fork = lambda: 0; os.setsid = lambda: None; "
+            "k.LINGER_SECONDS = 0.1; k.keep()"
+        )
+        user.send_signal(signal.SIGKILL)
+    output, _ = keeper.communicate(timeout=60)
+    assert (keeper.returncode, output) == (0, "")
+    assert not psutil.pid_exists(postmaster) or psutil.Process(postmaster).status() == psutil.STATUS_ZOMBIE
+
+
+def test_no_folder_that_was_there_before_changes_its_permissions(server, open_folder) -> None:
+    above = [open_folder, *open_folder.parents, CHECKOUT, *CHECKOUT.parents, Path(sys.prefix)]
+    before = [(path.stat().st_mode, path.stat().st_uid) for path in above]
+    server.run(ASK)
+    assert [(path.stat().st_mode, path.stat().st_uid) for path in above] == before
+
+
+def test_the_socket_of_a_deep_folder_lies_elsewhere(open_folder) -> None:
+    deep = open_folder / ("deep" * 20) / ("deeper" * 10)
+    home = Home(deep)
+    folder = Path(home.run("from newsdedup_site import embedded; print(embedded.socket_folder())"))
+    assert len(str(folder / embedded.SOCKET_NAME)) <= embedded.SOCKET_PATH_BYTES
+    try:
+        assert home.run(ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    finally:
+        home.run("from newsdedup_site import embedded; embedded.stop()")
+        folder.rmdir()
+
+
+def _may_run(program: str, user: int) -> bool:
+    try:
+        return subprocess.run([program, "-c", "import psycopg"], user=user, cwd="/", check=False).returncode == 0
+    except PermissionError:
+        return False
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_it_runs_as_an_ordinary_user_too(open_folder) -> None:
+    nobody = pwd.getpwnam("nobody")
+    if not _may_run(sys.executable, nobody.pw_uid):
+        pytest.skip(f"the user nobody may not run {sys.executable}: the test wants an interpreter outside /root")
+    os.chown(open_folder, nobody.pw_uid, nobody.pw_gid)
+    home = Home(open_folder, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[])
+    try:
+        assert home.run(ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
+    finally:
+        home.run("from newsdedup_site import embedded; embedded.stop()")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="PostgreSQL runs as the user itself")
+def test_a_closed_folder_is_refused_with_the_remedy(open_folder) -> None:
+    open_folder.chmod(0o700)
+    with Home(open_folder / "inside").start(ASK) as process:
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert f"{open_folder} is closed to the system user newsdedup-pg" in output
+    assert "Set NEWSDEDUP_HOME to a folder that others may pass through, or set DATABASE_URL." in output
+
+
+def test_an_unknown_action_is_a_usage_error(capsys) -> None:
+    assert embedded.main(["destroy"]) == 2
+    assert capsys.readouterr().err == "usage: python -m newsdedup_site.embedded keep|stop|start|home\n"
