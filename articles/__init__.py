@@ -1,0 +1,1 @@
+"""Newspapers and their articles: normalising, extracting, storing."""

@@ -1,0 +1,88 @@
+"""Newspapers are edited here; articles and their URLs can be looked at, and nothing more."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.forms import SimpleArrayField
+from django.db import models
+from django.http import HttpRequest
+
+from articles.models import Article, ArticleURL, Newspaper
+
+
+class OneALine(SimpleArrayField):
+    """A list, written one value a line; empty lines are passed over."""
+
+    def __init__(self, base_field: forms.Field, **kwargs: Any) -> None:
+        super().__init__(base_field, delimiter="\n", widget=forms.Textarea(attrs={"rows": 4, "cols": 80}), **kwargs)
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str):
+            value = "\n".join(line.strip() for line in value.splitlines() if line.strip())
+        return super().to_python(value)
+
+
+@admin.register(Newspaper)
+class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
+    """Newspapers, and where the crawler finds their articles."""
+
+    list_display = ["name", "host", "crawl"]
+    list_filter = ["crawl"]
+    search_fields = ["name", "host"]
+    fieldsets = [
+        (None, {"fields": ["name", "host", "title_affixes"]}),
+        ("Crawling", {"fields": ["crawl", "feed_urls", "sitemap_urls", "section_urls", "article_url_pattern"]}),
+    ]
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Give lists a field of their own; Django's would show them separated by commas, which URLs may hold."""
+        if not isinstance(db_field, ArrayField):
+            return super().formfield_for_dbfield(db_field, request, **kwargs)
+        base = db_field.base_field
+        scheme: dict[str, Any] = {"assume_scheme": "https"} if isinstance(base, models.URLField) else {}
+        return OneALine(
+            cast("forms.Field", base.formfield(**scheme)),
+            required=not db_field.blank,
+            label=str(db_field.verbose_name).capitalize(),
+            help_text=f"{db_field.help_text} One a line.",
+        )
+
+
+class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+    """Rows that can be looked at; one part of the program writes them, and it is not the admin."""
+
+    def has_add_permission(self, *_args: Any) -> bool:
+        return False
+
+    def has_change_permission(self, *_args: Any) -> bool:
+        return False
+
+    def has_delete_permission(self, *_args: Any) -> bool:
+        return False
+
+
+@admin.register(Article)
+class ArticleAdmin(ReadOnlyAdmin):
+    """Articles as they were stored."""
+
+    list_display = ["headline", "newspaper", "date", "stored_at"]
+    list_filter = ["newspaper"]
+    list_select_related = ["newspaper"]
+    search_fields = ["headline", "=external_id"]
+    date_hierarchy = "date"
+    show_full_result_count = False
+
+
+@admin.register(ArticleURL)
+class ArticleURLAdmin(ReadOnlyAdmin):
+    """The URLs under which articles were seen."""
+
+    list_display = ["url", "kind", "article", "seen_at"]
+    list_filter = ["kind"]
+    list_select_related = ["article"]
+    search_fields = ["url"]
+    show_full_result_count = False

@@ -1,0 +1,280 @@
+"""Imports articles from JSON lines and CSV files."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO, cast
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import Error as DatabaseFault
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.table import Column, Table
+from rich.text import Text
+
+from articles.importing import FileFormat, Rehearsal, Row, Store, UnreadableFileError, import_rows, read_rows
+from articles.ingest import MAX_NEWSPAPER_CHARACTERS, store_articles
+
+STDIN = "-"
+# One transaction each. Larger ones gain no time, and crawlers wait while one is written.
+DEFAULT_BATCH_SIZE = 500
+MAX_BATCH_SIZE = 5_000
+SHOWN_REJECTS = 5
+USAGE_STATUS = 2
+INTERRUPTED_STATUS = 130  # 128 + SIGINT, as shells report it
+REPORTED = ("read", "stored", "known", "rejected", "seconds", "articles/s")
+
+_ENDING = re.compile(r"\.(?P<format>jsonl|csv)(?P<gzipped>\.gz)?\Z", re.IGNORECASE)
+# What differs between two rejections of one kind: quoted values and numbers.
+_VALUE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\d(?:[\d,.:-]*\d)?""")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to import; "-" is standard input."""
+
+    name: str
+    file_format: FileFormat
+    gzipped: bool = False
+
+    @contextmanager
+    def open(self) -> Iterator[tuple[BinaryIO, Callable[[], int], int | None]]:
+        """Open it: the decompressed stream, how much of the file was read by now, and its size, both in bytes."""
+        if self.name == STDIN:
+            yield sys.stdin.buffer, lambda: 0, None
+            return
+        path = Path(self.name)
+        with path.open("rb") as raw:
+            stream = gzip.GzipFile(fileobj=raw) if self.gzipped else raw
+            yield cast("BinaryIO", stream), raw.tell, path.stat().st_size
+
+    def rows(self, stream: BinaryIO, newspaper: str = "") -> Iterator[Row]:
+        try:
+            yield from read_rows(stream, self.file_format, newspaper=newspaper)
+        except UnreadableFileError as error:
+            raise CommandError(f"{self.name} cannot be imported: {error}.") from error
+
+    def check(self) -> None:
+        """Raise CommandError if the file is missing or none of its rows can be read."""
+        if self.name == STDIN:
+            return
+        try:
+            with self.open() as (stream, _, _):
+                next(self.rows(stream), None)
+        except OSError as error:
+            raise CommandError(f"{self.name} cannot be opened: {error.strerror}. Check the path.") from error
+
+
+@dataclass
+class Tally:
+    """What became of the rows of a file."""
+
+    name: str
+    outcomes: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+    @property
+    def read(self) -> int:
+        return self.outcomes.total()
+
+    @property
+    def rate(self) -> float:
+        return self.read / self.seconds if self.seconds else 0.0
+
+    def cells(self) -> list[str]:
+        """Return the row of the table: the name, then REPORTED."""
+        counts = (self.read, *(self.outcomes[each] for each in ("created", "known", "rejected")))
+        return [Path(self.name).name, *(f"{each:,}" for each in counts), f"{self.seconds:.1f}", f"{self.rate:,.0f}"]
+
+    def __str__(self) -> str:
+        _, read, created, known, rejected, _, _ = self.cells()
+        return f"{read} articles read: {created} stored, {known} already known, {rejected} rejected"
+
+
+class Rejects:
+    """Counts the rejected rows by reason, and lists them in a JSON lines file, or the first few in memory."""
+
+    def __init__(self, file: TextIO | None) -> None:
+        self._file = file
+        self.first: list[str] = []
+        self.reasons: Counter[str] = Counter()
+
+    def add(self, name: str, row: Row, reason: str) -> None:
+        # What follows the semicolon is the remedy.
+        self.reasons[_VALUE.sub("…", reason).partition(";")[0]] += 1
+        if self._file is not None:
+            entry = {"file": name, "line": row.line, "reason": reason, "raw": row.raw}
+            self._file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+        elif len(self.first) < SHOWN_REJECTS:
+            self.first.append(f"{name}, line {row.line}: {reason}")
+
+    def flush(self) -> None:
+        if self._file is not None:
+            self._file.flush()
+
+
+class Command(BaseCommand):
+    help = (
+        "Imports articles from .jsonl, .jsonl.gz, .csv and .csv.gz files with the columns date, headline or title, "
+        "url, content or text, newspaper or source, and id. Articles whose URL is known stay as they are."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("files", nargs="+", metavar="FILE", help='a file to import; "-" is standard input')
+        parser.add_argument("--format", choices=["jsonl", "csv"], help='the format of standard input, needed for "-"')
+        parser.add_argument("--rejects", metavar="FILE", help="list the rejected rows in this JSON lines file")
+        parser.add_argument(
+            "--newspaper",
+            type=_newspaper,
+            metavar="NAME",
+            help="the newspaper of the rows that name none (default: that of their URL's host)",
+        )
+        parser.add_argument(
+            "--batch-size",
+            type=_batch_size,
+            default=DEFAULT_BATCH_SIZE,
+            metavar="N",
+            help=f"rows in a transaction, 1 to {MAX_BATCH_SIZE} (default: %(default)s)",
+        )
+        parser.add_argument("--no-progress", action="store_true", help="show no progress bar")
+        parser.add_argument("--dry-run", action="store_true", help="read and check everything, store nothing")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        sources = _sources(options["files"], options["format"], options["rejects"])
+        for source in sources:
+            source.check()
+        tallies: list[Tally] = []
+        stays = "What is stored stays; the same command goes on from there"
+        try:
+            self._import(sources, tallies, options)
+        except KeyboardInterrupt:
+            self._report(tallies, options)
+            self.stderr.write(f"Interrupted. {stays}.")
+            sys.exit(INTERRUPTED_STATUS)
+        except (DatabaseFault, OSError) as error:
+            self._report(tallies, options)
+            raise CommandError(f"The import broke off: {str(error).strip()}. {stays}, once this is mended.") from error
+        self._report(tallies, options)
+
+    def _import(self, sources: Sequence[Source], tallies: list[Tally], options: dict[str, Any]) -> None:
+        store: Store = Rehearsal() if options["dry_run"] else store_articles
+        path = options["rejects"]
+        with open(path, "w", encoding="utf-8") if path else nullcontext() as file:  # noqa: PTH123 - beside nullcontext
+            rejects = Rejects(file)
+            try:
+                for source in sources:
+                    tallies.append(Tally(source.name))
+                    self._import_source(source, tallies[-1], store, rejects, options)
+            finally:
+                self._report_rejects(rejects)
+
+    def _import_source(
+        self, source: Source, tally: Tally, store: Store, rejects: Rejects, options: dict[str, Any]
+    ) -> None:
+        started = time.monotonic()
+        shown = self.stderr.isatty() and not options["no_progress"]
+        with source.open() as (stream, position, size), _progress(shown=shown) as progress:
+            task = progress.add_task(source.name, total=size, tally=tally)
+            rows = source.rows(stream, options["newspaper"] or "")
+            for batch in import_rows(rows, batch_size=options["batch_size"], store=store):
+                for row, stored in batch:
+                    tally.outcomes[stored.outcome] += 1
+                    if stored.outcome == "rejected":
+                        rejects.add(source.name, row, stored.reason)
+                rejects.flush()
+                tally.seconds = time.monotonic() - started
+                progress.update(task, completed=position())
+
+    def _report(self, tallies: Sequence[Tally], options: dict[str, Any]) -> None:
+        """Print the table of the files and, in one line, the sum."""
+        total = Tally("all")
+        columns = (Column(each, justify="right", no_wrap=True) for each in REPORTED)
+        table = Table(Column("file", overflow="fold"), *columns, box=SIMPLE_HEAD, pad_edge=False)
+        for tally in tallies:
+            total.outcomes += tally.outcomes
+            total.seconds += tally.seconds
+            table.add_row(*tally.cells())
+        if len(tallies) > 1:
+            table.add_row(*total.cells())
+        Console(file=cast("TextIO", self.stdout)).print(table)
+        self.stdout.write(f"{'Dry run, nothing was stored: ' if options['dry_run'] else ''}{total}.")
+
+    def _report_rejects(self, rejects: Rejects) -> None:
+        for line in rejects.first:
+            self.stderr.write(line)
+        if rejects.first and (more := rejects.reasons.total() - len(rejects.first)):
+            self.stderr.write(f"… and {more:,} more; --rejects FILE lists them all.")
+        if rejects.reasons:
+            self.stderr.write("Rejected rows by reason:")
+        for reason, count in rejects.reasons.most_common():
+            self.stderr.write(f"{count:>9,}  {reason}")
+
+
+class _RateColumn(ProgressColumn):
+    """How many articles were read, and how many a second."""
+
+    def render(self, task: Task) -> Text:
+        tally: Tally = task.fields["tally"]
+        return Text(f"{tally.read:,} articles, {tally.rate:,.0f}/s")
+
+
+def _progress(*, shown: bool) -> Progress:
+    """Return the progress bar on standard error; its measure is the bytes of the file."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        _RateColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=not shown,
+    )
+
+
+def _sources(names: Sequence[str], stdin_format: FileFormat | None, rejects: str | None) -> list[Source]:
+    """Return the files to import. Raises CommandError for a usage that cannot be meant."""
+    sources = [_source(name, stdin_format) for name in names]
+    if names.count(STDIN) > 1:
+        raise CommandError('"-" is given twice; standard input can be read once.', returncode=USAGE_STATUS)
+    if rejects and Path(rejects).resolve() in {Path(name).resolve() for name in names if name != STDIN}:
+        raise CommandError(f"--rejects {rejects} would overwrite a file to import.", returncode=USAGE_STATUS)
+    return sources
+
+
+def _source(name: str, stdin_format: FileFormat | None) -> Source:
+    if name == STDIN:
+        if stdin_format is None:
+            raise CommandError('"-" needs --format jsonl or --format csv.', returncode=USAGE_STATUS)
+        return Source(name, stdin_format)
+    ending = _ENDING.search(name)
+    if ending is None:
+        fault = f"The format of {name} is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz"
+        raise CommandError(f'{fault}, or read it with "-" and --format.', returncode=USAGE_STATUS)
+    file_format: FileFormat = "csv" if ending["format"].lower() == "csv" else "jsonl"
+    return Source(name, file_format, gzipped=ending["gzipped"] is not None)
+
+
+def _newspaper(value: str) -> str:
+    name = " ".join(value.split())
+    if not 0 < len(name) <= MAX_NEWSPAPER_CHARACTERS:
+        raise argparse.ArgumentTypeError(
+            f"a newspaper's name has 1 to {MAX_NEWSPAPER_CHARACTERS} characters, this one {len(name)}"
+        )
+    return name
+
+
+def _batch_size(value: str) -> int:
+    if not value.isdecimal() or not 1 <= int(value) <= MAX_BATCH_SIZE:
+        raise argparse.ArgumentTypeError(f"{value!r} is not a number from 1 to {MAX_BATCH_SIZE}")
+    return int(value)

@@ -1,0 +1,111 @@
+"""Newspapers, their articles, and every URL under which an article was seen."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import URLValidator
+from django.db import models
+from django.db.models.functions import MD5
+
+from articles.querysets import ArticleQuerySet
+
+_URL = URLValidator(schemes=["http", "https"])
+
+
+class Newspaper(models.Model):
+    """A source of articles: a newspaper, an agency, a site. Its rows configure the spiders."""
+
+    name = models.CharField(max_length=200, unique=True, help_text="As it is shown to editors.")
+    host = models.CharField(
+        max_length=253,
+        blank=True,
+        help_text="The host its articles stand on, without www. An import without a newspaper column finds it by this.",
+    )
+    title_affixes = ArrayField(
+        models.CharField(max_length=200),
+        default=list,
+        blank=True,
+        help_text="What this newspaper puts before or after its headlines, such as its name; separated by commas.",
+    )
+    crawl = models.BooleanField(default=True, help_text="Whether `manage.py crawl` without names visits it.")
+    feed_urls = ArrayField(
+        models.URLField(max_length=2000, validators=[_URL]), default=list, blank=True, help_text="RSS or Atom feeds."
+    )
+    sitemap_urls = ArrayField(
+        models.URLField(max_length=2000, validators=[_URL]), default=list, blank=True, help_text="Sitemaps or indexes."
+    )
+    section_urls = ArrayField(
+        models.URLField(max_length=2000, validators=[_URL]),
+        default=list,
+        blank=True,
+        help_text="Pages that list articles, such as the front page of a section.",
+    )
+    article_url_pattern = models.CharField(
+        max_length=500,
+        blank=True,
+        help_text="A regular expression found in the URL of every article and in no other, such as /\\d{4}/\\d{2}/. "
+        "Links from section pages and sitemaps that do not match are not visited. Empty: all are.",
+    )
+
+    class Meta:
+        ordering = ["name"]
+        indexes = [models.Index(fields=["host"], name="newspaper_host")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Article(models.Model):
+    """One article as it was first stored. Written by articles/ingest.py alone, and never deleted."""
+
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.PROTECT, related_name="articles")
+    external_id = models.CharField(max_length=200, blank=True, help_text="Its id in the collection it came from.")
+    date = models.DateField(help_text="The day of publication.")
+    headline = models.TextField(blank=True)
+    url = models.TextField(help_text="The URL under which it was first stored.")
+    content = models.TextField()
+    normalized_title = models.TextField(editable=False)
+    normalized_text = models.TextField(editable=False)
+    text_digest = models.UUIDField(
+        null=True, editable=False, help_text="Of the normalised text; none if that is empty."
+    )
+    normalizer_version = models.PositiveSmallIntegerField(editable=False)
+    stored_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ArticleQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["date", "id"]
+        indexes = [
+            models.Index(fields=["date", "id"], name="article_date"),
+            models.Index(fields=["text_digest"], name="article_text_digest"),
+            models.Index("newspaper", "date", MD5("normalized_title"), name="article_title"),
+            models.Index(fields=["external_id"], name="article_external_id", condition=~models.Q(external_id="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.headline or "(no title)"
+
+
+class ArticleURL(models.Model):
+    """A URL under which an article was seen; it belongs to one article for good."""
+
+    class Kind(models.TextChoices):
+        PAGE = "page", "page"
+        FEED = "feed", "feed link"
+        REDIRECT = "redirect", "redirect target"
+        CANONICAL = "canonical", "canonical link"
+        IMPORT = "import", "imported"
+
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="urls")
+    url = models.TextField(help_text="As it was seen.")
+    key = models.UUIDField(unique=True, editable=False, help_text="UUID version 5 of the canonicalised URL.")
+    normalized_url = models.TextField(editable=False, help_text="The lossy form that the url pass compares.")
+    kind = models.CharField(max_length=9, choices=Kind.choices)
+    seen_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name = "article URL"
+        indexes = [models.Index(MD5("normalized_url"), name="article_url_normalized")]
+
+    def __str__(self) -> str:
+        return self.url

@@ -1,0 +1,22 @@
+"""Pure functions that bring URLs, titles and texts into the forms that are compared.
+
+NORMALIZER_VERSION grows with every change of a result; it is stored with each article, so that a
+change of the rules finds the articles that still carry the old forms.
+"""
+
+from articles.normalization.text import normalize_text, text_digest
+from articles.normalization.titles import normalize_title
+from articles.normalization.urls import canonicalize_url, host_of, normalize_url, url_key
+
+NORMALIZER_VERSION = 1
+
+__all__ = [
+    "NORMALIZER_VERSION",
+    "canonicalize_url",
+    "host_of",
+    "normalize_text",
+    "normalize_title",
+    "normalize_url",
+    "text_digest",
+    "url_key",
+]

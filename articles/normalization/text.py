@@ -1,0 +1,52 @@
+"""The form of a text that is compared: case, punctuation and typography removed."""
+
+import hashlib
+import re
+import unicodedata
+import uuid
+
+# Letters, marks and numbers stay. Marks (M) are vowels in Sinhala, Tamil, Hindi and others.
+_KEPT_CATEGORIES = frozenset("LMN")
+# Format characters (soft hyphen, zero-width joiners, direction marks) and enclosing marks (the key of an
+# emoji digit) vanish within a word.
+_VANISHING_CATEGORIES = frozenset({"Cf", "Me"})
+# Letters and marks by category that only shape others: the combining grapheme joiner, the Arabic tatweel,
+# Hangul fillers, and the variation selectors that make an emoji of a sign. Two spellings are one text.
+_VANISHING = re.compile("[\u034f\u0640\u115f\u1160\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+
+
+class _CharacterTable(dict[int, str | None]):
+    """The table for str.translate, filled as characters are met."""
+
+    def __missing__(self, code: int) -> str | None:
+        character = chr(code)
+        category = unicodedata.category(character)
+        if _VANISHING.match(character) or category in _VANISHING_CATEGORIES:
+            result: str | None = None
+        elif category[0] in _KEPT_CATEGORIES:
+            result = character
+        else:
+            result = " "
+        self[code] = result
+        return result
+
+
+_TABLE = _CharacterTable()
+
+
+def normalize_text(text: str) -> str:
+    """Return the text in NFKC, without case, as words of letters, marks and digits with one blank between.
+
+    The result of a normalised text is that text. Empty for a text without letters and digits.
+    Source: the "homogenised content" of the similarity join, whose first 1000 characters are compared.
+    """
+    # Folding joins STRASSE and Straße, and both small sigmas; lower() because it leaves Cherokee in capitals.
+    folded = unicodedata.normalize("NFKC", text).casefold().lower()
+    return " ".join(unicodedata.normalize("NFKC", folded.translate(_TABLE)).split())
+
+
+def text_digest(normalized_text: str) -> uuid.UUID | None:
+    """Return 128 bits of BLAKE2b over a normalised text; None for an empty one, which equals nothing."""
+    if not normalized_text:
+        return None
+    return uuid.UUID(bytes=hashlib.blake2b(normalized_text.encode(), digest_size=16).digest())

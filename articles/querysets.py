@@ -1,0 +1,27 @@
+"""Questions that are asked of articles in more than one place."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+
+if TYPE_CHECKING:
+    from articles.models import Article  # noqa: F401 - the base class names it in a string
+
+
+class ArticleQuerySet(models.QuerySet["Article"]):
+    """Articles."""
+
+    def in_scope(
+        self, since: datetime.date | None, until: datetime.date | None, newspaper_ids: Collection[int] | None
+    ) -> ArticleQuerySet:
+        """Return the articles published from `since` to `until`, both included, by these newspapers; None: no bound."""
+        bounds: dict[str, Any] = {"date__gte": since, "date__lte": until, "newspaper_id__in": newspaper_ids}
+        return self.filter(**{name: value for name, value in bounds.items() if value is not None})
+
+    def without_texts(self) -> ArticleQuerySet:
+        """Return the same articles without loading their long texts."""
+        return self.defer("content", "normalized_text", "normalized_title")

@@ -1,0 +1,77 @@
+import sys
+import uuid
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from articles.normalization import normalize_text, text_digest
+
+
+@pytest.mark.parametrize(
+    ("text", "normalized"),
+    [
+        ("The Harbour-Bridge, closed!", "the harbour bridge closed"),
+        ("  one\n\ttwo\u00a0three  ", "one two three"),
+        ("“Don’t”, she said – twice…", "don t she said twice"),
+        ("1,250 euros (£9.99)", "1 250 euros 9 99"),
+        ("", ""),
+        ("—!?…", ""),
+        ("\x00null\x1fbytes", "null bytes"),
+        ("half \ud800 pair", "half pair"),
+    ],
+)
+def test_words_are_left(text: str, normalized: str) -> None:
+    assert normalize_text(text) == normalized
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        pytest.param("ﬁnance", "finance", id="ligature"),
+        pytest.param("ＮＥＷＳ", "news", id="full width"),
+        pytest.param("cafe\u0301", "café", id="composed"),
+        pytest.param("STRASSE", "Straße", id="sharp s"),
+        pytest.param("ΛΌΓΟΣ", "λόγος", id="final sigma"),
+        pytest.param("ᏣᎳᎩ", "ꮳꮃꭹ", id="Cherokee"),
+        pytest.param("har\u00adbour", "harbour", id="soft hyphen"),
+        pytest.param("\u200eharbour\u200f", "harbour", id="direction marks"),
+        pytest.param("❤️ fair", "❤ fair", id="variation selector"),
+        pytest.param("1️⃣ goal", "1 goal", id="emoji digit"),
+        pytest.param("محـــمد", "محمد", id="tatweel"),
+    ],
+)
+def test_typography_makes_no_difference(left: str, right: str) -> None:
+    assert normalize_text(left) == normalize_text(right)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["කොළඹ වරාය", "யாழ்ப்பாணம் செய்தி", "أَخبار المدينة", "новый мост", "नई सड़क", "桥梁 关闭", "цёй"],
+)
+def test_letters_and_marks_of_other_scripts_stay(text: str) -> None:
+    assert normalize_text(text) == text
+
+
+def test_no_character_changes_again() -> None:
+    for code in range(sys.maxunicode + 1):
+        once = normalize_text(f"a{chr(code)}b")
+        assert normalize_text(once) == once, hex(code)
+
+
+@given(st.text())
+def test_the_result_of_a_result_is_that_result(text: str) -> None:
+    once = normalize_text(text)
+    assert normalize_text(once) == once == once.lower()
+
+
+def test_digest_is_fixed_because_it_is_stored() -> None:
+    assert text_digest("harbour bridge") == uuid.UUID("443825b1-48fd-ff4c-4ef1-d01bdeabde6b")
+
+
+def test_different_texts_have_different_digests() -> None:
+    assert text_digest("harbour bridge") != text_digest("harbour bridges")
+
+
+def test_empty_text_has_no_digest() -> None:
+    assert text_digest("") is None

@@ -1,0 +1,120 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from articles.normalization import normalize_text, normalize_title
+
+PAPER = ["Example Times"]
+LONG_PART = "mayor opens the long awaited bridge"  # 35 characters
+
+
+@pytest.mark.parametrize(
+    ("title", "normalized"),
+    [
+        ("Mayor’s Plan: “No”, Says Council!", "mayor s plan no says council"),
+        ("<b>Bridge</b>s closed<br>today", "bridges closed today"),
+        ("Bridge<!-- ad --> closed", "bridge closed"),
+        ("Fish &amp; chips&nbsp;tax", "fish chips tax"),
+        ("Escaped twice: &lt;b&gt;fish&lt;/b&gt; &amp;amp; chips", "escaped twice fish chips"),
+        ("Why 5 < 6 and 7 > 3", "why 5 6 and 7 3"),
+        ("  Two\n lines ", "two lines"),
+    ],
+)
+def test_markup_case_and_punctuation_go(title: str, normalized: str) -> None:
+    assert normalize_title(title) == normalized
+
+
+@pytest.mark.parametrize("title", ["", "  ", "(no title)", "[No Title]", "Untitled", "—", "<p></p>", "&nbsp;"])
+def test_no_title_is_empty(title: str) -> None:
+    assert normalize_title(title) == ""
+
+
+def test_no_title_is_empty_beside_the_newspaper_too() -> None:
+    assert normalize_title("(no title) - Example Times", PAPER) == ""
+
+
+@pytest.mark.parametrize("separator", [" - ", " – ", " — ", "—", " | ", "|", ": ", " : ", " :: ", " · ", " « ", " » "])
+def test_newspaper_goes_at_either_end(separator: str) -> None:
+    assert normalize_title(f"Council votes{separator}Example Times", PAPER) == "council votes"
+    assert normalize_title(f"Example Times{separator}Council votes", PAPER) == "council votes"
+
+
+@pytest.mark.parametrize(
+    ("title", "affixes"),
+    [
+        ("Council votes | THE EXAMPLE-TIMES", ["Example Times"]),
+        ("Council votes | Example Times", ["The Example Times"]),
+        ("Council votes | exampletimes.com", ["Example Times"]),
+        ("Council votes | www.exampletimes.co.uk", ["The Example Times"]),
+        ("Council votes | Example Times", ["exampletimes.com"]),
+        ("Council votes | City Desk | Example Times", ["Example Times", "City Desk"]),
+        ("Example Times: Council votes - Example Times", ["Example Times"]),
+        ("Council votes - News: Radio Four", ["News: Radio Four"]),
+    ],
+)
+def test_spellings_of_the_newspaper(title: str, affixes: list[str]) -> None:
+    assert normalize_title(title, affixes) == "council votes"
+
+
+@pytest.mark.parametrize(
+    ("title", "affixes", "normalized"),
+    [
+        pytest.param("Example Times", PAPER, "example times", id="nothing but the name"),
+        pytest.param("Example Times - Example Times", PAPER, "example times", id="the name twice"),
+        pytest.param("Example Times wins prize", PAPER, "example times wins prize", id="no separator"),
+        pytest.param("Council votes | Other Times", PAPER, "council votes other times", id="another newspaper"),
+        pytest.param("Vote | jones.house.example", ["house.example"], "vote jones house example", id="another host"),
+        pytest.param("Vote - Budget", [""], "vote budget", id="empty name"),
+    ],
+)
+def test_what_is_not_the_newspapers_affix_stays(title: str, affixes: list[str], normalized: str) -> None:
+    assert normalize_title(title, affixes) == normalized
+
+
+@pytest.mark.parametrize("separator", [" - ", " – ", " — ", "—", " | ", "|", ": ", "：", "｜"])
+def test_a_long_part_stands_for_the_title(separator: str) -> None:
+    assert normalize_title(f"Update{separator}{LONG_PART}") == LONG_PART
+    assert normalize_title(f"{LONG_PART}{separator}Minister") == LONG_PART
+
+
+@pytest.mark.parametrize("joint", [":", "-", "–", " « ", " · ", ", "])
+def test_what_is_no_separator_splits_nothing(joint: str) -> None:
+    assert normalize_title(f"Meeting at 10{joint}30 on {LONG_PART}") == f"meeting at 10 30 on {LONG_PART}"
+
+
+def test_the_part_needs_32_characters() -> None:
+    assert normalize_title(f"Update: {'b' * 32}") == "b" * 32
+    assert normalize_title(f"Update: {'b' * 31}") == f"update {'b' * 31}"
+
+
+def test_a_newspapers_long_name_does_not_stand_for_the_title() -> None:
+    name = "Example Times of the Lower River and the Coast"
+    title = f"Council votes - {name} - Sport"
+    assert normalize_title(title, [name]) == "council votes example times of the lower river and the coast sport"
+
+
+def test_kickers_over_one_long_part_are_one_form() -> None:
+    question = "what the new tax rules mean for small farmers"
+    assert normalize_title(f"Budget 2024: {question}") == normalize_title(f"Analysis: {question}") == question
+
+
+@pytest.mark.parametrize(
+    ("title", "affixes", "normalized"),
+    [
+        ("වරායේ නව පාලම - උදාහරණ පුවත්", ["උදාහරණ පුවත්"], "වරායේ නව පාලම"),
+        ("யாழ்ப்பாணம் | செய்தி", ["செய்தி"], "யாழ்ப்பாணம்"),
+        ("الجسر مغلق | صحيفة المثال", ["صحيفة المثال"], "الجسر مغلق"),
+        ("Новый мост — Вечерний Пример", ["вечерний пример"], "новый мост"),
+    ],
+)
+def test_other_scripts(title: str, affixes: list[str], normalized: str) -> None:
+    assert normalize_title(title, affixes) == normalized
+
+
+_PIECES = [" - ", ": ", " | ", "—", " « ", "::", "<b>", "</b>", "&amp;", "&lt;", "&#8211;", "no title", "the "]
+
+
+@given(st.lists(st.sampled_from([*_PIECES, "Example Times", "exampletimes.com"]) | st.text(max_size=4)).map("".join))
+def test_the_result_of_a_result_is_that_result(title: str) -> None:
+    once = normalize_title(title, PAPER)
+    assert normalize_title(once, PAPER) == once == normalize_text(once)

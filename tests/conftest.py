@@ -1,0 +1,44 @@
+"""What tests of every room use."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from itertools import count
+
+import pytest
+
+from articles.ingest import IncomingArticle, store_article
+from articles.models import Article
+
+StoreArticle = Callable[..., Article]
+
+
+@pytest.fixture
+def store() -> StoreArticle:
+    """Return a function that stores an article through ingest; what a test does not name is made up."""
+    numbers = count(1)
+
+    def _store(
+        content: str = "",
+        *,
+        newspaper: str = "Harbour Post",
+        date: str = "2026-03-02",
+        headline: str | None = None,
+        url: str | None = None,
+        external_id: str = "",
+    ) -> Article:
+        number = next(numbers)
+        stored = store_article(
+            IncomingArticle(
+                date=datetime.date.fromisoformat(date),
+                headline=f"Headline number {number} of the day" if headline is None else headline,
+                url=url or f"https://paper.example/{date.replace('-', '/')}/story-number-{number}",
+                content=content or f"Text number {number}, which is like no other text of the {number}th kind.",
+                newspaper=newspaper,
+                external_id=external_id,
+            )
+        )
+        return Article.objects.get(pk=stored.article_id)
+
+    return _store
