@@ -1,0 +1,1 @@
+"""Detecting, comparing, clustering and reviewing near-duplicate articles."""

@@ -1,0 +1,153 @@
+"""The admin's rooms of the desk: profiles can be changed, all else can be looked at."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db import transaction
+from django.http import HttpRequest
+
+from dedup.models import Cluster, Decision, DetectionRun, Evidence, Pair, Profile
+from dedup.passes import PASSES
+from dedup.passes.base import Setting, settings_of
+from dedup.profiles import ProfileError, configs_of
+
+
+class ProfileForm(forms.ModelForm[Profile]):
+    """A form whose fields are generated from the declared settings of every pass."""
+
+    class Meta:
+        model = Profile
+        fields = ("name", "is_default")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        stored = self.instance.settings or {}
+        for name, each in PASSES.items():
+            for setting, (field, declared) in settings_of(each.config_class).items():
+                value = stored.get(name, {}).get(setting, field.default)
+                self.fields[f"{name}__{setting}"] = _form_field(setting, field, declared, value)
+
+    def _get_validation_exclusions(self) -> set[str]:
+        # Not an error of the form: saving takes the tick from the profile that had it (save_model below).
+        return {*super()._get_validation_exclusions(), "is_default"}  # type: ignore[misc]
+
+    def clean(self) -> dict[str, Any]:
+        """Put the fields together into the stored settings, and have the passes judge them."""
+        cleaned = super().clean() or {}
+        chosen: dict[str, dict[str, Any]] = {name: {} for name in PASSES}
+        for name, each in PASSES.items():
+            for setting, (field, _) in settings_of(each.config_class).items():
+                value = cleaned.get(f"{name}__{setting}")
+                if value is not None and value != field.default:
+                    chosen[name][setting] = value
+        self.instance.settings = {name: values for name, values in chosen.items() if values}
+        if not self.errors:
+            try:
+                configs_of(self.instance.settings)
+            except ProfileError as error:
+                self.add_error(None, str(error))
+        if self.instance.pk and self.initial.get("is_default") and not cleaned.get("is_default"):
+            self.add_error("is_default", "One profile must be the default: tick this box on another one instead.")
+        return cleaned
+
+
+def _form_field(setting: str, field: dataclasses.Field[Any], declared: Setting, value: Any) -> forms.Field:
+    label = setting.replace("_", " ").capitalize()
+    common: dict[str, Any] = {"label": label, "initial": value}
+    if isinstance(field.default, bool):
+        return forms.BooleanField(required=False, help_text=declared.help, **common)
+    bounds = f"{declared.minimum:g} to {declared.maximum:g} {declared.unit}; default {field.default:g}."
+    common |= {
+        "help_text": f"{declared.help} {bounds} Source: {declared.source}.",
+        "min_value": declared.minimum,
+        "max_value": declared.maximum,
+    }
+    if isinstance(field.default, int):
+        return forms.IntegerField(**common)
+    return forms.FloatField(widget=forms.NumberInput(attrs={"step": "0.01"}), **common)
+
+
+@admin.register(Profile)
+class ProfileAdmin(admin.ModelAdmin[Profile]):
+    """Windows, thresholds and passes, with their ranges."""
+
+    form = ProfileForm
+    list_display = ("name", "is_default", "updated_at")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Profile | None = None) -> Any:
+        """Show a box for each pass."""
+        boxes: list[Any] = [(None, {"fields": ("name", "is_default")})]
+        for name, each in PASSES.items():
+            fields = [f"{name}__{setting}" for setting in settings_of(each.config_class)]
+            boxes.append((f"{each.label} ({name})", {"fields": fields, "description": type(each).__doc__}))
+        return boxes
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """Return the generated form; its extra fields are no fields of the model."""
+        kwargs["fields"] = ("name", "is_default")
+        return super().get_form(request, obj, change=change, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: Profile, form: Any, change: Any) -> None:
+        """Store the profile; a new default takes the place of the old one."""
+        with transaction.atomic():
+            if obj.is_default:
+                Profile.objects.exclude(pk=obj.pk).filter(is_default=True).update(is_default=False)
+            super().save_model(request, obj, form, change)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse to delete the default profile: a run without a name needs it."""
+        return super().has_delete_permission(request, obj) and not (obj and obj.is_default)
+
+
+class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+    """What the detection and the editors wrote: to be looked at."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Refuse."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse."""
+        return False
+
+
+@admin.register(DetectionRun)
+class DetectionRunAdmin(ReadOnlyAdmin):
+    list_display = ("id", "state", "profile_name", "started_at", "finished_at", "requested_by")
+    list_filter = ("state",)
+
+
+@admin.register(Pair)
+class PairAdmin(ReadOnlyAdmin):
+    list_display = ("id", "state", "best_score", "days_apart", "same_newspaper")
+    list_filter = ("state", "same_newspaper")
+    list_select_related = True
+    show_full_result_count = False
+
+
+@admin.register(Evidence)
+class EvidenceAdmin(ReadOnlyAdmin):
+    list_display = ("id", "pair", "pass_name", "score", "joins", "stale", "run")
+    list_filter = ("pass_name", "stale")
+    list_select_related = ("pair", "run")
+    show_full_result_count = False
+
+
+@admin.register(Cluster)
+class ClusterAdmin(ReadOnlyAdmin):
+    list_display = ("id", "state", "size", "lowest_score", "first_day", "last_day")
+    list_filter = ("state",)
+
+
+@admin.register(Decision)
+class DecisionAdmin(ReadOnlyAdmin):
+    list_display = ("id", "kind", "decided_by", "decided_at", "note")
+    list_filter = ("kind", "decided_by")

@@ -1,0 +1,181 @@
+"""The writer of clusters: rebuilds them from evidence and decisions, and keeps their numbers while it can."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from django.db import connection, transaction
+from django.db.models import Q
+
+from articles.models import Article
+from dedup.clustering import Clustering, Component, Edge, cluster
+from dedup.models import Cluster, Decision, Evidence, Link, Membership
+
+# Decisions and runs rebuild clusters one after the other. Arbitrary, but fixed.
+_CLUSTER_LOCK = 5_112_002
+
+# The latest link of each pair of articles whose decision has not been undone. Relies on the index link_latest.
+_STANDING_LINKS_SQL = """
+SELECT DISTINCT ON (link.left_id, link.right_id) link.left_id, link.right_id, link.kind
+FROM dedup_link AS link
+WHERE NOT EXISTS (SELECT FROM dedup_decision AS undo WHERE undo.undoes_id = link.decision_id)
+  AND (%(articles)s::bigint[] IS NULL OR link.left_id = ANY (%(articles)s) OR link.right_id = ANY (%(articles)s))
+ORDER BY link.left_id, link.right_id, link.decision_id DESC
+"""
+
+
+class Links(NamedTuple):
+    """What editors decided of pairs of articles (left < right), as far as it stands."""
+
+    must: list[tuple[int, int]]
+    cannot: list[tuple[int, int]]
+    unsure: list[tuple[int, int]]
+
+
+def lock_clusters() -> None:
+    """Wait until nobody else rebuilds clusters, and keep others waiting until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLUSTER_LOCK])
+
+
+def standing_links(articles: Collection[int] | None = None) -> Links:
+    """Return the links that stand, of these articles or of all."""
+    links = Links([], [], [])
+    lists = {Link.Kind.MUST: links.must, Link.Kind.CANNOT: links.cannot, Link.Kind.UNSURE: links.unsure}
+    with connection.cursor() as cursor:
+        cursor.execute(_STANDING_LINKS_SQL, {"articles": None if articles is None else list(articles)})
+        for left, right, kind in cursor:
+            lists[Link.Kind(kind)].append((left, right))
+    return links
+
+
+def rebuild_clusters(articles: Collection[int] | None = None) -> Clustering:
+    """Rebuild the clusters that these articles are, or come to be, part of; None: all clusters.
+
+    The same evidence and decisions always give the same clusters. A cluster keeps its number as long as
+    most of its articles stay together.
+    """
+    with transaction.atomic():
+        lock_clusters()
+        concerned = None if articles is None else _neighbourhood(articles)
+        links = standing_links(concerned)
+        result = cluster(_edges(concerned), links.must, links.cannot)
+        _write(result.components, concerned)
+    return result
+
+
+def _edges(articles: Collection[int] | None) -> list[Edge]:
+    evidence = Evidence.objects.filter(stale=False, joins=True)
+    if articles is not None:
+        evidence = evidence.filter(pair__left__in=articles, pair__right__in=articles)
+    best: dict[tuple[int, int], float] = {}
+    for left, right, score in evidence.order_by().values_list("pair__left", "pair__right", "score").iterator():
+        best[left, right] = max(score, best.get((left, right), 0.0))
+    return [Edge(left, right, score) for (left, right), score in best.items()]
+
+
+def _neighbourhood(articles: Collection[int]) -> set[int]:
+    """Return all articles that evidence, must-links or present clusters tie to these, however many steps away."""
+    reached: set[int] = set()
+    frontier = set(articles)
+    while frontier:
+        reached |= frontier
+        tied = Evidence.objects.filter(
+            Q(pair__left__in=frontier) | Q(pair__right__in=frontier), stale=False, joins=True
+        )
+        ends = {end for pair in tied.order_by().values_list("pair__left", "pair__right") for end in pair}
+        ends |= {end for pair in standing_links(frontier).must for end in pair}
+        ends |= set(
+            Membership.objects.filter(cluster__memberships__article__in=frontier).values_list("article", flat=True)
+        )
+        frontier = ends - reached
+    return reached
+
+
+def _write(components: list[Component], concerned: Collection[int] | None) -> None:
+    """Bring the stored clusters of the articles concerned to these components."""
+    memberships = Membership.objects.all() if concerned is None else Membership.objects.filter(article__in=concerned)
+    before = dict(memberships.values_list("article", "cluster"))
+    numbers = _numbers(components, before)
+    facts = _facts(components)
+    existing = Cluster.objects.in_bulk(set(before.values()))
+    changed: list[Cluster] = []
+    new: list[Cluster] = []
+    placed: list[tuple[Cluster, Component]] = []
+    for component, number in zip(components, numbers, strict=True):
+        row = _row(component, facts)
+        if number is None:
+            new.append(row)
+        else:
+            row.pk = number
+            if _differs(existing[number], row):
+                changed.append(row)
+        placed.append((row, component))
+    Cluster.objects.bulk_create(new)
+    Cluster.objects.bulk_update(changed, _FIELDS, batch_size=1000)
+    _move(before, {article: row.pk for row, component in placed for article in component.articles})
+    Cluster.objects.filter(pk__in=set(before.values()) - {row.pk for row, _ in placed}).delete()
+
+
+_FIELDS = ("kept", "state", "size", "lowest_score", "first_day", "last_day")
+
+
+def _differs(row: Cluster, fresh: Cluster) -> bool:
+    return row.kept_id != fresh.kept_id or any(getattr(row, name) != getattr(fresh, name) for name in _FIELDS[1:])
+
+
+def _numbers(components: list[Component], before: dict[int, int]) -> list[int | None]:
+    """Return the number that each component takes over: that of the cluster most of its articles were in."""
+    overlaps = sorted(
+        (-shared, number, place)
+        for place, component in enumerate(components)
+        for number, shared in Counter(before[each] for each in component.articles if each in before).items()
+    )
+    numbers: list[int | None] = [None] * len(components)
+    taken: set[int] = set()
+    for _, number, place in overlaps:
+        if number not in taken and numbers[place] is None:
+            numbers[place] = number
+            taken.add(number)
+    return numbers
+
+
+def _move(before: dict[int, int], after: dict[int, int]) -> None:
+    moved = {article: number for article, number in after.items() if before.get(article) != number}
+    gone = [article for article in before if article not in after or article in moved]
+    Membership.objects.filter(article__in=gone).delete()
+    Membership.objects.bulk_create(
+        [Membership(article_id=article, cluster_id=number) for article, number in moved.items()], batch_size=5000
+    )
+
+
+class _Facts(NamedTuple):
+    """What is needed of the articles in clusters."""
+
+    days: dict[int, datetime.date]
+    chosen: dict[int, int]  # articles that an editor chose to keep, with the number of the decision
+
+
+def _facts(components: Iterable[Component]) -> _Facts:
+    articles = [article for component in components for article in component.articles]
+    days = dict(Article.objects.filter(pk__in=articles).order_by().values_list("pk", "date"))
+    chosen = Decision.objects.filter(kind=Decision.Kind.KEEP, undone_by=None, article__in=articles)
+    return _Facts(days, dict(chosen.order_by("pk").values_list("article", "pk")))
+
+
+def _row(component: Component, facts: _Facts) -> Cluster:
+    """Return the cluster's row: it keeps the article chosen last, else the one published first."""
+    days = {article: facts.days[article] for article in component.articles}
+    chosen = [article for article in component.articles if article in facts.chosen]
+    earliest = min(component.articles, key=lambda article: (days[article], article))
+    return Cluster(
+        kept_id=max(chosen, key=lambda article: facts.chosen[article]) if chosen else earliest,
+        state=Cluster.State.CONFIRMED if component.confirmed else Cluster.State.PROPOSED,
+        size=len(component.articles),
+        lowest_score=component.lowest_score,
+        first_day=min(days.values()),
+        last_day=max(days.values()),
+    )

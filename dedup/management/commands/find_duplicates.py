@@ -1,0 +1,152 @@
+"""`manage.py find_duplicates`: run the detection passes and store what they find."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from argparse import RawDescriptionHelpFormatter
+from datetime import date
+from types import FrameType
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from articles.models import Newspaper
+from dedup import printing
+from dedup.models import Profile
+from dedup.passes import PASSES
+from dedup.pipeline import RunActiveError, Scope, ScopeError, find_candidates, run_detection, run_lock, start_run
+from dedup.profiles import (
+    Configs,
+    ProfileError,
+    choose_passes,
+    configs_of,
+    default_profile,
+    enabled,
+    override,
+    profile_named,
+)
+
+USAGE, ACTIVE, INTERRUPTED = 2, 3, 130
+
+EXIT_CODES = """
+exit codes:
+  0    done
+  1    an error; what was found before it is kept
+  2    an option or the profile cannot be used
+  3    another run is active
+  130  interrupted; the same command goes on where it stopped
+"""
+
+
+class Command(BaseCommand):
+    """Parse the options, run, print. Results go to stdout, all else to stderr."""
+
+    help = "Find pairs of articles that may be duplicates, and cluster them. Nothing is ever deleted."
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Keep the line breaks of the table of exit codes."""
+        return super().create_parser(
+            prog_name, subcommand, epilog=EXIT_CODES, formatter_class=RawDescriptionHelpFormatter, **kwargs
+        )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        names = ",".join(PASSES)
+        parser.add_argument("--profile", help="the profile to take the settings from (default: the default profile)")
+        parser.add_argument("--passes", help=f"these passes alone, separated by commas, out of {names}")
+        parser.add_argument("--since", type=_day, metavar="DAY", help="only articles from this day on, YYYY-MM-DD")
+        parser.add_argument("--until", type=_day, metavar="DAY", help="only articles up to this day, YYYY-MM-DD")
+        parser.add_argument(
+            "--newspaper", action="append", metavar="NAME", help="only articles of this newspaper; may be repeated"
+        )
+        parser.add_argument("--day-window", type=int, metavar="DAYS", help="compare articles at most this far apart")
+        parser.add_argument("--prefix", type=int, metavar="N", help="compare the first N normalised characters")
+        parser.add_argument(
+            "--threshold",
+            action="append",
+            default=[],
+            metavar="PASS=SCORE",
+            help="propose pairs of this pass from this score on, such as trigram=0.7; may be repeated",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="find and print, but store nothing")
+        parser.add_argument("--format", choices=("text", "json", "jsonl"), default="text", help="jsonl: a line a pair")
+        parser.add_argument("--no-progress", action="store_true", help="no progress bar on the terminal")
+
+    def handle(self, **options: Any) -> None:
+        """Run, and end with one of the exit codes that the help lists."""
+        try:
+            profile = profile_named(options["profile"]) if options["profile"] else default_profile()
+            configs = _configs(profile, options)
+            scope = Scope(options["since"], options["until"], _newspaper_ids(options["newspaper"]))
+        except (ProfileError, ScopeError) as error:
+            raise CommandError(str(error), returncode=USAGE) from error
+        signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            with run_lock(), printing.progress(show=not options["no_progress"]) as progress:
+                if options["dry_run"]:
+                    self._try_out(configs, scope, progress, options["format"])
+                else:
+                    self._run(profile, configs, scope, progress, options["format"])
+        except RunActiveError as error:
+            raise CommandError(str(error), returncode=ACTIVE) from error
+        except KeyboardInterrupt:
+            self.stderr.write("Interrupted. The same command goes on where it stopped.")
+            sys.exit(INTERRUPTED)
+
+    def _run(self, profile: Profile, configs: Configs, scope: Scope, progress: Any, form: str) -> None:
+        run = start_run(configs, scope, profile=profile)
+        run_detection(run, configs, scope, progress=progress)
+        progress.stop()
+        printing.print_run(run, form, self.stdout)
+
+    def _try_out(self, configs: Configs, scope: Scope, progress: Any, form: str) -> None:
+        candidates = list(find_candidates(configs, scope, progress=progress))
+        progress.stop()
+        printing.print_candidates(candidates, list(enabled(configs)), form, self.stdout)
+
+
+def _configs(profile: Profile, options: dict[str, Any]) -> Configs:
+    """Return the profile's configs with the options over them. Raises ProfileError."""
+    configs = configs_of(profile.settings)
+    if options["passes"] is not None:
+        configs = choose_passes(configs, [name.strip() for name in options["passes"].split(",")])
+    for setting in ("day_window", "prefix"):
+        if options[setting] is not None:
+            configs = override(configs, setting, options[setting])
+    for assignment in options["threshold"]:
+        name, _, score = assignment.partition("=")
+        try:
+            value = float(score)
+        except ValueError:
+            raise ProfileError(
+                f"--threshold {assignment!r} is not PASS=SCORE with a score in 0..1, such as trigram=0.7"
+            ) from None
+        configs = override(configs, "threshold", value, only=name)
+    if not enabled(configs):
+        raise ProfileError(
+            f"no pass is enabled; enable one in the profile or name some with --passes ({', '.join(PASSES)})"
+        )
+    return configs
+
+
+def _newspaper_ids(names: list[str] | None) -> tuple[int, ...] | None:
+    if names is None:
+        return None
+    known = dict(Newspaper.objects.values_list("name", "id"))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        some = ", ".join(list(known)[:20]) or "none"
+        raise ScopeError(f"there is no newspaper {unknown[0]!r}; there are: {some}")
+    return tuple(sorted({known[name] for name in names}))
+
+
+def _day(text: str) -> date:
+    return date.fromisoformat(text)
+
+
+_day.__name__ = "day (YYYY-MM-DD)"  # argparse names it in its message
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

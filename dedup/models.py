@@ -1,0 +1,243 @@
+"""Profiles, runs, pairs with their evidence, clusters, and the history of decisions."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from articles.models import Article
+from dedup.querysets import ClusterQuerySet, PairQuerySet
+
+
+class Profile(models.Model):
+    """A named set of windows, thresholds and passes. Read through dedup/profiles.py, which validates it."""
+
+    name = models.CharField(max_length=100, unique=True)
+    is_default = models.BooleanField(default=False, help_text="Used when a run names no profile.")
+    settings = models.JSONField(default=dict, blank=True, help_text="What differs from the defaults, by pass.")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["is_default"], condition=Q(is_default=True), name="one_default_profile"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DetectionRun(models.Model):
+    """One execution of find_duplicates: what it was asked, how far it came, what it counted."""
+
+    class State(models.TextChoices):
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+        INTERRUPTED = "interrupted", "interrupted"
+
+    profile = models.ForeignKey(Profile, null=True, on_delete=models.SET_NULL, related_name="runs")
+    profile_name = models.CharField(max_length=100, blank=True)
+    config = models.JSONField(help_text="The settings of every pass of this run, as they were when it began.")
+    scope = models.JSONField(help_text="since, until, newspapers: which articles were compared.")
+    state = models.CharField(max_length=11, choices=State.choices, default=State.RUNNING)
+    counts = models.JSONField(default=dict, help_text="Articles, pairs by pass, clusters.")
+    error = models.TextField(blank=True)
+    started_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="detection_runs"
+    )
+
+    class Meta:
+        ordering = ["-started_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"Run {self.pk}"
+
+
+class RunBlock(models.Model):
+    """A block of days that a run has finished for a pass, written together with its evidence."""
+
+    run = models.ForeignKey(DetectionRun, on_delete=models.CASCADE, related_name="blocks")
+    pass_name = models.CharField(max_length=20)
+    first_day = models.DateField()
+    last_day = models.DateField()
+    pairs = models.PositiveIntegerField(help_text="Candidates that the pass found in this block.")
+    seconds = models.FloatField(help_text="Wall time, in seconds.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "pass_name", "first_day"], name="one_mark_a_block"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pass_name} {self.first_day} to {self.last_day}"
+
+
+class Pair(models.Model):
+    """Two articles that a pass, or an editor, has put beside each other. Never deleted."""
+
+    class State(models.TextChoices):
+        UNDECIDED = "undecided", "undecided"
+        CONFIRMED = "confirmed", "confirmed duplicate"
+        REJECTED = "rejected", "not a duplicate"
+        UNSURE = "unsure", "unsure"
+
+    left = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="pairs_as_left")
+    right = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="pairs_as_right")
+    state = models.CharField(
+        max_length=9,
+        choices=State.choices,
+        default=State.UNDECIDED,
+        help_text="Of the latest decision that stands. Kept by dedup/review.py.",
+    )
+    best_score = models.FloatField(default=0.0, help_text="The highest score of its evidence that is not stale, 0..1.")
+    days_apart = models.PositiveIntegerField(help_text="Days between the two days of publication.")
+    same_newspaper = models.BooleanField()
+    found_at = models.DateTimeField(default=timezone.now)
+
+    objects = PairQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-best_score", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["left", "right"], name="one_row_a_pair"),
+            models.CheckConstraint(condition=Q(left__lt=F("right")), name="pair_in_order"),
+            models.CheckConstraint(condition=Q(best_score__range=(0, 1)), name="pair_score_range"),
+        ]
+        indexes = [models.Index(fields=["state", "-best_score", "id"], name="pair_queue")]
+
+    def __str__(self) -> str:
+        return f"Pair {self.pk}"
+
+
+class Evidence(models.Model):
+    """What one pass says of a pair. A newer run of the same scope that no longer says it marks it stale."""
+
+    pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="evidence")
+    pass_name = models.CharField(max_length=20)
+    score = models.FloatField(help_text="0..1")
+    joins = models.BooleanField(help_text="Whether this evidence alone puts the two articles into one cluster.")
+    details = models.JSONField(default=dict)
+    run = models.ForeignKey(DetectionRun, on_delete=models.PROTECT, related_name="evidence")
+    stale = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name_plural = "evidence"
+        constraints = [
+            models.UniqueConstraint(fields=["pair", "pass_name"], name="one_evidence_a_pass"),
+            models.CheckConstraint(condition=Q(score__range=(0, 1)), name="evidence_score_range"),
+        ]
+        indexes = [models.Index(fields=["run", "pass_name"], name="evidence_run")]
+
+    def __str__(self) -> str:
+        return f"{self.pass_name} {self.score:.3f}"
+
+
+class Cluster(models.Model):
+    """Articles that are one article to a reader. Rebuilt by dedup/clusters.py; keeps its id while it can."""
+
+    class State(models.TextChoices):
+        PROPOSED = "proposed", "proposed"
+        CONFIRMED = "confirmed", "confirmed"
+
+    kept = models.ForeignKey(
+        Article, on_delete=models.PROTECT, related_name="kept_by", help_text="The article that stands for the cluster."
+    )
+    state = models.CharField(max_length=9, choices=State.choices, default=State.PROPOSED)
+    size = models.PositiveIntegerField()
+    lowest_score = models.FloatField(help_text="The score of the weakest pair that holds it together, 0..1.")
+    first_day = models.DateField()
+    last_day = models.DateField()
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = ClusterQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-size", "id"]
+
+    def __str__(self) -> str:
+        return f"Cluster {self.pk}"
+
+
+class Membership(models.Model):
+    """An article in its cluster; an article is in at most one."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="memberships")
+    article = models.OneToOneField(Article, on_delete=models.PROTECT, related_name="membership")
+
+    class Meta:
+        ordering = ["article__date", "article_id"]
+
+    def __str__(self) -> str:
+        return f"Article {self.article_id} in cluster {self.cluster_id}"
+
+
+class Decision(models.Model):
+    """One act of an editor. Appended by dedup/review.py; the database refuses to change or delete it."""
+
+    class Kind(models.TextChoices):
+        CONFIRM = "confirm", "confirmed the pair"
+        REJECT = "reject", "rejected the pair"
+        UNSURE = "unsure", "was unsure of the pair"
+        CONFIRM_CLUSTER = "confirm_cluster", "confirmed the cluster"
+        TAKE_OUT = "take_out", "took an article out"
+        KEEP = "keep", "chose the article to keep"
+        UNDO = "undo", "undid a decision"
+
+    kind = models.CharField(max_length=15, choices=Kind.choices)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="decisions")
+    decided_at = models.DateTimeField(default=timezone.now)
+    pair = models.ForeignKey(Pair, null=True, on_delete=models.PROTECT, related_name="decisions")
+    # A cluster is rebuilt and may vanish: its number and its articles are kept as they were.
+    cluster_number = models.BigIntegerField(null=True)
+    articles = ArrayField(models.BigIntegerField(), default=list, help_text="The articles it was about.")
+    article = models.ForeignKey(
+        Article, null=True, on_delete=models.PROTECT, related_name="decisions", help_text="Taken out, or kept."
+    )
+    undoes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
+    note = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        triggers = [
+            pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return f"Decision {self.pk}: {self.get_kind_display()}"
+
+
+class Link(models.Model):
+    """What a decision says of two articles. The latest link whose decision is not undone stands."""
+
+    class Kind(models.TextChoices):
+        MUST = "must", "must be in one cluster"
+        CANNOT = "cannot", "cannot be in one cluster"
+        UNSURE = "unsure", "left open"
+
+    decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="links")
+    left = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
+    right = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=6, choices=Kind.choices)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["decision", "left", "right"], name="one_link_a_decision"),
+            models.CheckConstraint(condition=Q(left__lt=F("right")), name="link_in_order"),
+        ]
+        indexes = [models.Index(fields=["left", "right", "-decision"], name="link_latest")]
+        triggers = [
+            pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.left_id} {self.kind} {self.right_id}"

@@ -1,0 +1,130 @@
+"""The writer of pairs and their evidence: a block at a time, by COPY and one upsert."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection, transaction
+
+from dedup.models import DetectionRun, RunBlock
+from dedup.passes.base import PassConfig
+from dedup.types import Candidate
+
+_CREATE_SQL = """
+CREATE TEMPORARY TABLE found_candidate (
+    left_id bigint, right_id bigint, pass_name text, score double precision, joins boolean, details jsonb
+) ON COMMIT DROP
+"""
+
+_COPY_SQL = "COPY found_candidate (left_id, right_id, pass_name, score, joins, details) FROM STDIN"
+
+_INSERT_PAIRS_SQL = """
+INSERT INTO dedup_pair (left_id, right_id, state, best_score, days_apart, same_newspaper, found_at)
+SELECT DISTINCT found.left_id, found.right_id, 'undecided', 0::double precision,
+       abs(left_article.date - right_article.date),
+       left_article.newspaper_id = right_article.newspaper_id,
+       now()
+FROM found_candidate AS found
+JOIN articles_article AS left_article ON left_article.id = found.left_id
+JOIN articles_article AS right_article ON right_article.id = found.right_id
+ORDER BY found.left_id, found.right_id
+ON CONFLICT (left_id, right_id) DO NOTHING
+"""
+
+_UPSERT_EVIDENCE_SQL = """
+INSERT INTO dedup_evidence (pair_id, pass_name, score, joins, details, run_id, stale)
+SELECT pair.id, found.pass_name, found.score, found.joins, found.details, %(run_id)s, false
+FROM found_candidate AS found
+JOIN dedup_pair AS pair ON pair.left_id = found.left_id AND pair.right_id = found.right_id
+ORDER BY pair.id
+ON CONFLICT (pair_id, pass_name) DO UPDATE
+SET score = excluded.score, joins = excluded.joins, details = excluded.details, run_id = excluded.run_id,
+    stale = false
+"""
+
+# Lower scores wait for the end of the run, when it is known what it no longer finds.
+_RAISE_SCORES_SQL = """
+UPDATE dedup_pair AS pair
+SET best_score = found.score
+FROM found_candidate AS found
+WHERE pair.left_id = found.left_id AND pair.right_id = found.right_id AND pair.best_score < found.score
+"""
+
+# Evidence of this run's passes, within its scope, that this run did not find again.
+_MARK_STALE_SQL = """
+UPDATE dedup_evidence AS evidence
+SET stale = true
+FROM dedup_pair AS pair
+JOIN articles_article AS left_article ON left_article.id = pair.left_id
+JOIN articles_article AS right_article ON right_article.id = pair.right_id
+WHERE pair.id = evidence.pair_id
+  AND NOT evidence.stale
+  AND evidence.run_id <> %(run_id)s
+  AND evidence.pass_name = ANY (%(passes)s)
+  AND (%(since)s::date IS NULL OR (left_article.date >= %(since)s AND right_article.date >= %(since)s))
+  AND (%(until)s::date IS NULL OR (left_article.date <= %(until)s AND right_article.date <= %(until)s))
+  AND (%(newspaper_ids)s::bigint[] IS NULL OR (
+      left_article.newspaper_id = ANY (%(newspaper_ids)s) AND right_article.newspaper_id = ANY (%(newspaper_ids)s)
+  ))
+"""
+
+_BEST_SCORES_SQL = """
+UPDATE dedup_pair AS pair
+SET best_score = best.score
+FROM (
+    SELECT pair.id, coalesce(max(evidence.score) FILTER (WHERE NOT evidence.stale), 0) AS score
+    FROM dedup_pair AS pair
+    LEFT JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id
+    GROUP BY pair.id
+) AS best
+WHERE best.id = pair.id AND pair.best_score <> best.score
+"""
+
+
+def write_block(
+    run: DetectionRun,
+    pass_name: str,
+    config: PassConfig,
+    candidates: Sequence[Candidate],
+    days: tuple[datetime.date, datetime.date],
+    seconds: float,
+) -> None:
+    """Store what a pass found in a block of days, together with the block's mark, in one transaction."""
+    with transaction.atomic():
+        if candidates:
+            _write_candidates(run, config, candidates)
+        RunBlock.objects.create(
+            run=run,
+            pass_name=pass_name,
+            first_day=days[0],
+            last_day=days[1],
+            pairs=len(candidates),
+            seconds=seconds,
+        )
+
+
+def mark_stale(run: DetectionRun, passes: Sequence[str], scope: dict[str, Any]) -> int:
+    """Mark the evidence that a finished run no longer found; return how much. Scores follow."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_MARK_STALE_SQL, {"run_id": run.pk, "passes": list(passes), **scope})
+        stale: int = cursor.rowcount
+        cursor.execute(_BEST_SCORES_SQL)
+    return stale
+
+
+def _write_candidates(run: DetectionRun, config: PassConfig, candidates: Sequence[Candidate]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_CREATE_SQL)
+        with cursor.copy(_COPY_SQL) as copy:
+            for each in candidates:
+                joins = config.joins(each.score)
+                details = json.dumps(each.evidence, ensure_ascii=False)
+                copy.write_row((each.left, each.right, each.pass_name, each.score, joins, details))
+        cursor.execute("ANALYZE found_candidate")
+        cursor.execute(_INSERT_PAIRS_SQL)
+        cursor.execute(_UPSERT_EVIDENCE_SQL, {"run_id": run.pk})
+        cursor.execute(_RAISE_SCORES_SQL)
+        cursor.execute("DROP TABLE found_candidate")

@@ -1,0 +1,107 @@
+"""The contract of a detection pass, and the declaration of its settings."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from dedup.types import Candidate, Window
+
+
+class ConfigError(ValueError):
+    """A setting is out of its range; the message names the setting, the value and the range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is declared about one field of a pass's config: the form, the docs and the tests read it here."""
+
+    help: str
+    unit: str
+    source: str
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+def setting(default: Any, *, help: str, unit: str, source: str, range: tuple[float, float] | None = None) -> Any:  # noqa: A002
+    """Declare a field of a config dataclass with its default, unit, inclusive range, help and source."""
+    minimum, maximum = range or (None, None)
+    declared = Setting(help=help, unit=unit, source=source, minimum=minimum, maximum=maximum)
+    return dataclasses.field(default=default, metadata={"setting": declared})
+
+
+@dataclass(frozen=True, slots=True)
+class PassConfig:
+    """The settings every pass has. A subclass adds its own; all are checked when one is made."""
+
+    enabled: bool = setting(
+        True, help="Whether the pass is part of a run.", unit="yes or no", source="a choice of each installation"
+    )
+    clusters: bool = setting(
+        True,
+        help="Whether a pair that only this pass found puts its articles into one cluster. "
+        "Otherwise the pair waits in the queue for an editor.",
+        unit="yes or no",
+        source="a choice of each installation",
+    )
+
+    def __post_init__(self) -> None:
+        for each in dataclasses.fields(self):
+            _check(each.name, getattr(self, each.name), type(each.default), each.metadata["setting"])
+
+    def joins(self, score: float) -> bool:  # noqa: ARG002 - a pass with graded scores looks at it
+        """Return whether a pair with this score, found by this pass alone, joins a cluster."""
+        return self.clusters
+
+
+def settings_of(config: type[PassConfig]) -> dict[str, tuple[dataclasses.Field[Any], Setting]]:
+    """Return the fields of a config class by name, each with what is declared about it."""
+    return {each.name: (each, each.metadata["setting"]) for each in dataclasses.fields(config)}
+
+
+def make_config(config: type[PassConfig], values: dict[str, Any]) -> PassConfig:
+    """Return a config with these values over the defaults. Raises ConfigError for unknown names and bad values."""
+    known = settings_of(config)
+    for name in values:
+        if name not in known:
+            raise ConfigError(f"there is no setting {name!r}; the settings are {', '.join(known)}")
+    return config(**values)
+
+
+def _check(name: str, value: Any, kind: type[Any], declared: Setting) -> None:
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not kind:
+        raise ConfigError(f"{name} is {value!r}; it must be of type {kind.__name__} ({declared.unit})")
+    if declared.minimum is None or declared.maximum is None:
+        return
+    # Written so that NaN, which compares with nothing, is refused too.
+    if not declared.minimum <= value <= declared.maximum:
+        raise ConfigError(
+            f"{name} is {value}; it must be from {declared.minimum:g} to {declared.maximum:g} ({declared.unit})"
+        )
+
+
+class Connection(Protocol):
+    """What a pass may ask of a database connection: cursors, as Django's connection gives them."""
+
+    def cursor(self) -> Any: ...
+
+
+class Pass(Protocol):
+    """One way to find pairs of articles that may be duplicates.
+
+    `find` streams the candidates of a window: each pair once, the smaller id left, scores in 0..1, the
+    same answer for the same articles every time. It reads no settings and no clock, and writes nothing
+    but temporary tables.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    # Whether a run hands it one block of days after the other, or all days at once.
+    by_days: ClassVar[bool]
+    config_class: ClassVar[type[PassConfig]]
+
+    def find(self, window: Window, config: Any, connection: Connection) -> Iterator[Candidate]: ...

@@ -1,0 +1,63 @@
+"""The exact pass: the same text once case, punctuation and typography are gone, on any day, in any newspaper."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dedup.passes.base import Connection, PassConfig, setting
+from dedup.passes.grouping import grouped_candidates, scope_parameters
+from dedup.types import Candidate, Window
+
+# The step "row_number() OVER (PARTITION BY homogenised content)" of the Skoli study, over 128-bit digests.
+# Relies on the index article_text_digest where the scope is the whole store.
+_SQL = """
+WITH counted AS (
+    SELECT text_digest, id, date, count(*) OVER (PARTITION BY text_digest) AS articles
+    FROM articles_article
+    WHERE text_digest IS NOT NULL
+      AND (%(since)s::date IS NULL OR date >= %(since)s)
+      AND (%(until)s::date IS NULL OR date <= %(until)s)
+      AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
+)
+SELECT counted.text_digest, left(article.normalized_text, 60), counted.id, counted.date
+FROM counted
+JOIN articles_article AS article ON article.id = counted.id
+WHERE counted.articles > 1
+  AND char_length(article.normalized_text) >= %(minimum_characters)s
+ORDER BY counted.text_digest, counted.date, counted.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactConfig(PassConfig):
+    """Settings of the exact pass."""
+
+    minimum_characters: int = setting(
+        40,
+        range=(1, 10_000),
+        unit="characters of normalised text",
+        help="A shorter text, such as “comment now” or “page not found”, is never matched.",
+        source="extraction of very short articles that returns something else (the South African corpus)",
+    )
+    largest_group: int = setting(
+        50,
+        range=(2, 1000),
+        unit="articles",
+        help="In a larger group of equal texts each article is paired with the first one alone, not with all others.",
+        source="50 equal texts already are 1,225 pairs",
+    )
+
+
+class ExactPass:
+    """Pairs with equal normalised text."""
+
+    name: ClassVar[str] = "exact"
+    label: ClassVar[str] = "Same text"
+    by_days: ClassVar[bool] = False
+    config_class: ClassVar[type[PassConfig]] = ExactConfig
+
+    def find(self, window: Window, config: ExactConfig, connection: Connection) -> Iterator[Candidate]:
+        """Yield each pair once, with score 1."""
+        with connection.cursor() as cursor:
+            cursor.execute(_SQL, {**scope_parameters(window), "minimum_characters": config.minimum_characters})
+            yield from grouped_candidates(self.name, cursor, window=window, largest=config.largest_group, star=True)

@@ -1,0 +1,70 @@
+"""The title pass: the same headline in the same newspaper on the same day."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dedup.passes.base import Connection, PassConfig, setting
+from dedup.passes.grouping import grouped_candidates, scope_parameters
+from dedup.types import Candidate, Window
+
+# Relies on the index article_title for a few days and on article_date for many.
+_SQL = """
+WITH counted AS (
+    SELECT newspaper_id, date, normalized_title, id,
+           count(*) OVER (PARTITION BY newspaper_id, date, normalized_title) AS articles
+    FROM articles_article
+    WHERE date BETWEEN %(first_day)s AND %(last_day)s
+      AND (%(since)s::date IS NULL OR date >= %(since)s)
+      AND (%(until)s::date IS NULL OR date <= %(until)s)
+      AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
+      AND cardinality(string_to_array(normalized_title, ' ')) >= %(minimum_words)s
+)
+SELECT newspaper_id || ' ' || date || ' ' || normalized_title, normalized_title, id, date
+FROM counted
+WHERE articles > 1
+ORDER BY newspaper_id, date, normalized_title, id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TitleConfig(PassConfig):
+    """Settings of the title pass."""
+
+    # A headline such as "LIVE" or "Situation report" stands over many different articles.
+    clusters: bool = setting(
+        False,
+        help="Whether a pair that only this pass found puts its articles into one cluster. "
+        "Otherwise the pair waits in the queue for an editor.",
+        unit="yes or no",
+        source="Skoli: headlines that are used again and again over different articles",
+    )
+    minimum_words: int = setting(
+        3,
+        range=(1, 20),
+        unit="words",
+        help="A normalised headline with fewer words is never matched.",
+        source="Media Cloud's 2018 rules want 5; 3 keeps the short headlines of agencies",
+    )
+    largest_group: int = setting(
+        25,
+        range=(2, 1000),
+        unit="articles",
+        help="Where more articles than this have the same headline on a day, it is a rubric and is left out.",
+        source="Media Cloud's 2018 rules, which refuse groups of more than 25",
+    )
+
+
+class TitlePass:
+    """Pairs within a newspaper and a day whose normalised headlines are equal."""
+
+    name: ClassVar[str] = "title"
+    label: ClassVar[str] = "Same headline"
+    by_days: ClassVar[bool] = True
+    config_class: ClassVar[type[PassConfig]] = TitleConfig
+
+    def find(self, window: Window, config: TitleConfig, connection: Connection) -> Iterator[Candidate]:
+        """Yield each pair once, with score 1."""
+        with connection.cursor() as cursor:
+            cursor.execute(_SQL, {**scope_parameters(window), "minimum_words": config.minimum_words})
+            yield from grouped_candidates(self.name, cursor, window=window, largest=config.largest_group, star=False)

@@ -1,0 +1,200 @@
+"""The trigram pass: pg_trgm's similarity() of the beginnings of two articles a few days apart, exactly.
+
+Asked of every pair, similarity() extracts the trigrams of both texts anew each time. Here the trigrams of a
+block of days are made once, as pg_trgm makes them; parity sketches (dedup/sketches.py) rule out the pairs that
+cannot reach the threshold; and PostgreSQL scores the few that are left, so that every pair and every
+score is the one of the plain join.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from dedup import sketches
+from dedup.passes.base import Connection, PassConfig, setting
+from dedup.passes.grouping import scope_parameters
+from dedup.shingles import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
+from dedup.types import Candidate, Window
+
+_UNIVERSE = 1 << TRIGRAM_BITS
+# Enough sets to learn which trigrams are frequent.
+_SAMPLE_SETS = 3_000
+# Pairs in one question to PostgreSQL: about half a second of its work.
+_SCORED_AT_ONCE = 2_000
+
+# Relies on the index article_date.
+_TEXTS_SQL = """
+SELECT id, date, left(normalized_text, %(prefix)s)
+FROM articles_article
+WHERE date BETWEEN %(first_day)s AND %(last_day)s + %(day_window)s
+  AND (%(since)s::date IS NULL OR date >= %(since)s)
+  AND (%(until)s::date IS NULL OR date <= %(until)s)
+  AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
+ORDER BY date, id
+"""
+
+# show_trgm, and not Python, says which characters belong to words: the two disagree on marks and rare letters.
+_ALPHABET_SQL = """
+SELECT cardinality(show_trgm(character)) > 0, lower(character)
+FROM unnest(%(characters)s::text[]) WITH ORDINALITY AS asked (character, place)
+ORDER BY place
+"""
+
+# MATERIALIZED: similarity() claims to cost nothing, so the planner would run it again for the comparison.
+# ::float4 because a score of exactly 0.7 is below the double precision 0.7.
+_SCORES_SQL = """
+WITH survivor AS MATERIALIZED (
+    SELECT left_id, right_id
+    FROM unnest(%(left_ids)s::bigint[], %(right_ids)s::bigint[]) AS pair (left_id, right_id)
+), scored AS MATERIALIZED (
+    SELECT left_id, right_id, similarity(
+        left(left_article.normalized_text, %(prefix)s), left(right_article.normalized_text, %(prefix)s)
+    ) AS score
+    FROM survivor
+    JOIN articles_article AS left_article ON left_article.id = left_id
+    JOIN articles_article AS right_article ON right_article.id = right_id
+)
+SELECT left_id, right_id, score
+FROM scored
+WHERE score >= %(threshold)s::float4
+ORDER BY left_id, right_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TrigramConfig(PassConfig):
+    """Settings of the trigram pass."""
+
+    day_window: int = setting(
+        3,
+        range=(0, 365),
+        unit="days, inclusive",
+        help="Two articles are compared when their days of publication are at most this far apart.",
+        source="Skoli: less than three days, both numbers configurable",
+    )
+    prefix: int = setting(
+        1000,
+        range=(50, 100_000),
+        unit="characters of normalised text",
+        help="How much of the beginning of each article is compared.",
+        source="Skoli: the first 1000 characters",
+    )
+    threshold: float = setting(
+        0.6,
+        range=(0.3, 1.0),
+        unit="similarity, 0..1",
+        help="Pairs that score at least this are proposed.",
+        source="83 of 100 labelled duplicates of real news score at least 0.6; below 0.3 unrelated articles meet",
+    )
+    cluster_threshold: float = setting(
+        0.8,
+        range=(0.3, 1.0),
+        unit="similarity, 0..1",
+        help="A pair that only this pass found joins a cluster from this score on; below it waits in the queue.",
+        source="between 0.6 and 0.8 most pairs within one newspaper are templates: rates, forecasts, columns",
+    )
+
+    def joins(self, score: float) -> bool:
+        """Return whether a pair with this score, found by this pass alone, joins a cluster."""
+        # PostgreSQL's scores are 32-bit floats: 0.8 arrives as the nearest of them.
+        return self.clusters and bool(np.float32(score) >= np.float32(self.cluster_threshold))
+
+
+class _Texts(NamedTuple):
+    """The articles of a block and the days after it, ordered by day and id."""
+
+    ids: IntArray
+    days: list[date]
+    texts: list[str]
+
+
+class TrigramPass:
+    """Pairs a few days apart whose beginnings have a pg_trgm similarity of at least the threshold."""
+
+    name: ClassVar[str] = "trigram"
+    label: ClassVar[str] = "Similar text"
+    by_days: ClassVar[bool] = True
+    config_class: ClassVar[type[PassConfig]] = TrigramConfig
+
+    def find(self, window: Window, config: TrigramConfig, connection: Connection) -> Iterator[Candidate]:
+        """Yield each pair once with PostgreSQL's own score. Memory: the texts of the window, about 2 KB an article."""
+        articles = _read_texts(window, config, connection)
+        if len(articles.ids) < 2:
+            return
+        left, right = _survivors(articles, window, config, connection)
+        for start in range(0, len(left), _SCORED_AT_ONCE):
+            chosen = slice(start, start + _SCORED_AT_ONCE)
+            pairs = np.sort(np.stack([articles.ids[left[chosen]], articles.ids[right[chosen]]]), axis=0)
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    _SCORES_SQL,
+                    {
+                        "left_ids": pairs[0].tolist(),
+                        "right_ids": pairs[1].tolist(),
+                        "prefix": config.prefix,
+                        "threshold": config.threshold,
+                    },
+                )
+                for left_id, right_id, score in cursor:
+                    yield Candidate(left_id, right_id, self.name, score)
+
+
+def _read_texts(window: Window, config: TrigramConfig, connection: Connection) -> _Texts:
+    with connection.cursor() as cursor:
+        parameters = {**scope_parameters(window), "prefix": config.prefix, "day_window": config.day_window}
+        cursor.execute(_TEXTS_SQL, parameters)
+        rows = cursor.fetchall()
+    return _Texts(
+        np.array([row[0] for row in rows], dtype=np.int64), [row[1] for row in rows], [row[2] for row in rows]
+    )
+
+
+def _survivors(
+    articles: _Texts, window: Window, config: TrigramConfig, connection: Connection
+) -> tuple[IntArray, IntArray]:
+    """Return the positions of the pairs whose trigram sets reach the threshold, by Jaccard similarity."""
+    alphabet = _alphabet(articles.texts, connection)
+    sets = trigram_sets(articles.texts, alphabet)
+    sketched = sketches.sketch(sets, sketches.deal_buckets(sets.head(_SAMPLE_SETS), _UNIVERSE))
+    found: list[tuple[IntArray, IntArray]] = []
+    start = 0
+    in_block = bisect_right(articles.days, window.last_day)
+    while start < in_block:
+        day = articles.days[start]
+        next_day = bisect_right(articles.days, day)
+        last = bisect_right(articles.days, day + timedelta(days=config.day_window))
+        found += sketches.similar_rows(sketched, slice(start, next_day), slice(start, last), config.threshold)
+        start = next_day
+    if not found:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    left, right = (np.concatenate(side) for side in zip(*found, strict=True))
+    order = np.lexsort((right, left))
+    left, right = left[order], right[order]
+    reached = sketches.jaccard(sets, left, right, _UNIVERSE) >= config.threshold - sketches.TOLERANCE
+    return left[reached], right[reached]
+
+
+def _alphabet(texts: list[str], connection: Connection) -> Alphabet:
+    """Ask PostgreSQL how it sees each character of the texts.
+
+    Raises ValueError where its lower() makes several characters of one, which no lower-cased text holds
+    under the locales of PostgreSQL's own and the C library's providers.
+    """
+    characters = characters_of(["\n", *texts])
+    with connection.cursor() as cursor:
+        cursor.execute(_ALPHABET_SQL, {"characters": characters})
+        rows = cursor.fetchall()
+    for character, (in_word, lowered) in zip(characters, rows, strict=True):
+        if in_word and len(lowered) != 1:
+            raise ValueError(
+                f"the database lowers {character!r} to {lowered!r}, which the trigram pass cannot follow; "
+                "make the database with the locale C.UTF-8"
+            )
+    pairs = zip(characters, rows, strict=True)
+    return Alphabet.of((character, lowered if in_word else None) for character, (in_word, lowered) in pairs)

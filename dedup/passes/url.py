@@ -1,0 +1,62 @@
+"""The url pass: two articles of one newspaper that were seen under the same address, up to its trimmings."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dedup.passes.base import Connection, PassConfig, setting
+from dedup.passes.grouping import grouped_candidates, scope_parameters
+from dedup.types import Candidate, Window
+
+# Every URL of an article counts: its own, the feed's, the redirect's target, the canonical one.
+# A form without a path is a front page, which many articles may have named. Groups by hash, in one scan.
+_SQL = """
+WITH seen AS (
+    SELECT DISTINCT article.newspaper_id, known.normalized_url, article.id, article.date
+    FROM articles_article AS article
+    JOIN articles_articleurl AS known ON known.article_id = article.id
+    WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
+      AND (%(until)s::date IS NULL OR article.date <= %(until)s)
+      AND (%(newspaper_ids)s::bigint[] IS NULL OR article.newspaper_id = ANY (%(newspaper_ids)s))
+      AND known.normalized_url ~ '/.'
+), counted AS (
+    SELECT *, count(*) OVER (PARTITION BY newspaper_id, normalized_url) AS articles FROM seen
+)
+SELECT newspaper_id || ' ' || normalized_url, normalized_url, id, date
+FROM counted
+WHERE articles > 1
+ORDER BY newspaper_id, normalized_url, date, id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class UrlConfig(PassConfig):
+    """Settings of the url pass."""
+
+    largest_group: int = setting(
+        25,
+        range=(2, 1000),
+        unit="articles",
+        help="Where more articles than this share one normalised URL, the URL says nothing and is left out.",
+        source="the title groups of Media Cloud's 2018 rules, which refuse more than 25",
+    )
+
+
+class UrlPass:
+    """Pairs within a newspaper whose URLs have the same lossy normal form, on any day."""
+
+    name: ClassVar[str] = "url"
+    label: ClassVar[str] = "Same URL"
+    by_days: ClassVar[bool] = False
+    config_class: ClassVar[type[PassConfig]] = UrlConfig
+
+    def find(self, window: Window, config: UrlConfig, connection: Connection) -> Iterator[Candidate]:
+        """Yield each pair once, with score 1; a pair that shares several URLs has the first as evidence."""
+        with connection.cursor() as cursor:
+            cursor.execute(_SQL, scope_parameters(window))
+            found = grouped_candidates(self.name, cursor, window=window, largest=config.largest_group, star=False)
+            seen: set[tuple[int, int]] = set()
+            for candidate in found:
+                if (candidate.left, candidate.right) not in seen:
+                    seen.add((candidate.left, candidate.right))
+                    yield candidate

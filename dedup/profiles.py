@@ -1,0 +1,85 @@
+"""From a Profile row, or the options of a command, to the validated configs of the passes, and their snapshot."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from dedup.models import Profile
+from dedup.passes import PASSES
+from dedup.passes.base import ConfigError, PassConfig, make_config, settings_of
+
+Configs = dict[str, PassConfig]
+
+
+class ProfileError(ValueError):
+    """A profile, or an option over it, cannot be used; the message names the value, the bound and the remedy."""
+
+
+def default_profile() -> Profile:
+    """Return the profile that is used when none is named. Raises ProfileError where there is none."""
+    profile = Profile.objects.filter(is_default=True).first()
+    if profile is None:
+        raise ProfileError("no profile is the default; tick “is default” on one in the admin, or name one")
+    return profile
+
+
+def profile_named(name: str) -> Profile:
+    """Return the profile of this name. Raises ProfileError, which lists those there are."""
+    try:
+        return Profile.objects.get(name=name)
+    except Profile.DoesNotExist:
+        names = ", ".join(Profile.objects.values_list("name", flat=True))
+        raise ProfileError(f"there is no profile {name!r}; there are: {names or 'none'}") from None
+
+
+def configs_of(settings: Mapping[str, Mapping[str, Any]]) -> Configs:
+    """Return the config of every pass, in the order of a run, from stored settings over the defaults.
+
+    Raises ProfileError for an unknown pass or setting and for a value out of its range.
+    """
+    for name in settings:
+        _check_pass(name)
+    return {name: _make(name, dict(settings.get(name, {}))) for name in PASSES}
+
+
+def snapshot(configs: Configs) -> dict[str, dict[str, Any]]:
+    """Return every setting of every pass as it is stored with a run."""
+    return {name: dataclasses.asdict(config) for name, config in configs.items()}
+
+
+def choose_passes(configs: Configs, names: Collection[str]) -> Configs:
+    """Return the configs with these passes enabled and all others disabled. Raises ProfileError."""
+    for name in names:
+        _check_pass(name)
+    return {name: dataclasses.replace(config, enabled=name in names) for name, config in configs.items()}
+
+
+def override(configs: Configs, setting: str, value: Any, *, only: str | None = None) -> Configs:
+    """Return the configs with a setting changed in one pass, or in every pass that has it. Raises ProfileError."""
+    if only is not None:
+        _check_pass(only)
+        if setting not in settings_of(type(configs[only])):
+            having = ", ".join(name for name, config in configs.items() if setting in settings_of(type(config)))
+            raise ProfileError(f"the pass {only!r} has no {setting}; these have: {having}")
+    chosen = [only] if only else [name for name, config in configs.items() if setting in settings_of(type(config))]
+    changed = {name: _make(name, {**dataclasses.asdict(configs[name]), setting: value}) for name in chosen}
+    return configs | changed
+
+
+def enabled(configs: Configs) -> Configs:
+    """Return the configs of the passes that are part of the run."""
+    return {name: config for name, config in configs.items() if config.enabled}
+
+
+def _check_pass(name: str) -> None:
+    if name not in PASSES:
+        raise ProfileError(f"there is no pass {name!r}; the passes are {', '.join(PASSES)}")
+
+
+def _make(name: str, values: dict[str, Any]) -> PassConfig:
+    try:
+        return make_config(PASSES[name].config_class, values)
+    except ConfigError as error:
+        raise ProfileError(f"{name}: {error}") from error

@@ -1,0 +1,169 @@
+"""The writer of decisions: each act of an editor is appended to the history, and pairs and clusters follow.
+
+Nothing is ever changed or removed: a later decision on the same two articles outweighs the earlier one, and an
+undo is a decision too. Pair.state and the clusters are derived from the decisions that stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from itertools import combinations
+from typing import Any
+
+from django.db import connection, transaction
+
+from dedup.clusters import lock_clusters, rebuild_clusters
+from dedup.models import Cluster, Decision, Link, Membership, Pair
+
+_PAIR_LINKS = {
+    Decision.Kind.CONFIRM: Link.Kind.MUST,
+    Decision.Kind.REJECT: Link.Kind.CANNOT,
+    Decision.Kind.UNSURE: Link.Kind.UNSURE,
+}
+MAX_NOTE_CHARACTERS = 2_000
+
+
+class ReviewError(ValueError):
+    """A decision that cannot be taken; the message is for the editor."""
+
+
+class StaleClusterError(ReviewError):
+    """The cluster is no longer what the editor saw."""
+
+
+class AlreadyUndoneError(ReviewError):
+    """The decision has been undone before."""
+
+
+def decide_pair(pair_id: int, kind: str, *, user: Any, note: str = "") -> Decision:
+    """Append that the editor confirms, rejects or leaves open a pair. Raises ReviewError."""
+    if kind not in _PAIR_LINKS:
+        raise ReviewError(f"A pair cannot be decided with {kind!r}; use one of {', '.join(_PAIR_LINKS)}.")
+    with transaction.atomic():
+        lock_clusters()
+        pair = Pair.objects.filter(pk=pair_id).first()
+        if pair is None:
+            raise ReviewError(f"There is no pair {pair_id}.")
+        ends = (pair.left_id, pair.right_id)
+        link_kind = _PAIR_LINKS[Decision.Kind(kind)]
+        return _append(Decision(kind=kind, pair=pair, articles=list(ends)), {ends: link_kind}, user=user, note=note)
+
+
+def confirm_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any, note: str = "") -> Decision:
+    """Append that all articles of a cluster are duplicates of each other.
+
+    `article_ids` are the articles as the editor saw them. Raises StaleClusterError when they differ by now.
+    """
+    with transaction.atomic():
+        lock_clusters()
+        members = _members(cluster_id)
+        if set(article_ids) != set(members):
+            raise StaleClusterError(
+                f"The articles of cluster {cluster_id} have changed since you opened it "
+                f"(you saw {len(set(article_ids))}, there are {len(members)} now). Look again."
+            )
+        links = dict.fromkeys(combinations(members, 2), Link.Kind.MUST)
+        decision = Decision(kind=Decision.Kind.CONFIRM_CLUSTER, cluster_number=cluster_id, articles=members)
+        return _append(decision, links, user=user, note=note)
+
+
+def take_out(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> Decision:
+    """Append that one article is no duplicate of the others of its cluster, which stay together. Raises ReviewError."""
+    with transaction.atomic():
+        lock_clusters()
+        members = _members_with(cluster_id, article_id)
+        links = {_in_order(article_id, each): Link.Kind.CANNOT for each in members if each != article_id}
+        decision = Decision(
+            kind=Decision.Kind.TAKE_OUT, cluster_number=cluster_id, articles=members, article_id=article_id
+        )
+        return _append(decision, links, user=user, note=note)
+
+
+def keep_article(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> Decision:
+    """Append which article stands for its cluster. Raises ReviewError."""
+    with transaction.atomic():
+        lock_clusters()
+        members = _members_with(cluster_id, article_id)
+        decision = Decision(kind=Decision.Kind.KEEP, cluster_number=cluster_id, articles=members, article_id=article_id)
+        return _append(decision, {}, user=user, note=note)
+
+
+def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
+    """Append that a decision no longer stands; what stood before it stands again. Raises AlreadyUndoneError."""
+    with transaction.atomic():
+        lock_clusters()
+        undone = Decision.objects.filter(pk=decision_id).first()
+        if undone is None:
+            raise ReviewError(f"There is no decision {decision_id}.")
+        if undone.kind == Decision.Kind.UNDO:
+            raise ReviewError("An undo is not undone; decide anew instead.")
+        if Decision.objects.filter(undoes=undone).exists():
+            raise AlreadyUndoneError(f"Decision {decision_id} has been undone before.")
+        decision = Decision(
+            kind=Decision.Kind.UNDO,
+            undoes=undone,
+            pair_id=undone.pair_id,
+            cluster_number=undone.cluster_number,
+            articles=undone.articles,
+            article_id=undone.article_id,
+        )
+        return _append(decision, {}, user=user, note=note)
+
+
+def _append(decision: Decision, links: dict[tuple[int, int], Link.Kind], *, user: Any, note: str) -> Decision:
+    """Store a decision with its links, and let pair states and clusters follow."""
+    if len(note) > MAX_NOTE_CHARACTERS:
+        raise ReviewError(f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are kept.")
+    decision.decided_by = user
+    decision.note = note.replace("\0", "").strip()
+    decision.save(force_insert=True)
+    Link.objects.bulk_create(
+        [Link(decision=decision, left_id=left, right_id=right, kind=kind) for (left, right), kind in links.items()],
+        batch_size=5000,
+    )
+    _update_states(decision.articles)
+    rebuild_clusters(decision.articles)
+    return decision
+
+
+# The state of each pair among some articles, from the latest link that stands. Relies on the index link_latest.
+_STATES_SQL = """
+UPDATE dedup_pair AS pair
+SET state = decided.state
+FROM (
+    SELECT concerned.id, coalesce(standing.state, 'undecided') AS state
+    FROM dedup_pair AS concerned
+    LEFT JOIN LATERAL (
+        SELECT CASE link.kind WHEN 'must' THEN 'confirmed' WHEN 'cannot' THEN 'rejected' ELSE 'unsure' END AS state
+        FROM dedup_link AS link
+        WHERE link.left_id = concerned.left_id AND link.right_id = concerned.right_id
+          AND NOT EXISTS (SELECT FROM dedup_decision AS undo WHERE undo.undoes_id = link.decision_id)
+        ORDER BY link.decision_id DESC
+        LIMIT 1
+    ) AS standing ON true
+    WHERE concerned.left_id = ANY (%(articles)s) AND concerned.right_id = ANY (%(articles)s)
+) AS decided
+WHERE decided.id = pair.id AND pair.state <> decided.state
+"""
+
+
+def _update_states(articles: Iterable[int]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_STATES_SQL, {"articles": list(articles)})
+
+
+def _members(cluster_id: int) -> list[int]:
+    if not Cluster.objects.filter(pk=cluster_id).exists():
+        raise StaleClusterError(f"Cluster {cluster_id} is no longer there; its articles were clustered anew.")
+    return sorted(Membership.objects.filter(cluster=cluster_id).values_list("article", flat=True))
+
+
+def _members_with(cluster_id: int, article_id: int) -> list[int]:
+    members = _members(cluster_id)
+    if article_id not in members:
+        raise StaleClusterError(f"Article {article_id} is no longer in cluster {cluster_id}. Look again.")
+    return members
+
+
+def _in_order(first: int, second: int) -> tuple[int, int]:
+    return (first, second) if first < second else (second, first)

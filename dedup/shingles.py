@@ -1,0 +1,157 @@
+"""Texts as sets of tokens: ragged arrays of integers, made a whole block of texts at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+Number = TypeVar("Number", bound=np.generic)
+
+TRIGRAM_BITS = 24
+_BLANK = 0x20
+# Few enough for the arrays of one step to stay in the processor's cache.
+_TEXTS_AT_ONCE = 250
+_CHARACTER_BITS = 21  # code points go to 0x10FFFF
+
+
+class Ragged(NamedTuple):
+    """Sets of integers: set i is values[offsets[i]:offsets[i + 1]], ascending and distinct."""
+
+    values: npt.NDArray[np.int32]
+    offsets: IntArray
+
+    @property
+    def sizes(self) -> IntArray:
+        """Return the number of members of each set."""
+        return np.diff(self.offsets)
+
+    def head(self, count: int) -> Ragged:
+        """Return the first `count` sets."""
+        offsets = self.offsets[: count + 1]
+        return Ragged(self.values[: offsets[-1]], offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class Alphabet:
+    """How a database's pg_trgm sees single characters.
+
+    `folded[code point]` is the character it compares, or a blank where the character belongs to no word. It
+    reaches as far as the characters that were asked for; what was not asked for is a blank.
+    """
+
+    folded: IntArray
+
+    @classmethod
+    def of(cls, answers: Iterable[tuple[str, str | None]]) -> Alphabet:
+        """Return the alphabet in which each character folds to another, or with None belongs to no word."""
+        folds = {ord(character): _BLANK if folded is None else ord(folded) for character, folded in answers}
+        folded = np.full(max(folds, default=0) + 1, _BLANK, dtype=np.int64)
+        folded[list(folds)] = list(folds.values())
+        return cls(folded)
+
+
+def characters_of(texts: Sequence[str]) -> list[str]:
+    """Return the distinct characters of the texts, in the order of their code points."""
+    return [chr(code) for code in distinct(_code_points("".join(texts)))]
+
+
+def trigram_sets(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
+    """Return the set of trigrams of each text, as pg_trgm makes them.
+
+    A word is a longest run of characters the alphabet knows as word characters; it is padded with two blanks
+    before and one after, and every three neighbours are a trigram. A trigram stands as the 24-bit number of
+    PostgreSQL's own three bytes, so that its rare collisions of non-ASCII trigrams are collisions here too.
+    Source: contrib/pg_trgm/trgm_op.c (generate_trgm, compact_trigram) and the PostgreSQL manual, F.35.
+    """
+    starts = range(0, len(texts), _TEXTS_AT_ONCE)
+    parts = [_trigrams(texts[start : start + _TEXTS_AT_ONCE], alphabet) for start in starts]
+    sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(part.sizes for part in parts)])
+    values = np.concatenate([np.empty(0, dtype=np.int32), *(part.values for part in parts)])
+    return Ragged(values, np.cumsum(sizes))
+
+
+def distinct(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """Return the distinct values, ascending. Sixty times faster than numpy.unique, which hashes (numpy 2.3)."""
+    ordered = np.sort(values)
+    first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
+
+
+def _trigrams(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
+    # A newline ends each text: it is in no word, so it parts the texts as a blank parts words.
+    code_points = _code_points("\n" + "\n".join(texts) + "\n")
+    lengths = np.array([len(text) + 1 for text in texts], dtype=np.int64)
+    owners = np.concatenate([np.zeros(1, dtype=np.int64), np.repeat(np.arange(len(texts), dtype=np.int64), lengths)])
+    characters, owners = _pad_words(alphabet.folded[code_points], owners)
+    first, middle, last = characters[:-2], characters[1:-1], characters[2:]
+    inside = (middle != _BLANK) | (last != _BLANK)  # the two blanks between words end no trigram
+    # The owner is that of the middle character, or of the last one where the trigram begins a word.
+    owner = np.where(middle == _BLANK, owners[2:], owners[1:-1])[inside]
+    members = distinct(owner << TRIGRAM_BITS | _compact(first[inside], middle[inside], last[inside]))
+    offsets = np.searchsorted(members, np.arange(len(texts) + 1, dtype=np.int64) << TRIGRAM_BITS)
+    return Ragged((members & ((1 << TRIGRAM_BITS) - 1)).astype(np.int32), offsets.astype(np.int64))
+
+
+def _code_points(text: str) -> npt.NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def _pad_words(characters: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the characters with every gap between words made two blanks wide, and their owners."""
+    gap = characters == _BLANK
+    repeats = (~gap).astype(np.int64)
+    repeats[0] = 2 * gap[0]
+    repeats[1:] += 2 * (gap[1:] & ~gap[:-1])
+    return np.repeat(characters, repeats), np.repeat(owners, repeats)
+
+
+def _compact(first: IntArray, middle: IntArray, last: IntArray) -> IntArray:
+    """Return the 24-bit number of each trigram."""
+    codes = first << 16 | middle << 8 | last
+    wide = (first | middle | last) >= 0x80
+    if wide.any():
+        packed = (first << 2 * _CHARACTER_BITS | middle << _CHARACTER_BITS | last)[wide]
+        known = distinct(packed)
+        codes[wide] = _hashed(known)[np.searchsorted(known, packed)]
+    return codes
+
+
+def _hashed(packed: IntArray) -> IntArray:
+    """Return PostgreSQL's three bytes for trigrams with a non-ASCII character.
+
+    They are the low bytes of its "legacy" CRC-32 of the UTF-8 bytes: the table of the reflected
+    polynomial, applied as if it were not reflected (src/include/utils/pg_crc.h, COMP_LEGACY_CRC32).
+    """
+    crc = np.full(len(packed), 0xFFFFFFFF, dtype=np.uint32)
+    mask = (1 << _CHARACTER_BITS) - 1
+    for shift in (2 * _CHARACTER_BITS, _CHARACTER_BITS, 0):
+        for byte, present in _utf8_bytes((packed >> shift) & mask):
+            step = _CRC_TABLE[((crc >> 24) ^ byte) & 0xFF] ^ (crc << np.uint32(8))
+            crc = np.where(present, step, crc)
+    crc = ~crc
+    return ((crc & 0xFF) << 16 | (crc & 0xFF00) | (crc >> 16 & 0xFF)).astype(np.int64)
+
+
+def _utf8_bytes(code: IntArray) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_]]]:
+    """Return the UTF-8 bytes of each code point, first to last, each with whether the code point has it."""
+    one, two, three = code < 0x80, code < 0x800, code < 0x10000
+    head = np.select([one, two, three], [code, 0xC0 | code >> 6, 0xE0 | code >> 12], default=0xF0 | code >> 18)
+    tails = [(0x80 | code >> shift & 0x3F, present) for shift, present in ((12, ~three), (6, ~two), (0, ~one))]
+    everywhere = np.ones(len(code), dtype=np.bool_)
+    return [(byte.astype(np.uint32), present) for byte, present in ((head, everywhere), *tails)]
+
+
+def _crc_table() -> npt.NDArray[np.uint32]:
+    table = np.arange(256, dtype=np.uint32)
+    for _ in range(8):
+        table = np.where(table & 1, (table >> 1) ^ np.uint32(0xEDB88320), table >> 1)
+    return table
+
+
+_CRC_TABLE = _crc_table()

@@ -1,0 +1,133 @@
+"""What every pass promises, whichever it is."""
+
+import dataclasses
+import datetime
+import re
+
+import pytest
+from django.db import connection
+
+from articles.models import Article, Newspaper
+from dedup.passes import PASSES
+from dedup.passes.base import ConfigError, PassConfig, make_config, settings_of
+from dedup.types import Candidate, Window
+
+pytestmark = pytest.mark.django_db
+
+EVERY_PASS = pytest.mark.parametrize("name", list(PASSES))
+WIRE = (
+    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
+    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
+)
+DAYS = Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 31))
+
+
+def find(name: str, window: Window = DAYS) -> list[Candidate]:
+    each = PASSES[name]
+    return list(each.find(window, each.config_class(), connection))
+
+
+@pytest.fixture
+def small_corpus(store):
+    """Two newspapers in which every pass finds something, on several days."""
+    for day in ("2026-03-02", "2026-03-03", "2026-03-05"):
+        for paper in ("Harbour Post", "Inland Courier"):
+            store(WIRE, newspaper=paper, date=day, headline="Northern breakwater to close")
+            store(
+                WIRE + " Ferries are not affected.", newspaper=paper, date=day, headline="Northern breakwater to close"
+            )
+            for tail in ("?utm_source=feed", "?utm_source=letter"):
+                host = paper.lower().replace(" ", "")
+                store(newspaper=paper, date=day, url=f"https://{host}.example/news/{day}/bridge-opens{tail}")
+            store(WIRE, newspaper=paper, date=day, headline="Northern breakwater to close")
+
+
+def test_the_registry_names_each_pass_as_it_names_itself() -> None:
+    assert [each.name for each in PASSES.values()] == list(PASSES) == ["url", "title", "exact", "trigram"]
+
+
+@EVERY_PASS
+def test_a_pass_finds_something_and_keeps_the_contract(name, small_corpus) -> None:
+    found = find(name)
+    assert found
+    assert {each.pass_name for each in found} == {name}
+    assert all(each.left < each.right and 0.0 <= each.score <= 1.0 for each in found)
+    assert len({(each.left, each.right) for each in found}) == len(found)
+
+
+@EVERY_PASS
+def test_the_same_articles_give_the_same_answer_twice(name, small_corpus) -> None:
+    assert find(name) == find(name)
+
+
+@EVERY_PASS
+def test_blocks_of_days_give_together_what_one_block_gives(name, small_corpus) -> None:
+    days = [datetime.date(2026, 3, day) for day in range(1, 32)]
+    by_days = [each for day in days for each in find(name, Window(day, day))]
+    assert sorted(by_days) == sorted(find(name))
+
+
+@EVERY_PASS
+def test_an_empty_store_and_a_single_article_give_nothing(name, store) -> None:
+    assert find(name) == []
+    store(WIRE)
+    assert find(name) == []
+
+
+@EVERY_PASS
+def test_the_scope_bounds_both_articles(name, small_corpus) -> None:
+    paper = Newspaper.objects.get(name="Harbour Post")
+    window = dataclasses.replace(
+        DAYS, since=datetime.date(2026, 3, 3), until=datetime.date(2026, 3, 3), newspaper_ids=(paper.pk,)
+    )
+    inside = set(Article.objects.filter(date="2026-03-03", newspaper=paper).values_list("pk", flat=True))
+    found = {(each.left, each.right) for each in find(name, window)}
+    assert found
+    assert all({left, right} <= inside for left, right in found)
+    assert found == {(each.left, each.right) for each in find(name) if {each.left, each.right} <= inside}
+
+
+@EVERY_PASS
+def test_no_newspaper_in_scope_means_no_pair(name, small_corpus) -> None:
+    assert find(name, dataclasses.replace(DAYS, newspaper_ids=())) == []
+
+
+@EVERY_PASS
+def test_every_setting_is_declared_in_full(name) -> None:
+    for setting, (field, declared) in settings_of(PASSES[name].config_class).items():
+        assert re.fullmatch(r"[a-z_]+", setting)
+        assert declared.help.endswith(".")
+        assert declared.unit
+        assert declared.source
+        if not isinstance(field.default, bool):
+            assert declared.minimum <= field.default <= declared.maximum
+
+
+@EVERY_PASS
+def test_a_value_out_of_range_is_refused_with_the_range(name) -> None:
+    config_class = PASSES[name].config_class
+    for setting, (field, declared) in settings_of(config_class).items():
+        if isinstance(field.default, bool):
+            with pytest.raises(ConfigError, match=f"{setting} is 'yes'; it must be of type bool"):
+                make_config(config_class, {setting: "yes"})
+            continue
+        for value in (type(field.default)(declared.minimum - 1), type(field.default)(declared.maximum + 1)):
+            with pytest.raises(ConfigError, match=f"{setting} is .*; it must be from"):
+                make_config(config_class, {setting: value})
+
+
+def test_an_unknown_setting_is_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match="there is no setting 'treshold'; the settings are enabled, clusters"):
+        make_config(PassConfig, {"treshold": 0.7})
+
+
+def test_a_score_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"threshold is nan; it must be from 0\.3 to 1"):
+        make_config(PASSES["trigram"].config_class, {"threshold": float("nan")})
+
+
+def test_a_candidate_out_of_order_or_range_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"pair \(2, 1\) is out of order"):
+        Candidate(2, 1, "url", 1.0)
+    with pytest.raises(ValueError, match=r"score 1.5 of pair \(1, 2\) is outside 0..1"):
+        Candidate(1, 2, "url", 1.5)

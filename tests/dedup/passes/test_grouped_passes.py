@@ -1,0 +1,103 @@
+"""The passes that group by a key: url, title, exact."""
+
+import datetime
+
+import pytest
+from django.db import connection
+
+from articles.ingest import SeenURL, attach_urls
+from articles.models import ArticleURL
+from dedup.passes import PASSES
+from dedup.types import Window
+
+pytestmark = pytest.mark.django_db
+DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
+
+
+def pairs(name: str, **settings) -> set[tuple[int, int]]:
+    each = PASSES[name]
+    return {(found.left, found.right) for found in each.find(DAYS, each.config_class(**settings), connection)}
+
+
+def test_url_finds_the_dozen_addresses_of_one_story(store) -> None:
+    tails = ("", "?utm_source=feed", "?fbclid=abc", "#comments", "?ga_campaign=x")
+    stored = [store(url=f"https://www.harbour.example/2026/03/02/breakwater-to-close{tail}") for tail in tails]
+    ids = sorted({article.pk for article in stored})  # the fragment names the first one
+    assert len(ids) == 4
+    assert pairs("url") == {(left, right) for left in ids for right in ids if left < right}
+
+
+def test_url_is_asked_within_one_newspaper_alone(store) -> None:
+    store(newspaper="Harbour Post", url="https://shared.example/2026/03/02/breakwater-to-close?utm_source=a")
+    store(newspaper="Inland Courier", url="https://shared.example/2026/03/02/breakwater-to-close?utm_source=b")
+    assert pairs("url") == set()
+
+
+def test_url_looks_at_every_url_of_an_article(store) -> None:
+    one = store(url="https://harbour.example/read/breakwater-to-close-in-spring")
+    other = store(url="https://harbour.example/p/991122")
+    attach_urls(
+        [SeenURL("https://harbour.example/read/breakwater-to-close-in-spring?utm_source=x", ArticleURL.Kind.REDIRECT)],
+        known_as=other.url,
+    )
+    assert pairs("url") == {(one.pk, other.pk)}
+
+
+def test_url_that_too_many_articles_share_says_nothing(store) -> None:
+    for number in range(4):
+        store(url=f"https://harbour.example/archive/the-front-page-of-today?utm_id={number}")
+    assert len(pairs("url", largest_group=4)) == 6
+    assert pairs("url", largest_group=3) == set()
+
+
+def test_title_ignores_case_punctuation_and_the_name_of_the_newspaper(store) -> None:
+    one = store(headline="Breakwater to close for six weeks - Harbour Post")
+    other = store(headline="BREAKWATER to close: for six weeks!")
+    third = store(headline="Breakwater to close for six weeks")
+    assert (one.pk, third.pk) in pairs("title")
+    assert other.normalized_title
+
+
+def test_title_wants_the_same_day_and_the_same_newspaper(store) -> None:
+    store(headline="Breakwater to close for six weeks", date="2026-03-02")
+    store(headline="Breakwater to close for six weeks", date="2026-03-03")
+    store(headline="Breakwater to close for six weeks", newspaper="Inland Courier")
+    assert pairs("title") == set()
+
+
+def test_title_needs_some_words(store) -> None:
+    for headline in ("LIVE", "LIVE", "(no title)", "(no title)", "", ""):
+        store(headline=headline)
+    assert pairs("title") == set()
+    assert len(pairs("title", minimum_words=1)) == 1
+
+
+def test_exact_ignores_case_and_punctuation_on_any_day_in_any_newspaper(store) -> None:
+    one = store("The ferry — “Gannet” — sails at noon on weekdays until the end of May.")
+    other = store(
+        "the ferry gannet SAILS at noon, on weekdays, until the end of may",
+        newspaper="Inland Courier",
+        date="2026-11-20",
+    )
+    store("The ferry “Gannet” sails at one on weekdays until the end of May.")
+    assert pairs("exact") == {(one.pk, other.pk)}
+
+
+def test_exact_pairs_a_crowd_with_its_first_article_alone(store) -> None:
+    ids = [store("This page could not be found. Please try the search instead.").pk for _ in range(5)]
+    assert len(pairs("exact", largest_group=5)) == 10
+    assert pairs("exact", largest_group=4) == {(ids[0], each) for each in ids[1:]}
+
+
+def test_exact_leaves_very_short_texts_alone(store) -> None:
+    store("comment now")
+    store("Comment now!")
+    assert pairs("exact") == set()
+    assert len(pairs("exact", minimum_characters=5)) == 1
+
+
+def test_evidence_says_what_was_shared(store) -> None:
+    store("The ferry sails at noon on weekdays until the end of May.")
+    store("The ferry sails at noon on weekdays until the end of May.")
+    [found] = PASSES["exact"].find(DAYS, PASSES["exact"].config_class(), connection)
+    assert found.evidence == {"shared": "the ferry sails at noon on weekdays until the end of may", "articles": 2}

@@ -1,0 +1,77 @@
+"""The system checks, on real databases."""
+
+import psycopg
+import pytest
+from django.core.checks import run_checks
+from django.db import connection, connections
+
+from dedup.checks import _check_database, _check_version, check_trigrams
+from tests.databases import database_url
+
+
+@pytest.mark.django_db
+def test_the_test_database_passes() -> None:
+    assert check_trigrams(databases=["default"]) == []
+    assert run_checks(databases=["default"]) == []
+
+
+def test_without_a_database_named_nothing_is_asked() -> None:
+    assert check_trigrams(databases=None) == []
+
+
+@pytest.fixture
+def c_locale_database(django_db_setup, django_db_blocker):
+    """A database in which pg_trgm is blind to everything but ASCII."""
+    name = "newsdedup_c_locale"
+    with django_db_blocker.unblock(), psycopg.connect(database_url(), autocommit=True) as server:
+        server.execute(f"DROP DATABASE IF EXISTS {name}")
+        server.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER libc")
+        other = connection.copy(name)
+        other.settings_dict["NAME"] = name
+        connections[name] = other
+        try:
+            yield name
+        finally:
+            other.close()
+            del connections[name]
+            server.execute(f"DROP DATABASE {name}")
+
+
+def test_a_c_locale_fails_with_id_and_hint_once_pg_trgm_is_there(c_locale_database) -> None:
+    assert check_trigrams(databases=[c_locale_database]) == []
+    with connections[c_locale_database].cursor() as cursor:
+        cursor.execute("CREATE EXTENSION pg_trgm")
+    [error] = check_trigrams(databases=[c_locale_database])
+    assert error.id == "dedup.E003"
+    assert error.msg == (
+        "pg_trgm sees no letters in 'Москва': the database has the C locale, "
+        "and every text in another script than Latin would score 0."
+    )
+    assert "LC_CTYPE 'C.UTF-8'" in error.hint
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [(None, "dedup.E002"), (("1.6",), "dedup.E003")],
+    ids=["no extension on the server", "no trigrams"],
+)
+def test_each_fault_has_its_id(answer, expected: str) -> None:
+    class Cursor:
+        """A server that answers as one without pg_trgm, which cannot be made here."""
+
+        def __init__(self) -> None:
+            self.answers = [answer, (0,)]
+
+        def execute(self, *_arguments: object) -> None: ...
+
+        def fetchone(self):
+            return self.answers.pop(0)
+
+    assert [error.id for error in _check_database(Cursor())] == [expected]
+
+
+def test_an_old_server_fails_with_its_version() -> None:
+    [error] = _check_version(130_012)
+    assert (error.id, error.msg) == ("dedup.E001", "PostgreSQL 13 is too old; newsdedup needs 14 or newer.")
+    assert _check_version(140_000) == []

@@ -1,0 +1,75 @@
+"""The trigrams of texts, held against PostgreSQL's own show_trgm."""
+
+import numpy as np
+import pytest
+from django.db import connection
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from articles.normalization import normalize_text
+from dedup.passes.trigram import _alphabet
+from dedup.shingles import Ragged, trigram_sets
+
+
+def postgres_trigrams(text: str) -> set[int]:
+    """Return show_trgm's answer as 24-bit numbers; what it cannot print it writes as 0x and six digits."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT show_trgm(%s)", [text])
+        [shown] = cursor.fetchone()
+    hashed = {each for each in shown if each.startswith("0x") and len(each) == 8}
+    return {int(each, 16) for each in hashed} | {int.from_bytes(each.encode(), "big") for each in set(shown) - hashed}
+
+
+def sets_of(texts: list[str]) -> list[set[int]]:
+    ragged = trigram_sets(texts, _alphabet(texts, connection))
+    return [
+        set(ragged.values[start:stop].tolist()) for start, stop in zip(ragged.offsets, ragged.offsets[1:], strict=False)
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "a",
+        "ab",
+        "harbour",
+        "two words",
+        "Москва и область",
+        "ශ්‍රී ලංකා ක්‍රිකට්",
+        "இலங்கை செய்தி",
+        "東京で地震があった",
+        "émigré naïve façade",
+        "κόσμος",
+        "don't stop-now 3.14",
+        "a\tb\nc",
+        "𐐷𐐲𐑌 𝒜 ﬁ",
+        "i̇stanbul ẞ ß ǆ",
+    ],
+)
+def test_trigrams_are_those_of_postgres(text: str) -> None:
+    assert sets_of([text]) == [postgres_trigrams(text)]
+
+
+@pytest.mark.django_db
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40), min_size=1))
+def test_trigrams_of_any_normalised_text_are_those_of_postgres(texts: list[str]) -> None:
+    normalized = [normalize_text(text) for text in texts]
+    assert sets_of(normalized) == [postgres_trigrams(text) for text in normalized]
+
+
+@pytest.mark.django_db
+def test_texts_of_a_block_do_not_run_into_each_other() -> None:
+    texts = ["harbour wall", "", "wall harbour", "x"]
+    assert sets_of(texts) == [sets_of([text])[0] for text in texts]
+
+
+def test_ragged_knows_sizes_and_head() -> None:
+    ragged = Ragged(np.array([1, 5, 9, 2], dtype=np.int32), np.array([0, 3, 3, 4]))
+    assert ragged.sizes.tolist() == [3, 0, 1]
+    assert ragged.head(2).values.tolist() == [1, 5, 9]
+    assert ragged.head(2).sizes.tolist() == [3, 0]
+    assert ragged.head(99).sizes.tolist() == [3, 0, 1]
