@@ -1,0 +1,120 @@
+"""`manage.py crawl`: visit newspapers and store their articles."""
+
+import fcntl
+import os
+import shutil
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings as site_settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
+from scrapy.settings import Settings
+
+from articles.models import Newspaper
+from crawlers.jobs import SPIDERS, Job, JobProcess, plan_jobs
+from crawlers.newspapers import UnknownNewspaperError, find_newspapers
+
+LOG_LEVELS = {2: "INFO", 3: "DEBUG"}
+
+
+class Command(BaseCommand):
+    help = (
+        "Visits newspapers through their feeds, sitemaps and section pages, and stores articles that are not "
+        "stored yet. Prints, for each newspaper, the articles stored, the links that were known already, and "
+        "what failed. Interrupted with Ctrl-C, it goes on where it stopped when it is run again."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "newspapers", nargs="*", metavar="NEWSPAPER", help="name or id; without any, all that are marked for crawl"
+        )
+        parser.add_argument("--spider", choices=SPIDERS, help="use this kind of source only")
+        parser.add_argument(
+            "--set",
+            dest="overrides",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="change a Scrapy setting for this crawl, such as DOWNLOAD_DELAY=2",
+        )
+        parser.add_argument("--fresh", action="store_true", help="forget where an interrupted crawl stopped")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        scrapy_settings = _scrapy_settings(options["overrides"], options["verbosity"])
+        try:
+            newspapers = find_newspapers(options["newspapers"])
+        except UnknownNewspaperError as error:
+            raise CommandError(str(error), returncode=2) from error
+        spiders = [SPIDERS[options["spider"]]] if options["spider"] else list(SPIDERS.values())
+        jobs = plan_jobs(newspapers, spiders, site_settings.CRAWL_STATE_DIR)
+        if not jobs:
+            raise CommandError(_nothing_to_visit(newspapers, options["spider"]))
+        with _only_crawl(site_settings.CRAWL_STATE_DIR):
+            if options["fresh"]:
+                for job in jobs:
+                    shutil.rmtree(job.state, ignore_errors=True)
+            interrupted = self._run(scrapy_settings, jobs)
+        for newspaper in {job.newspaper.pk: job.newspaper for job in jobs}.values():
+            self.stdout.write(_summary(newspaper, jobs))
+        if interrupted:
+            raise CommandError("interrupted; run it again to go on, or with --fresh to begin anew", returncode=130)
+        if broken := [f"{job.newspaper} ({job.spider.name})" for job in jobs if job.broke_off]:
+            raise CommandError(f"broke off, for the reason above: {', '.join(broken)}")
+
+    def _run(self, scrapy_settings: Settings, jobs: list[Job]) -> bool:
+        # The reactor's thread needs no database; what it had is closed, so that no connection idles meanwhile.
+        connections.close_all()
+        process = JobProcess(scrapy_settings, jobs)
+        process.start()
+        return process.interrupted
+
+
+def _scrapy_settings(overrides: list[str], verbosity: int) -> Settings:
+    settings = Settings()
+    settings.setmodule("crawlers.settings", priority="project")
+    if verbosity in LOG_LEVELS:
+        settings.set("LOG_LEVEL", LOG_LEVELS[verbosity], priority="cmdline")
+    for override in overrides:
+        name, separator, value = override.partition("=")
+        if not separator:
+            raise CommandError(f"--set {override!r} has no value; write --set NAME=VALUE", returncode=2)
+        if name not in settings:
+            raise CommandError(f"--set {name}: there is no Scrapy setting of this name", returncode=2)
+        settings.set(name, value, priority="cmdline")
+    return settings
+
+
+def _nothing_to_visit(newspapers: list[Newspaper], spider: str | None) -> str:
+    kinds = f"{spider} URLs" if spider else "feed, sitemap or section URLs"
+    if not newspapers:
+        return f"no newspaper is marked for crawl; add one with its {kinds} in the admin"
+    names = ", ".join(newspaper.name for newspaper in newspapers)
+    return f"no {kinds} to visit for {names}; add them in the admin"
+
+
+@contextmanager
+def _only_crawl(states: Path) -> Iterator[None]:
+    """Hold the state folder for this process; two crawls would write into the same queues."""
+    states.mkdir(parents=True, exist_ok=True)
+    lock = os.open(states / "crawl.lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise CommandError(f"another crawl is at work in {states}; wait for its end", returncode=3) from error
+    else:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _summary(newspaper: Newspaper, jobs: list[Job]) -> str:
+    counts: Counter[str] = sum((job.counts for job in jobs if job.newspaper.pk == newspaper.pk), Counter())
+    failures = {name.removeprefix("failed/"): number for name, number in counts.items() if name.startswith("failed/")}
+    line = f"{newspaper.name}: {counts['stored']} stored, {counts['known']} known, {sum(failures.values())} failed"
+    reasons = "; ".join(f"{reason}: {number}" for reason, number in sorted(failures.items()))
+    return f"{line} ({reasons})" if reasons else line

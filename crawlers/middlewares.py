@@ -1,0 +1,54 @@
+"""What keeps a URL that is known from being fetched again, also when a redirect leads to it."""
+
+from typing import Self
+
+from asgiref.sync import sync_to_async
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.dupefilters import RFPDupeFilter
+from scrapy.exceptions import IgnoreRequest
+
+from articles import ingest
+from articles.models import ArticleURL
+from crawlers.items import ArticleLink
+
+
+class KnownURLError(IgnoreRequest):
+    """The URL belongs to an article that is stored."""
+
+
+class KnownURLMiddleware:
+    """Drops requests for articles that are stored, and attaches the URLs that led to them.
+
+    Spiders leave out what was known when they found a link; this sees what became known since, and the
+    targets of redirects.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        link: ArticleLink | None = request.meta.get("article_link")
+        if link is None or not await sync_to_async(ingest.known_urls)([request.url]):
+            return
+        if redirects := request.meta.get("redirect_urls"):
+            seen = [ingest.SeenURL(link.url, link.kind)]
+            seen += [ingest.SeenURL(url, ArticleURL.Kind.REDIRECT) for url in redirects[1:]]
+            await sync_to_async(ingest.attach_urls)(seen, known_as=request.url)
+        self.crawler.stats.inc_value("articles/known")
+        raise KnownURLError(request.url)
+
+
+class RedirectAwareDupeFilter(RFPDupeFilter):
+    """Lets a redirect through to a URL that was requested before.
+
+    Otherwise the second of two links that lead to one article would vanish without being attached to it.
+    KnownURLMiddleware then drops the request if the article is stored by now.
+    """
+
+    def request_seen(self, request: Request) -> bool:
+        return super().request_seen(request) and "redirect_urls" not in request.meta

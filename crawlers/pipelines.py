@@ -1,0 +1,66 @@
+"""From a fetched page to a stored article."""
+
+import asyncio
+from typing import Self, cast
+
+from asgiref.sync import sync_to_async
+from django.db import connections
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem
+
+from articles import ingest
+from articles.extraction import ExtractedArticle, ExtractionError, extract_article
+from articles.models import ArticleURL
+from crawlers.items import FetchedPage
+from crawlers.sites import same_site
+from crawlers.spiders.base import NewspaperSpider
+
+
+class ArticlePipeline:
+    """Extracts and stores. A page without an article is counted with its reason and dropped.
+
+    The ORM runs in asgiref's one thread for synchronous code, extraction in a thread beside: the reactor
+    goes on meanwhile.
+    """
+
+    def __init__(self, spider: NewspaperSpider) -> None:
+        self.spider = spider
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(cast("NewspaperSpider", crawler.spider))
+
+    async def process_item(self, item: FetchedPage) -> FetchedPage:
+        try:
+            article = await asyncio.to_thread(extract_article, item.body, item.url, item.content_type)
+            stored = await sync_to_async(ingest.store_article)(_incoming(item, article))
+        except (ExtractionError, ingest.RejectedArticleError) as error:
+            self.spider.count_failure(item.url, str(error))
+            raise DropItem(str(error), log_level="DEBUG") from error
+        self.spider.count("stored" if stored.outcome == "created" else "known")
+        return item
+
+    async def close_spider(self) -> None:
+        await sync_to_async(connections.close_all)()
+
+
+def _incoming(page: FetchedPage, article: ExtractedArticle) -> ingest.IncomingArticle:
+    """Return what to store; raise ExtractionError if neither page nor source knows the day."""
+    date = article.date or page.link.published
+    if date is None:
+        raise ExtractionError("no publication date")
+    redirected = page.url != page.link.url
+    seen = [ingest.SeenURL(page.link.url, page.link.kind)] if redirected else []
+    seen += [ingest.SeenURL(url, ArticleURL.Kind.REDIRECT) for url in page.redirects]
+    # Another site's page has an article of its own, which must not count as known because of a copy's link to it.
+    if article.canonical_url and same_site(article.canonical_url, page.url):
+        seen.append(ingest.SeenURL(article.canonical_url, ArticleURL.Kind.CANONICAL))
+    return ingest.IncomingArticle(
+        date=date,
+        headline=article.headline,
+        url=page.url,
+        content=article.text,
+        newspaper=page.link.source.newspaper,
+        kind=ArticleURL.Kind.REDIRECT if redirected else page.link.kind,
+        other_urls=seen,
+    )

@@ -1,0 +1,52 @@
+"""Scrapy's settings, for `manage.py crawl` and for `scrapy crawl` in this folder.
+
+Each can be changed for one crawl: `manage.py crawl --set NAME=VALUE`, `scrapy crawl -s NAME=VALUE`.
+"""
+
+import importlib.metadata
+import logging
+import os
+
+import django
+from django.apps import apps
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
+if not apps.ready:
+    django.setup()
+# Scrapy installs a handler of its own on the root logger; Django's would say everything a second time.
+logging.getLogger().handlers.clear()
+
+BOT_NAME = "newsdedup"
+USER_AGENT = f"newsdedup/{importlib.metadata.version('newsdedup')}"
+SPIDER_MODULES = ["crawlers.spiders"]
+ITEM_PIPELINES = {"crawlers.pipelines.ArticlePipeline": 100}
+# Before robots.txt (100): what is known needs no look at the robots.txt of its host.
+DOWNLOADER_MIDDLEWARES = {"crawlers.middlewares.KnownURLMiddleware": 90}
+DUPEFILTER_CLASS = "crawlers.middlewares.RedirectAwareDupeFilter"
+TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+
+# Politeness.
+ROBOTSTXT_OBEY = True
+CONCURRENT_REQUESTS = 8
+CONCURRENT_REQUESTS_PER_DOMAIN = 1
+DOWNLOAD_DELAY = 0.5  # seconds between two requests to a domain, at least
+AUTOTHROTTLE_ENABLED = True
+AUTOTHROTTLE_START_DELAY = 1.0  # seconds
+AUTOTHROTTLE_MAX_DELAY = 30.0  # seconds
+COOKIES_ENABLED = False
+
+# Bounds.
+DOWNLOAD_TIMEOUT = 30  # seconds
+DOWNLOAD_MAXSIZE = 10 * 1024 * 1024  # bytes of a page or feed
+DOWNLOAD_WARNSIZE = 0
+SITEMAP_MAXSIZE = 50 * 1024 * 1024  # bytes unpacked: the bound of the protocol, sitemaps.org/protocol.html
+SECTION_MAX_PAGES = 5  # pages of a section that are read by following rel=next
+REDIRECT_MAX_TIMES = 5
+RETRY_TIMES = 2
+
+# A feed may name any address: only the web is visited, never a file of this machine.
+DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+
+LOG_LEVEL = os.environ.get("LOG_LEVEL", "WARNING")  # to stderr

@@ -1,0 +1,1 @@
+"""The spiders: one for each way in which newspapers tell of their articles."""

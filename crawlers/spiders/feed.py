@@ -1,0 +1,36 @@
+"""RSS and Atom feeds."""
+
+import datetime
+import io
+from collections.abc import AsyncIterator
+from typing import Any
+
+import feedparser
+from scrapy import Request
+from scrapy.http import Response
+
+from articles.models import ArticleURL
+from crawlers.items import ArticleLink, Source
+from crawlers.sites import site_of
+from crawlers.spiders.base import NewspaperSpider, content_type
+
+
+class FeedSpider(NewspaperSpider):
+    name = "feed"
+    sources_field = "feed_urls"
+
+    async def parse_source(self, response: Response, source: Source) -> AsyncIterator[Request]:
+        headers = {"content-type": content_type(response), "content-location": response.url}
+        # A file object: feedparser would fetch or open what a str names.
+        feed = feedparser.parse(io.BytesIO(response.body), response_headers=headers)
+        links = [_link(entry, source) for entry in feed.entries if site_of(entry.get("link", ""))]
+        if not links and (feed.bozo or not feed.version):
+            self.count_failure(response.url, "unreadable feed")
+        async for request in self.article_requests(links):
+            yield request
+
+
+def _link(entry: Any, source: Source) -> ArticleLink:
+    moment = entry.get("published_parsed")
+    published = datetime.date(*moment[:3]) if moment else None
+    return ArticleLink(source, entry["link"].strip(), ArticleURL.Kind.FEED, published)

@@ -1,0 +1,161 @@
+"""A web site on loopback that counts what is asked of it, and the crawl command as a process beside it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.databases import child_environment
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Page:
+    body: bytes
+    content_type: str = "text/html; charset=utf-8"
+    status: int = 200
+    location: str = ""
+
+
+@dataclass
+class Site:
+    """Pages by path. `requests` counts every path that was asked for; a path in `held` waits for `release`.
+
+    `busiest` is the largest number of requests that were answered at one time.
+    """
+
+    pages: dict[str, Page] = field(default_factory=dict)
+    requests: Counter[str] = field(default_factory=Counter)
+    held: set[str] = field(default_factory=set)
+    arrived: threading.Event = field(default_factory=threading.Event)
+    release: threading.Event = field(default_factory=threading.Event)
+    url: str = ""
+    busiest: int = 0
+    _busy: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def answering(self, path: str) -> Iterator[None]:
+        with self._lock:
+            self.requests[path] += 1
+            self._busy += 1
+            self.busiest = max(self.busiest, self._busy)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy -= 1
+
+    def add(
+        self, path: str, body: str | bytes, content_type: str = "text/html; charset=utf-8", status: int = 200
+    ) -> None:
+        self.pages[path] = Page(body.encode() if isinstance(body, str) else body, content_type, status)
+
+    def redirect(self, path: str, target: str) -> None:
+        self.pages[path] = Page(b"", status=302, location=self.url + target)
+
+    def article_requests(self) -> dict[str, int]:
+        return {path: number for path, number in self.requests.items() if path.startswith("/2024/")}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    site: Site
+
+    def do_GET(self) -> None:
+        with self.site.answering(self.path):
+            self._answer()
+
+    def _answer(self) -> None:
+        if self.path in self.site.held:
+            self.site.arrived.set()
+            self.site.release.wait(60)
+        page = self.site.pages.get(self.path, Page(b"gone", "text/plain", 404))
+        try:
+            self.send_response(page.status)
+            self.send_header("Content-Type", page.content_type)
+            self.send_header("Content-Length", str(len(page.body)))
+            if page.location:
+                self.send_header("Location", page.location)
+            self.end_headers()
+            self.wfile.write(page.body)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the crawl that asked was killed
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
+        pass
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    site = Site()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": site}))
+    site.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield site
+    site.release.set()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+class CrawlCommand:
+    """`manage.py crawl` as a process of its own, on the test's database."""
+
+    def __init__(self, states: Path) -> None:
+        self.states = states
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return self.popen([sys.executable, "manage.py", "crawl", *arguments, *_fast("--set")], REPOSITORY)
+
+    def popen(self, command: list[str], folder: Path) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **self._environment()},
+            text=True,
+            encoding="utf-8",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return _finish(self.start(*arguments))
+
+    def scrapy(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "scrapy", *arguments, *_fast("-s")]
+        return _finish(self.popen(command, REPOSITORY / "crawlers"))
+
+    def _environment(self) -> dict[str, str]:
+        return child_environment() | {"CRAWL_STATE_DIR": str(self.states)}
+
+
+def _fast(option: str) -> list[str]:
+    """Loopback needs no politeness, and a page that fails on purpose no second try."""
+    overrides = ("DOWNLOAD_DELAY=0", "AUTOTHROTTLE_START_DELAY=0", "RETRY_ENABLED=0")
+    return [part for override in overrides for part in (option, override)]
+
+
+def _finish(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        output, errors = process.communicate(timeout=90)
+    finally:
+        process.kill()
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+@pytest.fixture
+def crawl(transactional_db: None, tmp_path: Path) -> CrawlCommand:
+    return CrawlCommand(tmp_path / "states")

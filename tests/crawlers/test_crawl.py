@@ -1,0 +1,326 @@
+"""`manage.py crawl` over HTTP on loopback, as a process beside the test."""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from articles.models import Article, ArticleURL, Newspaper
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+    from tests.crawlers.conftest import CrawlCommand, Site
+
+# Transactions that end, because the crawl is another process.
+pytestmark = pytest.mark.django_db(transaction=True)
+PATTERN = r"/2024/\d\d/"
+
+
+def article_page(headline: str, text: str, *, day: str = "2024-05-03", canonical: str = "") -> str:
+    date = f'<meta property="article:published_time" content="{day}T08:00:00+02:00">' if day else ""
+    link = f'<link rel="canonical" href="{canonical}">' if canonical else ""
+    return (
+        f"<!doctype html><html><head><title>{headline} - Fjordbladet</title>{date}{link}</head><body>"
+        f"<nav><a href='/'>Front page</a></nav><article><h1>{headline}</h1><p>{text}</p></article></body></html>"
+    )
+
+
+FERRY = (
+    "The old ferry across the sound made its last crossing on Friday, and half the island stood on the quay to wave."
+)
+HERRING = (
+    "Herring came back to the northern bays this spring, in shoals that the oldest fishermen said they had not seen."
+)
+LIBRARY = "The library in the harbour street keeps its doors open until ten at night, a trial that ends in September."
+BRIDGE = "Engineers closed the iron bridge for the third time this year after finding rust in two of its main girders."
+
+
+def rss(*links: str) -> str:
+    items = "".join(f"<item><title>One</title><link>{link}</link></item>" for link in links)
+    return f'<?xml version="1.0"?><rss version="2.0"><channel><title>Feed</title>{items}</channel></rss>'
+
+
+def sitemap(*urls: str) -> str:
+    entries = "".join(f"<url><loc>{url}</loc></url>" for url in urls)
+    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
+
+
+def newspaper(site: Site, **sources: list[str]) -> Newspaper:
+    urls = {f"{kind}_urls": [site.url + path for path in paths] for kind, paths in sources.items()}
+    return Newspaper.objects.create(name="Fjordbladet", host="127.0.0.1", article_url_pattern=PATTERN, **urls)
+
+
+def seen_urls(site: Site) -> set[tuple[str, str, str]]:
+    return {
+        (row.article.headline, row.url.removeprefix(site.url), row.kind)
+        for row in ArticleURL.objects.select_related("article")
+    }
+
+
+@pytest.fixture
+def three_sources(site: Site) -> Site:
+    """A newspaper with a feed, a packed sitemap behind an index, and a section of two pages."""
+    site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
+    site.add("/2024/05/herring", article_page("Herring are back", HERRING))
+    site.add("/2024/05/library", article_page("Night library", LIBRARY))
+    site.add("/2024/05/bridge", article_page("Bridge closed", BRIDGE))
+    site.add("/about", article_page("About us", LIBRARY))
+    site.add("/feed", rss(f"{site.url}/2024/05/ferry"), "application/rss+xml")
+    index = f"<sitemapindex><sitemap><loc>{site.url}/news.xml.gz</loc></sitemap></sitemapindex>"
+    site.add("/sitemap.xml", index, "application/xml")
+    packed = gzip.compress(sitemap(f"{site.url}/2024/05/herring", f"{site.url}/about").encode())
+    site.add("/news.xml.gz", packed, "application/gzip")
+    site.add(
+        "/news", "<a href='/2024/05/library#top'>Library</a><a href='/about'>About</a><a rel='next' href='?p=2'>2</a>"
+    )
+    site.add("/news?p=2", "<a href='/2024/05/bridge'>Bridge</a><a href='http://other.example/2024/05/x'>Elsewhere</a>")
+    newspaper(site, feed=["/feed"], sitemap=["/sitemap.xml"], section=["/news"])
+    return site
+
+
+def test_three_spiders_store_articles_and_a_second_crawl_fetches_none(three_sources: Site, crawl: CrawlCommand) -> None:
+    first = crawl()
+    assert (first.returncode, first.stdout) == (0, "Fjordbladet: 4 stored, 0 known, 0 failed\n")
+    assert first.stderr == ""
+    stored = Article.objects.values_list("headline", "date", "content", "newspaper__name")
+    assert {(headline, str(date), content, name) for headline, date, content, name in stored} == {
+        ("Last ferry", "2024-05-03", FERRY, "Fjordbladet"),
+        ("Herring are back", "2024-05-03", HERRING, "Fjordbladet"),
+        ("Night library", "2024-05-03", LIBRARY, "Fjordbladet"),
+        ("Bridge closed", "2024-05-03", BRIDGE, "Fjordbladet"),
+    }
+    once = {f"/2024/05/{name}": 1 for name in ("ferry", "herring", "library", "bridge")}
+    assert three_sources.article_requests() == once
+    assert three_sources.requests["/about"] == 0
+
+    second = crawl("Fjordbladet")
+    assert (second.returncode, second.stdout) == (0, "Fjordbladet: 0 stored, 4 known, 0 failed\n")
+    assert three_sources.article_requests() == once
+    assert three_sources.requests["/feed"] == 2
+    assert Article.objects.count() == 4
+    assert list(crawl.states.rglob("requests.queue")) == []
+
+
+def test_newspapers_on_one_host_are_visited_one_after_the_other(three_sources: Site, crawl: CrawlCommand) -> None:
+    Newspaper.objects.create(
+        name="Holmavis", section_urls=[f"{three_sources.url}/news?p=2"], article_url_pattern=PATTERN
+    )
+    result = crawl()
+    assert result.stdout == "Fjordbladet: 4 stored, 0 known, 0 failed\nHolmavis: 0 stored, 1 known, 0 failed\n"
+    assert three_sources.busiest == 1
+
+
+def test_a_second_crawl_at_the_same_time_is_refused(three_sources: Site, crawl: CrawlCommand) -> None:
+    crawl.states.mkdir()
+    with (crawl.states / "crawl.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        result = crawl()
+    assert result.returncode == 3
+    assert result.stderr == f"CommandError: another crawl is at work in {crawl.states}; wait for its end\n"
+    assert not three_sources.requests
+
+
+def test_a_wrong_article_url_pattern_is_counted(three_sources: Site, crawl: CrawlCommand) -> None:
+    Newspaper.objects.update(article_url_pattern="(")
+    assert crawl("--spider", "feed").stdout == (
+        "Fjordbladet: 0 stored, 0 known, 1 failed (article URL pattern is no regular expression: "
+        "missing ), unterminated subpattern at position 0: 1)\n"
+    )
+
+
+def test_scrapy_crawl_works_in_its_folder(three_sources: Site, crawl: CrawlCommand) -> None:
+    result = crawl.scrapy("crawl", "feed", "-a", "newspapers=Fjordbladet")
+    assert result.returncode == 0, result.stderr
+    assert list(Article.objects.values_list("content", flat=True)) == [FERRY]
+
+
+def test_one_spider_only(three_sources: Site, crawl: CrawlCommand) -> None:
+    assert crawl("--spider", "section").stdout == "Fjordbladet: 2 stored, 0 known, 0 failed\n"
+    assert three_sources.requests["/feed"] == 0
+
+
+def test_what_robots_txt_forbids_is_never_requested(site: Site, crawl: CrawlCommand) -> None:
+    site.add("/robots.txt", "User-agent: newsdedup\nDisallow: /2024/05/private\n", "text/plain")
+    site.add("/2024/05/private", article_page("Private", FERRY))
+    site.add("/2024/05/open", article_page("Open", HERRING))
+    site.add("/feed", rss(f"{site.url}/2024/05/private", f"{site.url}/2024/05/open"), "application/rss+xml")
+    newspaper(site, feed=["/feed"])
+    result = crawl()
+    assert result.stdout == "Fjordbladet: 1 stored, 0 known, 1 failed (Forbidden by robots.txt: 1)\n"
+    assert site.article_requests() == {"/2024/05/open": 1}
+
+
+def test_feed_link_redirect_target_and_canonical_url_are_attached(site: Site, crawl: CrawlCommand) -> None:
+    site.redirect("/go/1", "/go/2")
+    site.redirect("/go/2", "/2024/05/ferry?page=1")
+    site.redirect("/go/3", "/2024/05/ferry?page=1")
+    page = article_page("Last ferry", FERRY, canonical=f"{site.url}/2024/05/ferry")
+    site.add("/2024/05/ferry?page=1", page)
+    site.add("/2024/05/ferry", page)
+    site.add("/feed", rss(f"{site.url}/go/1", f"{site.url}/go/3"), "application/rss+xml")
+    site.add("/sitemap.xml", sitemap(f"{site.url}/2024/05/ferry"), "application/xml")
+    newspaper(site, feed=["/feed"], sitemap=["/sitemap.xml"])
+    # The second feed link leads to the same page, and the sitemap names its canonical URL.
+    assert crawl().stdout == "Fjordbladet: 1 stored, 2 known, 0 failed\n"
+    headline = "Last ferry"
+    assert seen_urls(site) >= {
+        (headline, "/2024/05/ferry?page=1", "redirect"),
+        (headline, "/2024/05/ferry", "canonical"),
+        (headline, "/go/1", "feed"),
+        (headline, "/go/2", "redirect"),
+        (headline, "/go/3", "feed"),
+    }
+    assert site.article_requests() == {"/2024/05/ferry?page=1": 1}
+    assert crawl().stdout == "Fjordbladet: 0 stored, 3 known, 0 failed\n"
+    assert (site.requests["/go/1"], site.requests["/go/3"]) == (1, 1)
+
+
+def test_canonical_urls_of_another_site_leave_its_article_to_be_crawled(site: Site, crawl: CrawlCommand) -> None:
+    site.add("/2024/05/copy", article_page("Copy", FERRY, canonical="https://agency.example/2024/05/ferry"))
+    site.add("/feed", rss(f"{site.url}/2024/05/copy"), "application/rss+xml")
+    newspaper(site, feed=["/feed"])
+    crawl()
+    assert seen_urls(site) == {("Copy", "/2024/05/copy", "feed")}
+
+
+def test_bad_pages_are_counted_and_the_rest_is_stored(site: Site, crawl: CrawlCommand) -> None:
+    site.add("/broken", "<rss><channel><item><link>http://", "application/rss+xml")
+    site.add("/no-sitemap", "\x1f\x8b\x08 not packed at all", "application/gzip")
+    site.add("/2024/05/empty", "")
+    site.add("/2024/05/short", "<html><body><style>p { color: red }</style><p>Comment now</p></body></html>")
+    site.add("/2024/05/undated", article_page("No day", LIBRARY, day=""))
+    site.add("/2024/05/trouble", "trouble", status=500)
+    site.add("/2024/05/report", b"%PDF-1.4", "application/pdf")
+    site.redirect("/2024/05/moved", "/")
+    site.add("/", article_page("Front page", BRIDGE))
+    site.add("/2024/05/good", article_page("Good", HERRING))
+    names = ("empty", "short", "undated", "trouble", "report", "moved", "missing", "good")
+    site.add("/news", "".join(f"<a href='/2024/05/{name}'>{name}</a>" for name in names))
+    newspaper(site, feed=["/broken"], sitemap=["/no-sitemap"], section=["/news"])
+    result = crawl()
+    assert result.returncode == 0
+    assert result.stdout == (
+        "Fjordbladet: 1 stored, 0 known, 9 failed (HTTP 404: 1; HTTP 500: 1; empty page: 1; "
+        "no HTML page: application/pdf: 1; no article text: 1; no publication date: 1; "
+        "redirected to a page that is no article: 1; unreadable feed: 1; unreadable sitemap: 1)\n"
+    )
+    assert list(Article.objects.values_list("content", flat=True)) == [HERRING]
+
+
+def test_the_feeds_date_serves_where_the_page_has_none(site: Site, crawl: CrawlCommand) -> None:
+    site.add("/2024/05/undated", article_page("No day", LIBRARY, day=""))
+    item = f"<item><link>{site.url}/2024/05/undated</link><pubDate>Tue, 07 May 2024 10:00:00 +0200</pubDate></item>"
+    site.add("/feed", f"<rss version='2.0'><channel>{item}</channel></rss>", "application/rss+xml")
+    newspaper(site, feed=["/feed"])
+    assert crawl().stdout == "Fjordbladet: 1 stored, 0 known, 0 failed\n"
+    assert str(Article.objects.get().date) == "2024-05-07"
+
+
+def test_an_article_in_another_script_and_charset(site: Site, crawl: CrawlCommand) -> None:
+    text = "Старый паром в последний раз пересёк пролив в пятницу, и половина острова вышла на причал проводить его."
+    page = article_page("Последний паром", text).replace("<head>", '<head><meta charset="windows-1251">')
+    site.add("/2024/05/паром".replace("паром", "%D0%BF%D0%B0%D1%80%D0%BE%D0%BC"), page.encode("cp1251"), "text/html")
+    site.add("/feed", rss(f"{site.url}/2024/05/паром"), "application/rss+xml; charset=utf-8")
+    newspaper(site, feed=["/feed"])
+    assert crawl().stdout == "Fjordbladet: 1 stored, 0 known, 0 failed\n"
+    article = Article.objects.get()
+    assert (article.headline, article.content) == ("Последний паром", text)
+    assert crawl().stdout == "Fjordbladet: 0 stored, 1 known, 0 failed\n"
+
+
+@pytest.fixture
+def held_page(site: Site) -> Site:
+    """A feed of three articles, of which the server keeps one waiting."""
+    texts = {"ferry": FERRY, "herring": HERRING, "library": LIBRARY}
+    for name, text in texts.items():
+        site.add(f"/2024/05/{name}", article_page(name, text))
+    site.add("/feed", rss(*(f"{site.url}/2024/05/{name}" for name in texts)), "application/rss+xml")
+    site.held.add("/2024/05/herring")
+    newspaper(site, feed=["/feed"])
+    return site
+
+
+def test_a_killed_crawl_is_made_up_for(held_page: Site, crawl: CrawlCommand) -> None:
+    process = crawl.start()
+    assert held_page.arrived.wait(60)
+    process.kill()
+    process.communicate()
+    held_page.held.clear()
+    held_page.release.set()
+    stored = set(Article.objects.values_list("headline", flat=True))
+    assert "herring" not in stored
+    again = crawl()
+    assert again.returncode == 0
+    assert sorted(Article.objects.values_list("content", flat=True)) == sorted([FERRY, HERRING, LIBRARY])
+    assert [held_page.requests[f"/2024/05/{name}"] for name in stored] == [1] * len(stored)
+
+
+def interrupted(site: Site, crawl: CrawlCommand) -> Popen[str]:
+    """Return a crawl that has been interrupted while the site keeps a page waiting."""
+    process = crawl.start("--verbosity", "2")
+    assert site.arrived.wait(60)
+    process.send_signal(signal.SIGINT)
+    assert any("shutting down gracefully" in line for line in process.stderr)
+    return process
+
+
+def test_a_second_interrupt_does_not_wait(held_page: Site, crawl: CrawlCommand) -> None:
+    process = interrupted(held_page, crawl)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)  # the page is still waiting
+    assert process.returncode == 130
+    held_page.held.clear()
+    held_page.release.set()
+    assert crawl().returncode == 0
+    assert sorted(Article.objects.values_list("content", flat=True)) == sorted([FERRY, HERRING, LIBRARY])
+
+
+def test_an_interrupted_crawl_finishes_what_is_under_way_and_goes_on(held_page: Site, crawl: CrawlCommand) -> None:
+    process = interrupted(held_page, crawl)
+    held_page.held.clear()
+    held_page.release.set()
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; run it again to go on, or with --fresh to begin anew" in errors
+    stored = Article.objects.count()
+    assert output == f"Fjordbladet: {stored} stored, 0 known, 0 failed\n"
+    assert HERRING in Article.objects.values_list("content", flat=True)
+    resumed = crawl("--verbosity", "2")
+    assert "Resuming crawl" in resumed.stderr
+    assert Article.objects.count() == 3
+    assert held_page.article_requests() == {f"/2024/05/{name}": 1 for name in ("ferry", "herring", "library")}
+    assert not list(crawl.states.rglob("requests.seen"))
+
+
+def test_unknown_newspapers_are_named_with_the_known_ones(site: Site, crawl: CrawlCommand) -> None:
+    newspaper(site, feed=["/feed"])
+    result = crawl("Fjordblad")
+    assert result.returncode == 2
+    assert result.stderr == "CommandError: no newspaper is named 'Fjordblad'; known are: Fjordbladet\n"
+
+
+def test_nothing_to_visit_is_an_error(site: Site, crawl: CrawlCommand) -> None:
+    assert crawl().stderr == (
+        "CommandError: no newspaper is marked for crawl; add one with its feed, sitemap or section URLs in the admin\n"
+    )
+    newspaper(site, feed=["/feed"])
+    result = crawl("--spider", "section")
+    assert result.returncode == 1
+    assert result.stderr == "CommandError: no section URLs to visit for Fjordbladet; add them in the admin\n"
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("DOWNLOAD_DELAI=2", "--set DOWNLOAD_DELAI: there is no Scrapy setting of this name"),
+        ("DOWNLOAD_DELAY", "--set 'DOWNLOAD_DELAY' has no value; write --set NAME=VALUE"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(crawl: CrawlCommand, override: str, message: str) -> None:
+    result = crawl("--set", override)
+    assert (result.returncode, result.stderr) == (2, f"CommandError: {message}\n")
