@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.crawlers.conftest import CrawlCommand, Site
 
 # Transactions that end, because the crawl is another process.
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
 PATTERN = r"/2024/\d\d/"
 
 

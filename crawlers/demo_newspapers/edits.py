@@ -1,0 +1,142 @@
+"""What happens to a text between two prints of it: pure functions over paragraphs and headlines."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+Paragraphs = tuple[str, ...]
+
+TOWNS = ("Port Selby", "Inverlow", "Dunmere", "Hollin Vale", "Tarn Bridge", "Ostwick")
+
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+|(?<=[.!?][”’\"])\s+")
+_FILLERS = re.compile(r"\b(?:about (?=\d)|(?:already|also|at least|more than|nearly|very) (?=\w))")
+_CLAUSE = re.compile(r"[,;:.](?=\s|\Z)|\s[–—]\s")
+# Words that no headline ends with.
+_SMALL_WORDS = frozenset((
+    "a", "an", "and", "are", "at", "been", "by", "for", "from", "has", "have", "in", "is", "it", "its",
+    "more", "of", "on", "or", "that", "the", "to", "who", "will", "with",
+))  # fmt: skip
+_DATELINE = re.compile(r"\A[A-Z]{3,}[^().]{0,40} \([^)]+\) [-–—] ")
+_CLOSING_LINES = (
+    "Our Carrack office will follow the matter and welcomes letters from readers on both banks of the lower Ferrow.",
+    "In Carrack the subject comes before the district committee next week, in the small hall behind the fish market.",
+    "A longer account, with the view from Carrack, will be found in the Saturday edition of this newspaper.",
+    "Carrack readers who know more about it can reach the newsroom by telephone until nine in the evening.",
+)
+_AMENDMENTS = (
+    "This report has been amended since it first appeared, to make plain which of the figures are provisional.",
+    "An earlier text of this article left out the reply of those concerned; it was received after we went to press.",
+    "Names and amounts in this account were checked once more with the office in charge and stand as printed above.",
+)
+
+
+def misspelt(paragraphs: Paragraphs) -> Paragraphs:
+    """Return the paragraphs with one letter doubled, in the middle of the longest word of the second paragraph."""
+    first, second, *rest = paragraphs
+    words = [match for match in _WORD.finditer(second) if _doubling_place(match[0])]
+    # Scripts that write without blanks or with marks between the letters have no such word.
+    word = max(words, key=lambda match: len(match[0]), default=None)
+    place = word.start() + _doubling_place(word[0]) if word else _any_letter(second)
+    return (first, second[: place + 1] + second[place:], *rest)
+
+
+def _doubling_place(word: str) -> int:
+    """Return the letter nearest to the middle that differs from its neighbours; 0 if there is none."""
+    middle = len(word) // 2
+    places = sorted(range(1, len(word) - 1), key=lambda place: abs(place - middle))
+    return next((place for place in places if word[place] not in (word[place - 1], word[place + 1])), 0)
+
+
+def _any_letter(text: str) -> int:
+    """Return the place of a letter near the middle that no mark follows."""
+    places = sorted(range(len(text) - 1), key=lambda place: abs(place - len(text) // 2))
+    return next(
+        place
+        for place in places
+        if unicodedata.category(text[place])[0] == "L" and unicodedata.category(text[place + 1])[0] in "LZ"
+    )
+
+
+def for_carrack(headline: str, paragraphs: Paragraphs) -> tuple[str, Paragraphs]:
+    """Return headline and text with the town that is named first exchanged for Carrack; as they are if none is."""
+    text = "\n".join((headline, *paragraphs))
+    named = [town for town in TOWNS if town in text]
+    if not named or "Carrack" in text:
+        return headline, paragraphs
+    town = min(named, key=text.index)
+    return headline.replace(town, "Carrack"), tuple(each.replace(town, "Carrack") for each in paragraphs)
+
+
+def with_local_ending(paragraphs: Paragraphs, number: int) -> Paragraphs:
+    """Return the paragraphs with the last sentence exchanged for a word of the Carrack office."""
+    *rest, last = paragraphs
+    sentences = _sentences(last)
+    return (*rest, " ".join([*sentences[:-1], _CLOSING_LINES[number % len(_CLOSING_LINES)]]))
+
+
+def shortened(paragraphs: Paragraphs) -> Paragraphs:
+    """Return the paragraphs without their filler words and without the third one."""
+    tightened = tuple(_FILLERS.sub("", each) for each in paragraphs)
+    return tightened[:2] + tightened[3:]
+
+
+def amended(paragraphs: Paragraphs, number: int) -> Paragraphs:
+    """Return the paragraphs without their filler words and with a note of the editors at the end."""
+    return (*(_FILLERS.sub("", each) for each in paragraphs), _AMENDMENTS[number % len(_AMENDMENTS)])
+
+
+def with_dateline(paragraphs: Paragraphs, place: str, agency: str) -> Paragraphs:
+    """Return the paragraphs with place and agency before the first word, in place of those of the agency's own."""
+    first, *rest = without_dateline(paragraphs)
+    return (f"{place.upper()} ({agency}) – {first}", *rest)
+
+
+def without_dateline(paragraphs: Paragraphs) -> Paragraphs:
+    """Return the paragraphs without the place and the agency that wire copy begins with."""
+    first, *rest = paragraphs
+    return (_DATELINE.sub("", first), *rest)
+
+
+def with_teasers(paragraphs: Paragraphs, teasers: Sequence[str]) -> Paragraphs:
+    """Return the paragraphs with a teaser after each of the first ones, where a reader's eye falls on it."""
+    woven: list[str] = []
+    for place, paragraph in enumerate(paragraphs):
+        woven.append(paragraph)
+        if place < len(teasers):
+            woven.append(teasers[place])
+    return tuple(woven)
+
+
+def in_brief(paragraphs: Paragraphs, least: int = 90) -> Paragraphs:
+    """Return the first sentences of a text, as few as have `least` characters together."""
+    kept = ""
+    for sentence in _sentences(" ".join(paragraphs)):
+        kept = f"{kept} {sentence}".strip()
+        if len(kept) >= least and _is_closed(kept):
+            break
+    return (kept,)
+
+
+def _is_closed(text: str) -> bool:
+    """Return whether every quotation that begins in the text ends in it."""
+    return text.count("“") == text.count("”") and text.count('"') % 2 == 0
+
+
+def _sentences(paragraph: str) -> list[str]:
+    return _SENTENCE_BREAK.split(paragraph)
+
+
+def headline_case(headline: str) -> str:
+    """Return the headline with a capital at each word."""
+    return " ".join(word[:1].upper() + word[1:] for word in headline.split())
+
+
+def lead_headline(paragraphs: Paragraphs) -> str:
+    """Return another headline for a text: the first clause of its lead, or its first words, at most nine."""
+    clause = _CLAUSE.split(paragraphs[0])[0]
+    words = paragraphs[0].split()
+    if 5 <= len(clause.split()) <= 12:
+        return clause
+    end = next(end for end in range(min(9, len(words)), 0, -1) if words[end - 1] not in _SMALL_WORDS)
+    return " ".join(words[:end]).rstrip(",;:") + " …"

@@ -1,0 +1,153 @@
+"""The five newspapers: what tells them apart, and how a crawl is configured for each."""
+
+import datetime
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Metadata = Literal["json-ld", "graph", "opengraph", "meta", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A newspaper's habits.
+
+    `metadata` is where its pages tell headline and day. A paper with `canonical` names the one address of an
+    article on each of its forms; one without leaves a crawler with an article for every address.
+    `suffix` stands behind the headline in what the page declares as its title.
+    """
+
+    key: str
+    name: str
+    domain: str
+    place: str
+    slogan: str
+    metadata: Metadata
+    article_url_pattern: str
+    charset: str = "utf-8"
+    canonical: bool = False
+    suffix: str = ""
+    title_affixes: tuple[str, ...] = ()
+    feed: Literal["", "rss", "atom"] = ""
+    sitemap: bool = False
+    section_pages: bool = False
+
+    def path(self, slug: str, section: str, language: str, date: datetime.date) -> str:
+        """Return the path of an article; another day or slug gives another path."""
+        match self.key:
+            case "courier":
+                return f"/{date:%Y/%m/%d}/{section}/{slug}"
+            case "gazette":
+                return f"/news/{slug}-{zlib.crc32(f'{slug} {date}'.encode()) % 900_000 + 100_000}"
+            case "echo":
+                return f"/story/{date:%Y%m%d}/{slug}.html"
+            case "dunmere" if section in UNDATED_SECTIONS:
+                return f"/{section}/{slug}/"
+            case "dunmere":
+                return f"/{date:%Y/%m/%d}/{slug}/"
+            case _:
+                return f"/{language}/{slug}-{date:%Y-%m-%d}"
+
+    def short_paths(self, path: str, date: datetime.date) -> tuple[str, str, str]:
+        """Return three short addresses that can lead to the article at this path."""
+        number = zlib.crc32(path.encode()) % 900_000 + 100_000
+        folder = {"echo": f"/story/{date:%Y%m%d}/?id=", "dunmere": f"/{date:%Y/%m/%d}/?p="}.get(self.key, "/go/")
+        return f"{folder}{number}", f"{folder}{number + 1}", f"{folder}{number + 2}"
+
+
+# Sections whose articles have no day in their path at the Dunmere Post, only in words on the page.
+UNDATED_SECTIONS = ("sport", "culture")
+
+PAPERS = {
+    paper.key: paper
+    for paper in (
+        Paper(
+            key="courier",
+            name="The Selby Courier",
+            domain="selbycourier.example",
+            place="Port Selby",
+            slogan="First with the tide since the harbour bell",
+            metadata="json-ld",
+            article_url_pattern=r"/\d{4}/\d\d/\d\d/[a-z]+/",
+            canonical=True,
+            suffix=" | The Selby Courier",
+            title_affixes=("Courier Exclusive", "selbycourier.example"),
+            feed="rss",
+        ),
+        Paper(
+            key="gazette",
+            name="Inverlow Gazette",
+            domain="inverlowgazette.example",
+            place="Inverlow",
+            slogan="The north coast, every morning",
+            metadata="opengraph",
+            article_url_pattern=r"/news/[a-z0-9-]+-\d{6}",
+            suffix=" - Inverlow Gazette",
+            title_affixes=("Gazette Exclusive", "inverlowgazette.example"),
+            feed="atom",
+        ),
+        Paper(
+            key="echo",
+            name="Carrack Echo",
+            domain="carrackecho.example",
+            place="Carrack",
+            slogan="A paper of the Courier house",
+            metadata="meta",
+            article_url_pattern=r"/story/\d{8}/",
+            suffix=" :: Carrack Echo",
+            title_affixes=("Echo Exclusive", "carrackecho.example"),
+            sitemap=True,
+        ),
+        Paper(
+            key="dunmere",
+            name="Dunmere Post",
+            domain="dunmerepost.example",
+            place="Dunmere",
+            slogan="News from the valley and the moor",
+            metadata="text",
+            article_url_pattern=r"/\d{4}/\d\d/\d\d/|/(?:sport|culture)/[a-z0-9-]{8,}",
+            charset="iso-8859-1",
+            canonical=True,
+            suffix=" — Dunmere Post",
+            title_affixes=("Post Exclusive", "dunmerepost.example"),
+            section_pages=True,
+        ),
+        Paper(
+            key="meridian",
+            name="Meridian Daily",
+            domain="meridiandaily.example",
+            place="Port Selby",
+            slogan="One coast, many languages",
+            metadata="graph",
+            article_url_pattern=r"/[a-z]{2}/[a-z0-9-]+-\d{4}-\d\d-\d\d",
+            canonical=True,
+            suffix=" · Meridian Daily",
+            title_affixes=("Meridian Exclusive", "meridiandaily.example"),
+            feed="rss",
+            sitemap=True,
+        ),
+    )
+}
+SECTIONS = ("local", "national", "business", "sport", "culture", "science", "opinion", "world")
+
+
+def newspapers(base_urls: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the fields of a newspaper row for each paper, given its address such as http://127.0.0.1:8701."""
+    return [
+        {
+            "name": paper.name,
+            "host": "127.0.0.1",
+            "title_affixes": list(paper.title_affixes),
+            "feed_urls": [base_urls[key] + feed_path(paper)] if paper.feed else [],
+            "sitemap_urls": [f"{base_urls[key]}/sitemap.xml"] if paper.sitemap else [],
+            "section_urls": [f"{base_urls[key]}/{section}/" for section in SECTIONS] if paper.section_pages else [],
+            "article_url_pattern": paper.article_url_pattern,
+        }
+        for key, paper in PAPERS.items()
+    ]
+
+
+def feed_path(paper: Paper) -> str:
+    """Return the path of the paper's feed."""
+    return "/rss.xml" if paper.feed == "rss" else "/atom.xml"

@@ -1,0 +1,142 @@
+"""Serves the five newspapers on loopback, each at a port of its own.
+
+Run as `python -m crawlers.demo_newspapers.server`.
+"""
+
+import argparse
+import signal
+import socketserver
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from crawlers.demo_newspapers.papers import PAPERS
+from crawlers.demo_newspapers.site import Response, Site
+
+HOST = "127.0.0.1"
+# The address is part of an article's identity: at the same ports, a second crawl finds everything known.
+FIRST_PORT = 8701
+LAST_FIRST_PORT = 65_535 - len(PAPERS) + 1
+
+OnRequest = Callable[[str, str], None]  # the newspaper's key, and the path that is asked for
+
+
+class PortError(RuntimeError):
+    """A newspaper cannot be served at its port; the message names both, and the remedy."""
+
+
+@contextmanager
+def serving(first_port: int = 0, on_request: OnRequest | None = None) -> Iterator[dict[str, str]]:
+    """Serve the newspapers while the block runs; yield the address of each by its key, without a last slash.
+
+    They take `first_port` and the ports after it; 0 takes any free ones. Raises PortError.
+    """
+    with ExitStack() as stack:
+        base_urls = {}
+        for place, key in enumerate(PAPERS):
+            server = stack.enter_context(_listening(key, first_port and first_port + place, on_request))
+            base_urls[key] = server.site.base_url
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(server.shutdown)
+        yield base_urls
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, key: str, port: int, on_request: OnRequest | None) -> None:
+        super().__init__((HOST, port), _Handler)
+        self.site = Site(key, f"http://{HOST}:{self.server_port}")
+        self.on_request = on_request
+
+    def server_bind(self) -> None:
+        # HTTPServer's own asks the resolver for the name of the host, which can take long where there is none.
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = HOST, self.server_address[1]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_GET(self) -> None:
+        self.wfile.write(self._answer().body)
+
+    def do_HEAD(self) -> None:
+        self._answer()
+
+    def _answer(self) -> Response:
+        """Send status and headers; return the response, whose body is yet to be sent."""
+        if self.server.on_request:
+            self.server.on_request(self.server.site.paper.key, self.path)
+        response = self.server.site.respond(self.path)
+        self.send_response(response.status)
+        self.send_header("Content-Type", response.content_type)
+        self.send_header("Content-Length", str(len(response.body)))
+        if response.location:
+            self.send_header("Location", response.location)
+        self.end_headers()
+        return response
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
+        """Say nothing; who wants to know hands `on_request` to serving."""
+
+
+def _listening(key: str, port: int, on_request: OnRequest | None) -> _Server:
+    try:
+        return _Server(key, port, on_request)
+    except OSError as error:
+        raise PortError(
+            f"{PAPERS[key].name} cannot be served at {HOST}:{port}: {error.strerror}; "
+            f"end what uses the port, or choose others with --first-port"
+        ) from error
+
+
+def add_port_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the option --first-port."""
+    parser.add_argument(
+        "--first-port",
+        type=port_number,
+        default=FIRST_PORT,
+        metavar="PORT",
+        help=f"the five newspapers take this port and the next four; 0: any free ones (default: {FIRST_PORT})",
+    )
+
+
+def port_number(text: str) -> int:
+    """Return the number of a first port. Raises argparse.ArgumentTypeError outside the range."""
+    port = int(text) if text.isdecimal() else -1
+    if not 0 <= port <= LAST_FIRST_PORT:
+        raise argparse.ArgumentTypeError(f"{text} is no port from 0 to {LAST_FIRST_PORT}")
+    return port
+
+
+def until_interrupted() -> threading.Event:
+    """Return an event that is set once the process is interrupted or asked to end."""
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    return ended
+
+
+def main() -> None:
+    """Serve until Ctrl-C."""
+    ended = until_interrupted()
+    parser = argparse.ArgumentParser(prog="python -m crawlers.demo_newspapers.server", description=__doc__)
+    add_port_argument(parser)
+    try:
+        with serving(parser.parse_args().first_port) as base_urls:
+            for key, base_url in base_urls.items():
+                sys.stdout.write(f"{PAPERS[key].name}: {base_url}/\n")
+            sys.stdout.flush()
+            ended.wait()
+    except PortError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

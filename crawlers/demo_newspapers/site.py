@@ -1,0 +1,195 @@
+"""What a newspaper answers at each of its addresses: pages, feeds, sitemaps, redirects, robots.txt."""
+
+import datetime
+import gzip
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from email.utils import format_datetime
+from functools import partial
+from html import escape
+
+from crawlers.demo_newspapers import pages
+from crawlers.demo_newspapers.papers import PAPERS, SECTIONS, feed_path
+from crawlers.demo_newspapers.scenarios import Article, articles
+from crawlers.demo_newspapers.stories import load_stories
+
+LINKS_ON_A_PAGE = 8
+ARTICLES_ON_THE_FRONT_PAGE = 12
+RELATED_ARTICLES = 3
+SITEMAP_ARTICLES = 30
+_ZONE = datetime.timezone(datetime.timedelta(hours=1))
+_XML = '<?xml version="1.0" encoding="utf-8"?>\n'
+_ABOUT = "We are a newspaper of Selmark, which is on no map: all that stands here is invented."
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer. `location` is absolute and only set with a redirect's status."""
+
+    body: bytes
+    content_type: str
+    status: int = 200
+    location: str = ""
+
+
+class Site:
+    """One newspaper at one address. The same address gives the same bytes.
+
+    A query that names no page of its own is ignored, as most sites ignore it.
+    """
+
+    def __init__(self, paper_key: str, base_url: str) -> None:
+        self.paper = PAPERS[paper_key]
+        self.base_url = base_url
+        mine = [article for article in articles() if article.paper == paper_key]
+        self.articles = sorted(mine, key=lambda article: (article.date, article.path), reverse=True)
+        self._pages: dict[str, Callable[[], Response]] = {}
+        self._redirects = dict(redirect for article in mine for redirect in article.redirects)
+        self._add_articles()
+        self._add_listings()
+        self._add_files()
+
+    @property
+    def paths(self) -> list[str]:
+        """Every path that answers with a page of its own or a redirect."""
+        return [*self._pages, *self._redirects]
+
+    def respond(self, target: str) -> Response:
+        """Return the answer to a request for this path, with its query."""
+        target = target.partition("#")[0]
+        for path in (target, target.partition("?")[0]):
+            if path in self._redirects:
+                return Response(b"", "text/plain; charset=utf-8", 302, self.base_url + self._redirects[path])
+            if path in self._pages:
+                return self._pages[path]()
+        return self._html(pages.missing_page(self.paper), status=404)
+
+    def _add_articles(self) -> None:
+        for place, article in enumerate(self.articles):
+            for path in (article.path, *article.copies):
+                self._pages[path] = partial(self._article, place)
+        private = pages.private_article(self.paper)
+        self._add_page(private.path, partial(pages.article_page, private, self.base_url, (), ()))
+
+    def _article(self, place: int) -> Response:
+        """Return the page of an article; its box shows the ones that follow in the list, as such boxes do."""
+        following = [self.articles[(place + step) % len(self.articles)] for step in range(1, RELATED_ARTICLES + 1)]
+        teasers = load_stories().teasers
+        turned = teasers[place % len(teasers) :] + teasers
+        links = [(article.path, article.headline) for article in following]
+        return self._html(pages.article_page(self.articles[place], self.base_url, links, turned))
+
+    def _add_listings(self) -> None:
+        newest = self._links(self.articles[:ARTICLES_ON_THE_FRONT_PAGE])
+        self._add_page("/", partial(pages.listing_page, self.paper, self.paper.name, newest))
+        for title in ("About", "Contact"):
+            self._add_page(f"/{title.lower()}", partial(pages.listing_page, self.paper, title, [("/", _ABOUT)]))
+        for section in SECTIONS:
+            links = self._links([article for article in self.articles if article.section == section])
+            last = max(len(links) - 1, 0) // LINKS_ON_A_PAGE
+            for number in range(last + 1):
+                shown = links[number * LINKS_ON_A_PAGE :][:LINKS_ON_A_PAGE]
+                older = _section_path(section, number + 1) if number < last else ""
+                page = partial(pages.listing_page, self.paper, section.capitalize(), shown, older)
+                self._add_page(_section_path(section, number), page)
+
+    def _add_page(self, path: str, make: Callable[[], str]) -> None:
+        self._pages[path] = lambda: self._html(make())
+
+    def _add_files(self) -> None:
+        self._add_file("/style.css", "text/css", lambda: pages.STYLE)
+        self._add_file("/robots.txt", "text/plain", self._robots)
+        if self.paper.feed == "rss":
+            self._add_file(feed_path(self.paper), "application/rss+xml", self._rss)
+        if self.paper.feed == "atom":
+            self._add_file(feed_path(self.paper), "application/atom+xml", self._atom)
+        if self.paper.sitemap:
+            self._add_sitemaps()
+
+    def _add_file(self, path: str, media_type: str, make: Callable[[], str]) -> None:
+        self._pages[path] = lambda: Response(make().encode(), f"{media_type}; charset=utf-8")
+
+    def _html(self, page: str, status: int = 200) -> Response:
+        # What a charset lacks, such as the quotation marks of this text in ISO-8859-1, becomes a reference.
+        body = page.encode(self.paper.charset, "xmlcharrefreplace")
+        return Response(body, f"text/html; charset={self.paper.charset}", status)
+
+    def _links(self, listed: Sequence[Article]) -> list[tuple[str, str]]:
+        return [(path, article.headline) for article in listed for path in article.listed]
+
+    def _robots(self) -> str:
+        sitemap = f"Sitemap: {self.base_url}/sitemap.xml\n" if self.paper.sitemap else ""
+        return f"User-agent: *\nDisallow: /private/\n{sitemap}"
+
+    # -- Feeds and sitemaps; each names the private page too, as careless systems do ------------------------
+
+    def _entries(self) -> list[tuple[str, Article]]:
+        """Return every address that the newspaper announces, with its article."""
+        announced = [(path, article) for article in self.articles for path in article.listed]
+        private = pages.private_article(self.paper)
+        return [*announced, (private.path, private)]
+
+    def _rss(self) -> str:
+        channel = (
+            f"<title>{escape(self.paper.name)}</title><link>{self.base_url}/</link>"
+            f"<description>{escape(self.paper.slogan)}</description>"
+        )
+        items = "\n".join(
+            f"<item><title>{escape(article.headline)}</title><link>{escape(self.base_url + path)}</link>"
+            f'<guid isPermaLink="false">{escape(article.id)}</guid>'
+            f"<pubDate>{format_datetime(_moment(article))}</pubDate>"
+            f"<description>{escape(article.paragraphs[0])}</description></item>"
+            for path, article in self._entries()
+        )
+        return f'{_XML}<rss version="2.0"><channel>{channel}\n{items}\n</channel></rss>\n'
+
+    def _atom(self) -> str:
+        newest = _moment(self.articles[0]).isoformat()
+        head = f"<title>{escape(self.paper.name)}</title><id>{self.base_url}/</id><updated>{newest}</updated>"
+        entries = "\n".join(
+            f"<entry><title>{escape(article.headline)}</title><id>{escape(self.base_url + path)}</id>"
+            f'<link rel="alternate" href="{escape(self.base_url + path)}"/>'
+            f"<published>{_moment(article).isoformat()}</published><updated>{_moment(article).isoformat()}</updated>"
+            f"<summary>{escape(article.paragraphs[0])}</summary></entry>"
+            for path, article in self._entries()
+        )
+        return f'{_XML}<feed xmlns="http://www.w3.org/2005/Atom">{head}\n{entries}\n</feed>\n'
+
+    def _add_sitemaps(self) -> None:
+        """Add an index of sitemaps: the first one plain, the others packed."""
+        entries = self._entries()
+        names = []
+        for number, start in enumerate(range(0, len(entries), SITEMAP_ARTICLES), start=1):
+            part = entries[start : start + SITEMAP_ARTICLES]
+            names.append(f"/sitemap-{number}.xml" if number == 1 else f"/sitemap-{number}.xml.gz")
+            if number == 1:
+                self._add_file(names[-1], "application/xml", partial(self._sitemap, part))
+            else:
+                self._pages[names[-1]] = partial(self._packed_sitemap, part)
+        index = "\n".join(f"<sitemap><loc>{self.base_url}{name}</loc></sitemap>" for name in names)
+        self._add_file("/sitemap.xml", "application/xml", lambda: _sitemap_document("sitemapindex", index))
+
+    def _sitemap(self, entries: Sequence[tuple[str, Article]]) -> str:
+        urls = "\n".join(
+            f"<url><loc>{escape(self.base_url + path)}</loc><lastmod>{article.date}</lastmod></url>"
+            for path, article in entries
+        )
+        return _sitemap_document("urlset", urls)
+
+    def _packed_sitemap(self, entries: Sequence[tuple[str, Article]]) -> Response:
+        return Response(gzip.compress(self._sitemap(entries).encode(), mtime=0), "application/gzip")
+
+
+def _section_path(section: str, number: int) -> str:
+    """Return the path of a section's page; the first one, with the newest articles, is number 0."""
+    return f"/{section}/page/{number + 1}" if number else f"/{section}/"
+
+
+def _sitemap_document(root: str, content: str) -> str:
+    namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    return f'{_XML}<{root} xmlns="{namespace}">\n{content}\n</{root}>\n'
+
+
+def _moment(article: Article) -> datetime.datetime:
+    time = datetime.time.fromisoformat(pages.time_of_day(article))
+    return datetime.datetime.combine(article.date, time, _ZONE)

@@ -1,0 +1,80 @@
+"""`manage.py demo_newspapers`: serve the invented newspapers, and crawl them."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from articles.models import ArticleURL, Newspaper
+from crawlers.demo_newspapers.manifest import manifest
+from crawlers.demo_newspapers.papers import PAPERS, newspapers
+from crawlers.demo_newspapers.server import PortError, add_port_argument, serving, until_interrupted
+
+# They are here to be crawled by name, and nothing on this loopback needs to be spared.
+_NO_POLITENESS = ["DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=False"]
+
+
+class Command(BaseCommand):
+    help = (
+        "Serves five invented newspapers on loopback until Ctrl-C, and keeps a newspaper row for each, so that "
+        "`manage.py crawl NAME` visits them. With --crawl it visits them itself and ends."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_port_argument(parser)
+        choice = parser.add_mutually_exclusive_group()
+        choice.add_argument("--crawl", action="store_true", help="crawl all five, then end")
+        choice.add_argument("--no-rows", action="store_true", help="serve only; leave the database alone")
+        choice.add_argument(
+            "--manifest", action="store_true", help="print the truth about every article and pair as JSON, and end"
+        )
+
+    def handle(self, **options: Any) -> None:
+        if options["manifest"]:
+            self.stdout.write(json.dumps(manifest().as_json(), ensure_ascii=False, indent=1))
+            return
+        try:
+            with serving(options["first_port"]) as base_urls:
+                if not options["no_rows"]:
+                    _write_rows(base_urls)
+                if options["crawl"]:
+                    self._crawl(base_urls)
+                else:
+                    self._serve(base_urls)
+        except PortError as error:
+            raise CommandError(str(error)) from error
+
+    def _serve(self, base_urls: Mapping[str, str]) -> None:
+        ended = until_interrupted()
+        for key, base_url in base_urls.items():
+            self.stdout.write(f"{PAPERS[key].name}: {base_url}/")
+        self.stdout.write("Ctrl-C ends it.")
+        self.stdout.flush()
+        ended.wait()
+
+    def _crawl(self, base_urls: Mapping[str, str]) -> None:
+        names = [PAPERS[key].name for key in base_urls]
+        call_command("crawl", *names, overrides=_NO_POLITENESS, stdout=self.stdout, stderr=self.stderr)
+        empty = [
+            PAPERS[key].name
+            for key, base_url in base_urls.items()
+            if not ArticleURL.objects.filter(
+                article__newspaper__name=PAPERS[key].name, url__startswith=base_url
+            ).exists()
+        ]
+        if empty:
+            raise CommandError(
+                f"the crawl stored nothing of {', '.join(empty)} and knew nothing of it; "
+                "run it again with --verbosity 3 to see each request"
+            )
+
+
+def _write_rows(base_urls: Mapping[str, str]) -> None:
+    """Make or mend the newspapers' rows. A crawl of all newspapers leaves them out: they are seldom served."""
+    for fields in newspapers(base_urls):
+        Newspaper.objects.update_or_create(
+            name=fields["name"], defaults=fields, create_defaults=fields | {"crawl": False}
+        )

@@ -1,0 +1,331 @@
+"""The demo newspapers: what they print, what they serve, and that a crawl and a run find what the manifest says."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import sys
+import urllib.error
+import urllib.request
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import combinations
+from typing import TYPE_CHECKING
+from urllib.parse import urldefrag, urljoin
+
+import feedparser
+import lxml.etree
+import lxml.html
+import pytest
+from django.core.management import CommandError, call_command
+
+from articles.models import Article, Newspaper
+from crawlers.demo_newspapers.manifest import accidental_pairs, manifest
+from crawlers.demo_newspapers.papers import PAPERS, newspapers
+from crawlers.demo_newspapers.scenarios import FIRST_DAY, LAST_DAY, articles, groups
+from crawlers.demo_newspapers.server import PortError, serving
+from crawlers.demo_newspapers.site import Site
+from crawlers.demo_newspapers.stories import load_stories
+from dedup.models import Evidence, Membership
+from tests.crawlers.conftest import REPOSITORY
+
+if TYPE_CHECKING:
+    from tests.crawlers.conftest import CrawlCommand
+
+# Transactions that end, because the crawl is another process; with what the migrations wrote, the default profile.
+from_crawl_to_cluster = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+BASE_URLS = {key: f"http://127.0.0.1:{8701 + place}" for place, key in enumerate(PAPERS)}
+PRIVATE = "/private/"
+
+
+@from_crawl_to_cluster
+def test_a_crawl_and_a_run_find_what_the_manifest_says(crawl: CrawlCommand) -> None:
+    requests: list[tuple[str, str]] = []
+    with serving(on_request=lambda key, path: requests.append((key, path))) as base_urls:
+        names = [Newspaper.objects.create(**fields).name for fields in newspapers(base_urls)]
+        first = crawl(*names)
+        asked = Counter(requests)
+        again = crawl(*names)
+    assert first.returncode == 0, first.stderr
+    ids = stored_ids(base_urls)
+    # Every source names the private page, and none of the newspapers was asked for it.
+    assert {line.rpartition(" failed ")[2] for line in first.stdout.splitlines()} <= {
+        "(Forbidden by robots.txt: 1)",
+        "(Forbidden by robots.txt: 2)",
+    }
+    assert [path for _, path in asked if path.startswith(PRIVATE)] == []
+    stored_anew = [line.partition(":")[2].split(",")[0].strip() for line in again.stdout.splitlines()]
+    assert stored_anew == ["0 stored"] * len(PAPERS)
+
+    call_command("find_duplicates")
+    found = found_pairs(ids)
+    missed = [
+        (name, pair)
+        for pair in manifest().pairs
+        for name in pair.found_by
+        if frozenset((pair.left, pair.right)) not in found[name]
+    ]
+    assert missed == []
+    known = {frozenset((pair.left, pair.right)) for pair in manifest().pairs}
+    assert set().union(*found.values()) - known == set()
+    together = {pair for cluster in clusters(ids) for pair in map(frozenset, combinations(cluster, 2))}
+    unlike = {"unrelated", "same_event"}
+    alike = {frozenset((pair.left, pair.right)) for pair in manifest().pairs if pair.truth not in unlike}
+    assert together - alike == set()
+
+
+def stored_ids(base_urls: dict[str, str]) -> dict[int, str]:
+    """Return the manifest's id of each stored article, once it is sure that the two are one to one."""
+    keys = {PAPERS[key].name: key for key in PAPERS}
+    by_address = {(each.paper, path): each for each in manifest().articles for path in each.paths}
+    ids = {}
+    for article in Article.objects.select_related("newspaper").prefetch_related("urls"):
+        key = keys[article.newspaper.name]
+        addresses = {(key, urldefrag(seen.url)[0].removeprefix(base_urls[key])) for seen in article.urls.all()}
+        [meant] = {by_address[address] for address in addresses}
+        assert (article.headline, article.date) == (meant.headline, meant.date)
+        ids[article.pk] = meant.id
+    assert sorted(ids.values()) == sorted(each.id for each in manifest().articles)
+    return ids
+
+
+def found_pairs(ids: dict[int, str]) -> dict[str, set[frozenset[str]]]:
+    found = defaultdict(set)
+    for left, right, name in Evidence.objects.filter(stale=False).values_list("pair__left", "pair__right", "pass_name"):
+        found[name].add(frozenset((ids[left], ids[right])))
+    return found
+
+
+def clusters(ids: dict[int, str]) -> list[list[str]]:
+    members = defaultdict(list)
+    for cluster, article in Membership.objects.values_list("cluster", "article"):
+        members[cluster].append(ids[article])
+    return list(members.values())
+
+
+@from_crawl_to_cluster
+def test_the_command_serves_and_crawls(crawl: CrawlCommand) -> None:
+    command = [sys.executable, "manage.py", "demo_newspapers", "--crawl", "--first-port", "0"]
+    process = crawl.popen(command, REPOSITORY)
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert [line.partition(":")[0] for line in output.splitlines()] == [paper.name for paper in PAPERS.values()]
+    assert Article.objects.count() == len(articles())
+    assert set(Newspaper.objects.values_list("name", "crawl")) == {(paper.name, False) for paper in PAPERS.values()}
+
+
+@from_crawl_to_cluster
+def test_the_command_serves_until_it_is_interrupted(crawl: CrawlCommand) -> None:
+    command = [sys.executable, "-u", "manage.py", "demo_newspapers", "--no-rows", "--first-port", "0"]
+    process = crawl.popen(command, REPOSITORY)
+    addresses = dict(process.stdout.readline().strip().split(": ") for _ in PAPERS)
+    assert list(addresses) == [paper.name for paper in PAPERS.values()]
+    assert process.stdout.readline() == "Ctrl-C ends it.\n"
+    status, _, body = get(addresses["Carrack Echo"])
+    assert (status, b"Carrack Echo" in body) == (200, True)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output, errors) == (0, "", "")
+    assert Newspaper.objects.count() == 0
+
+
+@pytest.mark.django_db
+def test_a_port_that_is_taken_is_named_with_the_remedy() -> None:
+    with serving() as base_urls:
+        port = int(base_urls["courier"].rpartition(":")[2])
+        message = (
+            rf"The Selby Courier cannot be served at 127.0.0.1:{port}: Address already in use; "
+            r"end what uses the port, or choose others with --first-port"
+        )
+        with pytest.raises(PortError, match=message), serving(port):
+            pass
+        with pytest.raises(CommandError, match=message):
+            call_command("demo_newspapers", first_port=port)
+    assert Newspaper.objects.count() == 0
+
+
+@pytest.mark.parametrize("port", ["-1", "65532", "x"])
+def test_a_port_that_is_none_is_refused(port: str) -> None:
+    with pytest.raises(CommandError, match=f"argument --first-port: {port} is no port from 0 to 65531"):
+        call_command("demo_newspapers", f"--first-port={port}")
+
+
+def test_the_manifest_is_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("demo_newspapers", manifest=True)
+    printed = json.loads(capsys.readouterr().out)
+    assert len(printed["articles"]) == len(manifest().articles)
+    assert printed["pairs"][0].keys() == {"left", "right", "scenario", "truth", "found_by", "near"}
+
+
+# -- What is printed ------------------------------------------------------------------------------------------
+
+
+def test_there_are_about_250_articles_in_three_weeks() -> None:
+    assert 230 <= len(articles()) <= 290
+    assert {article.paper for article in articles()} == set(PAPERS)
+    assert {FIRST_DAY <= article.date <= LAST_DAY for article in articles()} == {True}
+
+
+def test_an_address_leads_to_one_article() -> None:
+    addresses = Counter((each.paper, path) for each in manifest().articles for path in each.paths)
+    assert [address for address, number in addresses.items() if number > 1] == []
+
+
+def test_every_story_is_printed() -> None:
+    printed = {article.headline for article in articles()}
+    assert {story.headline for story in load_stories().plain} <= printed
+    assert {story.headline for texts in load_stories().foreign.values() for story in texts} <= printed
+
+
+SCENARIOS = {
+    # scenario: least number of groups, truths, passes that find pairs of it
+    "syndicated": (8, {"duplicate"}, {"exact", "trigram"}),
+    "cropped": (5, {"duplicate"}, {"trigram"}),
+    "one_letter": (5, {"duplicate"}, {"title", "trigram"}),
+    "next_day": (5, {"duplicate"}, {"exact", "trigram"}),
+    "outside_window": (5, {"duplicate"}, {"exact"}),
+    "regional_edition": (5, {"duplicate"}, {"trigram"}),
+    "many_urls": (4, {"duplicate"}, {"url", "title", "exact", "trigram"}),
+    "title_affix": (5, {"duplicate"}, {"title", "exact", "trigram"}),
+    "title_case": (5, {"version"}, {"title"}),
+    "live": (3, {"unrelated"}, {"title"}),
+    "template": (4, {"template"}, {"trigram"}),
+    "related_box": (2, {"unrelated"}, set()),
+    "edited": (5, {"duplicate", "version"}, {"title", "trigram"}),
+    "developing": (4, {"version"}, {"trigram"}),
+    "same_event": (5, {"same_event"}, set()),
+    "brief": (5, {"duplicate"}, {"exact", "trigram"}),
+    "other_language": (7, {"duplicate"}, {"trigram"}),
+}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_every_scenario_is_there_several_times(scenario: str) -> None:
+    least, truths, passes = SCENARIOS[scenario]
+    pairs = [pair for pair in manifest().pairs if pair.scenario == scenario]
+    assert sum(group.scenario == scenario for group in groups()) >= least
+    assert {pair.truth for pair in pairs} == truths
+    assert {name for pair in pairs for name in pair.found_by} == passes
+    assert len(pairs) >= least - 3 * (scenario == "many_urls")
+
+
+def test_a_story_has_a_dozen_addresses() -> None:
+    many = [article for group in groups() if group.scenario == "many_urls" for article in group.articles]
+    stories = defaultdict(set)
+    for article in many:
+        stories[article.paper, article.headline] |= {*article.listed, *(path for path, _ in article.redirects)}
+    assert {len(addresses) >= 11 for addresses in stories.values()} == {True}
+
+
+def test_languages_and_scripts() -> None:
+    assert {"ar", "de", "en", "fr", "ru", "si", "zh"} <= {article.language for article in articles()}
+
+
+def test_no_two_articles_are_alike_by_accident() -> None:
+    assert list(accidental_pairs()) == []
+
+
+def test_unrelated_articles_of_the_manifest_are_not_alike() -> None:
+    alike = [pair for pair in manifest().pairs if pair.truth in {"unrelated", "same_event"} and "trigram" in pair.near]
+    assert alike == []
+
+
+# -- What is served -------------------------------------------------------------------------------------------
+
+
+def test_the_same_address_gives_the_same_bytes() -> None:
+    for key, base_url in BASE_URLS.items():
+        one, other = Site(key, base_url), Site(key, base_url)
+        assert one.paths == other.paths
+        assert [one.respond(path) for path in one.paths] == [other.respond(path) for path in other.paths]
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[dict[str, str]]:
+    with serving() as base_urls:
+        yield base_urls
+
+
+def get(url: str) -> tuple[int, str, bytes]:
+    try:
+        with urllib.request.urlopen(url, timeout=30) as response:  # noqa: S310 - only addresses on loopback
+            return response.status, response.headers["Content-Type"], response.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.headers["Content-Type"], error.read()
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_every_link_leads_to_a_page(served: dict[str, str], key: str) -> None:
+    base_url = served[key]
+    waiting, seen = [f"{base_url}/"], {f"{base_url}/"}
+    while waiting:
+        url = waiting.pop()
+        status, content_type, body = get(url)
+        assert status == 200, url
+        if not content_type.startswith("text/html"):
+            continue
+        assert content_type == f"text/html; charset={PAPERS[key].charset}"
+        page = lxml.html.document_fromstring(body, parser=lxml.html.HTMLParser(encoding=PAPERS[key].charset))
+        links = {urldefrag(urljoin(url, link))[0] for link in page.xpath("//a/@href | //link/@href")} - seen
+        assert {link.startswith(f"{base_url}/") for link in links} <= {True}
+        waiting += sorted(links)
+        seen |= links
+    reached = {url.removeprefix(base_url) for url in seen}
+    assert any(path.startswith(PRIVATE) for path in reached)
+    assert {article.path for article in articles() if article.paper == key} <= reached
+
+
+def test_robots_txt_forbids_the_private_page(served: dict[str, str]) -> None:
+    for base_url in served.values():
+        assert b"User-agent: *\nDisallow: /private/\n" in get(f"{base_url}/robots.txt")[2]
+
+
+def test_nothing_stands_elsewhere(served: dict[str, str]) -> None:
+    status, content_type, body = get(f"{served['dunmere']}/2026/03/02/no-such-story/")
+    assert (status, content_type) == (404, "text/html; charset=iso-8859-1")
+    assert b"The tide has taken it." in body
+
+
+def test_redirects_lead_to_their_articles(served: dict[str, str]) -> None:
+    for article in articles():
+        for path, _ in article.redirects:
+            assert get(served[article.paper] + path)[2] == get(served[article.paper] + article.path)[2]
+
+
+@pytest.mark.parametrize(("key", "version"), [("courier", "rss20"), ("gazette", "atom10"), ("meridian", "rss20")])
+def test_feeds_name_every_article(served: dict[str, str], key: str, version: str) -> None:
+    [fields] = [fields for fields in newspapers(served) if fields["name"] == PAPERS[key].name]
+    feed = feedparser.parse(get(fields["feed_urls"][0])[2])
+    assert (feed.bozo, feed.version) == (False, version)
+    listed = {served[key] + path for article in articles() if article.paper == key for path in article.listed}
+    assert {entry.link for entry in feed.entries if PRIVATE not in entry.link} == listed
+
+
+@pytest.mark.parametrize("key", ["echo", "meridian"])
+def test_sitemaps_name_every_article(served: dict[str, str], key: str) -> None:
+    locations = []
+    for sitemap in locations_in(get(f"{served[key]}/sitemap.xml")[2]):
+        body = get(sitemap)[2]
+        locations += locations_in(gzip.decompress(body) if sitemap.endswith(".gz") else body)
+    listed = {served[key] + path for article in articles() if article.paper == key for path in article.listed}
+    assert {location for location in locations if PRIVATE not in location} == listed
+
+
+def locations_in(sitemap: bytes) -> list[str]:
+    return [each.text for each in lxml.etree.fromstring(sitemap).iter("{*}loc")]
+
+
+def test_each_paper_is_configured_by_its_kinds_of_source() -> None:
+    kinds = {
+        fields["name"]: {name for name in ("feed_urls", "sitemap_urls", "section_urls") if fields[name]}
+        for fields in newspapers(BASE_URLS)
+    }
+    assert kinds == {
+        "The Selby Courier": {"feed_urls"},
+        "Inverlow Gazette": {"feed_urls"},
+        "Carrack Echo": {"sitemap_urls"},
+        "Dunmere Post": {"section_urls"},
+        "Meridian Daily": {"feed_urls", "sitemap_urls"},
+    }
