@@ -1,0 +1,98 @@
+"""How the desk writes numbers and the names of passes."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from django import template
+from django.http import HttpRequest, QueryDict
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from dedup.differences import Segment
+from dedup.passes import PASSES
+
+register = template.Library()
+
+
+@register.filter
+def score(value: float) -> str:
+    """Write a score with three decimals, cut and not rounded: only a full match reads 1.000."""
+    # The tiny addend takes back what binary fractions lose: 0.7 * 1000 is 699.999….
+    return f"{math.floor(value * 1000 + 1e-6) / 1000:.3f}"
+
+
+@register.filter
+def percent(share: float) -> str:
+    """Write a share of 0..1 as a percentage with one decimal."""
+    return f"{share * 100:.1f} %"
+
+
+@register.filter
+def bar(value: float) -> str:
+    """Return the width of a score's bar, of 100."""
+    return f"{value * 100:.1f}"
+
+
+@register.filter
+def pass_label(name: str) -> str:
+    """Return what a pass is called for editors; one that is no longer registered keeps its name."""
+    return PASSES[name].label if name in PASSES else name
+
+
+@register.filter
+def words(name: str) -> str:
+    """Write the name of a setting or a count as words."""
+    return name.replace("_", " ")
+
+
+@register.filter
+def fact(value: Any) -> str:
+    """Write a value of a JSON field for people."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}".rstrip("0").rstrip(".")
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, list):
+        return ", ".join(fact(each) for each in value)
+    return "—" if value is None else str(value)
+
+
+@register.filter
+def entries(mapping: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return the names and values of a mapping, whatever its names are: in a template, a key "items" hides .items."""
+    return list(mapping.items())
+
+
+_MARKS = {"same": "{}", "deleted": "<del>{}</del>", "inserted": "<ins>{}</ins>"}
+
+
+@register.filter
+def marked(segments: Iterable[Segment]) -> SafeString:
+    """Draw the segments of a difference; their texts are escaped."""
+    return format_html_join("", "{}", ((format_html(_MARKS[each.kind], each.text),) for each in segments))
+
+
+@register.filter
+def is_web_address(url: str) -> bool:
+    """Tell whether a URL from outside may become a link: `javascript:` and its kin may not."""
+    return url.lower().startswith(("http://", "https://"))
+
+
+@register.simple_tag(takes_context=True)
+def with_query(context: dict[str, Any], **changes: Any) -> str:
+    """Return this page's query string, filled fields only, with these changes; None takes a field out."""
+    request: HttpRequest = context["request"]
+    query = QueryDict(mutable=True)
+    for name, values in request.GET.lists():
+        filled = [value for value in values if value]
+        if filled:
+            query.setlist(name, filled)
+    for name, value in changes.items():
+        if value is None:
+            query.pop(name, None)
+        else:
+            query[name] = str(value)
+    return f"?{query.urlencode()}" if query else ""

@@ -1,0 +1,40 @@
+"""The addresses of the desk."""
+
+from django.contrib.auth import views as auth
+from django.urls import path
+
+from dedup.views import articles, clusters, dashboard, history, pairs, runs
+
+urlpatterns = [
+    path("", dashboard.dashboard, name="dashboard"),
+    path("queue/", pairs.queue, name="queue"),
+    path("pairs/<int:pair_id>/", pairs.pair, name="pair"),
+    path("pairs/<int:pair_id>/decide/", pairs.pair_decide, name="pair_decide"),
+    path("compare/", pairs.compare, name="compare"),
+    path("clusters/", clusters.clusters, name="clusters"),
+    path("clusters/<int:cluster_id>/", clusters.cluster, name="cluster"),
+    path("clusters/<int:cluster_id>/confirm/", clusters.cluster_confirm, name="cluster_confirm"),
+    path("clusters/<int:cluster_id>/take-out/", clusters.cluster_take_out, name="cluster_take_out"),
+    path("clusters/<int:cluster_id>/keep/", clusters.cluster_keep, name="cluster_keep"),
+    path("articles/", articles.articles, name="articles"),
+    path("articles/<int:article_id>/", articles.article, name="article"),
+    path("runs/", runs.runs, name="runs"),
+    path("runs/new/", runs.run_new, name="run_new"),
+    path("runs/<int:run_id>/", runs.run, name="run"),
+    path("history/", history.history, name="history"),
+    path("decisions/<int:decision_id>/undo/", history.undo, name="undo"),
+    path("healthz", dashboard.healthz, name="healthz"),
+    path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", auth.LogoutView.as_view(), name="logout"),
+    # The names of the files differ from Django's, which the admin pages use for themselves.
+    path(
+        "password/",
+        auth.PasswordChangeView.as_view(template_name="registration/change_password.html"),
+        name="password_change",
+    ),
+    path(
+        "password/done/",
+        auth.PasswordChangeDoneView.as_view(template_name="registration/changed_password.html"),
+        name="password_change_done",
+    ),
+]

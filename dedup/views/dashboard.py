@@ -1,0 +1,50 @@
+"""The first page, and the check for a load balancer."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.db.models import Count, Q, Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+
+from articles.models import Article, Newspaper
+from dedup.models import Cluster, DetectionRun, Pair
+
+RUNS_SHOWN = 5
+
+
+def dashboard(request: HttpRequest) -> HttpResponse:
+    """Show how much there is, how much of it is duplicate, and where to begin."""
+    articles = Article.objects.count()
+    clusters = Cluster.objects.aggregate(
+        proposed=Count("pk", filter=Q(state=Cluster.State.PROPOSED)),
+        confirmed=Count("pk", filter=Q(state=Cluster.State.CONFIRMED)),
+        number=Count("pk"),
+        members=Sum("size", default=0),
+    )
+    duplicates = clusters["members"] - clusters["number"]
+    context = {
+        "articles": articles,
+        "newspapers": Newspaper.objects.count(),
+        "waiting": Pair.objects.in_queue().count(),
+        "first": Pair.objects.in_queue().order_by("-best_score", "id").values_list("pk", flat=True).first(),
+        "clusters": clusters,
+        "duplicates": duplicates,
+        "share": duplicates / articles if articles else 0.0,
+        "runs": DetectionRun.objects.select_related("requested_by")[:RUNS_SHOWN],
+    }
+    return render(request, "dedup/dashboard.html", context)
+
+
+@login_not_required
+@never_cache
+def healthz(_request: HttpRequest) -> HttpResponse:
+    """Answer 200 while the database answers, and 503 while it does not."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return HttpResponse("the database does not answer\n", content_type="text/plain", status=503)
+    return HttpResponse("ok\n", content_type="text/plain")

@@ -1,0 +1,90 @@
+"""Pages of long lists, and the neighbours of a row, without counting or walking the whole list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.db.models import Model, Q, QuerySet
+
+ROWS_A_PAGE = 30
+# A page further on is reached by filtering: PostgreSQL reads every row before it.
+LAST_PAGE = 1_000
+# Counting stops here; the page then says "more than".
+COUNT_CEILING = 1_000
+
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Row]):
+    """One page of a list. `total` is counted up to COUNT_CEILING."""
+
+    rows: Sequence[Row]
+    number: int
+    has_next: bool
+    total: int
+    size: int = ROWS_A_PAGE
+
+    @property
+    def first_number(self) -> int:
+        """The place of the page's first row in the whole list."""
+        return (self.number - 1) * self.size + 1
+
+    @property
+    def beyond_count(self) -> bool:
+        """Whether there are more rows than were counted."""
+        return self.total > COUNT_CEILING
+
+    @property
+    def shown_total(self) -> str:
+        """The number of rows, as it is written on the page."""
+        return f"more than {COUNT_CEILING:,}" if self.beyond_count else f"{self.total:,}"
+
+
+def page_of(rows: QuerySet[Row], asked: str | None, size: int = ROWS_A_PAGE) -> Page[Row]:
+    """Return the page asked for; anything that is not a page number means the first."""
+    number = int(asked) if asked and asked.isascii() and asked.isdigit() and len(asked) < 6 else 1
+    number = min(max(number, 1), LAST_PAGE)
+    start = (number - 1) * size
+    found = list(rows[start : start + size + 1])
+    more = len(found) > size and number < LAST_PAGE
+    return Page(found[:size], number, more, count_up_to_ceiling(rows), size)
+
+
+def count_up_to_ceiling(rows: QuerySet[Any]) -> int:
+    """Return the number of rows, or COUNT_CEILING + 1 where there are more."""
+    return rows.order_by()[: COUNT_CEILING + 1].count()
+
+
+def rows_after(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> QuerySet[Row]:
+    """Return the rows that stand after this one, in order. `ordering` ends with a unique field."""
+    return rows.filter(_beyond(ordering, row)).order_by(*ordering)
+
+
+def rows_before(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> QuerySet[Row]:
+    """Return the rows that stand before this one, the nearest first."""
+    reverse = [name[1:] if name.startswith("-") else f"-{name}" for name in ordering]
+    return rows_after(rows, reverse, row)
+
+
+def _beyond(ordering: Sequence[str], row: Model) -> Q:
+    """Return the condition of standing after the row: (a, b) > (x, y) written so that an index on a serves it."""
+    condition = Q()
+    for name in reversed(ordering):
+        field = name.removeprefix("-")
+        value = _value(row, field)
+        step = "lt" if name.startswith("-") else "gt"
+        further = Q(**{f"{field}__{step}": value})
+        if condition:
+            further = Q(**{f"{field}__{step}e": value}) & (further | condition)
+        condition = further
+    return condition
+
+
+def _value(row: Model, path: str) -> Any:
+    value: Any = row
+    for name in path.split("__"):
+        value = getattr(value, name)
+    return value

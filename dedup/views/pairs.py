@@ -1,0 +1,168 @@
+"""The queue of pairs, the page of one pair, and the decision on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+
+from articles.models import Article
+from dedup import review
+from dedup.differences import Segment, compare_texts
+from dedup.filters import PairFilter
+from dedup.forms import PairDecisionForm
+from dedup.models import Decision, Evidence, Link, Membership, Pair
+from dedup.views.paging import count_up_to_ceiling, page_of, rows_after, rows_before
+from dedup.views.requests import EditorRequest, decision_view, form_fault, query_of, say_decided
+
+_SAID = {
+    Decision.Kind.CONFIRM: "Confirmed: duplicates.",
+    Decision.Kind.REJECT: "Rejected: not duplicates.",
+    Decision.Kind.UNSURE: "Left open: unsure.",
+}
+VIEWS = {"": "Side by side", "merged": "Merged", "plain": "Unmarked"}
+
+
+def queue(request: HttpRequest) -> HttpResponse:
+    """List the pairs that pass the filter; without one, those that wait for a decision."""
+    filterset = PairFilter(request.GET, Pair.objects.all())
+    # Joins that only the rows need would slow the counting.
+    page = page_of(filterset.qs.order_by(*filterset.ordering), request.GET.get("page"))
+    rows = {pair.pk: pair for pair in _for_list(Pair.objects.filter(pk__in=[pair.pk for pair in page.rows]))}
+    context = {"filter": filterset, "page": page, "pairs": [rows[pair.pk] for pair in page.rows]}
+    return render(request, "dedup/queue.html", context)
+
+
+def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
+    """Show the two articles of a pair beside each other, what differs, and what every pass says."""
+    shown = get_object_or_404(Pair.objects.select_related("left__newspaper", "right__newspaper"), pk=pair_id)
+    filterset = PairFilter(request.GET, Pair.objects.all())
+    ordered = (filterset.qs, filterset.ordering, shown)
+    context = {
+        "pair": shown,
+        "evidence": list(shown.evidence.select_related("run").order_by("stale", "-score", "id")),
+        "decisions": _decisions_on(shown),
+        "next": rows_after(*ordered).values_list("pk", flat=True).first(),
+        "previous": rows_before(*ordered).values_list("pk", flat=True).first(),
+        "left_in_queue": count_up_to_ceiling(filterset.qs),
+        "clusters": _clusters_of(shown.left, shown.right),
+        "note_length": review.MAX_NOTE_CHARACTERS,
+        **_comparison(request, shown.left, shown.right),
+    }
+    return render(request, "dedup/pair.html", context)
+
+
+@decision_view
+def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
+    """Take a decision on a pair, and go on to the next one of the same selection."""
+    decided = get_object_or_404(Pair.objects.select_related("left"), pk=pair_id)
+    here = reverse("pair", args=[pair_id]) + query_of(request)
+    form = PairDecisionForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, form_fault(form.errors))
+        return redirect(here)
+    kind = form.cleaned_data["kind"]
+    try:
+        decision = review.decide_pair(pair_id, kind, user=request.user, note=form.cleaned_data["note"])
+    except review.ReviewError as error:
+        messages.error(request, str(error))
+        return redirect(here)
+    say_decided(request, _SAID[kind], decision)
+    return redirect(_next_address(request, decided))
+
+
+def compare(request: HttpRequest) -> HttpResponse:
+    """Show what differs between any two articles; a pair of them has a page of its own."""
+    sides = [_article_named(request, side) for side in ("left", "right")]
+    left, right = sorted(sides, key=lambda article: article.pk)
+    if left == right:
+        raise Http404("Both addresses name the same article; choose two.")
+    known = Pair.objects.filter(left=left, right=right).first()
+    if known:
+        return redirect("pair", known.pk)
+    context = {"clusters": _clusters_of(left, right), **_comparison(request, left, right)}
+    return render(request, "dedup/compare.html", context)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two articles, and which of its facts are not those of the other."""
+
+    name: str
+    article: Article
+    urls: list[str]
+    words: int
+    differs: frozenset[str]
+    headline: list[Segment]
+
+
+def _comparison(request: HttpRequest, left: Article, right: Article) -> dict[str, Any]:
+    text = compare_texts(left.content, right.content)
+    words = {left.pk: text.same + text.deleted, right.pk: text.same + text.inserted}
+    differs = {
+        "newspaper": left.newspaper_id != right.newspaper_id,
+        "date": left.date != right.date,
+        "words": words[left.pk] != words[right.pk],
+    }
+    marked = frozenset(name for name, fact in differs.items() if fact)
+    headline = compare_texts(left.headline, right.headline)
+    sides = [
+        Side(name, article, _urls(article), words[article.pk], marked, [each for block in blocks for each in block])
+        for name, article, blocks in (
+            ("First article", left, [block.left for block in headline.blocks]),
+            ("Second article", right, [block.right for block in headline.blocks]),
+        )
+    ]
+    view = request.GET.get("view", "")
+    return {
+        "sides": sides,
+        "text": text,
+        "view": view if view in VIEWS else "",
+        "views": VIEWS,
+        "days_apart": abs((left.date - right.date).days),
+        "unfolded": request.GET.get("unfolded") == "1",
+    }
+
+
+def _urls(article: Article) -> list[str]:
+    return [each.url for each in article.urls.all()] or [article.url]
+
+
+def _for_list(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
+    current = Evidence.objects.filter(stale=False).order_by("-score", "id")
+    return pairs.with_articles().prefetch_related(Prefetch("evidence", queryset=current, to_attr="current_evidence"))  # type: ignore[attr-defined]
+
+
+def _decisions_on(pair: Pair) -> QuerySet[Decision]:
+    """Return the decisions on a pair, and those on a cluster that said something of its two articles."""
+    said = Link.objects.filter(decision=OuterRef("pk"), left=pair.left_id, right=pair.right_id)
+    decisions = Decision.objects.filter(Q(pair=pair) | Exists(said))
+    return decisions.select_related("decided_by", "article", "undone_by__decided_by")
+
+
+def _clusters_of(left: Article, right: Article) -> dict[str, Any]:
+    """Return the cluster of each article, and whether it is one and the same."""
+    of = dict(Membership.objects.filter(article__in=[left, right]).values_list("article_id", "cluster_id"))
+    first, second = of.get(left.pk), of.get(right.pk)
+    return {"left": first, "right": second, "shared": first is not None and first == second}
+
+
+def _next_address(request: HttpRequest, decided: Pair) -> str:
+    filterset = PairFilter(request.GET, Pair.objects.all())
+    following = rows_after(filterset.qs, filterset.ordering, decided).values_list("pk", flat=True).first()
+    if following is not None:
+        return reverse("pair", args=[following]) + query_of(request)
+    messages.info(request, "That was the last pair of this selection.")
+    return reverse("queue") + query_of(request)
+
+
+def _article_named(request: HttpRequest, parameter: str) -> Article:
+    named = request.GET.get(parameter, "")
+    if not (named.isascii() and named.isdigit()):
+        raise Http404(f"{parameter}={named!r} is no article number; write /compare/?left=1&right=2.")
+    return get_object_or_404(Article.objects.select_related("newspaper"), pk=int(named))

@@ -1,0 +1,79 @@
+"""The runs of the detection, the page of one, and starting one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import permission_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from articles.models import Newspaper
+from dedup.forms import RunForm
+from dedup.models import DetectionRun
+from dedup.views.paging import page_of
+from dedup.views.requests import EditorRequest
+
+BLOCKS_SHOWN = 200
+
+
+def runs(request: HttpRequest) -> HttpResponse:
+    """List the runs, the latest first."""
+    every = DetectionRun.objects.select_related("requested_by").order_by("-started_at", "-id")
+    return render(request, "dedup/runs.html", {"page": page_of(every, request.GET.get("page"))})
+
+
+def run(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Show what a run was asked, how far it came, and what it counted."""
+    shown = get_object_or_404(DetectionRun.objects.select_related("requested_by", "profile"), pk=run_id)
+    newspapers = shown.scope.get("newspapers") or []
+    context = {
+        "run": shown,
+        "config": flattened(shown.config),
+        "counts": flattened({name: count for name, count in shown.counts.items() if name != "fingerprint"}),
+        "newspapers": Newspaper.objects.filter(pk__in=[each for each in newspapers if isinstance(each, int)]),
+        "blocks": shown.blocks.order_by("-id")[:BLOCKS_SHOWN],
+        "block_number": shown.blocks.count(),
+        "blocks_shown": BLOCKS_SHOWN,
+    }
+    return render(request, "dedup/run.html", context)
+
+
+@permission_required("dedup.add_detectionrun", raise_exception=True)
+def run_new(request: EditorRequest) -> HttpResponse:
+    """Ask for a run; a worker executes it."""
+    form = RunForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        _enqueue(form.cleaned_data, user_id=request.user.pk)
+        messages.success(request, "The run is queued. It appears here once a worker has taken it up.")
+        return redirect("runs")
+    return render(request, "dedup/run_new.html", {"form": form}, status=400 if form.is_bound else 200)
+
+
+def flattened(tree: dict[str, Any]) -> list[tuple[str, list[tuple[str, Any]]]]:
+    """Return a mapping of mappings as sections of named values; values without a section come first, unnamed."""
+    loose = [(name, value) for name, value in tree.items() if not isinstance(value, dict)]
+    sections = [(name, _leaves(value)) for name, value in tree.items() if isinstance(value, dict)]
+    return ([("", loose)] if loose else []) + sections
+
+
+def _leaves(tree: dict[str, Any], above: str = "") -> list[tuple[str, Any]]:
+    leaves: list[tuple[str, Any]] = []
+    for name, value in tree.items():
+        path = f"{above}{name}"
+        leaves += _leaves(value, f"{path} ") if isinstance(value, dict) else [(path, value)]
+    return leaves
+
+
+def _enqueue(values: dict[str, Any], *, user_id: int) -> None:
+    from dedup.tasks import find_duplicates_task  # noqa: PLC0415 - the tasks import the pipeline and its numeric kernels
+
+    since, until = values["since"], values["until"]
+    find_duplicates_task.enqueue(
+        profile_id=values["profile"].pk,
+        since=since and since.isoformat(),
+        until=until and until.isoformat(),
+        newspaper_ids=[newspaper.pk for newspaper in values["newspapers"]],
+        user_id=user_id,
+    )

@@ -1,0 +1,62 @@
+// Keys for reviewing. An element with data-key="y" is clicked, or focused if it is a field, when y is
+// pressed. They can be switched off (WCAG 2.1.4), which is remembered in this browser.
+
+const STORED = "newsdedup.keys";
+
+function keysAreOn() {
+  return localStorage.getItem(STORED) !== "off";
+}
+
+function isTyping(element) {
+  return element.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(element.tagName);
+}
+
+function elementFor(key) {
+  return [...document.querySelectorAll("[data-key]")].find((element) => element.dataset.key.split(" ").includes(key));
+}
+
+function onKey(event) {
+  if (event.key === "Escape" && isTyping(event.target)) {
+    event.target.blur();
+    return;
+  }
+  const withModifier = event.ctrlKey || event.altKey || event.metaKey;
+  // A key held down must not decide on one pair after the other.
+  if (withModifier || event.repeat || isTyping(event.target) || !keysAreOn()) return;
+  // In a table that is wider than the screen, arrows scroll.
+  if (event.key.startsWith("Arrow") && event.target.closest(".table-wrap")) return;
+  const element = elementFor(event.key);
+  if (!element) return;
+  event.preventDefault();
+  if (isTyping(element)) element.focus();
+  else element.click();
+}
+
+// A second click, or a key pressed while the answer is on its way, must not decide twice.
+function onSubmit(event) {
+  if (event.target.method !== "post") return;
+  if (event.target.dataset.sent) event.preventDefault();
+  event.target.dataset.sent = "yes";
+}
+
+// A page that the browser brings back from its memory can be used again.
+function onShow() {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+}
+
+function showSwitch(button) {
+  button.hidden = false;
+  button.setAttribute("aria-pressed", String(keysAreOn()));
+  document.documentElement.classList.toggle("keys-off", !keysAreOn());
+}
+
+for (const button of document.querySelectorAll("[data-keys-switch]")) {
+  showSwitch(button);
+  button.addEventListener("click", () => {
+    localStorage.setItem(STORED, keysAreOn() ? "off" : "on");
+    showSwitch(button);
+  });
+}
+document.addEventListener("keydown", onKey);
+document.addEventListener("submit", onSubmit);
+window.addEventListener("pageshow", onShow);

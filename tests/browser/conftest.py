@@ -1,0 +1,103 @@
+"""A real Chromium, the desk it looks at, and what must not happen on any page."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.db import connection
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from dedup.models import Cluster, Pair
+from tests.conftest import StoreArticle
+from tests.factories import PASSWORD, make_cluster, make_pair, make_user
+
+ARGUMENTS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="session")
+def chromium(django_db_setup: None) -> Iterator[Browser]:
+    """Start Chromium once; without one, every browser test is skipped."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("NO CHROMIUM: the browser tests did not run. Install it, for example: apt-get install chromium")
+    # Playwright's synchronous API runs an event loop in this thread, in which Django refuses its own calls.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    initial_rows = connection._test_serialized_contents  # type: ignore[attr-defined]
+    with sync_playwright() as playwright:
+        # In that loop Django has a connection of its own, which must know the rows of the migrations too.
+        connection._test_serialized_contents = initial_rows  # type: ignore[attr-defined]
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield browser
+        browser.close()
+        connection.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What stands on the desk of these tests."""
+
+    first: Pair
+    second: Pair
+    other: Pair
+    cluster: Cluster
+
+
+@pytest.fixture
+def desk(chromium: Browser, transactional_db: None, django_db_serialized_rollback: None, store: StoreArticle) -> Desk:
+    """Store three pairs to review, a cluster of four, and an editor who may also start runs."""
+    make_user("mara", "editor", "admin")
+    middle = " ".join(f"Sentence {number} of the report is the same in both papers." for number in range(12))
+    first = make_pair(
+        store(f"The pier closes on Monday. {middle} The end.", headline="Pier closes", newspaper="Harbour Post"),
+        store(f"The pier closes on Tuesday. {middle} The end.", headline="Pier closed", newspaper="Coast Telegraph"),
+        joins=False,
+        trigram=0.95,
+    )
+    second = make_pair(
+        store("Week 4: 41 cases.", headline="Influenza report"),
+        store("Week 5: 58 cases.", headline="Influenza report", newspaper="Inland Gazette"),
+        joins=False,
+        trigram=0.85,
+    )
+    other = make_pair(store(headline="<script>alert(1)</script>"), store(), joins=False, title=0.9)
+    papers = ("Harbour Post", "Coast Telegraph", "Inland Gazette", "Evening Mail")
+    cluster = make_cluster(
+        *(store(headline=f"Ferry sails again, {paper}", newspaper=paper) for paper in papers), score=0.7
+    )
+    return Desk(first, second, other, cluster)
+
+
+Opener = Callable[..., Page]
+
+
+@pytest.fixture
+def open_desk(chromium: Browser, desk: Desk, live_server: Any) -> Iterator[Opener]:
+    """Return a function that opens the desk in a new window, logged in; no page may report an error."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def _open(**options: Any) -> Page:
+        context = chromium.new_context(base_url=live_server.url, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        # A refusal by the Content-Security-Policy is an error of the console too.
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto("/")
+        page.fill("#id_username", "mara")
+        page.fill("#id_password", PASSWORD)
+        page.click("main button")
+        page.wait_for_url("**/")
+        return page
+
+    yield _open
+    for context in contexts:
+        context.close()
+    assert errors == []

@@ -1,0 +1,147 @@
+"""Reviewing as an editor does it: with keys, with the mouse, on a phone, and without JavaScript."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dedup.models import Decision, Pair
+from tests.browser.conftest import Desk, Opener
+
+pytestmark = pytest.mark.browser
+
+
+def state_of(pair: Pair) -> str:
+    return Pair.objects.get(pk=pair.pk).state
+
+
+def notice(page: Page) -> str:
+    return page.locator(".notice span").first.inner_text()
+
+
+def test_pairs_are_reviewed_with_keys(desk: Desk, open_desk: Opener) -> None:
+    page = open_desk()
+    page.get_by_role("link", name="Queue", exact=True).click()
+    expect(page.locator(".pair-row")).to_have_count(6)
+    page.locator("summary", has_text="Filter").click()
+    page.select_option("#id_pass_name", "trigram")
+    page.fill("#id_score_from", "0.8")
+    page.press("#id_score_from", "Enter")
+    expect(page.locator(".pair-row")).to_have_count(2)
+    page.get_by_role("link", name="Review these").click()
+    expect(page).to_have_url(re.compile(rf"/pairs/{desk.first.pk}/\?.*pass_name=trigram"))
+    expect(page.locator("del", has_text="Monday")).to_be_visible()
+
+    page.keyboard.press("y")
+    expect(page).to_have_url(re.compile(rf"/pairs/{desk.second.pk}/\?.*pass_name=trigram"))
+    assert notice(page) == "Confirmed: duplicates."
+    assert state_of(desk.first) == "confirmed"
+
+    page.keyboard.press("z")
+    expect(page).to_have_url(re.compile(rf"/pairs/{desk.first.pk}/\?.*pass_name=trigram"))
+    assert notice(page) == "Undone: confirmed the pair."
+    assert state_of(desk.first) == "undecided"
+
+    page.keyboard.press("j")
+    expect(page).to_have_url(re.compile(rf"/pairs/{desk.second.pk}/"))
+    page.keyboard.press("k")
+    expect(page).to_have_url(re.compile(rf"/pairs/{desk.first.pk}/"))
+    page.keyboard.press("u")
+    expect(page).to_have_url(re.compile(rf"/pairs/{desk.second.pk}/"))
+    page.keyboard.press("n")
+    expect(page).to_have_url(re.compile(r"/queue/\?"))
+    assert (state_of(desk.first), state_of(desk.second)) == ("unsure", "rejected")
+    page.get_by_role("link", name="History").click()
+    kinds = ["rejected the pair", "was unsure of the pair", "undid a decision", "confirmed the pair"]
+    for position, kind in enumerate(kinds):
+        expect(page.locator(".decision").nth(position)).to_contain_text(f"mara {kind}")
+
+
+def test_typing_a_note_decides_nothing_and_keys_can_be_switched_off(desk: Desk, open_desk: Opener) -> None:
+    page = open_desk()
+    page.goto(f"/pairs/{desk.first.pk}/")
+    page.keyboard.press("m")
+    page.keyboard.type("yes, my own note")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Keys").click()
+    page.keyboard.press("y")
+    page.reload()
+    page.keyboard.press("y")
+    expect(page).to_have_url(re.compile(rf"/pairs/{desk.first.pk}/$"))
+    page.get_by_role("button", name="Keys").click()
+    page.keyboard.press("Control+y")
+    assert not Decision.objects.exists()
+
+    page.fill("#note", "Same wire.")
+    page.get_by_role("button", name="Duplicate y", exact=True).click()
+    expect(page.locator(".notice").first).to_contain_text("Confirmed")
+    assert Decision.objects.get().note == "Same wire."
+
+
+def test_a_cluster_is_put_right_and_confirmed(desk: Desk, open_desk: Opener) -> None:
+    cluster = desk.cluster
+    out, kept = cluster.memberships.exclude(article=cluster.kept_id).order_by("article")[:2]
+    page = open_desk()
+    page.goto("/clusters/")
+    page.get_by_role("link", name="Go through these").click()
+    expect(page.locator(".member")).to_have_count(4)
+
+    page.get_by_role("button", name=f"Take out article {out.article_id}").click()
+    expect(page.locator(".member")).to_have_count(3)
+    assert notice(page) == "The article was taken out."
+    page.get_by_role("button", name=f"Keep this one article {kept.article_id}").click()
+    expect(page.locator(".member-kept")).to_contain_text(kept.article.headline)
+    page.keyboard.press("y")
+    expect(page.locator(".notice").first).to_contain_text(f"Cluster {cluster.pk} confirmed.")
+    cluster.refresh_from_db()
+    assert (cluster.state, cluster.size, cluster.kept_id) == ("confirmed", 3, kept.article_id)
+
+    page.get_by_role("link", name="History").click()
+    expect(page.locator(".decision").nth(0)).to_contain_text(
+        f"mara confirmed the cluster (cluster {cluster.pk}, 3 articles)"
+    )
+    expect(page.locator(".decision").nth(1)).to_contain_text("mara chose the article to keep")
+    expect(page.locator(".decision").nth(2)).to_contain_text("mara took an article out")
+
+
+def test_everything_works_without_javascript(desk: Desk, open_desk: Opener) -> None:
+    page = open_desk(java_script_enabled=False)
+    page.goto("/queue/")
+    page.locator("summary", has_text="Filter").click()
+    page.select_option("#id_pass_name", "title")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator(".pair-row")).to_have_count(1)
+    page.get_by_role("link", name="Review these").click()
+    page.get_by_role("button", name="Not a duplicate").click()
+    assert state_of(desk.other) == "rejected"
+    expect(page).to_have_url(re.compile(r"/queue/\?pass_name=title"))
+    page.locator(".notice").first.get_by_role("button", name="Undo").click()
+    assert state_of(desk.other) == "undecided"
+
+    page.goto(f"/pairs/{desk.first.pk}/")
+    folded = page.get_by_text("Sentence 7 of the report")
+    expect(folded).not_to_be_visible()
+    page.locator(".fold summary").click()
+    expect(folded).to_be_visible()
+    page.get_by_role("link", name="Merged").click()
+    expect(page.locator("ins", has_text="Tuesday")).to_be_visible()
+
+    page.goto(f"/clusters/{desk.cluster.pk}/")
+    page.get_by_role("button", name="Confirm: all 4 are the same").click()
+    desk.cluster.refresh_from_db()
+    assert desk.cluster.state == "confirmed"
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+
+
+def test_the_list_follows_the_filter_and_the_browsers_way_back(desk: Desk, open_desk: Opener) -> None:
+    page = open_desk()
+    page.goto("/queue/")
+    page.locator("summary", has_text="Filter").click()
+    page.select_option("#id_pass_name", "title")
+    expect(page.locator(".pair-row")).to_have_count(1)
+    expect(page).to_have_url(re.compile("pass_name=title"))
+    page.go_back()
+    expect(page.locator(".pair-row")).to_have_count(6)

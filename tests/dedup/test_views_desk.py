@@ -1,0 +1,358 @@
+"""The dashboard, articles, runs, history, accounts and the faults."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import DatabaseError, connection
+from django.test import Client, override_settings
+from django.urls import reverse
+from django_tasks_db.models import DBTaskResult
+
+from articles.ingest import SeenURL, attach_urls
+from articles.models import Article, ArticleURL, Newspaper
+from dedup import review
+from dedup.models import Decision, DetectionRun, Pair, Profile, RunBlock
+from tests.conftest import StoreArticle
+from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_user
+
+pytestmark = pytest.mark.django_db
+
+PAGES = ["dashboard", "queue", "clusters", "articles", "runs", "history", "password_change"]
+
+
+def text_of(client: Client, address: str, status: int = 200, **query: Any) -> str:
+    answer = client.get(address, query)
+    assert answer.status_code == status
+    return answer.content.decode()
+
+
+# ---- who may look ----
+
+
+@pytest.mark.parametrize("name", [*PAGES, "run_new"])
+def test_every_page_needs_a_login(client: Client, name: str) -> None:
+    address = reverse(name)
+
+    assert client.get(address)["Location"] == f"/login/?next={address}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_keep_a_strict_policy_and_are_clean(visitor: Client, name: str) -> None:
+    answer = visitor.get(reverse(name))
+    page = answer.content.decode()
+
+    assert answer.status_code == 200
+    assert "default-src 'self'" in answer["Content-Security-Policy"]
+    assert " style=" not in page
+    assert "<style" not in page
+    assert not re.search(r"<script(?![^>]* src=)", page)
+    assert not re.search(r"\son[a-z]+=", page)
+
+
+def test_login_and_logout(client: Client, editor: User) -> None:
+    account = {"username": "mara", "password": PASSWORD}
+    assert client.post("/login/", {**account, "next": "/queue/"})["Location"] == "/queue/"
+    assert client.post("/logout/")["Location"] == "/login/"
+    assert client.get("/queue/").status_code == 302
+    assert client.post("/login/", {**account, "next": "https://evil.example/"})["Location"] == "/"
+
+
+def test_a_wrong_password_is_told(client: Client, editor: User) -> None:
+    answer = client.post("/login/", {"username": "mara", "password": "wrong"})
+
+    assert "Please enter a correct username and password" in answer.content.decode()
+
+
+@override_settings(AXES_LOCKOUT_TEMPLATE="registration/locked_out.html")
+def test_too_many_wrong_passwords_lock_the_name(client: Client, editor: User) -> None:
+    answers = [client.post("/login/", {"username": "mara", "password": "wrong"}) for _ in range(10)]
+
+    assert answers[-1].status_code == 429
+    assert "Too many wrong passwords" in answers[-1].content.decode()
+
+
+def test_the_password_can_be_changed(desk: Client, editor: User) -> None:
+    new = {"old_password": PASSWORD, "new_password1": "another-long-one", "new_password2": "another-long-one"}
+
+    assert desk.post(reverse("password_change"), new)["Location"] == "/password/done/"
+    editor.refresh_from_db()
+    assert editor.check_password("another-long-one")
+    assert "Your password was changed" in text_of(desk, "/password/done/")
+
+
+# ---- dashboard ----
+
+
+def test_the_dashboard_of_an_empty_installation_says_what_to_do_first(desk: Client) -> None:
+    page = text_of(desk, "/")
+
+    assert "manage.py import_articles FILE" in page
+    assert "manage.py find_duplicates" in page
+    assert "Start reviewing" not in page
+
+
+def test_the_dashboard_with_articles_and_no_run(desk: Client, store: StoreArticle) -> None:
+    store()
+
+    assert "they have not been compared yet" in text_of(desk, "/")
+
+
+def test_the_dashboard_counts(desk: Client, store: StoreArticle) -> None:
+    make_cluster(store(), store(), store())
+    store()
+    best = make_pair(store(), store(), trigram=0.95)
+    page = text_of(desk, "/")
+
+    assert "3 pairs wait for a decision" in page
+    assert f'href="/pairs/{best.pk}/">Start reviewing' in page
+    assert "33.3 %" in page
+    assert "2 articles repeat another one of their cluster" in page
+    assert "Run " in page
+
+
+def test_the_dashboard_costs_a_fixed_number_of_queries(
+    desk: Client, store: StoreArticle, django_assert_num_queries: Any
+) -> None:
+    for _ in range(3):
+        make_cluster(store(), store())
+        make_run()
+    # session, user, articles, clusters, newspapers, waiting, first, runs, 2 x permissions
+    with django_assert_num_queries(10):
+        text_of(desk, "/")
+
+
+# ---- articles ----
+
+
+def test_articles_are_filtered(desk: Client, store: StoreArticle) -> None:
+    first = store(headline="Ferry sails", newspaper="Harbour Post", date="2026-03-02")
+    second = store(headline="Pier closes", newspaper="Coast Telegraph", date="2026-03-05")
+
+    def listed(**query: Any) -> list[int]:
+        return [
+            int(pk)
+            for pk in re.findall(r'headline-cell"><a href="/articles/(\d+)/', text_of(desk, "/articles/", **query))
+        ]
+
+    assert listed() == [second.pk, first.pk]
+    assert listed(headline="ferry") == [first.pk]
+    assert listed(date_from="2026-03-03") == [second.pk]
+    assert listed(date_to="2026-03-02") == [first.pk]
+    assert listed(newspaper=first.newspaper_id) == [first.pk]
+    assert listed(newspaper="x", date_from="x", page="zzz") == [second.pk, first.pk]
+
+
+def test_an_article_with_its_urls_cluster_and_pairs(desk: Client, store: StoreArticle) -> None:
+    first, second = store("Text <b>bold</b>."), store()
+    attach_urls([SeenURL("https://feed.example/1", ArticleURL.Kind.FEED)], known_as=first.url)
+    cluster = make_cluster(first, second)
+    page = text_of(desk, f"/articles/{first.pk}/")
+
+    assert "Text &lt;b&gt;bold&lt;/b&gt;." in page
+    assert 'href="https://feed.example/1"' in page
+    assert f'href="/clusters/{cluster.pk}/"' in page
+    assert f'href="/pairs/{Pair.objects.get().pk}/"' in page
+    text_of(desk, "/articles/4711/", status=404)
+
+
+# ---- runs ----
+
+
+def test_runs_and_the_page_of_one(desk: Client) -> None:
+    run = make_run(error="out of memory", state=DetectionRun.State.FAILED)
+    RunBlock.objects.create(
+        run=run, pass_name="trigram", first_day="2026-03-01", last_day="2026-03-31", pairs=1234, seconds=1.5
+    )
+
+    assert f'href="/runs/{run.pk}/"' in text_of(desk, "/runs/")
+    page = text_of(desk, f"/runs/{run.pk}/")
+    for expected in ("out of memory", "failed", "threshold", "0.6", "1,234", "1.50", "1 Mar 2026 to 31 Mar 2026"):
+        assert expected in page
+
+
+def test_starting_a_run_is_for_admins(desk: Client) -> None:
+    assert "Start a run" not in text_of(desk, "/runs/")
+    text_of(desk, "/runs/new/", status=403)
+    assert desk.post("/runs/new/").status_code == 403
+
+
+def test_an_admin_starts_a_run(client: Client, store: StoreArticle) -> None:
+    admin = make_user("ada", "admin")
+    client.force_login(admin)
+    newspaper = store().newspaper
+    profile = Profile.objects.get(is_default=True)
+    assert "manage.py db_worker" in text_of(client, "/runs/new/")
+    asked = {"profile": profile.pk, "since": "2026-03-01", "until": "", "newspapers": [newspaper.pk]}
+
+    assert client.post("/runs/new/", asked)["Location"] == "/runs/"
+    assert DBTaskResult.objects.get().args_kwargs["kwargs"] == {
+        "profile_id": profile.pk,
+        "since": "2026-03-01",
+        "until": None,
+        "newspaper_ids": [newspaper.pk],
+        "user_id": admin.pk,
+    }
+    assert "The run is queued." in text_of(client, "/runs/")
+
+
+def test_a_run_that_ends_before_it_begins_is_refused(client: Client) -> None:
+    client.force_login(make_user("ada", "admin"))
+    asked = {"profile": Profile.objects.get(is_default=True).pk, "since": "2026-03-02", "until": "2026-03-01"}
+    answer = client.post("/runs/new/", asked)
+
+    assert answer.status_code == 400
+    assert "2026-03-01 is before 2026-03-02" in answer.content.decode()
+
+
+# ---- history ----
+
+
+def test_the_history_tells_who_did_what_and_offers_to_undo(desk: Client, editor: User, store: StoreArticle) -> None:
+    pair = make_pair(store(headline="Ferry"), store(headline="Pier"), trigram=0.9)
+    decision = review.decide_pair(pair.pk, "confirm", user=editor, note="<b>Same</b> wire.")
+    page = text_of(desk, "/history/")
+
+    assert "<strong>mara</strong> confirmed the pair" in page
+    assert "Ferry / Pier" in page
+    assert "&lt;b&gt;Same&lt;/b&gt; wire." in page
+    assert f'action="/decisions/{decision.pk}/undo/"' in page
+
+    answer = desk.post(reverse("undo", args=[decision.pk]), {"next": "/history/?kind=undo"})
+    assert answer["Location"] == "/history/?kind=undo"
+    page = text_of(desk, "/history/")
+    assert "undid a decision" in page
+    assert "undone by mara" in page
+    assert "/undo/" not in page
+    pair.refresh_from_db()
+    assert pair.state == "undecided"
+
+
+def test_the_history_is_filtered(desk: Client, editor: User, store: StoreArticle) -> None:
+    other = make_user("otto", "editor")
+    pair = make_pair(store(), store(), trigram=0.9)
+    review.decide_pair(pair.pk, "confirm", user=editor)
+    review.decide_pair(pair.pk, "reject", user=other)
+
+    assert "1 decision<" in text_of(desk, "/history/", decided_by=other.pk)
+    assert "rejected the pair" not in text_of(desk, "/history/", kind="confirm").split('id="results"')[1]
+    assert "2 decisions" in text_of(desk, "/history/", kind="nonsense", decided_by="x")
+
+
+def test_what_is_undone_is_not_undone_again(desk: Client, editor: User, store: StoreArticle) -> None:
+    decision = review.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
+    address = reverse("undo", args=[decision.pk])
+    desk.post(address)
+    answer = desk.post(address)
+
+    assert f"Decision {decision.pk} has been undone before." in text_of(desk, answer["Location"])
+    assert Decision.objects.count() == 2
+
+
+def test_undo_leads_back_to_the_pair_with_the_filter_and_to_no_other_site(
+    desk: Client, editor: User, store: StoreArticle
+) -> None:
+    pair = make_pair(store(), store(), trigram=0.9)
+    for wanted in ("", "https://evil.example/", "//evil.example", "javascript:alert(1)"):
+        decision = review.decide_pair(pair.pk, "confirm", user=editor)
+        answer = desk.post(f"{reverse('undo', args=[decision.pk])}?same=False", {"next": wanted})
+        assert answer["Location"] == f"/pairs/{pair.pk}/?same=False"
+
+
+def test_undoing_is_for_editors(visitor: Client, editor: User, store: StoreArticle) -> None:
+    decision = review.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
+
+    assert visitor.post(reverse("undo", args=[decision.pk])).status_code == 403
+    assert "/undo/" not in text_of(visitor, "/history/")
+    assert Decision.objects.count() == 1
+
+
+def test_the_history_costs_the_same_queries_for_one_and_for_ten(
+    desk: Client, editor: User, store: StoreArticle, django_assert_num_queries: Any
+) -> None:
+    for expected in (1, 10):
+        while Decision.objects.count() < expected:
+            review.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
+        # session, user, deciders of the form, page, count, 2 x permissions
+        with django_assert_num_queries(7):
+            text_of(desk, "/history/")
+
+
+# ---- health and faults ----
+
+
+def test_healthz_needs_no_login(client: Client) -> None:
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.content) == (200, b"ok\n")
+
+
+def test_healthz_without_a_database(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise DatabaseError("gone")
+
+    monkeypatch.setattr(connection, "cursor", refuse)
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.content) == (503, b"the database does not answer\n")
+
+
+def test_pages_that_are_not_there(desk: Client, client: Client) -> None:
+    assert "There is nothing here" in text_of(desk, "/no/such/page/", status=404)
+
+
+def test_the_page_of_an_error_needs_nothing(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dedup.views.articles.page_of", None)
+    desk.raise_request_exception = False
+
+    assert "Something went wrong" in text_of(desk, "/articles/", status=500)
+
+
+# ---- the admin pages of newspapers and articles ----
+
+
+@pytest.fixture
+def staff(client: Client) -> Client:
+    client.force_login(make_user("root", is_staff=True, is_superuser=True))
+    return client
+
+
+def test_lists_of_a_newspaper_are_edited_one_a_line(staff: Client) -> None:
+    posted = {
+        "name": "Harbour Post",
+        "host": "harbour.example",
+        "title_affixes": "Harbour Post\r\n\r\n  LIVE, now  \r\n",
+        "feed_urls": "https://harbour.example/feed?a=1,2\nhttps://harbour.example/other",
+        "sitemap_urls": "",
+        "section_urls": "",
+        "article_url_pattern": "",
+    }
+    answer = staff.post("/admin/articles/newspaper/add/", posted)
+
+    assert answer.status_code == 302
+    newspaper = Newspaper.objects.get()
+    assert newspaper.title_affixes == ["Harbour Post", "LIVE, now"]
+    assert newspaper.feed_urls == ["https://harbour.example/feed?a=1,2", "https://harbour.example/other"]
+    page = text_of(staff, f"/admin/articles/newspaper/{newspaper.pk}/change/")
+    assert "https://harbour.example/feed?a=1,2\nhttps://harbour.example/other</textarea>" in page
+
+
+def test_a_feed_must_be_a_web_address(staff: Client) -> None:
+    answer = staff.post("/admin/articles/newspaper/add/", {"name": "Harbour Post", "feed_urls": "ftp://x.example/"})
+
+    assert answer.status_code == 200
+    assert not Newspaper.objects.exists()
+
+
+def test_articles_are_only_looked_at(staff: Client, store: StoreArticle) -> None:
+    article: Article = store(headline="Ferry sails")
+
+    assert "Ferry sails" in text_of(staff, "/admin/articles/article/")
+    assert "Ferry sails" in text_of(staff, f"/admin/articles/article/{article.pk}/change/")
+    text_of(staff, "/admin/articles/articleurl/")
+    text_of(staff, "/admin/articles/article/add/", status=403)
+    assert staff.post(f"/admin/articles/article/{article.pk}/change/", {"headline": "x"}).status_code == 403
+    assert staff.post(f"/admin/articles/article/{article.pk}/delete/", {"post": "yes"}).status_code == 403

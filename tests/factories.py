@@ -1,0 +1,59 @@
+"""Rows that tests of the desk look at: users with a role, pairs with evidence, clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from django.utils import timezone
+
+from articles.models import Article
+from dedup.clusters import rebuild_clusters
+from dedup.models import Cluster, DetectionRun, Evidence, Pair, Profile
+
+PASSWORD = "a-long-passphrase"  # noqa: S105 - of users that live as long as a test
+
+
+def make_user(name: str, *groups: str, **fields: Any) -> User:
+    """Return a user with this name, in these groups."""
+    user = User.objects.create_user(name, password=PASSWORD, **fields)
+    user.groups.add(*Group.objects.filter(name__in=groups))
+    return user
+
+
+def make_run(**fields: Any) -> DetectionRun:
+    """Return a finished run of the default profile."""
+    values: dict[str, Any] = {
+        "profile": Profile.objects.get(is_default=True),
+        "profile_name": "default",
+        "config": {"trigram": {"enabled": True, "threshold": 0.6}},
+        "scope": {"since": None, "until": None, "newspapers": None},
+        "state": DetectionRun.State.DONE,
+        "counts": {"articles": 2, "pairs": {"trigram": 1}},
+        "finished_at": timezone.now(),
+    }
+    return DetectionRun.objects.create(**{**values, **fields})
+
+
+def make_pair(first: Article, second: Article, *, joins: bool = True, **scores: float) -> Pair:
+    """Return the pair of two articles, with the score that each of these passes gave it (trigram=0.8)."""
+    left, right = sorted((first, second), key=lambda article: article.pk)
+    pair = Pair.objects.create(
+        left=left,
+        right=right,
+        best_score=max(scores.values(), default=0.0),
+        days_apart=abs((left.date - right.date).days),
+        same_newspaper=left.newspaper_id == right.newspaper_id,
+    )
+    run = DetectionRun.objects.first() or make_run()
+    for name, score in scores.items():
+        Evidence.objects.create(pair=pair, pass_name=name, score=score, joins=joins, run=run)
+    return pair
+
+
+def make_cluster(*articles: Article, score: float = 0.9) -> Cluster:
+    """Return the cluster of these articles, each held to the first by a pair."""
+    for article in articles[1:]:
+        make_pair(articles[0], article, trigram=score)
+    rebuild_clusters([article.pk for article in articles])
+    return Cluster.objects.get(memberships__article=articles[0])
