@@ -11,7 +11,7 @@ import email.utils
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urljoin, urlsplit
@@ -68,11 +68,13 @@ def extract_article(body: bytes, url: str, content_type: str = "") -> ExtractedA
     """
     page = _parse(body, content_type)
     linked_data = _article_data(page)
-    headline = _headline(page, linked_data)
+    # Twice escaped entities are common in JSON-LD and meta elements.
+    headlines = [_squeeze(html.unescape(each)) for each in _headlines(page, linked_data)]
+    headline = next(filter(None, headlines), "")
     canonical_url = _canonical_url(page, linked_data, url)
     _remove_noise(page)
     date, date_source = _date(page, linked_data, url)
-    text = _readable_text(page, headline) or _declared_text(linked_data)
+    text = _readable_text(page, {each.casefold() for each in headlines}) or _declared_text(linked_data)
     if not text:
         raise ExtractionError("no article text")
     return ExtractedArticle(text, headline, date, date_source, canonical_url)
@@ -176,14 +178,6 @@ def _metas(page: lxml.html.HtmlElement, names: tuple[str, ...]) -> Iterator[str]
     for name in names:
         if contents.get(name, "").strip():
             yield contents[name].strip()
-
-
-def _headline(page: lxml.html.HtmlElement, linked_data: dict[str, Any]) -> str:
-    for candidate in _headlines(page, linked_data):
-        # Twice escaped entities are common in JSON-LD and meta elements.
-        if headline := _squeeze(html.unescape(candidate)):
-            return headline
-    return ""
 
 
 def _headlines(page: lxml.html.HtmlElement, linked_data: dict[str, Any]) -> Iterator[str]:
@@ -298,7 +292,7 @@ _NOISE_NAMES = re.compile(
     r"|read[_-]?(?:also|more|next)|also[_-]?read|recommend\w*|trending|most[_-]?(?:popular|read|viewed)"
     r"|shar(?:e|es|ing)|social|newsletters?|subscribe|sign[_-]?up|follow[_-]?us"
     r"|comments?|disqus|captions?|breadcrumbs?|promos?|ads?|adverts?|advertisements?|sponsored|outbrain|taboola"
-    r"|cookies?|pagination|skip[_-]?link"
+    r"|cookies?|pagination|skip[_-]?link|by[_-]?line"
     r")(?:$|[\s_-])",
     re.IGNORECASE,
 )
@@ -331,7 +325,7 @@ def _paragraph_letters(element: lxml.html.HtmlElement) -> int:
     return sum(len(paragraph.text_content()) for paragraph in element.iter("p"))
 
 
-def _readable_text(page: lxml.html.HtmlElement, headline: str) -> str:
+def _readable_text(page: lxml.html.HtmlElement, headlines: Collection[str]) -> str:
     """Return the text that readability finds on the page; empty where that is no article."""
     try:
         summary = Document(lxml.html.tostring(page, encoding="unicode")).summary(html_partial=True)
@@ -343,7 +337,7 @@ def _readable_text(page: lxml.html.HtmlElement, headline: str) -> str:
     links = sum(_letters(link.text_content()) for link in article.iter("a"))
     paragraphs = _paragraphs(article)
     # The headline has a field of its own.
-    if paragraphs and paragraphs[0].casefold() == headline.casefold():
+    if paragraphs and paragraphs[0].casefold() in headlines:
         paragraphs.pop(0)
     letters = sum(_letters(paragraph) for paragraph in paragraphs)
     if letters < MIN_TEXT_LETTERS or links > MAX_LINK_SHARE * letters:

@@ -23,7 +23,7 @@ class Newspaper(models.Model):
         models.CharField(max_length=200),
         default=list,
         blank=True,
-        help_text="What this newspaper puts before or after its headlines, such as its name; separated by commas.",
+        help_text="What this newspaper puts before or after its headlines, such as its name.",
     )
     crawl = models.BooleanField(default=True, help_text="Whether `manage.py crawl` without names visits it.")
     feed_urls = ArrayField(

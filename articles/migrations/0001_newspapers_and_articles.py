@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(help_text='As it is shown to editors.', max_length=200, unique=True)),
                 ('host', models.CharField(blank=True, help_text='The host its articles stand on, without www. An import without a newspaper column finds it by this.', max_length=253)),
-                ('title_affixes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, help_text='What this newspaper puts before or after its headlines, such as its name; separated by commas.', size=None)),
+                ('title_affixes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, help_text='What this newspaper puts before or after its headlines, such as its name.', size=None)),
                 ('crawl', models.BooleanField(default=True, help_text='Whether `manage.py crawl` without names visits it.')),
                 ('feed_urls', django.contrib.postgres.fields.ArrayField(base_field=models.URLField(max_length=2000, validators=[django.core.validators.URLValidator(schemes=['http', 'https'])]), blank=True, default=list, help_text='RSS or Atom feeds.', size=None)),
                 ('sitemap_urls', django.contrib.postgres.fields.ArrayField(base_field=models.URLField(max_length=2000, validators=[django.core.validators.URLValidator(schemes=['http', 'https'])]), blank=True, default=list, help_text='Sitemaps or indexes.', size=None)),

@@ -9,7 +9,9 @@ from datetime import date
 from types import FrameType
 from typing import Any
 
+from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DEFAULT_DB_ALIAS
 
 from articles.models import Newspaper
 from dedup import printing
@@ -75,6 +77,8 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Run, and end with one of the exit codes that the help lists."""
+        # A database that is blind to other scripts would find nothing, and say nothing.
+        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         try:
             profile = profile_named(options["profile"]) if options["profile"] else default_profile()
             configs = _configs(profile, options)

@@ -1,0 +1,130 @@
+"""What production starts with: it cannot be run here, so what it refers to is looked up."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+import yaml
+from django.core.management import get_commands
+
+from newsdedup_site import healthcheck
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+COMPOSE = yaml.safe_load((CHECKOUT / "docker-compose.yml").read_text())
+DOCKERFILE = (CHECKOUT / "Dockerfile").read_text()
+SERVICES = COMPOSE["services"]
+
+
+def test_the_services_are_those_of_one_host() -> None:
+    assert list(SERVICES) == ["db", "migrate", "web", "worker"]
+
+
+def test_the_database_is_utf8_and_its_folder_a_named_volume() -> None:
+    database = SERVICES["db"]
+    assert database["environment"]["POSTGRES_INITDB_ARGS"] == "--encoding=UTF8 --locale=C.UTF-8"
+    [volume] = database["volumes"]
+    assert volume.split(":")[0] in COMPOSE["volumes"]
+    assert int(re.fullmatch(r"postgres:(\d+)", database["image"])[1]) >= 14
+
+
+@pytest.mark.parametrize("name", list(SERVICES))
+def test_no_service_runs_as_root(name: str) -> None:
+    user, *_ = str(SERVICES[name]["user"]).split(":")
+    assert user not in ("0", "root")
+    if "build" in SERVICES[name]:
+        assert f"--uid {user} " in DOCKERFILE
+
+
+@pytest.mark.parametrize("name", ["db", "web", "worker"])
+def test_what_keeps_running_has_a_healthcheck(name: str) -> None:
+    assert SERVICES[name]["healthcheck"]["test"][0] == "CMD"
+    assert SERVICES[name]["restart"] == "unless-stopped"
+
+
+def test_the_migration_runs_once_before_pages_and_worker() -> None:
+    assert SERVICES["migrate"]["restart"] == "no"
+    assert SERVICES["migrate"]["depends_on"] == {"db": {"condition": "service_healthy"}}
+    for name in ("web", "worker"):
+        assert SERVICES[name]["depends_on"] == {"migrate": {"condition": "service_completed_successfully"}}
+
+
+def test_every_command_of_manage_py_exists() -> None:
+    text = (CHECKOUT / "docker-compose.yml").read_text()
+    named = re.findall(r"manage\.py[\", ]+([a-z_]+)", text)
+    assert named == ["make_editor", "crawl", "migrate", "check", "db_worker", "check"]
+    assert set(named) <= set(get_commands())
+
+
+def test_modules_and_files_that_are_named_exist() -> None:
+    for module in re.findall(r"newsdedup_site\.[a-z]+", str(COMPOSE) + DOCKERFILE):
+        assert (CHECKOUT / f"{module.replace('.', '/')}.py").exists(), module
+    for line in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.MULTILINE):
+        for name in line.split():
+            assert (CHECKOUT / name).exists(), name
+
+
+def test_every_variable_of_compose_is_in_the_example() -> None:
+    example = (CHECKOUT / ".env.example").read_text()
+    for variable in re.findall(r"\$\{([A-Z_]+):\?", (CHECKOUT / "docker-compose.yml").read_text()):
+        assert f"\n{variable}=" in example
+
+
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({"DATABASE_URL": "postgres://u@h/d"}, "Set the SECRET_KEY environment variable"),
+        ({"DATABASE_URL": "sqlite:///x.db", "SECRET_KEY": "k"}, "DATABASE_URL must begin with postgres://"),
+    ],
+)
+def test_wrong_settings_stop_the_start(environment: dict[str, str], message: str) -> None:
+    started = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=CHECKOUT,
+        env={"PATH": os.environ["PATH"], **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert started.returncode == 1
+    assert message in started.stderr
+
+
+def test_static_files_can_be_collected_for_production(tmp_path: Path) -> None:
+    """Every file that a template or style sheet names is there, or the manifest refuses."""
+    program = (
+        "import django, newsdedup_site.settings as s; s.STATIC_ROOT = r'%s'; django.setup(); "
+        "from django.core.management import call_command; call_command('collectstatic', '--no-input', verbosity=0)"
+    )
+    environment = {"PATH": os.environ["PATH"], "SECRET_KEY": "k", "DATABASE_URL": "postgres://u@h/d"}
+    environment["DJANGO_SETTINGS_MODULE"] = "newsdedup_site.settings"
+    subprocess.run([sys.executable, "-c", program % tmp_path], cwd=CHECKOUT, env=environment, check=True)
+    assert (tmp_path / "staticfiles.json").exists()
+
+
+@pytest.mark.parametrize(("status", "well"), [(200, True), (503, False), (302, False)])
+def test_the_healthcheck_asks_a_real_server(status: int, well: bool) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, *_arguments: object) -> None: ...
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        assert healthcheck.healthy(f"http://127.0.0.1:{server.server_port}/healthz", {"Host": "localhost"}) is well
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_the_healthcheck_fails_where_nobody_answers() -> None:
+    assert healthcheck.healthy("http://127.0.0.1:9/healthz", {}) is False
