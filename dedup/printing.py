@@ -14,7 +14,7 @@ from rich.table import Table
 
 from articles.models import Article
 from dedup.models import DetectionRun, Evidence
-from dedup.passes import PASSES
+from dedup.reports import PassCount, label, pass_counts, run_facts
 from dedup.types import Candidate
 
 _PAIRS_AT_ONCE = 1_000
@@ -30,8 +30,7 @@ class RunProgress:
 
     def start(self, pass_name: str, articles: int) -> None:
         """Begin the bar of a pass."""
-        label = PASSES[pass_name].label
-        self._tasks[pass_name] = self._bars.add_task(label, total=articles, pairs=0)
+        self._tasks[pass_name] = self._bars.add_task(label(pass_name), total=articles, pairs=0)
 
     def advance(self, pass_name: str, articles: int, pairs: int) -> None:
         """Move the bar of a pass on."""
@@ -70,9 +69,8 @@ def print_run(run: DetectionRun, form: str, stream: Any) -> None:
         for line in _pair_lines(_scores_of_run(run)):
             stream.write(json.dumps(line, ensure_ascii=False))
     else:
-        passes = {name: counts["passes"].get(name) for name, config in run.config.items() if config["enabled"]}
-        _print_passes(f"Run {run.pk}", passes, counts["pairs"], stream)
-        _print_facts(counts, stream)
+        _print_passes(f"Run {run.pk}", pass_counts(run), counts["pairs"], stream)
+        _print_facts(run_facts(run), stream)
 
 
 def print_candidates(candidates: Sequence[Candidate], passes: Sequence[str], form: str, stream: Any) -> None:
@@ -88,37 +86,28 @@ def print_candidates(candidates: Sequence[Candidate], passes: Sequence[str], for
         for line in _pair_lines(sorted(scores.items())):
             stream.write(json.dumps(line, ensure_ascii=False))
     else:
-        _print_passes(
-            "Dry run, nothing stored", {name: {"pairs": counts[name]} for name in passes}, len(scores), stream
-        )
+        found = [PassCount(label(name), counts[name], None) for name in passes]
+        _print_passes("Dry run, nothing stored", found, len(scores), stream)
 
 
-def _print_passes(title: str, passes: dict[str, dict[str, Any] | None], pairs: int, stream: Any) -> None:
+def _print_passes(title: str, passes: Sequence[PassCount], pairs: int, stream: Any) -> None:
     table = Table(title=title, title_justify="left")
     table.add_column("Pass")
     table.add_column("Pairs", justify="right")
     table.add_column("Seconds", justify="right")
-    for name, counted in passes.items():
-        seconds = f"{counted['seconds']:.1f}" if counted and "seconds" in counted else ""
-        table.add_row(PASSES[name].label, f"{counted['pairs']:,}" if counted else "0", seconds)
+    for counted in passes:
+        table.add_row(counted.label, f"{counted.pairs:,}", "" if counted.seconds is None else f"{counted.seconds:.1f}")
     table.add_section()
     table.add_row("All, each pair once", f"{pairs:,}", "")
     _print(table, stream)
 
 
-def _print_facts(counts: dict[str, Any], stream: Any) -> None:
+def _print_facts(facts: Sequence[tuple[str, str]], stream: Any) -> None:
     table = Table(show_header=False)
     table.add_column()
     table.add_column(justify="right")
-    table.add_row("Articles compared", f"{counts['articles']:,}")
-    table.add_row("Clusters", f"{counts['clusters']:,}")
-    table.add_row("Articles in clusters", f"{counts['clustered_articles']:,}")
-    table.add_row("Articles that are duplicates", f"{counts['duplicate_articles']:,}")
-    table.add_row("Share of all articles", f"{counts['duplicate_share']:.1%}")
-    if counts["stale"]:
-        table.add_row("Evidence no longer found", f"{counts['stale']:,}")
-    if counts["contradictions"]:
-        table.add_row("Decisions that contradict each other", f"{counts['contradictions']:,}")
+    for row in facts:
+        table.add_row(*row)
     _print(table, stream)
 
 

@@ -23,6 +23,7 @@ urlpatterns = [
     path("runs/<int:run_id>/", runs.run, name="run"),
     path("history/", history.history, name="history"),
     path("decisions/<int:decision_id>/undo/", history.undo, name="undo"),
+    path("favicon.ico", dashboard.favicon),
     path("healthz", dashboard.healthz, name="healthz"),
     path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),

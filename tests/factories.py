@@ -29,7 +29,7 @@ def make_run(**fields: Any) -> DetectionRun:
         "config": {"trigram": {"enabled": True, "threshold": 0.6}},
         "scope": {"since": None, "until": None, "newspapers": None},
         "state": DetectionRun.State.DONE,
-        "counts": {"articles": 2, "pairs": {"trigram": 1}},
+        "counts": {},
         "finished_at": timezone.now(),
     }
     return DetectionRun.objects.create(**{**values, **fields})

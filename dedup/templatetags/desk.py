@@ -10,7 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dedup.differences import Segment
-from dedup.passes import PASSES
+from dedup.reports import label
 
 register = template.Library()
 
@@ -37,7 +37,7 @@ def bar(value: float) -> str:
 @register.filter
 def pass_label(name: str) -> str:
     """Return what a pass is called for editors; one that is no longer registered keeps its name."""
-    return PASSES[name].label if name in PASSES else name
+    return label(name)
 
 
 @register.filter
@@ -58,6 +58,20 @@ def fact(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(fact(each) for each in value)
     return "—" if value is None else str(value)
+
+
+@register.filter
+def evidence(details: dict[str, Any]) -> str:
+    """Write what a pass noted about a pair: what its articles share, and how many articles share it."""
+    texts = []
+    for name, value in details.items():
+        if name == "shared":
+            texts.append(f"“{value}”")
+        elif name == "articles":
+            texts += [f"in {value:,} articles"] if value > 2 else []
+        else:
+            texts.append(f"{words(name)}: {fact(value)}")
+    return " · ".join(texts)
 
 
 @register.filter

@@ -9,9 +9,9 @@ from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from articles.models import Newspaper
 from dedup.forms import RunForm
 from dedup.models import DetectionRun
+from dedup.reports import pass_counts, run_facts, run_settings
 from dedup.views.paging import page_of
 from dedup.views.requests import EditorRequest
 
@@ -27,12 +27,11 @@ def runs(request: HttpRequest) -> HttpResponse:
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """Show what a run was asked, how far it came, and what it counted."""
     shown = get_object_or_404(DetectionRun.objects.select_related("requested_by", "profile"), pk=run_id)
-    newspapers = shown.scope.get("newspapers") or []
     context = {
         "run": shown,
-        "config": flattened(shown.config),
-        "counts": flattened({name: count for name, count in shown.counts.items() if name != "fingerprint"}),
-        "newspapers": Newspaper.objects.filter(pk__in=[each for each in newspapers if isinstance(each, int)]),
+        "passes": pass_counts(shown),
+        "facts": run_facts(shown),
+        "settings": run_settings(shown),
         "blocks": shown.blocks.order_by("-id")[:BLOCKS_SHOWN],
         "block_number": shown.blocks.count(),
         "blocks_shown": BLOCKS_SHOWN,
@@ -49,21 +48,6 @@ def run_new(request: EditorRequest) -> HttpResponse:
         messages.success(request, "The run is queued. It appears here once a worker has taken it up.")
         return redirect("runs")
     return render(request, "dedup/run_new.html", {"form": form}, status=400 if form.is_bound else 200)
-
-
-def flattened(tree: dict[str, Any]) -> list[tuple[str, list[tuple[str, Any]]]]:
-    """Return a mapping of mappings as sections of named values; values without a section come first, unnamed."""
-    loose = [(name, value) for name, value in tree.items() if not isinstance(value, dict)]
-    sections = [(name, _leaves(value)) for name, value in tree.items() if isinstance(value, dict)]
-    return ([("", loose)] if loose else []) + sections
-
-
-def _leaves(tree: dict[str, Any], above: str = "") -> list[tuple[str, Any]]:
-    leaves: list[tuple[str, Any]] = []
-    for name, value in tree.items():
-        path = f"{above}{name}"
-        leaves += _leaves(value, f"{path} ") if isinstance(value, dict) else [(path, value)]
-    return leaves
 
 
 def _enqueue(values: dict[str, Any], *, user_id: int) -> None:

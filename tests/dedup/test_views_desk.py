@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import re
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import DatabaseError, connection
 from django.test import Client, override_settings
 from django.urls import reverse
@@ -171,6 +173,21 @@ def test_runs_and_the_page_of_one(desk: Client) -> None:
     assert f'href="/runs/{run.pk}/"' in text_of(desk, "/runs/")
     page = text_of(desk, f"/runs/{run.pk}/")
     for expected in ("out of memory", "failed", "threshold", "0.6", "1,234", "1.50", "1 Mar 2026 to 31 Mar 2026"):
+        assert expected in page
+
+
+def test_a_finished_run_shows_what_it_found_and_what_it_was_asked(desk: Client, store: StoreArticle) -> None:
+    for paper in ("Harbour Post", "Inland Courier"):
+        store("The ferry sails at noon on weekdays until the end of May.", newspaper=paper)
+    call_command("find_duplicates", "--newspaper=Harbour Post", "--newspaper=Inland Courier", stdout=io.StringIO())
+    page = text_of(desk, f"/runs/{DetectionRun.objects.get().pk}/")
+    for expected in (
+        "Harbour Post, Inland Courier",
+        "Similar text",
+        "All, each pair once",
+        "Share of all articles",
+        "50.0%",
+    ):
         assert expected in page
 
 

@@ -57,6 +57,7 @@ class Command(BaseCommand):
 
     def _crawl(self, base_urls: Mapping[str, str]) -> None:
         names = [PAPERS[key].name for key in base_urls]
+        self.stderr.write("One page of each paper is closed by its robots.txt; that it is refused is part of the demo.")
         call_command("crawl", *names, overrides=_NO_POLITENESS, stdout=self.stdout, stderr=self.stderr)
         empty = [
             PAPERS[key].name

@@ -1,0 +1,59 @@
+"""Read-only aggregates: what a run asked and found, in the words and the order that people read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dedup.models import DetectionRun
+from dedup.passes import PASSES
+
+
+@dataclass(frozen=True, slots=True)
+class PassCount:
+    """What a pass found in a run: pairs, and wall time in seconds (None where it was not measured)."""
+
+    label: str
+    pairs: int
+    seconds: float | None
+
+
+def pass_counts(run: DetectionRun) -> list[PassCount]:
+    """Return the counts of the passes that were part of a run, in their order; empty while it is under way."""
+    counted = run.counts.get("passes")
+    if counted is None:
+        return []
+    taken = [name for name in _in_order(run.config) if run.config[name].get("enabled")]
+    none = {"pairs": 0, "seconds": None}
+    return [PassCount(label(name), **counted.get(name, none)) for name in taken]
+
+
+def run_facts(run: DetectionRun) -> list[tuple[str, str]]:
+    """Return what a finished run counted, as labels and texts; what is nought and seldom asked for is left out."""
+    counts = run.counts
+    if "articles" not in counts:
+        return []
+    facts = [
+        ("Articles compared", f"{counts['articles']:,}"),
+        ("Clusters", f"{counts['clusters']:,}"),
+        ("Articles in clusters", f"{counts['clustered_articles']:,}"),
+        ("Articles that are duplicates", f"{counts['duplicate_articles']:,}"),
+        ("Share of all articles", f"{counts['duplicate_share']:.1%}"),
+    ]
+    seldom = (("stale", "Evidence no longer found"), ("contradictions", "Decisions that contradict each other"))
+    return facts + [(words, f"{counts[name]:,}") for name, words in seldom if counts[name]]
+
+
+def run_settings(run: DetectionRun) -> list[tuple[str, list[tuple[str, Any]]]]:
+    """Return the settings that a run used, pass by pass."""
+    return [(label(name), list(run.config[name].items())) for name in _in_order(run.config)]
+
+
+def label(pass_name: str) -> str:
+    """Return what a pass is called for editors; one that is no longer registered keeps its name."""
+    return PASSES[pass_name].label if pass_name in PASSES else pass_name
+
+
+def _in_order(config: dict[str, Any]) -> list[str]:
+    """Return the names of a stored config in the order of a run: JSON in PostgreSQL forgets it."""
+    return sorted(config, key=lambda name: list(PASSES).index(name) if name in PASSES else len(PASSES))
