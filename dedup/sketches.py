@@ -8,32 +8,45 @@ reach t: no pair is lost, for any dealing of the buckets; a good dealing only ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dedup.shingles import IntArray, Ragged
+from dedup.shingles import IntArray, Ragged, distinct
 
 # Room for the rounding of thresholds and similarities, which are 32-bit floats in PostgreSQL.
 TOLERANCE = 1e-6
-SKETCH_BITS = 1024
 _WORD_BITS = 64
-_TILE_COLUMNS = 4096
+_MOST_BITS = 4096
+# One step of the comparison: so many rows by so many columns stay in the processor's cache.
+_TILE_ROWS = 8
+_TILE_COLUMNS = 1024
 
 Bits = npt.NDArray[np.uint64]
 
 
 class Sketches(NamedTuple):
-    """Parity sketches, one row of 64-bit words a set, and the sizes of the sets."""
+    """Parity sketches, a column of 64-bit words a set, and the sizes of the sets."""
 
-    bits: Bits
+    words: Bits  # shape (words, sets)
     sizes: IntArray
 
 
-def deal_buckets(sample: Ragged, universe: int, bits: int = SKETCH_BITS) -> npt.NDArray[np.uint16]:
+def bits_for(threshold: float, mean_size: float) -> int:
+    """Return how many bits leave few false candidates for sets of this mean size; a multiple of 64.
+
+    Measured on the trigrams of real news at thresholds 0.5 to 0.9, of 1000 characters (480 trigrams): 896, 640,
+    448, 320 and 160 bits let 0.01 % of unlike pairs pass. Any number is right, a small one is slower.
+    """
+    share = np.interp(threshold, [0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0], [3.0, 1.87, 1.33, 0.93, 0.67, 0.34, 0.2])
+    words = int(np.ceil(share * mean_size / _WORD_BITS))
+    return _WORD_BITS * min(max(words, 1), _MOST_BITS // _WORD_BITS)
+
+
+def deal_buckets(sample: Ragged, universe: int, bits: int) -> npt.NDArray[np.uint16]:
     """Return the bucket, 0..bits-1, of every number below `universe`, dealt by frequency in the sample.
 
     The most frequent members are dealt out like cards, one a bucket, round after round: each bucket then
@@ -41,8 +54,9 @@ def deal_buckets(sample: Ragged, universe: int, bits: int = SKETCH_BITS) -> npt.
     share one. What the sample does not hold is spread by a multiplicative hash (Knuth, TAOCP 6.4).
     """
     dealt = _hashed_buckets(universe, bits).copy()
-    members, counts = np.unique(sample.values, return_counts=True)
-    ranked = members[np.lexsort((members, -counts))]
+    members = distinct(sample.values)
+    counts = np.bincount(np.searchsorted(members, sample.values), minlength=len(members))
+    ranked = members[np.argsort(-counts, kind="stable")]
     dealt[ranked] = np.arange(len(ranked)) % bits
     return dealt
 
@@ -53,42 +67,56 @@ def _hashed_buckets(universe: int, bits: int) -> npt.NDArray[np.uint16]:
     return (hashed % np.uint64(bits)).astype(np.uint16)
 
 
-def sketch(sets: Ragged, buckets: npt.NDArray[np.uint16], bits: int = SKETCH_BITS) -> Sketches:
+def sketch(sets: Ragged, buckets: npt.NDArray[np.uint16], bits: int) -> Sketches:
     """Return the parity sketches of the sets; `bits` is a multiple of 64."""
     rows = len(sets.sizes)
-    words = np.empty((rows, bits // _WORD_BITS), dtype=np.uint64)
-    step = max(1, 8_000_000 // bits)  # rows at a time: the counts of one step take 64 MB
+    words = np.empty((bits // _WORD_BITS, rows), dtype=np.uint64)
+    step = max(1, 400_000 // bits)  # rows at a time: their counts stay in the processor's cache
     for start in range(0, rows, step):
         stop = min(start + step, rows)
         values = sets.values[sets.offsets[start] : sets.offsets[stop]]
-        row = np.repeat(np.arange(stop - start, dtype=np.int64), sets.sizes[start:stop])
-        counts = np.bincount(row * bits + buckets[values], minlength=(stop - start) * bits)
+        row = np.repeat(np.arange(stop - start, dtype=np.int64) * bits, sets.sizes[start:stop])
+        counts = np.bincount(row + buckets[values], minlength=(stop - start) * bits)
         parity = (counts & 1).astype(np.uint8).reshape(stop - start, bits)
-        words[start:stop] = np.packbits(parity, axis=1, bitorder="little").view(np.uint64)
+        words[:, start:stop] = np.packbits(parity, axis=1, bitorder="little").view(np.uint64).T
     return Sketches(words, sets.sizes)
 
 
-def similar_rows(
-    sketches: Sketches, row: slice, columns: slice, threshold: float
-) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield index arrays (left, right) of the pairs of a row slice with a column slice that may reach the threshold.
+def similar_rows(sketches: Sketches, rows: slice, columns: slice, threshold: float) -> tuple[IntArray, IntArray]:
+    """Return the pairs of a row with a column, left < right, whose sets may reach the threshold.
 
-    Only pairs with left < right are given, and none that reaches the threshold is missing. Empty sets
-    are similar to nothing.
+    Two arrays of indices, ordered by left, then right. None that reaches the threshold is missing.
+    Empty sets are similar to nothing.
     """
+    found: list[tuple[IntArray, IntArray]] = []
+    for top in range(rows.start, rows.stop, _TILE_ROWS):
+        band = slice(top, min(top + _TILE_ROWS, rows.stop))
+        for start in range(max(columns.start, top + 1), columns.stop, _TILE_COLUMNS):
+            tile = slice(start, min(start + _TILE_COLUMNS, columns.stop))
+            left, right = np.nonzero(_may_reach(sketches, band, tile, threshold))
+            if len(left):
+                found.append((left + band.start, right + tile.start))
+    left, right = (np.concatenate([np.empty(0, dtype=np.int64), *(pair[side] for pair in found)]) for side in (0, 1))
+    ahead = left < right
+    left, right = left[ahead], right[ahead]
+    order = np.lexsort((right, left))
+    return left[order], right[order]
+
+
+def _may_reach(sketches: Sketches, band: slice, tile: slice, threshold: float) -> npt.NDArray[np.bool_]:
+    """Return, for each row of the band and column of the tile, whether the sketches let the pair pass."""
+    shape = (band.stop - band.start, tile.stop - tile.start)
+    differing = np.empty(shape, dtype=np.uint64)
+    count = np.empty(shape, dtype=np.uint8)
+    distance = np.zeros(shape, dtype=np.uint16)
+    for word in sketches.words:
+        np.bitwise_xor(word[band, None], word[None, tile], out=differing)
+        np.bitwise_count(differing, out=count)
+        np.add(distance, count, out=distance)
     allowed = (1.0 - threshold) / (1.0 + threshold) + TOLERANCE
-    for start in range(columns.start, columns.stop, _TILE_COLUMNS):
-        tile = slice(start, min(start + _TILE_COLUMNS, columns.stop))
-        for left in range(row.start, row.stop):
-            first = max(tile.start, left + 1)
-            if first >= tile.stop or sketches.sizes[left] == 0:
-                continue
-            differing = np.bitwise_count(sketches.bits[first : tile.stop] ^ sketches.bits[left])
-            distance = differing.sum(axis=1, dtype=np.int32)
-            bound = allowed * (sketches.sizes[first : tile.stop] + sketches.sizes[left])
-            [found] = np.nonzero((distance <= bound) & (sketches.sizes[first : tile.stop] > 0))
-            if len(found):
-                yield np.full(len(found), left, dtype=np.int64), found + first
+    sizes = sketches.sizes
+    bound = (allowed * (sizes[band, None] + sizes[None, tile])).astype(np.float32)
+    return (distance <= bound) & (sizes[band, None] > 0) & (sizes[None, tile] > 0)
 
 
 def jaccard(sets: Ragged, left: IntArray, right: IntArray, universe: int) -> npt.NDArray[np.float64]:
@@ -96,7 +124,7 @@ def jaccard(sets: Ragged, left: IntArray, right: IntArray, universe: int) -> npt
     scores = np.zeros(len(left))
     present = np.zeros(universe, dtype=np.uint8)
     starts = np.flatnonzero(np.diff(left, prepend=-1))
-    for start, stop in zip(starts, [*starts[1:], len(left)], strict=True):
+    for start, stop in pairwise([*starts, len(left)]):
         members = sets.values[sets.offsets[left[start]] : sets.offsets[left[start] + 1]]
         present[members] = 1
         for position in range(start, stop):

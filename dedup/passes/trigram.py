@@ -161,21 +161,18 @@ def _survivors(
     """Return the positions of the pairs whose trigram sets reach the threshold, by Jaccard similarity."""
     alphabet = _alphabet(articles.texts, connection)
     sets = trigram_sets(articles.texts, alphabet)
-    sketched = sketches.sketch(sets, sketches.deal_buckets(sets.head(_SAMPLE_SETS), _UNIVERSE))
-    found: list[tuple[IntArray, IntArray]] = []
+    bits = sketches.bits_for(config.threshold, sets.sizes.mean())
+    sketched = sketches.sketch(sets, sketches.deal_buckets(sets.head(_SAMPLE_SETS), _UNIVERSE, bits), bits)
+    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     start = 0
     in_block = bisect_right(articles.days, window.last_day)
     while start < in_block:
         day = articles.days[start]
         next_day = bisect_right(articles.days, day)
         last = bisect_right(articles.days, day + timedelta(days=config.day_window))
-        found += sketches.similar_rows(sketched, slice(start, next_day), slice(start, last), config.threshold)
+        found.append(sketches.similar_rows(sketched, slice(start, next_day), slice(start, last), config.threshold))
         start = next_day
-    if not found:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     left, right = (np.concatenate(side) for side in zip(*found, strict=True))
-    order = np.lexsort((right, left))
-    left, right = left[order], right[order]
     reached = sketches.jaccard(sets, left, right, _UNIVERSE) >= config.threshold - sketches.TOLERANCE
     return left[reached], right[reached]
 

@@ -48,8 +48,7 @@ def test_no_pair_is_lost_and_scores_are_exact(seed: int, bits: int, threshold: f
     rows = ragged(sets)
     sketched = sketches.sketch(rows, sketches.deal_buckets(rows.head(20), UNIVERSE, bits), bits)
     everything = slice(0, len(sets))
-    found = list(sketches.similar_rows(sketched, everything, everything, threshold))
-    left, right = (np.concatenate(side) for side in zip(*found, strict=True))
+    left, right = sketches.similar_rows(sketched, everything, everything, threshold)
     scores = sketches.jaccard(rows, left, right, UNIVERSE)
     exact = {
         (int(one), int(other)): float(score)
@@ -62,17 +61,36 @@ def test_no_pair_is_lost_and_scores_are_exact(seed: int, bits: int, threshold: f
 def test_the_sketch_rules_out_most_of_what_is_unlike() -> None:
     random = np.random.default_rng(5)
     rows = ragged([set(random.integers(0, UNIVERSE, 300).tolist()) for _ in range(200)])
-    sketched = sketches.sketch(rows, sketches.deal_buckets(rows, UNIVERSE))
-    found = list(sketches.similar_rows(sketched, slice(0, 200), slice(0, 200), 0.6))
-    assert sum(len(left) for left, _ in found) == 0
+    bits = sketches.bits_for(0.6, 300)
+    sketched = sketches.sketch(rows, sketches.deal_buckets(rows, UNIVERSE, bits), bits)
+    left, right = sketches.similar_rows(sketched, slice(0, 200), slice(0, 200), 0.6)
+    assert (left.tolist(), right.tolist()) == ([], [])
 
 
 def test_rows_meet_columns_only_to_their_right() -> None:
     rows = ragged([{1, 2, 3}] * 5)
-    sketched = sketches.sketch(rows, sketches.deal_buckets(rows, UNIVERSE))
-    found = list(sketches.similar_rows(sketched, slice(1, 3), slice(1, 5), 0.9))
-    pairs = [(int(one), int(other)) for left, right in found for one, other in zip(left, right, strict=True)]
-    assert pairs == [(1, 2), (1, 3), (1, 4), (2, 3), (2, 4)]
+    sketched = sketches.sketch(rows, sketches.deal_buckets(rows, UNIVERSE, 64), 64)
+    left, right = sketches.similar_rows(sketched, slice(1, 3), slice(1, 5), 0.9)
+    assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(1, 2), (1, 3), (1, 4), (2, 3), (2, 4)]
+
+
+def test_rows_and_columns_of_many_tiles_meet_as_those_of_one() -> None:
+    rows = ragged(related_sets(9, families=200, size=40))
+    assert len(rows.sizes) > 1024 + 8
+    sketched = sketches.sketch(rows, sketches.deal_buckets(rows.head(50), UNIVERSE, 128), 128)
+    left, right = sketches.similar_rows(sketched, slice(0, len(rows.sizes)), slice(0, len(rows.sizes)), 0.8)
+    one_by_one = [
+        (row, int(column))
+        for row in range(len(rows.sizes))
+        for column in sketches.similar_rows(sketched, slice(row, row + 1), slice(row + 1, len(rows.sizes)), 0.8)[1]
+    ]
+    assert list(zip(left.tolist(), right.tolist(), strict=True)) == one_by_one
+
+
+def test_more_bits_for_lower_thresholds_and_larger_sets_within_bounds() -> None:
+    assert [sketches.bits_for(threshold, 480) for threshold in (0.5, 0.6, 0.7, 0.8, 0.9)] == [960, 640, 448, 384, 192]
+    assert sketches.bits_for(0.5, 3) == 64
+    assert sketches.bits_for(0.5, 1e6) == 4096
 
 
 def test_frequent_members_are_dealt_to_different_buckets() -> None:
