@@ -24,8 +24,18 @@ _MOST_BITS = 4096
 # One step of the comparison: so many rows by so many columns stay in the processor's cache.
 _TILE_ROWS = 8
 _TILE_COLUMNS = 1024
+# Enough sets to learn which members are frequent.
+_SAMPLE_SETS = 3_000
 
 Bits = npt.NDArray[np.uint64]
+
+
+class SimilarPairs(NamedTuple):
+    """Pairs of sets by their positions, left < right, ordered, with their Jaccard similarity in 0..1."""
+
+    left: IntArray
+    right: IntArray
+    scores: npt.NDArray[np.float64]
 
 
 class Sketches(NamedTuple):
@@ -33,6 +43,29 @@ class Sketches(NamedTuple):
 
     words: Bits  # shape (words, sets)
     sizes: IntArray
+
+
+def similar_pairs(
+    sets: Ragged, days: IntArray, *, rows: int, day_window: int, threshold: float, universe: int
+) -> SimilarPairs:
+    """Return every pair of sets within the window of days whose Jaccard similarity reaches the threshold.
+
+    `days` are numbers of days, ascending, one a set; of a pair, the earlier one is among the first `rows` sets and the
+    other at most `day_window` days later (inclusive). Members are below `universe`. Exact, but for
+    TOLERANCE: a score that much below the threshold still counts as reaching it.
+    """
+    bits = bits_for(threshold, sets.sizes.mean() if len(days) else 0.0)
+    sketched = sketch(sets, deal_buckets(sets.head(_SAMPLE_SETS), universe, bits), bits)
+    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    start = 0
+    while start < rows:
+        next_day, last = np.searchsorted(days, [days[start], days[start] + day_window], side="right")
+        found.append(similar_rows(sketched, slice(start, int(next_day)), slice(start, int(last)), threshold))
+        start = int(next_day)
+    left, right = (np.concatenate(side) for side in zip(*found, strict=True))
+    scores = jaccard(sets, left, right, universe)
+    reached = scores >= threshold - TOLERANCE
+    return SimilarPairs(left[reached], right[reached], scores[reached])
 
 
 def bits_for(threshold: float, mean_size: float) -> int:

@@ -8,10 +8,8 @@ score is the one of the plain join.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -22,9 +20,6 @@ from dedup.passes.grouping import scope_parameters
 from dedup.shingles import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
 from dedup.types import Candidate, Window
 
-_UNIVERSE = 1 << TRIGRAM_BITS
-# Enough sets to learn which trigrams are frequent.
-_SAMPLE_SETS = 3_000
 # Pairs in one question to PostgreSQL: about half a second of its work.
 _SCORED_AT_ONCE = 2_000
 
@@ -110,7 +105,7 @@ class _Texts(NamedTuple):
     """The articles of a block and the days after it, ordered by day and id."""
 
     ids: IntArray
-    days: list[date]
+    days: IntArray
     texts: list[str]
 
 
@@ -127,10 +122,10 @@ class TrigramPass:
         articles = _read_texts(window, config, connection)
         if len(articles.ids) < 2:
             return
-        left, right = _survivors(articles, window, config, connection)
-        for start in range(0, len(left), _SCORED_AT_ONCE):
-            chosen = slice(start, start + _SCORED_AT_ONCE)
-            pairs = np.sort(np.stack([articles.ids[left[chosen]], articles.ids[right[chosen]]]), axis=0)
+        survivors = _survivors(articles, window, config, connection)
+        found = np.sort(np.stack([articles.ids[survivors.left], articles.ids[survivors.right]]), axis=0)
+        for start in range(0, found.shape[1], _SCORED_AT_ONCE):
+            pairs = found[:, start : start + _SCORED_AT_ONCE]
             with connection.cursor() as cursor:
                 cursor.execute(
                     _SCORES_SQL,
@@ -150,31 +145,23 @@ def _read_texts(window: Window, config: TrigramConfig, connection: Connection) -
         parameters = {**scope_parameters(window), "prefix": config.prefix, "day_window": config.day_window}
         cursor.execute(_TEXTS_SQL, parameters)
         rows = cursor.fetchall()
-    return _Texts(
-        np.array([row[0] for row in rows], dtype=np.int64), [row[1] for row in rows], [row[2] for row in rows]
-    )
+    ids = np.array([row[0] for row in rows], dtype=np.int64)
+    days = np.array([row[1].toordinal() for row in rows], dtype=np.int64)
+    return _Texts(ids, days, [row[2] for row in rows])
 
 
 def _survivors(
     articles: _Texts, window: Window, config: TrigramConfig, connection: Connection
-) -> tuple[IntArray, IntArray]:
-    """Return the positions of the pairs whose trigram sets reach the threshold, by Jaccard similarity."""
-    alphabet = _alphabet(articles.texts, connection)
-    sets = trigram_sets(articles.texts, alphabet)
-    bits = sketches.bits_for(config.threshold, sets.sizes.mean())
-    sketched = sketches.sketch(sets, sketches.deal_buckets(sets.head(_SAMPLE_SETS), _UNIVERSE, bits), bits)
-    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
-    start = 0
-    in_block = bisect_right(articles.days, window.last_day)
-    while start < in_block:
-        day = articles.days[start]
-        next_day = bisect_right(articles.days, day)
-        last = bisect_right(articles.days, day + timedelta(days=config.day_window))
-        found.append(sketches.similar_rows(sketched, slice(start, next_day), slice(start, last), config.threshold))
-        start = next_day
-    left, right = (np.concatenate(side) for side in zip(*found, strict=True))
-    reached = sketches.jaccard(sets, left, right, _UNIVERSE) >= config.threshold - sketches.TOLERANCE
-    return left[reached], right[reached]
+) -> sketches.SimilarPairs:
+    """Return the positions of the pairs whose sets of trigrams reach the threshold."""
+    return sketches.similar_pairs(
+        trigram_sets(articles.texts, _alphabet(articles.texts, connection)),
+        articles.days,
+        rows=int(np.searchsorted(articles.days, window.last_day.toordinal(), side="right")),
+        day_window=config.day_window,
+        threshold=config.threshold,
+        universe=1 << TRIGRAM_BITS,
+    )
 
 
 def _alphabet(texts: list[str], connection: Connection) -> Alphabet:
