@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.db import transaction
 from django.http import HttpRequest
 
+from articles.admin import ReadOnlyAdmin
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, Pair, Profile
 from dedup.passes import PASSES
 from dedup.passes.base import Setting, settings_of
@@ -101,22 +102,6 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Refuse to delete the default profile: a run without a name needs it."""
         return super().has_delete_permission(request, obj) and not (obj and obj.is_default)
-
-
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
-    """What the detection and the editors wrote: to be looked at."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse."""
-        return False
 
 
 @admin.register(DetectionRun)

@@ -7,49 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q
 
 from articles.models import Article
 from dedup.clustering import Clustering, Component, Edge, cluster
-from dedup.models import Cluster, Decision, Evidence, Link, Membership
-
-# Decisions and runs rebuild clusters one after the other. Arbitrary, but fixed.
-_CLUSTER_LOCK = 5_112_002
-
-# The latest link of each pair of articles whose decision has not been undone. Relies on the index link_latest.
-_STANDING_LINKS_SQL = """
-SELECT DISTINCT ON (link.left_id, link.right_id) link.left_id, link.right_id, link.kind
-FROM dedup_link AS link
-WHERE NOT EXISTS (SELECT FROM dedup_decision AS undo WHERE undo.undoes_id = link.decision_id)
-  AND (%(articles)s::bigint[] IS NULL OR link.left_id = ANY (%(articles)s) OR link.right_id = ANY (%(articles)s))
-ORDER BY link.left_id, link.right_id, link.decision_id DESC
-"""
-
-
-class Links(NamedTuple):
-    """What editors decided of pairs of articles (left < right), as far as it stands."""
-
-    must: list[tuple[int, int]]
-    cannot: list[tuple[int, int]]
-    unsure: list[tuple[int, int]]
-
-
-def lock_clusters() -> None:
-    """Wait until nobody else rebuilds clusters, and keep others waiting until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLUSTER_LOCK])
-
-
-def standing_links(articles: Collection[int] | None = None) -> Links:
-    """Return the links that stand, of these articles or of all."""
-    links = Links([], [], [])
-    lists = {Link.Kind.MUST: links.must, Link.Kind.CANNOT: links.cannot, Link.Kind.UNSURE: links.unsure}
-    with connection.cursor() as cursor:
-        cursor.execute(_STANDING_LINKS_SQL, {"articles": None if articles is None else list(articles)})
-        for left, right, kind in cursor:
-            lists[Link.Kind(kind)].append((left, right))
-    return links
+from dedup.links import Links, lock_review, standing_links
+from dedup.models import Cluster, Decision, Evidence, Membership
 
 
 def rebuild_clusters(articles: Collection[int] | None = None) -> Clustering:
@@ -59,12 +23,32 @@ def rebuild_clusters(articles: Collection[int] | None = None) -> Clustering:
     most of its articles stay together.
     """
     with transaction.atomic():
-        lock_clusters()
+        lock_review()
         concerned = None if articles is None else _neighbourhood(articles)
-        links = standing_links(concerned)
-        result = cluster(_edges(concerned), links.must, links.cannot)
+        result = _clustering(concerned)
         _write(result.components, concerned)
     return result
+
+
+def loose_parts(articles: Collection[int], *, confirmed: bool) -> list[int]:
+    """Return the first article of each part into which these would fall if nothing else tied them.
+
+    `confirmed`: only what editors confirmed ties them.
+    """
+    wanted = set(articles)
+    parts = [set(part.articles) for part in _clustering(wanted, evidence=not confirmed).components]
+    alone = wanted.difference(*parts)
+    return sorted([min(part) for part in parts] + list(alone))
+
+
+def _clustering(articles: Collection[int] | None, *, evidence: bool = True) -> Clustering:
+    links = standing_links(articles)
+    if articles is not None:
+        # A link to an article that is not concerned ties nothing here.
+        inside = set(articles)
+        links = Links(*([pair for pair in pairs if inside.issuperset(pair)] for pairs in links))
+    edges = [*_edges(articles), *(Edge(left, right, 1.0) for left, right in links.stay)] if evidence else []
+    return cluster(edges, links.must, links.cannot)
 
 
 def _edges(articles: Collection[int] | None) -> list[Edge]:
@@ -87,7 +71,8 @@ def _neighbourhood(articles: Collection[int]) -> set[int]:
             Q(pair__left__in=frontier) | Q(pair__right__in=frontier), stale=False, joins=True
         )
         ends = {end for pair in tied.order_by().values_list("pair__left", "pair__right") for end in pair}
-        ends |= {end for pair in standing_links(frontier).must for end in pair}
+        links = standing_links(frontier)
+        ends |= {end for pair in (*links.must, *links.stay) for end in pair}
         ends |= set(
             Membership.objects.filter(cluster__memberships__article__in=frontier).values_list("article", flat=True)
         )

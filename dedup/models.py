@@ -81,7 +81,7 @@ class RunBlock(models.Model):
 
 
 class Pair(models.Model):
-    """Two articles that a pass, or an editor, has put beside each other. Never deleted."""
+    """Two articles that a pass has put beside each other. Never deleted."""
 
     class State(models.TextChoices):
         UNDECIDED = "undecided", "undecided"
@@ -156,7 +156,6 @@ class Cluster(models.Model):
     lowest_score = models.FloatField(help_text="The score of the weakest pair that holds it together, 0..1.")
     first_day = models.DateField()
     last_day = models.DateField()
-    updated_at = models.DateTimeField(auto_now=True)
 
     objects = ClusterQuerySet.as_manager()
 
@@ -188,6 +187,7 @@ class Decision(models.Model):
         REJECT = "reject", "rejected the pair"
         UNSURE = "unsure", "was unsure of the pair"
         CONFIRM_CLUSTER = "confirm_cluster", "confirmed the cluster"
+        REJECT_CLUSTER = "reject_cluster", "dissolved the cluster"
         TAKE_OUT = "take_out", "took an article out"
         KEEP = "keep", "chose the article to keep"
         UNDO = "undo", "undid a decision"
@@ -221,6 +221,7 @@ class Link(models.Model):
     class Kind(models.TextChoices):
         MUST = "must", "must be in one cluster"
         CANNOT = "cannot", "cannot be in one cluster"
+        STAY = "stay", "stays with it when another article is taken out"
         UNSURE = "unsure", "left open"
 
     decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="links")

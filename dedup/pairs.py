@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from django.db import connection, transaction
 
+from dedup.links import lock_review
 from dedup.models import DetectionRun, RunBlock
 from dedup.passes.base import PassConfig
 from dedup.types import Candidate
+
+_COPIED_AT_ONCE = 10_000
 
 _CREATE_SQL = """
 CREATE TEMPORARY TABLE found_candidate (
@@ -21,15 +26,26 @@ CREATE TEMPORARY TABLE found_candidate (
 
 _COPY_SQL = "COPY found_candidate (left_id, right_id, pass_name, score, joins, details) FROM STDIN"
 
+# Editors may have decided on two articles before any pass put them beside each other: by a cluster.
 _INSERT_PAIRS_SQL = """
 INSERT INTO dedup_pair (left_id, right_id, state, best_score, days_apart, same_newspaper, found_at)
-SELECT DISTINCT found.left_id, found.right_id, 'undecided', 0::double precision,
+SELECT found.left_id, found.right_id,
+       coalesce(standing.state, CASE WHEN cluster.state = 'confirmed' THEN 'confirmed' END, 'undecided'),
+       0::double precision,
        abs(left_article.date - right_article.date),
        left_article.newspaper_id = right_article.newspaper_id,
        now()
 FROM found_candidate AS found
 JOIN articles_article AS left_article ON left_article.id = found.left_id
 JOIN articles_article AS right_article ON right_article.id = found.right_id
+LEFT JOIN dedup_membership AS left_member ON left_member.article_id = found.left_id
+LEFT JOIN dedup_membership AS right_member
+    ON right_member.article_id = found.right_id AND right_member.cluster_id = left_member.cluster_id
+LEFT JOIN dedup_cluster AS cluster ON cluster.id = right_member.cluster_id
+LEFT JOIN LATERAL (
+    SELECT link.state FROM dedup_standing_link AS link
+    WHERE link.left_id = found.left_id AND link.right_id = found.right_id
+) AS standing ON true
 ORDER BY found.left_id, found.right_id
 ON CONFLICT (left_id, right_id) DO NOTHING
 """
@@ -88,43 +104,58 @@ def write_block(
     run: DetectionRun,
     pass_name: str,
     config: PassConfig,
-    candidates: Sequence[Candidate],
+    candidates: Iterable[Candidate],
     days: tuple[datetime.date, datetime.date],
-    seconds: float,
-) -> None:
-    """Store what a pass found in a block of days, together with the block's mark, in one transaction."""
+) -> int:
+    """Store what a pass finds in a block of days, and the block's mark, in one transaction; return how many pairs.
+
+    The candidates stream into a temporary table while the pass finds them: memory holds some thousands.
+    """
+    began = time.monotonic()
     with transaction.atomic():
-        if candidates:
-            _write_candidates(run, config, candidates)
+        pairs = _store_candidates(run, config, candidates)
         RunBlock.objects.create(
             run=run,
             pass_name=pass_name,
             first_day=days[0],
             last_day=days[1],
-            pairs=len(candidates),
-            seconds=seconds,
+            pairs=pairs,
+            seconds=time.monotonic() - began,
         )
+    return pairs
 
 
 def mark_stale(run: DetectionRun, passes: Sequence[str], scope: dict[str, Any]) -> int:
-    """Mark the evidence that a finished run no longer found; return how much. Scores follow."""
+    """Mark the evidence of these passes that a finished run did not find again; return how much. Scores follow."""
     with transaction.atomic(), connection.cursor() as cursor:
+        lock_review()
         cursor.execute(_MARK_STALE_SQL, {"run_id": run.pk, "passes": list(passes), **scope})
         stale: int = cursor.rowcount
         cursor.execute(_BEST_SCORES_SQL)
     return stale
 
 
-def _write_candidates(run: DetectionRun, config: PassConfig, candidates: Sequence[Candidate]) -> None:
+def _store_candidates(run: DetectionRun, config: PassConfig, candidates: Iterable[Candidate]) -> int:
+    found = iter(candidates)
+    pairs = 0
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_SQL)
-        with cursor.copy(_COPY_SQL) as copy:
-            for each in candidates:
-                joins = config.joins(each.score)
-                details = json.dumps(each.evidence, ensure_ascii=False)
-                copy.write_row((each.left, each.right, each.pass_name, each.score, joins, details))
-        cursor.execute("ANALYZE found_candidate")
-        cursor.execute(_INSERT_PAIRS_SQL)
-        cursor.execute(_UPSERT_EVIDENCE_SQL, {"run_id": run.pk})
-        cursor.execute(_RAISE_SCORES_SQL)
+        # One COPY after the other, because a pass asks questions of the same connection while it finds.
+        while batch := list(islice(found, _COPIED_AT_ONCE)):
+            pairs += len(batch)
+            with cursor.copy(_COPY_SQL) as copy:
+                for each in batch:
+                    copy.write_row(_row(each, config))
+        if pairs:
+            cursor.execute("ANALYZE found_candidate")
+            lock_review()
+            cursor.execute(_INSERT_PAIRS_SQL)
+            cursor.execute(_UPSERT_EVIDENCE_SQL, {"run_id": run.pk})
+            cursor.execute(_RAISE_SCORES_SQL)
         cursor.execute("DROP TABLE found_candidate")
+    return pairs
+
+
+def _row(each: Candidate, config: PassConfig) -> tuple[Any, ...]:
+    details = json.dumps(each.evidence, ensure_ascii=False)
+    return (each.left, each.right, each.pass_name, each.score, config.joins(each), details)

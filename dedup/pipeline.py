@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,11 +37,16 @@ class ScopeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which articles are compared with each other; None means no bound. Days are inclusive."""
+    """What a run is about: which articles are compared with each other; None means no bound. Days are inclusive.
+
+    A run of some `passes` says nothing of the others. A run of all (None) says of a pass that its
+    profile switched off that it finds nothing any more.
+    """
 
     since: datetime.date | None = None
     until: datetime.date | None = None
     newspaper_ids: tuple[int, ...] | None = None
+    passes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.since and self.until and self.since > self.until:
@@ -59,6 +63,7 @@ class Scope:
             "since": self.since and self.since.isoformat(),
             "until": self.until and self.until.isoformat(),
             "newspapers": None if self.newspaper_ids is None else _newspaper_names(self.newspaper_ids),
+            "passes": None if self.passes is None else list(self.passes),
         }
 
 
@@ -96,6 +101,7 @@ def start_run(
     A run that stopped is taken up when it was asked the same of the same articles; what it found is kept and its
     finished blocks are not repeated. Otherwise it is marked as interrupted and a new run repairs after it.
     """
+    asked_as = profile.name if profile else ""
     asked = {"config": snapshot(configs), "scope": scope.stored()}
     fingerprint = _fingerprint(scope)
     DetectionRun.objects.filter(state=DetectionRun.State.RUNNING).update(
@@ -110,14 +116,29 @@ def start_run(
         and last.counts.get("fingerprint") == fingerprint
     ):
         last.state, last.finished_at, last.error = DetectionRun.State.RUNNING, None, ""
+        last.profile, last.profile_name, last.requested_by_id = profile, asked_as, user_id
         last.save()
         return last
     return DetectionRun.objects.create(
         profile=profile,
-        profile_name=profile.name if profile else "",
+        profile_name=asked_as,
         requested_by_id=user_id,
         counts={"fingerprint": fingerprint},
         **asked,
+    )
+
+
+def store_refused_run(scope: Scope, reason: str, *, profile: Profile, user_id: int | None) -> DetectionRun:
+    """Store that a run could not begin, for those who asked for it on a page and see no terminal."""
+    return DetectionRun.objects.create(
+        profile=profile,
+        profile_name=profile.name,
+        requested_by_id=user_id,
+        config={},
+        scope=scope.stored(),
+        state=DetectionRun.State.FAILED,
+        error=reason,
+        finished_at=timezone.now(),
     )
 
 
@@ -136,12 +157,10 @@ def run_detection(run: DetectionRun, configs: Configs, scope: Scope, *, progress
                 if block.first_day in done:
                     progress.advance(name, block.articles, done[block.first_day])
                     continue
-                began = time.monotonic()
-                candidates = list(_find(name, config, block, scope))
-                days = (block.first_day, block.last_day)
-                write_block(run, name, config, candidates, days, time.monotonic() - began)
-                progress.advance(name, block.articles, len(candidates))
-        stale = mark_stale(run, list(enabled(configs)), scope.parameters())
+                candidates = _find(name, config, block, scope)
+                pairs = write_block(run, name, config, candidates, (block.first_day, block.last_day))
+                progress.advance(name, block.articles, pairs)
+        stale = mark_stale(run, scope.passes or list(PASSES), scope.parameters())
         contradictions = len(rebuild_clusters().contradictions)
         _finish(run, DetectionRun.State.DONE, counts=_counts(run, scope, stale, contradictions))
     except KeyboardInterrupt:

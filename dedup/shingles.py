@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +13,20 @@ IntArray = npt.NDArray[np.int64]
 Number = TypeVar("Number", bound=np.generic)
 
 TRIGRAM_BITS = 24
+# Hashed shingles: what is left of 63 bits beside the number of a text within a part.
+HASH_BITS = 56
 _BLANK = 0x20
+# The golden ratio of 64 bits: multiplying by it spreads neighbouring values (Knuth, TAOCP 6.4).
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 # Few enough for the arrays of one step to stay in the processor's cache.
-_TEXTS_AT_ONCE = 250
+_TEXTS_AT_ONCE = 120
 _CHARACTER_BITS = 21  # code points go to 0x10FFFF
 
 
 class Ragged(NamedTuple):
     """Sets of integers: set i is values[offsets[i]:offsets[i + 1]], ascending and distinct."""
 
-    values: npt.NDArray[np.int32]
+    values: npt.NDArray[np.signedinteger[Any]]
     offsets: IntArray
 
     @property
@@ -68,11 +72,51 @@ def trigram_sets(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
     PostgreSQL's own three bytes, so that its rare collisions of non-ASCII trigrams are collisions here too.
     Source: contrib/pg_trgm/trgm_op.c (generate_trgm, compact_trigram) and the PostgreSQL manual, F.35.
     """
+    return _in_parts(texts, lambda part: _trigrams(part, alphabet))
+
+
+def character_shingle_sets(texts: Sequence[str], size: int) -> Ragged:
+    """Return the set of hashes of every `size` neighbouring characters of each text; HASH_BITS wide.
+
+    A shorter text is one shingle, an empty one has none. Two of a million shingles share a hash with a
+    probability of about 1e-5.
+    """
+    return _in_parts(texts, lambda part: _character_shingles(part, size))
+
+
+def _character_shingles(texts: Sequence[str], size: int) -> Ragged:
+    # Zeros, which no text holds, fill up the texts that are too short for a shingle.
+    padded = [text if len(text) >= size or not text else text + "\0" * (size - len(text)) for text in texts]
+    characters = _code_points("".join(padded)).astype(np.uint64)
+    lengths = np.array([len(text) for text in padded], dtype=np.int64)
+    shingles = np.maximum(lengths - size + 1, 0)
+    owners = np.repeat(np.arange(len(texts), dtype=np.int64), shingles)
+    # The first character of each shingle: the owner's first one, and on from there.
+    starts = np.arange(shingles.sum(), dtype=np.int64) - np.repeat(np.cumsum(shingles) - shingles, shingles)
+    starts += np.repeat(np.cumsum(lengths) - lengths, shingles)
+    hashes = np.zeros(len(starts), dtype=np.uint64)
+    for place in range(size):
+        hashes = (hashes ^ characters[starts + place]) * _ODD
+    return _sets_of(owners, hashes, len(texts))
+
+
+def _sets_of(owners: IntArray, hashes: npt.NDArray[np.uint64], count: int) -> Ragged:
+    """Return the sets of mixed hashes, given the owner of each; there are at most 2^(63 - HASH_BITS) owners."""
+    mixed = hashes ^ (hashes >> np.uint64(32))
+    mixed *= _ODD
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= _ODD
+    members = distinct(owners << HASH_BITS | (mixed >> np.uint64(64 - HASH_BITS)).astype(np.int64))
+    offsets = np.searchsorted(members, np.arange(count + 1, dtype=np.int64) << HASH_BITS)
+    return Ragged(members & ((1 << HASH_BITS) - 1), offsets.astype(np.int64))
+
+
+def _in_parts(texts: Sequence[str], sets_of: Callable[[Sequence[str]], Ragged]) -> Ragged:
+    """Return the sets of all texts, made a few texts at a time, so that the arrays stay in the processor's cache."""
     starts = range(0, len(texts), _TEXTS_AT_ONCE)
-    parts = [_trigrams(texts[start : start + _TEXTS_AT_ONCE], alphabet) for start in starts]
+    parts = [sets_of(texts[start : start + _TEXTS_AT_ONCE]) for start in starts] or [sets_of([])]
     sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(part.sizes for part in parts)])
-    values = np.concatenate([np.empty(0, dtype=np.int32), *(part.values for part in parts)])
-    return Ragged(values, np.cumsum(sizes))
+    return Ragged(np.concatenate([part.values for part in parts]), np.cumsum(sizes))
 
 
 def distinct(values: npt.NDArray[Number]) -> npt.NDArray[Number]:

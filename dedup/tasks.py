@@ -7,8 +7,16 @@ from datetime import date
 from django_tasks import task
 
 from dedup.models import Profile
-from dedup.pipeline import NoProgress, Scope, run_detection, run_lock, start_run
-from dedup.profiles import configs_of
+from dedup.pipeline import (
+    NoProgress,
+    RunActiveError,
+    Scope,
+    run_detection,
+    run_lock,
+    start_run,
+    store_refused_run,
+)
+from dedup.profiles import ProfileError, configs_of
 
 
 @task()
@@ -21,16 +29,21 @@ def find_duplicates_task(
 ) -> int:
     """Run the detection with a profile and return the number of the run. Days are ISO dates.
 
-    Raises RunActiveError when another run is active; the task is then marked as failed.
+    Where it cannot begin (another run is active, the profile cannot be used), a failed run says so on the page of runs,
+    and the error is raised.
     """
     profile = Profile.objects.get(pk=profile_id)
-    configs = configs_of(profile.settings)
     scope = Scope(
         date.fromisoformat(since) if since else None,
         date.fromisoformat(until) if until else None,
         tuple(newspaper_ids) if newspaper_ids else None,
     )
-    with run_lock():
-        run = start_run(configs, scope, profile=profile, user_id=user_id)
-        run_detection(run, configs, scope, progress=NoProgress())
+    try:
+        configs = configs_of(profile.settings)
+        with run_lock():
+            run = start_run(configs, scope, profile=profile, user_id=user_id)
+            run_detection(run, configs, scope, progress=NoProgress())
+    except (RunActiveError, ProfileError) as error:
+        store_refused_run(scope, str(error), profile=profile, user_id=user_id)
+        raise
     return run.pk

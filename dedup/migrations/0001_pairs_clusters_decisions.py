@@ -28,7 +28,6 @@ class Migration(migrations.Migration):
                 ('lowest_score', models.FloatField(help_text='The score of the weakest pair that holds it together, 0..1.')),
                 ('first_day', models.DateField()),
                 ('last_day', models.DateField()),
-                ('updated_at', models.DateTimeField(auto_now=True)),
                 ('kept', models.ForeignKey(help_text='The article that stands for the cluster.', on_delete=django.db.models.deletion.PROTECT, related_name='kept_by', to='articles.article')),
             ],
             options={
@@ -101,7 +100,7 @@ class Migration(migrations.Migration):
             name='Decision',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('confirm', 'confirmed the pair'), ('reject', 'rejected the pair'), ('unsure', 'was unsure of the pair'), ('confirm_cluster', 'confirmed the cluster'), ('take_out', 'took an article out'), ('keep', 'chose the article to keep'), ('undo', 'undid a decision')], max_length=15)),
+                ('kind', models.CharField(choices=[('confirm', 'confirmed the pair'), ('reject', 'rejected the pair'), ('unsure', 'was unsure of the pair'), ('confirm_cluster', 'confirmed the cluster'), ('reject_cluster', 'dissolved the cluster'), ('take_out', 'took an article out'), ('keep', 'chose the article to keep'), ('undo', 'undid a decision')], max_length=15)),
                 ('decided_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('cluster_number', models.BigIntegerField(null=True)),
                 ('articles', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list, help_text='The articles it was about.', size=None)),
@@ -153,7 +152,7 @@ class Migration(migrations.Migration):
             name='Link',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('must', 'must be in one cluster'), ('cannot', 'cannot be in one cluster'), ('unsure', 'left open')], max_length=6)),
+                ('kind', models.CharField(choices=[('must', 'must be in one cluster'), ('cannot', 'cannot be in one cluster'), ('stay', 'stays with it when another article is taken out'), ('unsure', 'left open')], max_length=6)),
                 ('decision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='links', to='dedup.decision')),
                 ('left', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='articles.article')),
                 ('right', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='articles.article')),

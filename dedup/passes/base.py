@@ -51,8 +51,8 @@ class PassConfig:
         for each in dataclasses.fields(self):
             _check(each.name, getattr(self, each.name), type(each.default), each.metadata["setting"])
 
-    def joins(self, score: float) -> bool:  # noqa: ARG002 - a pass with graded scores looks at it
-        """Return whether a pair with this score, found by this pass alone, joins a cluster."""
+    def joins(self, candidate: Candidate) -> bool:  # noqa: ARG002 - some passes look at its score or evidence
+        """Return whether this pair, found by this pass alone, joins a cluster."""
         return self.clusters
 
 

@@ -1,8 +1,9 @@
 """The exact pass: the same text once case, punctuation and typography are gone, on any day, in any newspaper."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dedup.passes.base import Connection, PassConfig, setting
 from dedup.passes.grouping import grouped_candidates, scope_parameters
@@ -19,7 +20,7 @@ WITH counted AS (
       AND (%(until)s::date IS NULL OR date <= %(until)s)
       AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
 )
-SELECT counted.text_digest, left(article.normalized_text, 60), counted.id, counted.date
+SELECT counted.text_digest, article.newspaper_id || ' ' || article.normalized_title, counted.id, counted.date
 FROM counted
 JOIN articles_article AS article ON article.id = counted.id
 WHERE counted.articles > 1
@@ -39,6 +40,14 @@ class ExactConfig(PassConfig):
         help="A shorter text, such as “comment now” or “page not found”, is never matched.",
         source="extraction of very short articles that returns something else (the South African corpus)",
     )
+    most_headlines: int = setting(
+        3,
+        range=(1, 1000),
+        unit="headlines in one newspaper",
+        help="One text that a newspaper has under more different headlines than this is what was left of unlike "
+        "articles: its pairs wait in the queue.",
+        source="press releases of which only “About …” was extracted: 30 headlines over one text",
+    )
     largest_group: int = setting(
         50,
         range=(2, 1000),
@@ -46,6 +55,10 @@ class ExactConfig(PassConfig):
         help="In a larger group of equal texts each article is paired with the first one alone, not with all others.",
         source="50 equal texts already are 1,225 pairs",
     )
+
+    def joins(self, candidate: Candidate) -> bool:
+        """Return whether this pair, found by this pass alone, joins a cluster."""
+        return self.clusters and candidate.evidence["headlines"] <= self.most_headlines
 
 
 class ExactPass:
@@ -60,4 +73,12 @@ class ExactPass:
         """Yield each pair once, with score 1."""
         with connection.cursor() as cursor:
             cursor.execute(_SQL, {**scope_parameters(window), "minimum_characters": config.minimum_characters})
-            yield from grouped_candidates(self.name, cursor, window=window, largest=config.largest_group, star=True)
+            yield from grouped_candidates(
+                self.name, cursor, window=window, largest=config.largest_group, star=True, evidence=_headlines
+            )
+
+
+def _headlines(titles: Sequence[str]) -> dict[str, Any]:
+    """Note how many articles share a text, and under how many headlines one newspaper has it at the most."""
+    newspapers = Counter(title.partition(" ")[0] for title in set(titles))
+    return {"articles": len(titles), "headlines": max(newspapers.values())}

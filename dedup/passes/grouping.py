@@ -1,6 +1,6 @@
 """Pairs of the articles that share a key: an equal URL, title or text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from itertools import combinations, groupby
 from operator import itemgetter
@@ -23,18 +23,30 @@ def scope_parameters(window: Window) -> dict[str, Any]:
     }
 
 
+def shared_text(texts: Sequence[str]) -> dict[str, Any]:
+    """Note the text that the articles of a group share, and how many they are."""
+    return {"shared": texts[0], "articles": len(texts)}
+
+
 def grouped_candidates(
-    pass_name: str, rows: Iterable[tuple[Any, str, int, date]], *, window: Window, largest: int, star: bool
+    pass_name: str,
+    rows: Iterable[tuple[Any, str, int, date]],
+    *,
+    window: Window,
+    largest: int,
+    star: bool,
+    evidence: Callable[[Sequence[str]], dict[str, Any]],
 ) -> Iterator[Candidate]:
     """Yield the pairs of each group, with score 1.
 
-    Rows are (key, evidence text, article id, day) and come ordered by key, then day and id. A group of
+    Rows are (key, text, article id, day) and come ordered by key, then day and id; `evidence` makes of the texts of
+    a group what is noted with its pairs. A group of
     more than `largest` articles would be a flood of pairs: with `star`, each of its articles is paired with its
     first one alone, otherwise the group is left out.
     """
     for _, group in groupby(rows, key=itemgetter(0)):
         members = list(group)
-        details = {"shared": members[0][1], "articles": len(members)}
+        details = evidence([text for _, text, _, _ in members])
         crowded = len(members) > largest
         if crowded and not star:
             continue

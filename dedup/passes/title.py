@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dedup.passes.base import Connection, PassConfig, setting
-from dedup.passes.grouping import grouped_candidates, scope_parameters
+from dedup.passes.grouping import grouped_candidates, scope_parameters, shared_text
 from dedup.types import Candidate, Window
 
 # Relies on the index article_title for a few days and on article_date for many.
@@ -18,13 +18,18 @@ WITH counted AS (
       AND (%(since)s::date IS NULL OR date >= %(since)s)
       AND (%(until)s::date IS NULL OR date <= %(until)s)
       AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
-      AND cardinality(string_to_array(normalized_title, ' ')) >= %(minimum_words)s
+      AND (cardinality(string_to_array(normalized_title, ' ')) >= %(minimum_words)s
+           OR normalized_title ~ %(unspaced)s)
 )
 SELECT newspaper_id || ' ' || date || ' ' || normalized_title, normalized_title, id, date
 FROM counted
 WHERE articles > 1
 ORDER BY newspaper_id, date, normalized_title, id
 """
+
+
+# Thai, Lao, Burmese, Khmer, kana and Han: written without blanks, two characters are counted as a word.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,5 +71,9 @@ class TitlePass:
     def find(self, window: Window, config: TitleConfig, connection: Connection) -> Iterator[Candidate]:
         """Yield each pair once, with score 1."""
         with connection.cursor() as cursor:
-            cursor.execute(_SQL, {**scope_parameters(window), "minimum_words": config.minimum_words})
-            yield from grouped_candidates(self.name, cursor, window=window, largest=config.largest_group, star=False)
+            unspaced = f"[{_UNSPACED}]{{{2 * config.minimum_words}}}"
+            parameters = {"minimum_words": config.minimum_words, "unspaced": unspaced}
+            cursor.execute(_SQL, {**scope_parameters(window), **parameters})
+            yield from grouped_candidates(
+                self.name, cursor, window=window, largest=config.largest_group, star=False, evidence=shared_text
+            )

@@ -95,10 +95,10 @@ class TrigramConfig(PassConfig):
         source="between 0.6 and 0.8 most pairs within one newspaper are templates: rates, forecasts, columns",
     )
 
-    def joins(self, score: float) -> bool:
-        """Return whether a pair with this score, found by this pass alone, joins a cluster."""
+    def joins(self, candidate: Candidate) -> bool:
+        """Return whether this pair, found by this pass alone, joins a cluster."""
         # PostgreSQL's scores are 32-bit floats: 0.8 arrives as the nearest of them.
-        return self.clusters and bool(np.float32(score) >= np.float32(self.cluster_threshold))
+        return self.clusters and bool(np.float32(candidate.score) >= np.float32(self.cluster_threshold))
 
 
 class _Texts(NamedTuple):

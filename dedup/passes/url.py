@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dedup.passes.base import Connection, PassConfig, setting
-from dedup.passes.grouping import grouped_candidates, scope_parameters
+from dedup.passes.grouping import grouped_candidates, scope_parameters, shared_text
 from dedup.types import Candidate, Window
 
 # Every URL of an article counts: its own, the feed's, the redirect's target, the canonical one.
@@ -18,7 +18,7 @@ WITH seen AS (
     WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
       AND (%(until)s::date IS NULL OR article.date <= %(until)s)
       AND (%(newspaper_ids)s::bigint[] IS NULL OR article.newspaper_id = ANY (%(newspaper_ids)s))
-      AND known.normalized_url ~ '/.'
+      AND known.normalized_url ~ '[/?].'
 ), counted AS (
     SELECT *, count(*) OVER (PARTITION BY newspaper_id, normalized_url) AS articles FROM seen
 )
@@ -54,7 +54,9 @@ class UrlPass:
         """Yield each pair once, with score 1; a pair that shares several URLs has the first as evidence."""
         with connection.cursor() as cursor:
             cursor.execute(_SQL, scope_parameters(window))
-            found = grouped_candidates(self.name, cursor, window=window, largest=config.largest_group, star=False)
+            found = grouped_candidates(
+                self.name, cursor, window=window, largest=config.largest_group, star=False, evidence=shared_text
+            )
             seen: set[tuple[int, int]] = set()
             for candidate in found:
                 if (candidate.left, candidate.right) not in seen:

@@ -83,7 +83,7 @@ def test_json_is_one_object_with_the_same_counts(corpus) -> None:
         "trigram": 3,
     }
     assert (summary["articles"], summary["pairs"], summary["clusters"], summary["duplicate_articles"]) == (5, 5, 1, 3)
-    assert summary["scope"] == {"since": None, "until": None, "newspapers": None}
+    assert summary["scope"] == {"since": None, "until": None, "newspapers": None, "passes": None}
     assert summary["config"]["trigram"]["threshold"] == 0.6
 
 
@@ -161,6 +161,17 @@ def test_a_run_says_nothing_about_passes_and_articles_outside_its_scope(corpus) 
     assert state_of_the_store() == before
 
 
+def test_a_pass_that_a_profile_switches_off_no_longer_holds_clusters_together(corpus) -> None:
+    find_duplicates()
+    Profile.objects.update(settings={"exact": {"enabled": False}})
+    find_duplicates()
+    assert set(Evidence.objects.filter(pass_name="exact").values_list("stale", flat=True)) == {True}
+    assert corpus["far"].pk not in Membership.objects.values_list("article", flat=True)
+    find_duplicates("--passes", "exact")
+    assert not Evidence.objects.filter(stale=True).exists()
+    assert Membership.objects.count() == 4
+
+
 def test_options_reach_the_passes_and_the_run(corpus) -> None:
     summary = json.loads(
         find_duplicates(
@@ -168,7 +179,12 @@ def test_options_reach_the_passes_and_the_run(corpus) -> None:
             "--day-window=1", "--prefix=60", "--threshold=trigram=0.9", "--format=json",
         )
     )  # fmt: skip
-    assert summary["scope"] == {"since": "2026-03-01", "until": "2026-03-04", "newspapers": ["Harbour Post"]}
+    assert summary["scope"] == {
+        "since": "2026-03-01",
+        "until": "2026-03-04",
+        "newspapers": ["Harbour Post"],
+        "passes": ["exact", "trigram"],
+    }
     trigram = summary["config"]["trigram"]
     assert (trigram["day_window"], trigram["prefix"], trigram["threshold"]) == (1, 60, 0.9)
     assert summary["config"]["url"]["enabled"] is False
@@ -255,11 +271,11 @@ def test_blocks_that_are_done_are_not_repeated(corpus, monkeypatch) -> None:
     monkeypatch.setattr(pipeline, "BLOCK_ARTICLES", 1)
     written: list[str] = []
 
-    def interrupted(run, name, config, candidates, days, seconds):
+    def interrupted(run, name, config, candidates, days):
         if len(written) == 4:
             raise KeyboardInterrupt
         written.append(f"{name} {days[0]}")
-        pairs.write_block(run, name, config, candidates, days, seconds)
+        return pairs.write_block(run, name, config, candidates, days)
 
     monkeypatch.setattr(pipeline, "write_block", interrupted)
     with pytest.raises(SystemExit) as ended:
@@ -298,9 +314,10 @@ from django.core.management import call_command
 from dedup import pairs, pipeline
 
 def write_and_wait(*arguments):
-    pairs.write_block(*arguments)
+    found = pairs.write_block(*arguments)
     print("block", flush=True)
     sys.stdin.read()
+    return found
 
 pipeline.write_block = write_and_wait
 pipeline.BLOCK_ARTICLES = 5

@@ -10,8 +10,8 @@ from django.db import connection
 from django.db.utils import DatabaseError
 
 from dedup import review
-from dedup.clusters import standing_links
-from dedup.models import Cluster, Decision, Membership, Pair
+from dedup.links import standing_links
+from dedup.models import Cluster, Decision, Membership, Pair, Profile
 
 pytestmark = pytest.mark.django_db
 
@@ -138,6 +138,82 @@ def test_one_article_is_taken_out_and_the_rest_stays(four, editor) -> None:
     assert pair(four[0], four[1]).state == "rejected"
     find_duplicates()
     assert clusters() == [(four[0], four[2], four[3])]
+
+
+def chain(store, *overlaps: int) -> list[int]:
+    """Store articles of which each is like the next one alone, and have them clustered."""
+    words = [f"word{number:03}" for number in range(400)]
+    ids = [store(" ".join(words[shift : shift + 60]), newspaper=f"Chain {shift}").pk for shift in overlaps]
+    Profile.objects.update(settings={"trigram": {"threshold": 0.7, "cluster_threshold": 0.7}})
+    find_duplicates()
+    assert clusters() == [tuple(ids)]
+    return ids
+
+
+@pytest.mark.parametrize("confirm", [False, True])
+def test_the_rest_stays_together_when_the_link_between_is_taken_out(store, editor, confirm: bool) -> None:
+    ids = chain(store, 0, 8, 16)
+    number = Cluster.objects.get().pk
+    if confirm:
+        review.confirm_cluster(number, ids, user=editor)
+    decision = review.take_out(number, ids[1], user=editor)
+    assert clusters() == [(ids[0], ids[2])]
+    assert Cluster.objects.get().state == ("confirmed" if confirm else "proposed")
+    find_duplicates()
+    assert clusters() == [(ids[0], ids[2])]
+    review.undo(decision.pk, user=editor)
+    assert clusters() == [tuple(ids)]
+
+
+@pytest.mark.parametrize("act", ["confirm", "take_out", "reject"])
+def test_a_pair_that_is_found_after_a_decision_on_its_cluster_is_decided(store, editor, act: str) -> None:
+    ids = chain(store, 0, 8, 16)
+    number = Cluster.objects.get().pk
+    assert not Pair.objects.filter(left=ids[0], right=ids[2]).exists()
+    if act == "confirm":
+        review.confirm_cluster(number, ids, user=editor)
+    elif act == "take_out":
+        review.take_out(number, ids[2], user=editor)
+    else:
+        review.reject_cluster(number, ids, user=editor)
+    Profile.objects.update(settings={"trigram": {"threshold": 0.4, "cluster_threshold": 0.4}})
+    find_duplicates()
+    assert pair(ids[0], ids[2]).state == ("confirmed" if act == "confirm" else "rejected")
+    assert clusters() == {"confirm": [tuple(ids)], "take_out": [(ids[0], ids[1])], "reject": []}[act]
+
+
+def test_a_dissolved_cluster_stays_dissolved_and_can_be_brought_back(four, editor) -> None:
+    number = Cluster.objects.get().pk
+    decision = review.reject_cluster(number, four, user=editor)
+    assert clusters() == []
+    assert set(Pair.objects.values_list("state", flat=True)) == {"rejected"}
+    find_duplicates()
+    assert clusters() == []
+    review.undo(decision.pk, user=editor)
+    assert clusters() == [tuple(four)]
+
+
+def test_a_cluster_of_a_thousand_is_confirmed_with_a_link_an_article(store, editor) -> None:
+    ids = [store(WIRE, newspaper=f"Paper {number}").pk for number in range(60)]
+    call_command("find_duplicates", "--passes", "exact", "--no-progress", stdout=io.StringIO())
+    decision = review.confirm_cluster(Cluster.objects.get().pk, ids, user=editor)
+    assert decision.links.count() == 59
+    assert Cluster.objects.get().state == "confirmed"
+
+
+def test_who_decides_on_what_another_has_just_decided_is_told(four, editor) -> None:
+    other = get_user_model().objects.create_user("tomas")
+    number = pair(four[0], four[1]).pk
+    first = review.decide_pair(number, "reject", user=editor, seen=0)
+    with pytest.raises(review.AlreadyDecidedError) as raised:
+        review.decide_pair(number, "confirm", user=other, seen=0)
+    assert str(raised.value) == (
+        f"Meanwhile mara rejected the pair ({first.decided_at:%H:%M}, decision {first.pk}). "
+        "Look again, and decide anew if you differ."
+    )
+    assert pair(four[0], four[1]).state == "rejected"
+    review.decide_pair(number, "confirm", user=other, seen=first.pk)
+    assert pair(four[0], four[1]).state == "confirmed"
 
 
 def test_taken_out_of_a_confirmed_cluster_the_rest_is_still_confirmed(four, editor) -> None:

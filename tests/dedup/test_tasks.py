@@ -32,8 +32,19 @@ def test_a_worker_runs_the_detection_for_the_user_who_asked(store) -> None:
     run = DetectionRun.objects.get()
     assert (result.status, result.return_value) == (TaskResultStatus.SUCCESSFUL, run.pk)
     assert (run.state, run.requested_by, run.profile) == ("done", user, profile)
-    assert run.scope == {"since": "2026-03-01", "until": None, "newspapers": None}
+    assert run.scope == {"since": "2026-03-01", "until": None, "newspapers": None, "passes": None}
     assert run.counts["clusters"] == 1
+
+
+def test_a_run_that_cannot_begin_says_so_where_runs_are_listed() -> None:
+    profile = Profile.objects.create(name="odd", settings={"trigram": {"threshold": 7.0}})
+    result = find_duplicates_task.enqueue(profile_id=profile.pk)
+    work()
+    result.refresh()
+    assert result.status == TaskResultStatus.FAILED
+    run = DetectionRun.objects.get()
+    assert (run.state, run.profile_name) == ("failed", "odd")
+    assert run.error == "trigram: threshold is 7.0; it must be from 0.3 to 1 (similarity, 0..1)"
 
 
 def test_a_task_that_cannot_run_is_marked_as_failed() -> None:

@@ -82,7 +82,9 @@ class Command(BaseCommand):
         try:
             profile = profile_named(options["profile"]) if options["profile"] else default_profile()
             configs = _configs(profile, options)
-            scope = Scope(options["since"], options["until"], _newspaper_ids(options["newspaper"]))
+            scope = Scope(
+                options["since"], options["until"], _newspaper_ids(options["newspaper"]), _pass_names(options["passes"])
+            )
         except (ProfileError, ScopeError) as error:
             raise CommandError(str(error), returncode=USAGE) from error
         signal.signal(signal.SIGTERM, _interrupt)
@@ -113,8 +115,9 @@ class Command(BaseCommand):
 def _configs(profile: Profile, options: dict[str, Any]) -> Configs:
     """Return the profile's configs with the options over them. Raises ProfileError."""
     configs = configs_of(profile.settings)
-    if options["passes"] is not None:
-        configs = choose_passes(configs, [name.strip() for name in options["passes"].split(",")])
+    names = _pass_names(options["passes"])
+    if names is not None:
+        configs = choose_passes(configs, names)
     for setting in ("day_window", "prefix"):
         if options[setting] is not None:
             configs = override(configs, setting, options[setting])
@@ -132,6 +135,10 @@ def _configs(profile: Profile, options: dict[str, Any]) -> Configs:
             f"no pass is enabled; enable one in the profile or name some with --passes ({', '.join(PASSES)})"
         )
     return configs
+
+
+def _pass_names(listed: str | None) -> tuple[str, ...] | None:
+    return None if listed is None else tuple(name.strip() for name in listed.split(","))
 
 
 def _newspaper_ids(names: list[str] | None) -> tuple[int, ...] | None:

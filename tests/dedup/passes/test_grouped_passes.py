@@ -100,4 +100,44 @@ def test_evidence_says_what_was_shared(store) -> None:
     store("The ferry sails at noon on weekdays until the end of May.")
     store("The ferry sails at noon on weekdays until the end of May.")
     [found] = PASSES["exact"].find(DAYS, PASSES["exact"].config_class(), connection)
-    assert found.evidence == {"shared": "the ferry sails at noon on weekdays until the end of may", "articles": 2}
+    assert found.evidence == {"articles": 2, "headlines": 2}
+    store(headline="Ferry sails at noon, it says")
+    store(headline="Ferry sails at NOON it says")
+    [found] = PASSES["title"].find(DAYS, PASSES["title"].config_class(), connection)
+    assert found.evidence == {"shared": "ferry sails at noon it says", "articles": 2}
+
+
+def test_a_text_that_one_newspaper_has_under_many_headlines_joins_no_cluster(store) -> None:
+    text = "About the senator: he was born in Port Selby and sits on the harbour committee."
+    config = PASSES["exact"].config_class(most_headlines=3)
+
+    def joins() -> set[bool]:
+        return {config.joins(found) for found in PASSES["exact"].find(DAYS, config, connection)}
+
+    for number in range(5):
+        store(text, newspaper=f"Paper {number}", headline=f"Wire story in paper number {number}")
+    assert joins() == {True}
+    for number in range(3):
+        store(text, newspaper="Paper 0", headline=f"Wholly other headline {number}")
+    assert joins() == {False}
+
+
+@pytest.mark.parametrize(
+    "headline",
+    ["総理大臣が港の改修計画を発表", "นายกรัฐมนตรีเปิดท่าเรือใหม่", "市长宣布港口扩建计划"],
+    ids=["ja", "th", "zh"],
+)
+def test_title_matches_scripts_that_are_written_without_blanks(store, headline: str) -> None:
+    one, other = store(headline=headline), store(headline=f"{headline}！")
+    store(headline="港")
+    store(headline="港")
+    assert pairs("title") == {(one.pk, other.pk)}
+
+
+def test_url_knows_addresses_that_are_all_query(store) -> None:
+    one = store(url="https://blog.example/?p=123")
+    other = store(url="https://blog.example/?p=123&utm_source=feed")
+    store(url="https://blog.example/?p=124")
+    store(url="https://blog.example/")
+    store(url="https://www.blog.example/")
+    assert pairs("url") == {(one.pk, other.pk)}

@@ -47,7 +47,7 @@ def remove_groups(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("dedup", "0001_pairs_clusters_decisions"),
+        ("dedup", "0002_standing_links"),
         ("articles", "0001_newspapers_and_articles"),
         ("auth", "0012_alter_user_first_name_max_length"),
         ("contenttypes", "0002_remove_content_type_name"),

@@ -10,5 +10,5 @@ def make_profile(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("dedup", "0002_editor_and_admin_groups")]
+    dependencies = [("dedup", "0003_editor_and_admin_groups")]
     operations = [migrations.RunPython(make_profile, migrations.RunPython.noop)]
