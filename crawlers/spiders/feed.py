@@ -9,6 +9,7 @@ import feedparser
 from scrapy import Request
 from scrapy.http import Response
 
+from articles.fields import UnreadableDayError, parse_day
 from articles.models import ArticleURL
 from crawlers.items import ArticleLink, Source
 from crawlers.sites import site_of
@@ -31,6 +32,16 @@ class FeedSpider(NewspaperSpider):
 
 
 def _link(entry: Any, source: Source) -> ArticleLink:
-    moment = entry.get("published_parsed")
-    published = datetime.date(*moment[:3]) if moment else None
-    return ArticleLink(source, entry["link"].strip(), ArticleURL.Kind.FEED, published)
+    return ArticleLink(source, entry["link"].strip(), ArticleURL.Kind.FEED, _day(entry))
+
+
+def _day(entry: Any) -> datetime.date | None:
+    """Return the day of publication, else of the last change, at the newspaper's place."""
+    # Asked for `updated`, feedparser would answer with `published` and a warning.
+    name = "published" if "published" in entry else "updated"
+    try:
+        return parse_day(entry.get(name, ""))
+    except UnreadableDayError:
+        # feedparser reads more forms, and gives the moment in UTC.
+        moment = entry.get(f"{name}_parsed")
+        return datetime.date(*moment[:3]) if moment else None

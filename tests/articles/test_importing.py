@@ -147,8 +147,6 @@ def test_a_line_that_is_no_json_object_is_rejected(line: bytes, reason: str) -> 
         ({"headline": 7}, "headline is a number, not text"),
         ({"headline": "", "title": True}, "title is true or false, not text"),
         ({"content": {"html": "x"}}, "content is an object, not text"),
-        ({"newspaper": 1.5}, "newspaper is a number, not text"),
-        ({"id": True}, "id is true or false, not text"),
         ({"date": True}, "date is true or false, not text"),
         ({"date": ["2024-04-03"]}, "date is a list, not text"),
         ({"date": None}, f"date is missing; {DATE_FORMS}"),
@@ -162,6 +160,37 @@ def test_a_bad_field_is_rejected(changes: dict[str, object], reason: str | None)
     )
     assert bad.reason == expected
     assert article_of(good).url == "https://harbourpost.example/2"
+
+
+@pytest.mark.parametrize(
+    ("changes", "external_id"),
+    [
+        ({"_id": {"$oid": "5f1d"}}, ""),
+        ({"id": True}, ""),
+        ({"id": ["hp-1"], "external_id": "hp-2"}, "hp-2"),
+        ({"external_id": {"n": 1}, "_id": 17}, "17"),
+        ({"id": None}, ""),
+    ],
+)
+def test_an_id_that_is_no_text_counts_as_absent(changes: dict[str, object], external_id: str) -> None:
+    [read] = read_json(json_lines(row(**changes)))
+    assert article_of(read).external_id == external_id
+
+
+@pytest.mark.parametrize(
+    ("changes", "newspaper"),
+    [
+        ({"newspaper": {"id": None, "name": " Skerry  Times "}}, "Skerry Times"),
+        ({"newspaper": {"id": None, "name": None}}, "Of the command"),
+        ({"newspaper": {"id": None}, "source": "Skerry Times"}, "Skerry Times"),
+        ({"newspaper": "", "source": {"id": None, "name": "Skerry Times"}}, "Skerry Times"),
+        ({"newspaper": ["Skerry Times"]}, "Of the command"),
+        ({"newspaper": 1.5}, "Of the command"),
+    ],
+)
+def test_a_newspaper_is_a_name_or_an_object_with_one(changes: dict[str, object], newspaper: str) -> None:
+    [read] = read_rows(io.BytesIO(json_lines(row(**changes))), "jsonl", newspaper="Of the command")
+    assert article_of(read).newspaper == newspaper
 
 
 def test_json_lines_are_numbered_as_in_the_file() -> None:

@@ -6,6 +6,7 @@ import datetime
 import threading
 
 import pytest
+import time_machine
 from django.db import connection
 
 from articles.ingest import (
@@ -241,6 +242,16 @@ def test_what_cannot_be_stored_is_rejected_with_value_and_bound(changes: dict[st
     with pytest.raises(RejectedArticleError) as rejection:
         check_article(incoming(**changes))  # type: ignore[arg-type]
     assert str(rejection.value) == message
+
+
+@time_machine.travel(datetime.datetime(2026, 3, 2, 23, 30, tzinfo=datetime.UTC), tick=False)
+def test_a_date_is_at_most_two_days_ahead() -> None:
+    check_article(incoming(date=datetime.date(2026, 3, 4)))
+    with pytest.raises(RejectedArticleError) as rejection:
+        check_article(incoming(date=datetime.date(2062, 3, 5)))
+    assert str(rejection.value) == "date 2062-03-05 is after 2026-03-04, 2 days from today (UTC); correct the date"
+    with pytest.raises(RejectedArticleError, match=r"\Adate 2026-03-05 is after 2026-03-04, "):
+        check_article(incoming(date=datetime.date(2026, 3, 5)))
 
 
 @pytest.mark.django_db

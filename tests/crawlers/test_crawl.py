@@ -127,10 +127,12 @@ def test_a_second_crawl_at_the_same_time_is_refused(three_sources: Site, crawl: 
 
 def test_a_wrong_article_url_pattern_is_counted(three_sources: Site, crawl: CrawlCommand) -> None:
     Newspaper.objects.update(article_url_pattern="(")
-    assert crawl("--spider", "feed").stdout == (
+    result = crawl("--spider", "feed")
+    assert result.stdout == (
         "Fjordbladet: 0 stored, 0 known, 1 failed (article URL pattern is no regular expression: "
         "missing ), unterminated subpattern at position 0: 1)\n"
     )
+    assert result.returncode == 1
 
 
 def test_scrapy_crawl_works_in_its_folder(three_sources: Site, crawl: CrawlCommand) -> None:
@@ -219,6 +221,48 @@ def test_the_feeds_date_serves_where_the_page_has_none(site: Site, crawl: CrawlC
     newspaper(site, feed=["/feed"])
     assert crawl().stdout == "Fjordbladet: 1 stored, 0 known, 0 failed\n"
     assert str(Article.objects.get().date) == "2024-05-07"
+
+
+def test_a_feeds_date_is_the_day_at_the_newspapers_place(site: Site, crawl: CrawlCommand) -> None:
+    """In UTC each of these is another day."""
+    dates = {
+        "rss": "<pubDate>Mon, 02 Mar 2026 00:30 +0200</pubDate>",
+        "dublin-core": "<dc:date>2026-03-03T23:30:00-05:00</dc:date>",
+        "odd-year": "<pubDate>Wed, 04 Mar 26 12:00:00 GMT</pubDate>",
+    }
+    for name in dates:
+        site.add(f"/2024/05/{name}", article_page(name, LIBRARY, day=""))
+    items = "".join(f"<item><link>{site.url}/2024/05/{name}</link>{date}</item>" for name, date in dates.items())
+    namespace = "xmlns:dc='http://purl.org/dc/elements/1.1/'"
+    site.add("/feed", f"<rss version='2.0' {namespace}><channel>{items}</channel></rss>", "application/rss+xml")
+    newspaper(site, feed=["/feed"])
+    assert crawl().stdout == "Fjordbladet: 3 stored, 0 known, 0 failed\n"
+    assert {article.headline: str(article.date) for article in Article.objects.all()} == {
+        "rss": "2026-03-02",
+        "dublin-core": "2026-03-03",
+        "odd-year": "2026-03-04",
+    }
+
+
+def test_a_newspaper_with_nothing_but_failures_is_an_error(site: Site, crawl: CrawlCommand) -> None:
+    site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
+    site.add("/feed", rss(f"{site.url}/2024/05/ferry", f"{site.url}/2024/05/missing"), "application/rss+xml")
+    site.add("/empty", rss(), "application/rss+xml")
+    newspaper(site, feed=["/feed", "/gone"])
+    for name, path in {"Holmavis": "/gone", "Skjærgård": "/missing.xml", "Tom": "/empty"}.items():
+        Newspaper.objects.create(name=name, feed_urls=[site.url + path])
+    result = crawl()
+    assert result.returncode == 1
+    assert result.stdout == (
+        "Fjordbladet: 1 stored, 0 known, 2 failed (HTTP 404: 2)\n"
+        "Holmavis: 0 stored, 0 known, 1 failed (HTTP 404: 1)\n"
+        "Skjærgård: 0 stored, 0 known, 1 failed (HTTP 404: 1)\n"
+        "Tom: 0 stored, 0 known, 0 failed\n"
+    )
+    assert result.stderr.splitlines()[-1] == (
+        "CommandError: nothing but failures, named above: Holmavis, Skjærgård; --verbosity 3 shows each request"
+    )
+    assert crawl("Fjordbladet").returncode == 0
 
 
 def test_an_article_in_another_script_and_charset(site: Site, crawl: CrawlCommand) -> None:

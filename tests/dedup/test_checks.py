@@ -51,6 +51,18 @@ def test_a_c_locale_fails_with_id_and_hint_once_pg_trgm_is_there(c_locale_databa
 
 
 @pytest.mark.django_db
+def test_pg_trgm_missing_beside_articles_fails_with_id_and_hint() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DROP EXTENSION pg_trgm CASCADE")
+    [error] = check_trigrams(databases=["default"])
+    assert (error.id, error.msg, error.hint) == (
+        "dedup.E004",
+        "The extension pg_trgm is missing in a database that holds articles (a restored dump, perhaps).",
+        "Run CREATE EXTENSION pg_trgm in this database, as its owner or another role that may.",
+    )
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [(None, "dedup.E002"), (("1.6",), "dedup.E003")],

@@ -2,10 +2,11 @@
 
 import io
 import re
+from pathlib import Path
 
 import pytest
 from django.contrib.auth import authenticate, get_user_model
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import RequestFactory
 
 pytestmark = pytest.mark.django_db
@@ -37,9 +38,51 @@ def test_an_admin_configures_and_decides_but_deletes_no_article() -> None:
     assert user.is_staff
 
 
-def test_made_again_the_old_password_no_longer_works() -> None:
+def test_reset_the_old_password_no_longer_works_and_the_role_is_the_new_one() -> None:
     first = make_editor("anna")
-    second = make_editor("anna")
+    second = make_editor("anna", "--admin", "--reset")
     user = get_user_model().objects.get()
     assert not user.check_password(first)
     assert user.check_password(second)
+    assert list(user.groups.values_list("name", flat=True)) == ["admin"]
+
+
+def test_a_user_who_is_there_is_left_as_they_are() -> None:
+    password = make_editor("anna", "--admin")
+    message = r"\Auser 'anna' is there already; with --reset they get a new password and the role editor\Z"
+    with pytest.raises(CommandError, match=message):
+        make_editor("anna")
+    user = get_user_model().objects.get()
+    assert user.check_password(password)
+    assert list(user.groups.values_list("name", flat=True)) == ["admin"]
+
+
+def test_reset_makes_a_user_who_is_not_there() -> None:
+    make_editor("anna", "--reset")
+    assert get_user_model().objects.get().username == "anna"
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("anna b", "Enter a valid username. This value may contain only letters, numbers, and @/./+/-/_ characters."),
+        ("", "This field cannot be blank."),
+        ("a" * 151, "Ensure this value has at most 150 characters (it has 151)."),
+    ],
+)
+def test_a_name_that_cannot_be_one_is_refused(name: str, fault: str) -> None:
+    with pytest.raises(CommandError) as refusal:
+        call_command("make_editor", name)
+    assert str(refusal.value) == f"{name!r} cannot be a name to log in with: {fault}"
+    assert not get_user_model().objects.exists()
+
+
+def test_a_name_is_kept_in_the_form_that_the_login_page_compares() -> None:
+    make_editor("a\ufb01")  # the ligature fi
+    assert get_user_model().objects.get().username == "afi"
+
+
+def test_the_demo_may_be_started_again() -> None:
+    script = (Path(__file__).resolve().parents[2] / "script" / "demo").read_text()
+    arguments = re.search(r"^manage make_editor (.+)$", script, re.MULTILINE)[1].split()
+    assert make_editor(*arguments) != make_editor(*arguments)

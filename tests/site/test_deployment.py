@@ -74,6 +74,11 @@ def test_every_variable_of_compose_is_in_the_example() -> None:
         assert f"\n{variable}=" in example
 
 
+def test_the_example_says_what_a_password_in_a_url_may_be() -> None:
+    comment, _, _ = (CHECKOUT / ".env.example").read_text().partition("\nPOSTGRES_PASSWORD=")
+    assert comment.splitlines()[-1].startswith("# Letters and digits only: it becomes part of a URL")
+
+
 @pytest.mark.parametrize(
     ("environment", "message"),
     [

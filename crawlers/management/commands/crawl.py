@@ -65,6 +65,10 @@ class Command(BaseCommand):
             raise CommandError("interrupted; run it again to go on, or with --fresh to begin anew", returncode=130)
         if broken := [f"{job.newspaper} ({job.spider.name})" for job in jobs if job.broke_off]:
             raise CommandError(f"broke off, for the reason above: {', '.join(broken)}")
+        if failed := [newspaper.name for newspaper in newspapers if _only_failed(_counts(newspaper, jobs))]:
+            raise CommandError(
+                f"nothing but failures, named above: {', '.join(failed)}; --verbosity 3 shows each request"
+            )
 
     def _run(self, scrapy_settings: Settings, jobs: list[Job]) -> bool:
         # The reactor's thread needs no database; what it had is closed, so that no connection idles meanwhile.
@@ -112,8 +116,16 @@ def _only_crawl(states: Path) -> Iterator[None]:
         os.close(lock)
 
 
+def _counts(newspaper: Newspaper, jobs: list[Job]) -> Counter[str]:
+    return sum((job.counts for job in jobs if job.newspaper.pk == newspaper.pk), Counter())
+
+
+def _only_failed(counts: Counter[str]) -> bool:
+    return bool(counts) and all(outcome.startswith("failed/") for outcome in counts)
+
+
 def _summary(newspaper: Newspaper, jobs: list[Job]) -> str:
-    counts: Counter[str] = sum((job.counts for job in jobs if job.newspaper.pk == newspaper.pk), Counter())
+    counts = _counts(newspaper, jobs)
     failures = {name.removeprefix("failed/"): number for name, number in counts.items() if name.startswith("failed/")}
     line = f"{newspaper.name}: {counts['stored']} stored, {counts['known']} known, {sum(failures.values())} failed"
     reasons = "; ".join(f"{reason}: {number}" for reason, number in sorted(failures.items()))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Group
-from django.core.management.base import BaseCommand, CommandParser
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 
 class Command(BaseCommand):
-    """Make the user, or give an existing one a new password, and print the login."""
+    """Make the user, or with --reset give an existing one a new password and role, and print the login."""
 
     help = "Make a login for an editor (or, with --admin, an admin) with a new random password, and print it."
 
@@ -20,14 +20,33 @@ class Command(BaseCommand):
         """Declare the options."""
         parser.add_argument("name", help="the name to log in with")
         parser.add_argument("--admin", action="store_true", help="may also change newspapers, profiles and users")
+        parser.add_argument(
+            "--reset", action="store_true", help="give a user who is there a new password and this role"
+        )
 
     @transaction.atomic
     def handle(self, **options: Any) -> None:
         """Print name and password; the password is stored only as a hash."""
+        name = _checked(options["name"])
+        role = "admin" if options["admin"] else "editor"
+        user, made = User.objects.get_or_create(username=name)
+        if not made and not options["reset"]:
+            raise CommandError(
+                f"user {name!r} is there already; with --reset they get a new password and the role {role}"
+            )
         password = secrets.token_urlsafe(12)
-        user, _ = get_user_model().objects.get_or_create(username=options["name"])
         user.set_password(password)
         user.is_staff = options["admin"]
         user.save()
-        user.groups.set([Group.objects.get(name="admin" if options["admin"] else "editor")])
-        self.stdout.write(f"Login: {options['name']}   Password: {password}")
+        user.groups.set([Group.objects.get(name=role)])
+        self.stdout.write(f"Login: {name}   Password: {password}")
+
+
+def _checked(name: str) -> str:
+    """Return the name in the form that the login page compares. Raises CommandError where it can be none."""
+    normalised = User.normalize_username(name)
+    try:
+        User._meta.get_field("username").clean(normalised, None)  # noqa: SLF001 - documented, for all its name
+    except ValidationError as error:
+        raise CommandError(f"{name!r} cannot be a name to log in with: {' '.join(error.messages)}") from error
+    return normalised
