@@ -37,7 +37,7 @@ def test_without_a_default_the_error_says_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("stored", "message"),
     [
-        ({"simhash": {}}, "there is no pass 'simhash'; the passes are url, title, exact, trigram"),
+        ({"simhash": {}}, f"there is no pass 'simhash'; the passes are {', '.join(PASSES)}"),
         (
             {"trigram": {"window": 3}},
             f"trigram: there is no setting 'window'; the settings are {', '.join(settings_of(TrigramConfig))}",
