@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from django import forms
 
 from articles.models import Newspaper
 from dedup.filters import DayInput
 from dedup.models import Decision, Profile
+from dedup.profiles import ProfileError, configs_of, enabled
 from dedup.review import MAX_NOTE_CHARACTERS
 
+MAX_NUMBER = 2**63 - 1
 PAIR_KINDS = (Decision.Kind.CONFIRM, Decision.Kind.REJECT, Decision.Kind.UNSURE)
 
 
@@ -21,28 +23,39 @@ class NoteForm(forms.Form):
 
 
 class PairDecisionForm(NoteForm):
-    """A decision on a pair."""
+    """A decision on a pair. `seen` is the number of the latest decision that the page showed, 0 for none."""
 
+    seen = forms.IntegerField(
+        min_value=0,
+        max_value=MAX_NUMBER,
+        error_messages={"required": "The form does not say what it showed; reload the page and decide anew."},
+    )
     kind = forms.TypedChoiceField(choices=[(kind.value, kind.label) for kind in PAIR_KINDS], coerce=Decision.Kind)
 
 
 class ClusterConfirmForm(NoteForm):
-    """A confirmation of a cluster, with the articles that were shown on the page."""
+    """A decision on a whole cluster, with the articles that were in it when the page was shown: "3,17,21".
 
-    articles = forms.TypedMultipleChoiceField(coerce=int)
+    One field, because Django refuses a form of more than 1,000.
+    """
 
-    def __init__(self, data: Any) -> None:
-        super().__init__(data)
-        shown = data.getlist("articles")
-        # Whether they are the cluster's articles is for the decision to say; here they only have to be numbers.
-        field = cast("forms.TypedMultipleChoiceField", self.fields["articles"])
-        field.choices = [(each, each) for each in shown if each.isascii() and each.isdigit()]
+    articles = forms.CharField(
+        error_messages={"required": "The form names no article; reload the page and decide anew."}
+    )
+
+    def clean_articles(self) -> list[int]:
+        """Return the numbers. Whether they are the cluster's articles is for the decision to say."""
+        named = self.cleaned_data["articles"].split(",")
+        for each in named:
+            if not (each.isascii() and each.isdigit() and len(each) < 20 and 0 < int(each) <= MAX_NUMBER):
+                raise forms.ValidationError(f"“{each[:40]}” is no article number; reload the page and decide anew.")
+        return [int(each) for each in named]
 
 
 class MemberForm(NoteForm):
     """One article of a cluster: to take out, or to keep."""
 
-    article = forms.IntegerField(min_value=1, max_value=2**63 - 1)
+    article = forms.IntegerField(min_value=1, max_value=MAX_NUMBER)
 
 
 class RunForm(forms.Form):
@@ -69,6 +82,17 @@ class RunForm(forms.Form):
         self.fields["profile"].initial = Profile.objects.filter(is_default=True).first()
         for name, field in self.fields.items():
             field.widget.attrs["class"] = "form-select" if name in {"profile", "newspapers"} else "form-control"
+
+    def clean_profile(self) -> Profile:
+        """Return the profile, if a run could use it."""
+        profile: Profile = self.cleaned_data["profile"]
+        try:
+            configs = configs_of(profile.settings)
+        except ProfileError as error:
+            raise forms.ValidationError(f"{profile} cannot be used: {error}. Mend it in the settings.") from error
+        if not enabled(configs):
+            raise forms.ValidationError(f"{profile} has no pass enabled; enable one in the settings.")
+        return profile
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

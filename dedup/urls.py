@@ -14,6 +14,7 @@ urlpatterns = [
     path("clusters/", clusters.clusters, name="clusters"),
     path("clusters/<int:cluster_id>/", clusters.cluster, name="cluster"),
     path("clusters/<int:cluster_id>/confirm/", clusters.cluster_confirm, name="cluster_confirm"),
+    path("clusters/<int:cluster_id>/reject/", clusters.cluster_reject, name="cluster_reject"),
     path("clusters/<int:cluster_id>/take-out/", clusters.cluster_take_out, name="cluster_take_out"),
     path("clusters/<int:cluster_id>/keep/", clusters.cluster_keep, name="cluster_keep"),
     path("articles/", articles.articles, name="articles"),

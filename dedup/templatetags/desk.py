@@ -2,14 +2,18 @@
 
 import math
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django import template
 from django.http import HttpRequest, QueryDict
+from django.template.defaultfilters import pluralize
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
 
 from dedup.differences import Segment
+from dedup.models import Evidence
 from dedup.reports import label
 
 register = template.Library()
@@ -61,17 +65,36 @@ def fact(value: Any) -> str:
 
 
 @register.filter
-def evidence(details: dict[str, Any]) -> str:
-    """Write what a pass noted about a pair: what its articles share, and how many articles share it."""
+def evidence(found: Evidence) -> str:
+    """Write what a pass noted about a pair: how much it compared, what the two share, and how many others do."""
     texts = []
-    for name, value in details.items():
+    prefix = found.run.config.get(found.pass_name, {}).get("prefix")
+    if prefix:
+        texts.append(f"first {prefix:,} characters")
+    for name, value in found.details.items():
         if name == "shared":
             texts.append(f"“{value}”")
-        elif name == "articles":
-            texts += [f"in {value:,} articles"] if value > 2 else []
-        else:
+        elif name not in _GROUP:
             texts.append(f"{words(name)}: {fact(value)}")
-    return " · ".join(texts)
+    return " · ".join([*texts, *_group(**{name: found.details[name] for name in _GROUP if name in found.details})])
+
+
+_GROUP = ("articles", "headlines")
+
+
+def _group(articles: int = 2, headlines: int = 1) -> list[str]:
+    """Write how many articles share what the two do, and under how many headlines one newspaper has them."""
+    if articles == 2 and headlines == 1:
+        return []
+    under = f", under {headlines:,} headlines in one newspaper" if headlines > 1 else ""
+    return [f"in {articles:,} articles{under}"]
+
+
+@register.filter
+def took(started: datetime, finished: datetime) -> str:
+    """Write how long something took: in seconds up to two minutes, else as two of days, hours and minutes."""
+    seconds = round((finished - started).total_seconds())
+    return f"{seconds} second{pluralize(seconds)}" if seconds < 120 else timesince(started, finished)
 
 
 @register.filter

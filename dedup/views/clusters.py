@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import Max, Q, QuerySet
-from django.db.models.functions import Length
+from django.db.models.functions import Left, Length
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from articles.models import Article
 from dedup import review
 from dedup.filters import ClusterFilter
 from dedup.forms import ClusterConfirmForm, MemberForm
+from dedup.links import standing_links
 from dedup.models import Cluster, Decision, Membership, Pair
 from dedup.views.paging import page_of, rows_after, rows_before
-from dedup.views.requests import EditorRequest, decision_view, form_fault, query_of, say_decided
+from dedup.views.requests import (
+    EditorRequest,
+    decision_view,
+    query_of,
+    refuse,
+    refused_note,
+    say_decided,
+    values_of,
+    with_actors,
+)
 
 ORDERING = ("-size", "id")
-# A cluster of a hundred articles may hold thousands of pairs; the strongest and all rejected ones are shown.
+# A cluster of a hundred articles may hold thousands of pairs; the strongest ones are shown.
 PAIRS_SHOWN = 100
+MEMBERS_SHOWN = 200
+CONTRADICTIONS_SHOWN = 50
+# Of the text of each article: one more than the template shows, which then says that there is more.
+BEGINNING_CHARACTERS = 201
 
 
 def clusters(request: HttpRequest) -> HttpResponse:
@@ -38,84 +53,108 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
     shown = Cluster.objects.with_kept().filter(pk=cluster_id).first()
     if shown is None:
         return _gone(request, cluster_id)
-    members = _members(shown)
-    inside = _pairs_inside(shown)
+    headlines = dict(Article.objects.filter(membership__cluster=shown).order_by("pk").values_list("pk", "headline"))
+    contradictions = _contradictions(headlines)
     filterset = ClusterFilter(request.GET, Cluster.objects.all())
     ordered = (filterset.qs, ORDERING, shown)
     context = {
         "cluster": shown,
-        "members": members,
-        "pairs": inside.exclude(state=Pair.State.REJECTED)[:PAIRS_SHOWN],
+        "members": _members(shown),
+        "members_shown": MEMBERS_SHOWN,
+        "article_ids": ",".join(map(str, headlines)),
+        "headlines": len(set(headlines.values())),
+        "pairs": _pairs_inside(shown)[:PAIRS_SHOWN],
         "pairs_shown": PAIRS_SHOWN,
-        "rejected": inside.filter(state=Pair.State.REJECTED),
+        "contradictions": contradictions[:CONTRADICTIONS_SHOWN],
+        "contradictions_left_out": max(len(contradictions) - CONTRADICTIONS_SHOWN, 0),
         "decisions": _decisions_on(cluster_id),
+        "note": refused_note(request),
+        "note_length": review.MAX_NOTE_CHARACTERS,
         "next": rows_after(*ordered).values_list("pk", flat=True).first(),
         "previous": rows_before(*ordered).values_list("pk", flat=True).first(),
     }
     return render(request, "dedup/cluster.html", context)
 
 
-@decision_view
+def _address(request: HttpRequest, cluster_id: int) -> str:
+    return reverse("cluster", args=[cluster_id]) + query_of(request)
+
+
+@decision_view(_address)
 def cluster_confirm(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Confirm a cluster as it was shown, and go on to the next of the same selection."""
-    form = ClusterConfirmForm(request.POST)
-    confirmed = get_object_or_404(Cluster, pk=cluster_id)
-    following = _next_address(request, confirmed)
+    following = _following(request, cluster_id)
 
     def act(values: dict[str, Any]) -> Decision:
         return review.confirm_cluster(cluster_id, values["articles"], user=request.user, note=values["note"])
 
-    if _decide(request, form, act, f"Cluster {cluster_id} confirmed."):
-        return redirect(following)
-    return redirect(reverse("cluster", args=[cluster_id]) + query_of(request))
+    confirmed = _decide(request, cluster_id, ClusterConfirmForm, act, f"Cluster {cluster_id} confirmed.")
+    return redirect(_address(request, following if confirmed and following else cluster_id))
 
 
-@decision_view
+@decision_view(_address)
+def cluster_reject(request: EditorRequest, cluster_id: int) -> HttpResponse:
+    """Say that no two articles of a cluster belong together, and go on to the next of the same selection."""
+    following = _following(request, cluster_id)
+
+    def act(values: dict[str, Any]) -> Decision:
+        return review.reject_cluster(cluster_id, values["articles"], user=request.user, note=values["note"])
+
+    if not _decide(request, cluster_id, ClusterConfirmForm, act, f"Cluster {cluster_id} dissolved."):
+        return redirect(_address(request, cluster_id))
+    return redirect(_address(request, following) if following else reverse("clusters") + query_of(request))
+
+
+@decision_view(_address)
 def cluster_take_out(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Take one article out of a cluster; the others stay together."""
-    form = MemberForm(request.POST)
 
     def act(values: dict[str, Any]) -> Decision:
         return review.take_out(cluster_id, values["article"], user=request.user, note=values["note"])
 
-    _decide(request, form, act, "The article was taken out.")
+    _decide(request, cluster_id, MemberForm, act, "The article was taken out.")
     if Cluster.objects.filter(pk=cluster_id).exists():
-        return redirect(reverse("cluster", args=[cluster_id]) + query_of(request))
+        return redirect(f"{_address(request, cluster_id)}#members")
     messages.info(request, f"Cluster {cluster_id} no longer exists.")
     return redirect(reverse("clusters") + query_of(request))
 
 
-@decision_view
+@decision_view(_address)
 def cluster_keep(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Choose the article that stands for the cluster."""
-    form = MemberForm(request.POST)
 
     def act(values: dict[str, Any]) -> Decision:
         return review.keep_article(cluster_id, values["article"], user=request.user, note=values["note"])
 
-    _decide(request, form, act, "This article stands for the cluster now.")
-    return redirect(reverse("cluster", args=[cluster_id]) + query_of(request))
+    _decide(request, cluster_id, MemberForm, act, "This article stands for the cluster now.")
+    return redirect(f"{_address(request, cluster_id)}#members")
 
 
-def _decide(request: EditorRequest, form: Form, act: Any, said: str) -> bool:
+def _decide(
+    request: EditorRequest,
+    cluster_id: int,
+    form_class: type[Form],
+    act: Callable[[dict[str, Any]], Decision],
+    said: str,
+) -> bool:
     """Take the decision and say so, or say why it cannot be taken; return whether it was."""
-    if not form.is_valid():
-        messages.error(request, form_fault(form.errors))
-        return False
     try:
-        decision = act(form.cleaned_data)
+        decision = act(values_of(form_class(request.POST)))
     except review.ReviewError as error:
-        messages.error(request, str(error))
+        refuse(request, str(error), page=reverse("cluster", args=[cluster_id]))
         return False
     say_decided(request, said, decision)
     return True
 
 
-def _next_address(request: HttpRequest, confirmed: Cluster) -> str:
+def _following(request: HttpRequest, cluster_id: int) -> int | None:
+    """Return the next cluster of the same selection that waits, as long as this one is there to be next to."""
+    decided = Cluster.objects.filter(pk=cluster_id).first()
+    if decided is None:
+        return None
     filterset = ClusterFilter(request.GET, Cluster.objects.all())
     waiting = filterset.qs.filter(state=Cluster.State.PROPOSED)
-    following = rows_after(waiting, ORDERING, confirmed).values_list("pk", flat=True).first()
-    return reverse("cluster", args=[following or confirmed.pk]) + query_of(request)
+    return rows_after(waiting, ORDERING, decided).values_list("pk", flat=True).first()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,22 +164,25 @@ class Member:
     article: Article
     kept: bool
     characters: int
+    beginning: str
     pair_id: int | None
 
 
 def _members(shown: Cluster) -> list[Member]:
+    """Return the first MEMBERS_SHOWN articles, by day."""
     articles = (
         Article.objects.filter(membership__cluster=shown)
         .without_texts()
         .select_related("newspaper")
         .prefetch_related("urls")
-        .order_by("date", "pk")
+        .order_by("date", "pk")[:MEMBERS_SHOWN]
     )
-    lengths = dict(articles.order_by().values_list("pk", Length("content")))
+    texts = articles.values_list("pk", Length("content"), Left("content", BEGINNING_CHARACTERS))
+    beginnings = {pk: (characters, beginning) for pk, characters, beginning in texts}
     with_kept = Pair.objects.filter(Q(left=shown.kept_id) | Q(right=shown.kept_id)).values_list("left", "right", "pk")
     pair_ids = {left if right == shown.kept_id else right: pk for left, right, pk in with_kept}
     return [
-        Member(article, article.pk == shown.kept_id, lengths[article.pk], pair_ids.get(article.pk))
+        Member(article, article.pk == shown.kept_id, *beginnings[article.pk], pair_ids.get(article.pk))
         for article in articles
     ]
 
@@ -148,12 +190,34 @@ def _members(shown: Cluster) -> list[Member]:
 def _pairs_inside(shown: Cluster) -> QuerySet[Pair]:
     members = Membership.objects.filter(cluster=shown).values("article")
     inside = Pair.objects.with_articles().filter(left__in=members, right__in=members)
-    return inside.prefetch_related("evidence").order_by("-best_score", "id")
+    return inside.exclude(state=Pair.State.REJECTED).prefetch_related("evidence").order_by("-best_score", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two articles of a cluster that a standing decision parts; a pair of them there need not be."""
+
+    left: int
+    right: int
+    headlines: tuple[str, str]
+    pair_id: int | None
+
+
+def _contradictions(headlines: dict[int, str]) -> list[Contradiction]:
+    """Return the contradictions among the articles of a cluster, given with their headlines."""
+    parted = [ends for ends in standing_links(headlines).cannot if headlines.keys() >= set(ends)]
+    if not parted:
+        return []
+    pairs = Pair.objects.filter(left__in=headlines, right__in=headlines, state=Pair.State.REJECTED)
+    numbers = {(left, right): pk for left, right, pk in pairs.values_list("left", "right", "pk")}
+    return [
+        Contradiction(left, right, (headlines[left], headlines[right]), numbers.get((left, right)))
+        for left, right in parted
+    ]
 
 
 def _decisions_on(cluster_id: int) -> QuerySet[Decision]:
-    decisions = Decision.objects.filter(cluster_number=cluster_id)
-    return decisions.select_related("decided_by", "article", "undone_by__decided_by")
+    return with_actors(Decision.objects.filter(cluster_number=cluster_id))
 
 
 def _gone(request: HttpRequest, cluster_id: int) -> HttpResponse:

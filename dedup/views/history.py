@@ -12,35 +12,31 @@ from dedup.filters import DecisionFilter
 from dedup.forms import NoteForm
 from dedup.models import Cluster, Decision
 from dedup.views.paging import page_of
-from dedup.views.requests import EditorRequest, decision_view, form_fault, query_of, safe_next
+from dedup.views.requests import EditorRequest, decision_view, query_of, safe_next, values_of, with_actors
 
 
 def history(request: HttpRequest) -> HttpResponse:
     """List the decisions, the newest first."""
-    every = Decision.objects.select_related(
-        "decided_by", "article", "undoes", "undone_by__decided_by", "pair__left", "pair__right"
-    ).defer(
-        *(
-            f"{path}__{text}"
-            for path in ("article", "pair__left", "pair__right")
-            for text in ("content", "normalized_text")
-        )
+    every = (
+        with_actors(Decision.objects.all())
+        .select_related("pair__left", "pair__right")
+        .defer(*(f"pair__{side}__{text}" for side in ("left", "right") for text in ("content", "normalized_text")))
     )
     filterset = DecisionFilter(request.GET, every)
     page = page_of(filterset.qs.order_by("-id"), request.GET.get("page"))
     return render(request, "dedup/history.html", {"filter": filterset, "page": page})
 
 
-@decision_view
+def _address(_request: HttpRequest, decision_id: int) -> str:  # noqa: ARG001 - the page of every decision is the same
+    return reverse("history")
+
+
+@decision_view(_address)
 def undo(request: EditorRequest, decision_id: int) -> HttpResponse:
     """Undo a decision, and go back to what it was about."""
     undone = get_object_or_404(Decision, pk=decision_id)
-    form = NoteForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, form_fault(form.errors))
-        return redirect(safe_next(request, reverse("history")))
     try:
-        review.undo(decision_id, user=request.user, note=form.cleaned_data["note"])
+        review.undo(decision_id, user=request.user, **values_of(NoteForm(request.POST)))
     except review.ReviewError as error:
         messages.error(request, str(error))
     else:

@@ -33,14 +33,9 @@ class Page(Generic[Row]):
         return (self.number - 1) * self.size + 1
 
     @property
-    def beyond_count(self) -> bool:
-        """Whether there are more rows than were counted."""
-        return self.total > COUNT_CEILING
-
-    @property
     def shown_total(self) -> str:
         """The number of rows, as it is written on the page."""
-        return f"more than {COUNT_CEILING:,}" if self.beyond_count else f"{self.total:,}"
+        return write_count(self.total)
 
 
 def page_of(rows: QuerySet[Row], asked: str | None, size: int = ROWS_A_PAGE) -> Page[Row]:
@@ -56,6 +51,11 @@ def page_of(rows: QuerySet[Row], asked: str | None, size: int = ROWS_A_PAGE) -> 
 def count_up_to_ceiling(rows: QuerySet[Any]) -> int:
     """Return the number of rows, or COUNT_CEILING + 1 where there are more."""
     return rows.order_by()[: COUNT_CEILING + 1].count()
+
+
+def write_count(counted: int) -> str:
+    """Write a number that was counted up to COUNT_CEILING."""
+    return f"more than {COUNT_CEILING:,}" if counted > COUNT_CEILING else f"{counted:,}"
 
 
 def rows_after(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> QuerySet[Row]:

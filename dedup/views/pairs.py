@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -16,9 +16,18 @@ from dedup import review
 from dedup.differences import Segment, compare_texts
 from dedup.filters import PairFilter
 from dedup.forms import PairDecisionForm
-from dedup.models import Decision, Evidence, Link, Membership, Pair
-from dedup.views.paging import count_up_to_ceiling, page_of, rows_after, rows_before
-from dedup.views.requests import EditorRequest, decision_view, form_fault, query_of, say_decided
+from dedup.models import Decision, Evidence, Membership, Pair
+from dedup.views.paging import count_up_to_ceiling, page_of, rows_after, rows_before, write_count
+from dedup.views.requests import (
+    EditorRequest,
+    decision_view,
+    query_of,
+    refuse,
+    refused_note,
+    say_decided,
+    values_of,
+    with_actors,
+)
 
 _SAID = {
     Decision.Kind.CONFIRM: "Confirmed: duplicates.",
@@ -43,37 +52,46 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
     shown = get_object_or_404(Pair.objects.select_related("left__newspaper", "right__newspaper"), pk=pair_id)
     filterset = PairFilter(request.GET, Pair.objects.all())
     ordered = (filterset.qs, filterset.ordering, shown)
+    decisions = list(with_actors(review.decisions_on(shown)).order_by("-pk"))
     context = {
         "pair": shown,
         "evidence": list(shown.evidence.select_related("run").order_by("stale", "-score", "id")),
-        "decisions": _decisions_on(shown),
+        "decisions": decisions,
+        "seen": decisions[0].pk if decisions else 0,
         "next": rows_after(*ordered).values_list("pk", flat=True).first(),
         "previous": rows_before(*ordered).values_list("pk", flat=True).first(),
-        "left_in_queue": count_up_to_ceiling(filterset.qs),
-        "clusters": _clusters_of(shown.left, shown.right),
+        "left_in_queue": write_count(count_up_to_ceiling(filterset.qs)),
+        "clusters": _clusters_of(shown.left_id, shown.right_id),
+        "note": refused_note(request),
         "note_length": review.MAX_NOTE_CHARACTERS,
         **_comparison(request, shown.left, shown.right),
     }
     return render(request, "dedup/pair.html", context)
 
 
-@decision_view
+def _address(request: HttpRequest, pair_id: int) -> str:
+    return reverse("pair", args=[pair_id]) + query_of(request)
+
+
+@decision_view(_address)
 def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
     """Take a decision on a pair, and go on to the next one of the same selection."""
     decided = get_object_or_404(Pair.objects.select_related("left"), pk=pair_id)
-    here = reverse("pair", args=[pair_id]) + query_of(request)
-    form = PairDecisionForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, form_fault(form.errors))
-        return redirect(here)
-    kind = form.cleaned_data["kind"]
     try:
-        decision = review.decide_pair(pair_id, kind, user=request.user, note=form.cleaned_data["note"])
+        values = values_of(PairDecisionForm(request.POST))
+        decision = review.decide_pair(pair_id, user=request.user, **values)
     except review.ReviewError as error:
-        messages.error(request, str(error))
-        return redirect(here)
-    say_decided(request, _SAID[kind], decision)
+        refuse(request, str(error), page=reverse("pair", args=[pair_id]))
+        return redirect(_address(request, pair_id))
+    say_decided(request, _said(decided, values["kind"]), decision)
     return redirect(_next_address(request, decided))
+
+
+def _said(decided: Pair, kind: Decision.Kind) -> str:
+    clusters = _clusters_of(decided.left_id, decided.right_id)
+    if kind == Decision.Kind.REJECT and clusters["shared"]:
+        return f"Rejected, but earlier confirmations still hold both in cluster {clusters['left']}."
+    return _SAID[kind]
 
 
 def compare(request: HttpRequest) -> HttpResponse:
@@ -85,7 +103,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     known = Pair.objects.filter(left=left, right=right).first()
     if known:
         return redirect("pair", known.pk)
-    context = {"clusters": _clusters_of(left, right), **_comparison(request, left, right)}
+    context = {"clusters": _clusters_of(left.pk, right.pk), **_comparison(request, left, right)}
     return render(request, "dedup/compare.html", context)
 
 
@@ -125,7 +143,9 @@ def _comparison(request: HttpRequest, left: Article, right: Article) -> dict[str
         "view": view if view in VIEWS else "",
         "views": VIEWS,
         "days_apart": abs((left.date - right.date).days),
-        "unfolded": request.GET.get("unfolded") == "1",
+        "headlines_differ": not headline.equal,
+        # Where nothing differs, what the two have in common is all there is to see.
+        "unfolded": text.equal or request.GET.get("unfolded") == "1",
     }
 
 
@@ -138,17 +158,10 @@ def _for_list(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
     return pairs.with_articles().prefetch_related(Prefetch("evidence", queryset=current, to_attr="current_evidence"))  # type: ignore[attr-defined]
 
 
-def _decisions_on(pair: Pair) -> QuerySet[Decision]:
-    """Return the decisions on a pair, and those on a cluster that said something of its two articles."""
-    said = Link.objects.filter(decision=OuterRef("pk"), left=pair.left_id, right=pair.right_id)
-    decisions = Decision.objects.filter(Q(pair=pair) | Exists(said))
-    return decisions.select_related("decided_by", "article", "undone_by__decided_by")
-
-
-def _clusters_of(left: Article, right: Article) -> dict[str, Any]:
+def _clusters_of(left: int, right: int) -> dict[str, Any]:
     """Return the cluster of each article, and whether it is one and the same."""
     of = dict(Membership.objects.filter(article__in=[left, right]).values_list("article_id", "cluster_id"))
-    first, second = of.get(left.pk), of.get(right.pk)
+    first, second = of.get(left), of.get(right)
     return {"left": first, "right": second, "shared": first is not None and first == second}
 
 

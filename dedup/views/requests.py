@@ -9,13 +9,18 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from dedup.models import Decision
+from dedup.review import MAX_NOTE_CHARACTERS, ReviewError
 
 DECIDE = "dedup.add_decision"
+_REFUSED_NOTE = "refused_note"
 
 
 class EditorRequest(HttpRequest):
@@ -24,10 +29,26 @@ class EditorRequest(HttpRequest):
     user: User
 
 
-def decision_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Make a view that takes a decision: POST only (405), and only from those who may decide (403)."""
-    guarded = permission_required(DECIDE, raise_exception=True)(view)
-    return wraps(view)(require_POST(guarded))
+def decision_view(address: Callable[..., str]) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+    """Make a view that takes a decision: POST only (405), and only from those who may decide (403).
+
+    `address` returns the address of the page that has the form. A GET goes there: so does a browser whose session
+    had ended when the form was posted, once its user has logged in.
+    """
+
+    def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        guarded = require_POST(permission_required(DECIDE, raise_exception=True)(view))
+
+        @wraps(view)
+        def answer(request: EditorRequest, **numbers: int) -> HttpResponse:
+            if request.method == "GET":
+                messages.warning(request, "Nothing was decided: you had to log in first.")
+                return redirect(address(request, **numbers))
+            return guarded(request, **numbers)
+
+        return answer
+
+    return decorate
 
 
 def safe_next(request: HttpRequest, otherwise: str) -> str:
@@ -50,6 +71,34 @@ def say_decided(request: HttpRequest, text: str, decision: Decision) -> None:
     messages.success(request, text, extra_tags=str(decision.pk))
 
 
-def form_fault(errors: dict[str, Any]) -> str:
-    """Return the faults of a posted form in one sentence each."""
-    return " ".join(f"{name}: {error}" for name, found in errors.items() for error in found)
+def refuse(request: HttpRequest, reason: str, *, page: str) -> None:
+    """Say why nothing was decided, and keep the note for the form of the page that the editor is sent back to."""
+    messages.error(request, reason)
+    note = request.POST.get("note", "")[:MAX_NOTE_CHARACTERS]
+    if note:
+        request.session[_REFUSED_NOTE] = {"page": page, "note": note}
+
+
+def refused_note(request: HttpRequest) -> str:
+    """Return, once, the note of a decision that was refused on this page."""
+    kept = request.session.get(_REFUSED_NOTE, {})
+    if kept.get("page") != request.path:
+        return ""
+    note: str = request.session.pop(_REFUSED_NOTE)["note"]
+    return note
+
+
+def with_actors(decisions: QuerySet[Decision]) -> QuerySet[Decision]:
+    """Return the same decisions with what a list shows of them: who, which article (without its texts), what undid it.
+
+    A list that names the pair too has to add it.
+    """
+    rows = decisions.select_related("decided_by", "article", "undone_by__decided_by")
+    return rows.defer("article__content", "article__normalized_text")
+
+
+def values_of(form: Form) -> dict[str, Any]:
+    """Return what a posted form says. Raises ReviewError, with a sentence for each fault."""
+    if form.is_valid():
+        return form.cleaned_data
+    raise ReviewError(" ".join(f"{name}: {error}" for name, found in form.errors.items() for error in found))

@@ -45,7 +45,10 @@ def run_new(request: EditorRequest) -> HttpResponse:
     form = RunForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         _enqueue(form.cleaned_data, user_id=request.user.pk)
-        messages.success(request, "The run is queued. It appears here once a worker has taken it up.")
+        messages.success(
+            request,
+            "The run is queued. Once a worker has taken it up, it appears here, or why it could not begin.",
+        )
         return redirect("runs")
     return render(request, "dedup/run_new.html", {"form": form}, status=400 if form.is_bound else 200)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from dedup.models import Cluster, Pair
 from tests.conftest import StoreArticle
@@ -71,6 +71,11 @@ def desk(chromium: Browser, transactional_db: None, django_db_serialized_rollbac
         *(store(headline=f"Ferry sails again, {paper}", newspaper=paper) for paper in papers), score=0.7
     )
     return Desk(first, second, other, cluster)
+
+
+def settled(page: Page) -> None:
+    """Wait until the page takes decisions."""
+    expect(page.locator("html")).to_have_attribute("data-state", "ready")
 
 
 Opener = Callable[..., Page]

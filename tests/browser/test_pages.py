@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from dedup import review
 from dedup.models import DetectionRun
-from tests.browser.conftest import Desk, Opener
+from tests.browser.conftest import Desk, Opener, settled
 
 pytestmark = pytest.mark.browser
 
@@ -56,6 +56,7 @@ def test_no_page_shuts_anybody_out(desk: Desk, open_desk: Opener, scheme: str) -
     for address in addresses(desk):
         page.goto(address)
         found += faults(page)
+    settled(page)
     page.get_by_role("button", name="Log out").click()
     found += faults(page)
 
@@ -70,6 +71,13 @@ def test_no_page_is_wider_than_a_phone(desk: Desk, open_desk: Opener) -> None:
         widths[address] = page.evaluate("document.documentElement.scrollWidth")
 
     assert {address: width for address, width in widths.items() if width > PHONE["width"]} == {}
+
+
+def test_a_phone_is_told_of_no_keys(desk: Desk, open_desk: Opener) -> None:
+    page = open_desk(viewport=PHONE, is_mobile=True, has_touch=True)
+
+    expect(page.get_by_text("Every decision can be undone.")).to_be_visible()
+    expect(page.locator("kbd").filter(visible=True)).to_have_count(0)
 
 
 def test_dark_is_dark_without_javascript(desk: Desk, open_desk: Opener) -> None:

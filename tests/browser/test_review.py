@@ -8,13 +8,19 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dedup.models import Decision, Pair
-from tests.browser.conftest import Desk, Opener
+from tests.browser.conftest import Desk, Opener, settled
 
 pytestmark = pytest.mark.browser
 
 
 def state_of(pair: Pair) -> str:
     return Pair.objects.get(pk=pair.pk).state
+
+
+def press(page: Page, key: str) -> None:
+    """Press a key on a page that takes decisions."""
+    settled(page)
+    page.keyboard.press(key)
 
 
 def notice(page: Page) -> str:
@@ -34,12 +40,12 @@ def test_pairs_are_reviewed_with_keys(desk: Desk, open_desk: Opener) -> None:
     expect(page).to_have_url(re.compile(rf"/pairs/{desk.first.pk}/\?.*pass_name=trigram"))
     expect(page.locator("del", has_text="Monday")).to_be_visible()
 
-    page.keyboard.press("y")
+    press(page, "y")
     expect(page).to_have_url(re.compile(rf"/pairs/{desk.second.pk}/\?.*pass_name=trigram"))
     assert notice(page) == "Confirmed: duplicates."
     assert state_of(desk.first) == "confirmed"
 
-    page.keyboard.press("z")
+    press(page, "z")
     expect(page).to_have_url(re.compile(rf"/pairs/{desk.first.pk}/\?.*pass_name=trigram"))
     assert notice(page) == "Undone: confirmed the pair."
     assert state_of(desk.first) == "undecided"
@@ -48,9 +54,9 @@ def test_pairs_are_reviewed_with_keys(desk: Desk, open_desk: Opener) -> None:
     expect(page).to_have_url(re.compile(rf"/pairs/{desk.second.pk}/"))
     page.keyboard.press("k")
     expect(page).to_have_url(re.compile(rf"/pairs/{desk.first.pk}/"))
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page).to_have_url(re.compile(rf"/pairs/{desk.second.pk}/"))
-    page.keyboard.press("n")
+    press(page, "n")
     expect(page).to_have_url(re.compile(r"/queue/\?"))
     assert (state_of(desk.first), state_of(desk.second)) == ("unsure", "rejected")
     page.get_by_role("link", name="History").click()
@@ -66,15 +72,17 @@ def test_typing_a_note_decides_nothing_and_keys_can_be_switched_off(desk: Desk, 
     page.keyboard.type("yes, my own note")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Keys").click()
-    page.keyboard.press("y")
+    press(page, "y")
     page.reload()
-    page.keyboard.press("y")
+    press(page, "y")
     expect(page).to_have_url(re.compile(rf"/pairs/{desk.first.pk}/$"))
     page.get_by_role("button", name="Keys").click()
     page.keyboard.press("Control+y")
     assert not Decision.objects.exists()
 
     page.fill("#note", "Same wire.")
+    page.press("#note", "Enter")
+    expect(page).to_have_url(re.compile(rf"/pairs/{desk.first.pk}/$"))
     page.get_by_role("button", name="Duplicate y", exact=True).click()
     expect(page.locator(".notice").first).to_contain_text("Confirmed")
     assert Decision.objects.get().note == "Same wire."
@@ -88,12 +96,16 @@ def test_a_cluster_is_put_right_and_confirmed(desk: Desk, open_desk: Opener) -> 
     page.get_by_role("link", name="Go through these").click()
     expect(page.locator(".member")).to_have_count(4)
 
+    page.fill("#note", "Same wire.")
+    settled(page)
+    page.press("#note", "Enter")
     page.get_by_role("button", name=f"Take out article {out.article_id}").click()
     expect(page.locator(".member")).to_have_count(3)
     assert notice(page) == "The article was taken out."
+    settled(page)
     page.get_by_role("button", name=f"Keep this one article {kept.article_id}").click()
     expect(page.locator(".member-kept")).to_contain_text(kept.article.headline)
-    page.keyboard.press("y")
+    press(page, "y")
     expect(page.locator(".notice").first).to_contain_text(f"Cluster {cluster.pk} confirmed.")
     cluster.refresh_from_db()
     assert (cluster.state, cluster.size, cluster.kept_id) == ("confirmed", 3, kept.article_id)
@@ -114,6 +126,9 @@ def test_everything_works_without_javascript(desk: Desk, open_desk: Opener) -> N
     page.get_by_role("button", name="Apply").click()
     expect(page.locator(".pair-row")).to_have_count(1)
     page.get_by_role("link", name="Review these").click()
+    page.fill("#note", "Same wire.")
+    page.press("#note", "Enter")
+    assert not Decision.objects.exists()
     page.get_by_role("button", name="Not a duplicate").click()
     assert state_of(desk.other) == "rejected"
     expect(page).to_have_url(re.compile(r"/queue/\?pass_name=title"))
@@ -132,6 +147,11 @@ def test_everything_works_without_javascript(desk: Desk, open_desk: Opener) -> N
     page.get_by_role("button", name="Confirm: all 4 are the same").click()
     desk.cluster.refresh_from_db()
     assert desk.cluster.state == "confirmed"
+    dissolve = page.get_by_role("button", name="Dissolve this cluster")
+    expect(dissolve).not_to_be_visible()
+    page.locator("summary", has_text="None of these belong together").click()
+    dissolve.click()
+    expect(page.locator(".notice").first).to_contain_text(f"Cluster {desk.cluster.pk} dissolved.")
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
 
@@ -145,3 +165,36 @@ def test_the_list_follows_the_filter_and_the_browsers_way_back(desk: Desk, open_
     expect(page).to_have_url(re.compile("pass_name=title"))
     page.go_back()
     expect(page.locator(".pair-row")).to_have_count(6)
+
+
+def test_the_second_of_two_clicks_decides_nothing(desk: Desk, open_desk: Opener) -> None:
+    page = open_desk()
+    page.clock.install(time=0)
+    page.clock.pause_at(1_000)
+    page.goto(f"/pairs/{desk.first.pk}/")
+    page.clock.run_for(500)
+    duplicate = page.get_by_role("button", name="Duplicate y", exact=True)
+    duplicate.click()
+    # It stands where the button of the next pair stands; the time of the page has not moved on.
+    expect(page).to_have_url(re.compile(rf"/pairs/{desk.other.pk}/"))
+    expect(page.locator("html")).to_have_attribute("data-state", "settling")
+    page.clock.run_for(499)
+    duplicate.click()
+    page.keyboard.press("y")
+    page.clock.run_for(1)
+    page.get_by_role("button", name="Not a duplicate").click()
+    expect(page).to_have_url(re.compile(rf"/pairs/{desk.second.pk}/"))
+
+    assert [state_of(pair) for pair in (desk.first, desk.other, desk.second)] == ["confirmed", "rejected", "undecided"]
+    assert Decision.objects.count() == 2
+
+
+def test_a_form_that_is_on_its_way_is_not_sent_again(desk: Desk, open_desk: Opener) -> None:
+    page = open_desk()
+    page.goto(f"/pairs/{desk.first.pk}/")
+    settled(page)
+    # Both in one go, before the browser has left the page.
+    page.evaluate("for (const name of ['confirm', 'reject']) document.querySelector(`[value=${name}]`).click()")
+    expect(page).to_have_url(re.compile(rf"/pairs/{desk.other.pk}/"))
+
+    assert Decision.objects.get().kind == "confirm"

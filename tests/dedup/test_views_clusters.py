@@ -38,6 +38,10 @@ def members(cluster: Cluster) -> set[int]:
     return set(Membership.objects.filter(cluster=cluster).values_list("article", flat=True))
 
 
+def listed_ids(*articles: Article) -> str:
+    return ",".join(str(article.pk) for article in articles)
+
+
 def listed(client: Client, **query: Any) -> list[int]:
     page = client.get(reverse("clusters"), query).content.decode()
     return [int(number) for number in re.findall(r'pair-link" href="/clusters/(\d+)/', page)]
@@ -70,7 +74,10 @@ def test_shows_members_pairs_and_links_to_comparisons(desk: Client, trio: tuple[
 
     for article in trio:
         assert article.headline in page
-        assert f'name="articles" value="{article.pk}"' in page
+        assert article.content in page
+    assert f'name="articles" value="{listed_ids(*trio)}"' in page
+    assert "3 different headlines." in page
+    assert "The weakest pair that holds them together scores 0.900." in page
     assert page.count("Kept: stands for the cluster") == 1
     others = [article for article in trio if article.pk != cluster.kept_id]
     for article in others:
@@ -83,9 +90,7 @@ def test_shows_members_pairs_and_links_to_comparisons(desk: Client, trio: tuple[
 
 def test_confirms_what_was_shown(desk: Client, editor: User, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
-    answer = desk.post(
-        reverse("cluster_confirm", args=[cluster.pk]), {"articles": [a.pk for a in trio], "note": "Wire."}
-    )
+    answer = desk.post(reverse("cluster_confirm", args=[cluster.pk]), {"articles": listed_ids(*trio), "note": "Wire."})
 
     assert answer["Location"] == f"/clusters/{cluster.pk}/"
     cluster.refresh_from_db()
@@ -97,7 +102,13 @@ def test_confirms_what_was_shown(desk: Client, editor: User, trio: tuple[Article
         editor,
         "Wire.",
     )
-    assert f"Cluster {cluster.pk} confirmed." in shown(desk, cluster)
+    page = shown(desk, cluster)
+    assert f"Cluster {cluster.pk} confirmed." in page
+    assert "Held together by decisions." in page
+    assert "weakest" not in page
+    page = desk.get(reverse("clusters")).content.decode()
+    assert "held together by decisions" in page
+    assert "weakest" not in page
 
 
 def test_after_a_confirmation_comes_the_next_proposed_cluster(
@@ -106,29 +117,132 @@ def test_after_a_confirmation_comes_the_next_proposed_cluster(
     first, second = make_cluster(*trio), make_cluster(store(), store())
     address = reverse("cluster_confirm", args=[first.pk])
 
-    answer = desk.post(f"{address}?state=proposed", {"articles": [a.pk for a in trio]})
+    answer = desk.post(f"{address}?state=proposed", {"articles": listed_ids(*trio)})
     assert answer["Location"] == f"/clusters/{second.pk}/?state=proposed"
 
 
 def test_a_cluster_that_changed_is_not_confirmed(desk: Client, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
     address = reverse("cluster_confirm", args=[cluster.pk])
-    for seen in ([], [trio[0].pk], ["x"], [article.pk for article in trio] + [10**30]):
-        answer = desk.post(address, {"articles": seen})
+    every = listed_ids(*trio)
+    for seen, fault in (
+        ("", "The form names no article; reload the page and decide anew."),
+        (str(trio[0].pk), "(you saw 1, there are 3 now). Look again."),
+        ("x", "“x” is no article number; reload the page and decide anew."),
+        (f"{every},", "“” is no article number"),
+        (f"{every},0", "“0” is no article number"),
+        (f"{every},{10**30}", f"“{10**30}” is no article number"),
+    ):
+        answer = desk.post(address, {"articles": seen, "note": "Same wire."})
         assert answer["Location"] == f"/clusters/{cluster.pk}/"
-        assert "notice-error" in shown(desk, cluster)
+        page = shown(desk, cluster)
+        assert "notice-error" in page
+        assert fault in page
+        assert 'name="note" value="Same wire."' in page
     assert not Decision.objects.exists()
+
+
+def test_a_cluster_of_more_than_a_thousand_articles(
+    desk: Client, store: StoreArticle, trio: tuple[Article, ...]
+) -> None:
+    cluster = make_cluster(*trio)
+    newspaper = trio[0].newspaper
+    many = Article.objects.bulk_create(
+        Article(
+            newspaper=newspaper,
+            date=trio[0].date,
+            headline="Pier closes",
+            url=f"https://paper.example/{number}",
+            content="Text.",
+            normalizer_version=1,
+        )
+        for number in range(1100)
+    )
+    Membership.objects.bulk_create(Membership(cluster=cluster, article=article) for article in many)
+    Cluster.objects.update(size=1103)
+    page = shown(desk, cluster)
+    assert page.count('<li class="member') == 200
+    assert "The first 200 of 1,103 are shown; a decision on the cluster is about all of them." in page
+    seen = re.findall(r'name="articles" value="([\d,]+)"', page)
+    answer = desk.post(reverse("cluster_confirm", args=[cluster.pk]), {"articles": seen})
+
+    assert answer["Location"] == f"/clusters/{cluster.pk}/"
+    assert len(Decision.objects.get().articles) == 1103
+
+
+def test_dissolves_a_cluster_and_goes_on(
+    desk: Client, editor: User, store: StoreArticle, trio: tuple[Article, ...]
+) -> None:
+    first, second = make_cluster(*trio), make_cluster(store(), store())
+    page = shown(desk, first)
+    assert f'formaction="/clusters/{first.pk}/reject/"' in page.split("None of these belong together")[1]
+    seen = {"articles": listed_ids(*trio), "note": "A column's name."}
+    answer = desk.post(reverse("cluster_reject", args=[first.pk]) + "?size_from=2", seen)
+
+    assert answer["Location"] == f"/clusters/{second.pk}/?size_from=2"
+    decision = Decision.objects.get()
+    assert (decision.kind, decision.cluster_number, decision.note) == ("reject_cluster", first.pk, "A column's name.")
+    assert not Cluster.objects.filter(pk=first.pk).exists()
+    assert f"Cluster {first.pk} dissolved." in shown(desk, second)
+    seen = {"articles": listed_ids(*Article.objects.filter(membership__cluster=second))}
+    assert desk.post(reverse("cluster_reject", args=[second.pk]), seen)["Location"] == "/clusters/"
+
+
+def test_a_cluster_that_changed_is_not_dissolved(desk: Client, trio: tuple[Article, ...]) -> None:
+    cluster = make_cluster(*trio)
+    answer = desk.post(reverse("cluster_reject", args=[cluster.pk]), {"articles": listed_ids(*trio[:2])})
+
+    assert answer["Location"] == f"/clusters/{cluster.pk}/"
+    assert "(you saw 2, there are 3 now). Look again." in shown(desk, cluster)
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize("action", ["cluster_confirm", "cluster_reject", "cluster_keep"])
+def test_a_decision_on_a_cluster_that_is_gone(
+    desk: Client, editor: User, trio: tuple[Article, ...], action: str
+) -> None:
+    cluster = make_cluster(*trio)
+    review.reject_cluster(cluster.pk, [article.pk for article in trio], user=editor)
+    seen = {"articles": listed_ids(*trio), "article": trio[0].pk}
+    answer = desk.post(reverse(action, args=[cluster.pk]) + "?size_from=2", seen, follow=True)
+
+    assert answer.redirect_chain[0][0].startswith(f"/clusters/{cluster.pk}/?size_from=2")
+    page = answer.content.decode()
+    assert f"Cluster {cluster.pk} is no longer there; its articles were clustered anew." in page
+    assert f"Cluster {cluster.pk} does not exist any more" in page
+    assert "dissolved the cluster" in page
+    assert Decision.objects.count() == 1
+
+
+@pytest.mark.parametrize("action", ["cluster_confirm", "cluster_reject", "cluster_keep", "cluster_take_out"])
+def test_a_session_that_ended_before_the_decision_is_told(desk: Client, trio: tuple[Article, ...], action: str) -> None:
+    cluster = make_cluster(*trio)
+    answer = desk.get(reverse(action, args=[cluster.pk]) + "?size_from=2")
+
+    assert answer["Location"] == f"/clusters/{cluster.pk}/?size_from=2"
+    assert "Nothing was decided: you had to log in first." in shown(desk, cluster)
+    assert desk.put(reverse(action, args=[cluster.pk])).status_code == 405
+
+
+def test_long_texts_are_cut_on_the_page(desk: Client, store: StoreArticle) -> None:
+    cluster = make_cluster(store("a" * 200, headline="Pier"), store("b" * 201, headline="Pier"))
+    page = shown(desk, cluster)
+
+    assert f'dir="auto">{"a" * 200}</p>' in page
+    assert f'dir="auto">{"b" * 199}…</p>' in page
+    assert "different headlines" not in page
 
 
 def test_takes_one_out_and_keeps_the_rest(desk: Client, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
     answer = desk.post(reverse("cluster_take_out", args=[cluster.pk]), {"article": trio[2].pk})
 
-    assert answer["Location"] == f"/clusters/{cluster.pk}/"
+    assert answer["Location"] == f"/clusters/{cluster.pk}/#members"
     assert members(cluster) == {trio[0].pk, trio[1].pk}
     page = shown(desk, cluster)
     assert "The article was taken out." in page
     assert "took an article out" in page
+    assert '<h2 id="members">' in page
 
 
 def test_a_cluster_of_two_is_gone_when_one_is_taken_out(desk: Client, store: StoreArticle) -> None:
@@ -157,7 +271,7 @@ def test_chooses_the_article_to_keep(desk: Client, trio: tuple[Article, ...]) ->
     other = next(article for article in trio if article.pk != cluster.kept_id)
     answer = desk.post(reverse("cluster_keep", args=[cluster.pk]), {"article": other.pk})
 
-    assert answer["Location"] == f"/clusters/{cluster.pk}/"
+    assert answer["Location"] == f"/clusters/{cluster.pk}/#members"
     cluster.refresh_from_db()
     assert cluster.kept_id == other.pk
 
@@ -170,26 +284,39 @@ def test_articles_that_are_not_in_the_cluster(
     cluster = make_cluster(*trio)
     answer = desk.post(reverse(action, args=[cluster.pk]), {"article": article})
 
-    assert answer["Location"] == f"/clusters/{cluster.pk}/"
+    assert answer["Location"] == f"/clusters/{cluster.pk}/#members"
     assert "notice-error" in shown(desk, cluster)
     assert not Decision.objects.exists()
 
 
-def test_a_contradiction_is_shown(desk: Client, trio: tuple[Article, ...]) -> None:
+def test_a_contradiction_is_shown(desk: Client, editor: User, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
     rejected = make_pair(trio[1], trio[2], trigram=0.4)
-    Pair.objects.filter(pk=rejected.pk).update(state="rejected")
+    review.confirm_cluster(cluster.pk, [article.pk for article in trio], user=editor)
+    assert "contradicts" not in shown(desk, cluster)
+    review.decide_pair(rejected.pk, "reject", user=editor)
     page = shown(desk, cluster)
 
     assert "This cluster contradicts a decision" in page
-    assert f'<li><a href="/pairs/{rejected.pk}/"' in page
+    assert f'<li><a href="/pairs/{rejected.pk}/" dir="auto">Pier closed / Pier is shut</a></li>' in page
+
+
+def test_a_contradiction_without_a_pair_is_shown(desk: Client, editor: User, trio: tuple[Article, ...]) -> None:
+    cluster = make_cluster(*trio)
+    review.confirm_cluster(cluster.pk, [article.pk for article in trio], user=editor)
+    review.take_out(cluster.pk, trio[2].pk, user=editor)
+    review.decide_pair(Pair.objects.get(left=trio[0], right=trio[2]).pk, "confirm", user=editor)
+    page = shown(desk, cluster)
+
+    address = f"/compare/?left={trio[1].pk}&amp;right={trio[2].pk}"
+    assert re.findall(r'<li><a href="([^"]+)" dir="auto">Pier closed / Pier is shut<', page) == [address]
 
 
 def test_visitors_look_and_do_not_decide(visitor: Client, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
 
     assert "<form" not in shown(visitor, cluster).split("<main", 1)[1]
-    for action in ("cluster_confirm", "cluster_keep", "cluster_take_out"):
+    for action in ("cluster_confirm", "cluster_reject", "cluster_keep", "cluster_take_out"):
         assert visitor.post(reverse(action, args=[cluster.pk]), {"article": trio[0].pk}).status_code == 403
     assert not Decision.objects.exists()
 
@@ -209,8 +336,8 @@ def test_the_page_costs_a_fixed_number_of_queries(
     desk: Client, trio: tuple[Article, ...], store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     small, large = make_cluster(*trio), make_cluster(*(store() for _ in range(8)))
-    # session, user, 2 x permissions, cluster, members, URLs, lengths, pairs of the kept one, pairs, evidence,
-    # rejected pairs, decisions, next, previous
+    # session, user, 2 x permissions, cluster, headlines, standing links, members, URLs, texts, pairs of the kept one,
+    # pairs, evidence, decisions, next, previous
     for cluster in (small, large):
-        with django_assert_num_queries(15):
+        with django_assert_num_queries(16):
             shown(desk, cluster)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import re
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.db import DatabaseError, connection
 from django.test import Client, override_settings
 from django.urls import reverse
-from django_tasks_db.models import DBTaskResult
 
 from articles.ingest import SeenURL, attach_urls
 from articles.models import Article, ArticleURL, Newspaper
 from dedup import review
-from dedup.models import Decision, DetectionRun, Pair, Profile, RunBlock
+from dedup.models import Decision, Pair
 from tests.conftest import StoreArticle
 from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_user
 
@@ -161,70 +158,6 @@ def test_an_article_with_its_urls_cluster_and_pairs(desk: Client, store: StoreAr
     text_of(desk, "/articles/4711/", status=404)
 
 
-# ---- runs ----
-
-
-def test_runs_and_the_page_of_one(desk: Client) -> None:
-    run = make_run(error="out of memory", state=DetectionRun.State.FAILED)
-    RunBlock.objects.create(
-        run=run, pass_name="trigram", first_day="2026-03-01", last_day="2026-03-31", pairs=1234, seconds=1.5
-    )
-
-    assert f'href="/runs/{run.pk}/"' in text_of(desk, "/runs/")
-    page = text_of(desk, f"/runs/{run.pk}/")
-    for expected in ("out of memory", "failed", "threshold", "0.6", "1,234", "1.50", "1 Mar 2026 to 31 Mar 2026"):
-        assert expected in page
-
-
-def test_a_finished_run_shows_what_it_found_and_what_it_was_asked(desk: Client, store: StoreArticle) -> None:
-    for paper in ("Harbour Post", "Inland Courier"):
-        store("The ferry sails at noon on weekdays until the end of May.", newspaper=paper)
-    call_command("find_duplicates", "--newspaper=Harbour Post", "--newspaper=Inland Courier", stdout=io.StringIO())
-    page = text_of(desk, f"/runs/{DetectionRun.objects.get().pk}/")
-    for expected in (
-        "Harbour Post, Inland Courier",
-        "Similar text",
-        "All, each pair once",
-        "Share of all articles",
-        "50.0%",
-    ):
-        assert expected in page
-
-
-def test_starting_a_run_is_for_admins(desk: Client) -> None:
-    assert "Start a run" not in text_of(desk, "/runs/")
-    text_of(desk, "/runs/new/", status=403)
-    assert desk.post("/runs/new/").status_code == 403
-
-
-def test_an_admin_starts_a_run(client: Client, store: StoreArticle) -> None:
-    admin = make_user("ada", "admin")
-    client.force_login(admin)
-    newspaper = store().newspaper
-    profile = Profile.objects.get(is_default=True)
-    assert "manage.py db_worker" in text_of(client, "/runs/new/")
-    asked = {"profile": profile.pk, "since": "2026-03-01", "until": "", "newspapers": [newspaper.pk]}
-
-    assert client.post("/runs/new/", asked)["Location"] == "/runs/"
-    assert DBTaskResult.objects.get().args_kwargs["kwargs"] == {
-        "profile_id": profile.pk,
-        "since": "2026-03-01",
-        "until": None,
-        "newspaper_ids": [newspaper.pk],
-        "user_id": admin.pk,
-    }
-    assert "The run is queued." in text_of(client, "/runs/")
-
-
-def test_a_run_that_ends_before_it_begins_is_refused(client: Client) -> None:
-    client.force_login(make_user("ada", "admin"))
-    asked = {"profile": Profile.objects.get(is_default=True).pk, "since": "2026-03-02", "until": "2026-03-01"}
-    answer = client.post("/runs/new/", asked)
-
-    assert answer.status_code == 400
-    assert "2026-03-01 is before 2026-03-02" in answer.content.decode()
-
-
 # ---- history ----
 
 
@@ -296,6 +229,16 @@ def test_the_history_costs_the_same_queries_for_one_and_for_ten(
         # session, user, deciders of the form, page, count, 2 x permissions
         with django_assert_num_queries(7):
             text_of(desk, "/history/")
+
+
+def test_a_session_that_ended_before_an_undo_is_told(desk: Client, editor: User, store: StoreArticle) -> None:
+    decision = review.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
+    answer = desk.get(reverse("undo", args=[decision.pk]))
+
+    assert answer["Location"] == "/history/"
+    assert "Nothing was decided: you had to log in first." in text_of(desk, "/history/")
+    assert desk.put(reverse("undo", args=[decision.pk])).status_code == 405
+    assert Decision.objects.count() == 1
 
 
 # ---- health and faults ----

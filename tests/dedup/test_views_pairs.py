@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -12,9 +13,9 @@ from django.urls import reverse
 from articles.ingest import SeenURL, attach_urls
 from articles.models import ArticleURL
 from dedup import review
-from dedup.models import Decision, Evidence, Pair
+from dedup.models import Cluster, Decision, DetectionRun, Evidence, Pair
 from tests.conftest import StoreArticle
-from tests.factories import make_cluster, make_pair, make_run
+from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +34,7 @@ def shown(client: Client, pair: Pair, **query: Any) -> str:
 
 
 def decide(client: Client, pair: Pair, kind: str, query: str = "", **fields: str) -> Any:
-    return client.post(reverse("pair_decide", args=[pair.pk]) + query, {"kind": kind, **fields})
+    return client.post(reverse("pair_decide", args=[pair.pk]) + query, {"kind": kind, "seen": "0", **fields})
 
 
 def test_marks_what_differs_in_text_and_headline(desk: Client, pair: Pair) -> None:
@@ -58,6 +59,52 @@ def test_long_equal_stretches_are_folded_until_unfolded(desk: Client, store: Sto
 
     assert '<details class="fold"><summary>' in shown(desk, folded)
     assert '<details class="fold" open><summary>' in shown(desk, folded, unfolded="1")
+
+
+def test_texts_that_are_the_same_are_not_folded(desk: Client, store: StoreArticle) -> None:
+    text = " ".join(f"Sentence {number} says nothing new at all." for number in range(20))
+    alike = make_pair(store(text, headline="Pier closes"), store(text, headline="Pier closes"), exact=1.0)
+    page = shown(desk, alike)
+
+    assert "<strong>The two texts are the same, word for word.</strong>" in page
+    assert '<details class="fold" open><summary>' in page
+    assert "Show only what differs" not in page
+
+
+def test_headlines_that_differ_over_the_same_text_are_told(desk: Client, store: StoreArticle) -> None:
+    alike = make_pair(
+        store("Read more below.", headline="Pier closes"), store("Read more below.", headline="Rates rise"), exact=1.0
+    )
+
+    said = "<strong>The two texts are the same, word for word, but the headlines differ.</strong>"
+    assert said in shown(desk, alike)
+
+
+@pytest.mark.parametrize(
+    ("pass_name", "details", "text"),
+    [
+        ("trigram", {}, "first 1,000 characters"),
+        ("exact", {"articles": 2, "headlines": 1}, ""),
+        ("exact", {"articles": 5, "headlines": 1}, "in 5 articles"),
+        ("exact", {"articles": 2, "headlines": 2}, "in 2 articles, under 2 headlines in one newspaper"),
+        ("exact", {"articles": 1500, "headlines": 30}, "in 1,500 articles, under 30 headlines in one newspaper"),
+        ("title", {"shared": "pier closes", "articles": 3}, "“pier closes” · in 3 articles"),
+        ("title", {"shared": "pier closes", "articles": 2}, "“pier closes”"),
+    ],
+)
+def test_evidence_in_words(desk: Client, pair: Pair, pass_name: str, details: dict[str, Any], text: str) -> None:
+    DetectionRun.objects.update(config={"trigram": {"enabled": True, "prefix": 1000}, "exact": {"enabled": True}})
+    pair.evidence.update(pass_name=pass_name, details=details)
+    page = shown(desk, pair)
+
+    found = page.split('class="evidence"')[1].split("</section>")[0]
+    assert re.findall(r'<span class="aside">(.*?)</span>', found) == ([text] if text else [])
+
+
+def test_a_pair_without_evidence(desk: Client, pair: Pair) -> None:
+    pair.evidence.all().delete()
+
+    assert "No pass says anything of this pair any more." in shown(desk, pair)
 
 
 def test_scores_are_cut_and_stale_evidence_is_named(desk: Client, pair: Pair) -> None:
@@ -139,6 +186,49 @@ def test_a_note_has_a_bound(desk: Client, pair: Pair) -> None:
     assert not Decision.objects.exists()
 
 
+def test_what_somebody_else_decided_meanwhile_is_not_overruled_unseen(desk: Client, editor: User, pair: Pair) -> None:
+    earlier = review.decide_pair(pair.pk, "unsure", user=editor)
+    assert f'name="seen" value="{earlier.pk}"' in shown(desk, pair)
+    later = review.decide_pair(pair.pk, "reject", user=make_user("otto", "editor"))
+    answer = decide(desk, pair, "confirm", "?same=False", seen=str(earlier.pk), note="Same <wire>.")
+
+    assert answer["Location"] == f"/pairs/{pair.pk}/?same=False"
+    page = desk.get(answer["Location"]).content.decode()
+    assert "Meanwhile otto rejected the pair" in page
+    assert 'name="note" value="Same &lt;wire&gt;."' in page
+    assert 'name="note" value=""' in shown(desk, pair)
+    assert Decision.objects.count() == 2
+    decide(desk, pair, "confirm", seen=str(later.pk))
+    assert Pair.objects.get(pk=pair.pk).state == "confirmed"
+
+
+@pytest.mark.parametrize("seen", ["", "-1", "x", "99999999999999999999"])
+def test_a_form_that_does_not_say_what_it_showed_is_refused(desk: Client, pair: Pair, seen: str) -> None:
+    answer = decide(desk, pair, "confirm", seen=seen)
+
+    assert 'class="notice notice-error"' in desk.get(answer["Location"]).content.decode()
+    assert not Decision.objects.exists()
+
+
+def test_a_refused_note_comes_back_on_its_own_page_only(desk: Client, pair: Pair, store: StoreArticle) -> None:
+    other = make_pair(store(), store(), trigram=0.7)
+    decide(desk, pair, "nonsense", note="Same wire.")
+
+    assert 'name="note" value=""' in shown(desk, other)
+    assert 'name="note" value="Same wire."' in shown(desk, pair)
+
+
+def test_a_rejection_that_confirmations_outweigh_is_told(desk: Client, editor: User, store: StoreArticle) -> None:
+    first, second, third = store(), store(), store()
+    cluster = make_cluster(first, second, third)
+    pair = make_pair(second, third, trigram=0.7)
+    decision = review.confirm_cluster(cluster.pk, [first.pk, second.pk, third.pk], user=editor)
+    answer = decide(desk, pair, "reject", seen=str(decision.pk))
+
+    said = f"Rejected, but earlier confirmations still hold both in cluster {cluster.pk}."
+    assert said in desk.get(answer["Location"]).content.decode()
+
+
 def test_an_error_of_the_review_is_told(desk: Client, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_args: Any, **_kwargs: Any) -> Decision:
         raise review.ReviewError("Somebody else is faster.")
@@ -197,9 +287,20 @@ def test_visitors_look_and_do_not_decide(visitor: Client, pair: Pair) -> None:
     assert not Decision.objects.exists()
 
 
+def test_a_session_that_ended_before_the_decision_is_told(client: Client, editor: User, pair: Pair) -> None:
+    sent_away = decide(client, pair, "confirm", "?same=False")["Location"]
+    assert sent_away == f"/login/?next=/pairs/{pair.pk}/decide/%3Fsame%3DFalse"
+    account = {"username": "mara", "password": PASSWORD, "next": f"/pairs/{pair.pk}/decide/?same=False"}
+    answer = client.post("/login/", account, follow=True)
+
+    assert answer.redirect_chain[-1] == (f"/pairs/{pair.pk}/?same=False", 302)
+    assert "Nothing was decided: you had to log in first." in answer.content.decode()
+    assert not Decision.objects.exists()
+
+
 def test_deciding_takes_a_post_with_a_token(desk: Client, editor: User, pair: Pair) -> None:
     address = reverse("pair_decide", args=[pair.pk])
-    assert desk.get(address).status_code == 405
+    assert desk.put(address).status_code == 405
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(editor)
     answer = strict.post(address, {"kind": "confirm"})
@@ -213,12 +314,20 @@ def test_pairs_that_do_not_exist(desk: Client) -> None:
     assert desk.post("/pairs/1/decide/", {"kind": "confirm"}).status_code == 404
 
 
-def test_the_page_costs_a_fixed_number_of_queries(desk: Client, pair: Pair, django_assert_num_queries: Any) -> None:
+def test_the_page_costs_a_fixed_number_of_queries(
+    desk: Client, editor: User, pair: Pair, django_assert_num_queries: Any
+) -> None:
     for name in ("exact", "title"):
         Evidence.objects.create(pair=pair, pass_name=name, score=0.5, joins=True, run=make_run())
+    for kind in ("unsure", "confirm"):
+        review.decide_pair(pair.pk, kind, user=editor)
+    review.take_out(Cluster.objects.get().pk, pair.right_id, user=editor)
     # session, user, 2 x permissions, pair, evidence, decisions, next, previous, count, clusters, 2 x URLs
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(13) as asked:
         shown(desk, pair)
+    decisions = next(query["sql"] for query in asked if 'FROM "dedup_decision"' in query["sql"])
+    assert '"articles_article"."headline"' in decisions
+    assert '"articles_article"."content"' not in decisions
 
 
 def test_compares_two_articles_that_are_no_pair(desk: Client, store: StoreArticle, pair: Pair) -> None:

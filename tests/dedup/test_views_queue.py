@@ -123,6 +123,8 @@ def test_says_which_parameter_was_passed_over(desk: Client, pairs: dict[str, Pai
     page = desk.get(reverse("queue"), {"score_from": "7"}).content.decode()
 
     assert "Ensure this value is less than or equal to 1. It was passed over." in page
+    assert '<details class="filter" open>' in page
+    assert '<details class="filter">' in desk.get(reverse("queue")).content.decode()
 
 
 def test_pages_keep_the_filter(desk: Client, store: StoreArticle) -> None:

@@ -2,6 +2,11 @@
 // pressed. They can be switched off (WCAG 2.1.4), which is remembered in this browser.
 
 const STORED = "newsdedup.keys";
+// Whoever clicks twice hits the next page with the second click: so long a page takes no decision, in milliseconds.
+const SETTLING = 500;
+// "settling", then "ready", and "sent" once a form is on its way.
+const desk = document.documentElement.dataset;
+let settling;
 
 function keysAreOn() {
   return localStorage.getItem(STORED) !== "off";
@@ -22,7 +27,7 @@ function onKey(event) {
   }
   const withModifier = event.ctrlKey || event.altKey || event.metaKey;
   // A key held down must not decide on one pair after the other.
-  if (withModifier || event.repeat || isTyping(event.target) || !keysAreOn()) return;
+  if (withModifier || event.repeat || isTyping(event.target) || !keysAreOn() || desk.state === "sent") return;
   // In a table that is wider than the screen, arrows scroll.
   if (event.key.startsWith("Arrow") && event.target.closest(".table-wrap")) return;
   const element = elementFor(event.key);
@@ -32,16 +37,19 @@ function onKey(event) {
   else element.click();
 }
 
-// A second click, or a key pressed while the answer is on its way, must not decide twice.
+// Only what the editor has seen is decided, and only once: no form is sent before the page has settled, nor a second
+// one while the answer is on its way.
 function onSubmit(event) {
   if (event.target.method !== "post") return;
-  if (event.target.dataset.sent) event.preventDefault();
-  event.target.dataset.sent = "yes";
+  if (desk.state === "ready") desk.state = "sent";
+  else event.preventDefault();
 }
 
-// A page that the browser brings back from its memory can be used again.
+// Also when the browser brings a page back from its memory.
 function onShow() {
-  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  desk.state = "settling";
+  clearTimeout(settling);
+  settling = setTimeout(() => (desk.state = "ready"), document.querySelector("form[data-at-once]") ? 0 : SETTLING);
 }
 
 function showSwitch(button) {
