@@ -8,7 +8,7 @@ reach t: no pair is lost, for any dealing of the buckets; a good dealing only ma
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -54,7 +54,8 @@ def similar_pairs(
     other at most `day_window` days later (inclusive). Members are below `universe`. Exact, but for
     TOLERANCE: a score that much below the threshold still counts as reaching it.
     """
-    bits = bits_for(threshold, sets.sizes.mean() if len(days) else 0.0)
+    # Of a large set, because one that fills its sketch is like everything.
+    bits = bits_for(threshold, float(np.quantile(sets.sizes, 0.9)) if len(days) else 0.0)
     sketched = sketch(sets, deal_buckets(sets.head(_SAMPLE_SETS), universe, bits), bits)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     start = 0
@@ -68,14 +69,14 @@ def similar_pairs(
     return SimilarPairs(left[reached], right[reached], scores[reached])
 
 
-def bits_for(threshold: float, mean_size: float) -> int:
-    """Return how many bits leave few false candidates for sets of this mean size; a multiple of 64.
+def bits_for(threshold: float, size: float) -> int:
+    """Return how many bits leave few false candidates for sets of this size; a multiple of 64.
 
     Measured on the trigrams of real news at thresholds 0.5 to 0.9, of 1000 characters (480 trigrams): 896, 640,
     448, 320 and 160 bits let 0.01 % of unlike pairs pass. Any number is right, a small one is slower.
     """
     share = np.interp(threshold, [0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0], [3.0, 1.87, 1.33, 0.93, 0.67, 0.34, 0.2])
-    words = int(np.ceil(share * mean_size / _WORD_BITS))
+    words = int(np.ceil(share * size / _WORD_BITS))
     return _WORD_BITS * min(max(words, 1), _MOST_BITS // _WORD_BITS)
 
 
@@ -94,7 +95,7 @@ def deal_buckets(sample: Ragged, universe: int, bits: int) -> npt.NDArray[np.uin
     return dealt
 
 
-@cache
+@lru_cache(maxsize=4)
 def _hashed_buckets(universe: int, bits: int) -> npt.NDArray[np.uint16]:
     hashed = np.arange(universe, dtype=np.uint64) * np.uint64(0x9E3779B1) >> np.uint64(16)
     return (hashed % np.uint64(bits)).astype(np.uint16)
@@ -166,4 +167,17 @@ def jaccard(sets: Ragged, left: IntArray, right: IntArray, universe: int) -> npt
             union = len(members) + len(other) - shared
             scores[position] = shared / union if union else 0.0
         present[members] = 0
+    return scores
+
+
+def jaccard_of_hashed(sets: Ragged, left: IntArray, right: IntArray) -> npt.NDArray[np.float64]:
+    """Return the exact Jaccard similarity of each pair of sets whose members are too wide for a table."""
+    scores = np.zeros(len(left))
+    for place, (one, other) in enumerate(zip(left, right, strict=True)):
+        first = sets.values[sets.offsets[one] : sets.offsets[one + 1]]
+        second = sets.values[sets.offsets[other] : sets.offsets[other + 1]]
+        both = np.concatenate([first, second])
+        both.sort()
+        shared = int(np.count_nonzero(both[1:] == both[:-1]))
+        scores[place] = shared / (len(both) - shared) if len(both) else 0.0
     return scores

@@ -217,7 +217,7 @@ NOT_A_THRESHOLD = "is not PASS=SCORE with a score in 0..1, such as trigram=0.7"
         (["--threshold", "trigram"], f"--threshold 'trigram' {NOT_A_THRESHOLD}"),
         (["--threshold", "trigram=high"], f"--threshold 'trigram=high' {NOT_A_THRESHOLD}"),
         (["--threshold", "trigram=7"], "trigram: threshold is 7.0; it must be from 0.3 to 1 (similarity, 0..1)"),
-        (["--threshold", "url=0.7"], "the pass 'url' has no threshold; these have: trigram"),
+        (["--threshold", "url=0.7"], "the pass 'url' has no threshold; these have: trigram, minhash, stopword, sentence"),
         (["--day-window", "-1"], "trigram: day_window is -1; it must be from 0 to 365 (days, inclusive)"),
         (["--prefix", "0"], "trigram: prefix is 0; it must be from 50 to 100000 (characters of normalised text)"),
         (["--profile", "none such"], "there is no profile 'none such'; there are: default"),

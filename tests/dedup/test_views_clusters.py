@@ -260,7 +260,7 @@ def test_a_cluster_of_two_is_gone_when_one_is_taken_out(desk: Client, store: Sto
 
 
 def test_a_cluster_that_never_was(desk: Client) -> None:
-    gone = desk.get("/clusters/4711/")
+    gone = desk.get("/clusters/4711000000/")
 
     assert gone.status_code == 404
     assert "No cluster has had this number yet." in gone.content.decode()
@@ -277,7 +277,7 @@ def test_chooses_the_article_to_keep(desk: Client, trio: tuple[Article, ...]) ->
 
 
 @pytest.mark.parametrize("action", ["cluster_keep", "cluster_take_out"])
-@pytest.mark.parametrize("article", ["", "x", "0", "99999999999999999999", "4711"])
+@pytest.mark.parametrize("article", ["", "x", "0", "99999999999999999999", "4711000000"])
 def test_articles_that_are_not_in_the_cluster(
     desk: Client, trio: tuple[Article, ...], action: str, article: str
 ) -> None:

@@ -155,7 +155,7 @@ def test_an_article_with_its_urls_cluster_and_pairs(desk: Client, store: StoreAr
     assert 'href="https://feed.example/1"' in page
     assert f'href="/clusters/{cluster.pk}/"' in page
     assert f'href="/pairs/{Pair.objects.get().pk}/"' in page
-    text_of(desk, "/articles/4711/", status=404)
+    text_of(desk, "/articles/4711000000/", status=404)
 
 
 # ---- history ----

@@ -30,12 +30,9 @@ def find(name: str, window: Window = DAYS) -> list[Candidate]:
 @pytest.fixture
 def small_corpus(store):
     """Two newspapers in which every pass finds something, on several days."""
-    for day in ("2026-03-02", "2026-03-03", "2026-03-05"):
+    for day in ("2026-03-02", "2026-03-04"):
         for paper in ("Harbour Post", "Inland Courier"):
             store(WIRE, newspaper=paper, date=day, headline="Northern breakwater to close")
-            store(
-                WIRE + " Ferries are not affected.", newspaper=paper, date=day, headline="Northern breakwater to close"
-            )
             for tail in ("?utm_source=feed", "?utm_source=letter"):
                 host = paper.lower().replace(" ", "")
                 store(newspaper=paper, date=day, url=f"https://{host}.example/news/{day}/bridge-opens{tail}")
@@ -78,9 +75,9 @@ def test_an_empty_store_and_a_single_article_give_nothing(name, store) -> None:
 def test_the_scope_bounds_both_articles(name, small_corpus) -> None:
     paper = Newspaper.objects.get(name="Harbour Post")
     window = dataclasses.replace(
-        DAYS, since=datetime.date(2026, 3, 3), until=datetime.date(2026, 3, 3), newspaper_ids=(paper.pk,)
+        DAYS, since=datetime.date(2026, 3, 4), until=datetime.date(2026, 3, 4), newspaper_ids=(paper.pk,)
     )
-    inside = set(Article.objects.filter(date="2026-03-03", newspaper=paper).values_list("pk", flat=True))
+    inside = set(Article.objects.filter(date="2026-03-04", newspaper=paper).values_list("pk", flat=True))
     found = {(each.left, each.right) for each in find(name, window)}
     assert found
     assert all({left, right} <= inside for left, right in found)

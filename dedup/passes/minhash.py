@@ -1,0 +1,188 @@
+"""The minhash pass: much the same text at any distance in time.
+
+MinHash and locality-sensitive hashing name the candidates (dedup/lsh.py), and each is then verified by the exact
+Jaccard similarity of the two sets of shingles: a pair that is reported is right, and a
+pair at the threshold is missed with a probability that the settings bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup import lsh
+from dedup.passes.base import ConfigError, Connection, PassConfig, setting
+from dedup.passes.grouping import scope_parameters
+from dedup.shingles import IntArray, character_shingle_sets
+from dedup.sketches import jaccard_of_hashed
+from dedup.types import Candidate, Window
+
+# Articles that are read at once; of each, some two hundred bytes stay in memory.
+_PAGE = 2_000
+# Candidates whose texts are read again and compared at once.
+_VERIFIED_AT_ONCE = 2_000
+
+# One page after the other by day and id, from the index article_date: no cursor is held open over a long run.
+_PAGE_SQL = """
+SELECT id, date, left(normalized_text, %(prefix)s)
+FROM articles_article
+WHERE (date, id) > (%(after_day)s, %(after_id)s)
+  AND date BETWEEN %(first_day)s AND %(last_day)s + %(day_window)s
+  AND (%(since)s::date IS NULL OR date >= %(since)s)
+  AND (%(until)s::date IS NULL OR date <= %(until)s)
+  AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
+ORDER BY date, id
+LIMIT %(page)s
+"""
+
+_TEXTS_SQL = "SELECT id, left(normalized_text, %(prefix)s) FROM articles_article WHERE id = ANY (%(ids)s)"
+
+
+@dataclass(frozen=True, slots=True)
+class MinhashConfig(PassConfig):
+    """Settings of the minhash pass."""
+
+    enabled: bool = setting(
+        False,
+        help="Whether the pass is part of a run.",
+        unit="yes or no",
+        source="a choice: it reads whole articles, and pairs over months are templates as often as copies",
+    )
+    clusters: bool = setting(
+        False,
+        help="Whether a pair that only this pass found puts its articles into one cluster. "
+        "Otherwise the pair waits in the queue for an editor.",
+        unit="yes or no",
+        source="SNAP News: over all time, weekly scores and forecasts meet, which are templates",
+    )
+    threshold: float = setting(
+        0.75,
+        range=(0.3, 1.0),
+        unit="Jaccard similarity, 0..1",
+        help="Pairs that score at least this are proposed.",
+        source="SNAP News: the lowest of its thresholds",
+    )
+    day_window: int = setting(
+        36_500,
+        range=(0, 36_500),
+        unit="days, inclusive",
+        help="Two articles are compared when their days of publication are at most this far apart; 36,500 is all time.",
+        source="SNAP News: a third of its pairs are over 60 days apart",
+    )
+    shingle: int = setting(
+        5,
+        range=(2, 20),
+        unit="characters",
+        help="How many neighbouring characters make a shingle.",
+        source="Leskovec, Rajaraman and Ullman, MMDS, 3.2.2; SNAP News",
+    )
+    prefix: int = setting(
+        10_000,
+        range=(50, 100_000),
+        unit="characters of normalised text",
+        help="How much of the beginning of each article is compared.",
+        source="longer than 99 of 100 news articles",
+    )
+    slots: int = setting(
+        256,
+        range=(16, 1024),
+        unit="minima a signature, a power of two",
+        help="More find pairs at the threshold more surely, and take longer.",
+        source="SNAP News: 256 permutations",
+    )
+    recall: float = setting(
+        0.999,
+        range=(0.5, 0.999999),
+        unit="probability",
+        help="How surely a pair at the threshold becomes a candidate; more similar pairs are surer still.",
+        source="a choice: at most one of a thousand is missed",
+    )
+
+    def __post_init__(self) -> None:
+        PassConfig.__post_init__(self)
+        if self.slots & (self.slots - 1):
+            raise ConfigError(f"slots is {self.slots}; it must be a power of two, such as 128, 256 or 512")
+
+
+class _Corpus(NamedTuple):
+    """All articles of the window, ordered by day and id."""
+
+    ids: IntArray
+    days: IntArray
+    keys: npt.NDArray[np.uint32]  # shape (bands, articles)
+    occupied: IntArray  # the positions of the articles that have shingles
+
+
+class MinhashPass:
+    """Pairs whose sets of character shingles have a Jaccard similarity of at least the threshold."""
+
+    name: ClassVar[str] = "minhash"
+    label: ClassVar[str] = "Similar text, any time"
+    by_days: ClassVar[bool] = False
+    config_class: ClassVar[type[PassConfig]] = MinhashConfig
+
+    def find(self, window: Window, config: MinhashConfig, connection: Connection) -> Iterator[Candidate]:
+        """Yield each pair once with its exact similarity. Memory: 200 bytes an article, and the candidates."""
+        corpus = _read_corpus(window, config, connection)
+        left, right = lsh.candidate_pairs(corpus.keys, corpus.occupied)
+        near = corpus.days[right] - corpus.days[left] <= config.day_window
+        near &= corpus.days[left] <= window.last_day.toordinal()
+        left, right = left[near], right[near]
+        for start in range(0, len(left), _VERIFIED_AT_ONCE):
+            chosen = slice(start, start + _VERIFIED_AT_ONCE)
+            pairs = np.stack([corpus.ids[left[chosen]], corpus.ids[right[chosen]]])
+            for first, second, score in _verified(pairs, config, connection):
+                yield Candidate(min(first, second), max(first, second), self.name, score)
+
+
+def _read_corpus(window: Window, config: MinhashConfig, connection: Connection) -> _Corpus:
+    rows = lsh.rows_per_band(config.slots, config.threshold, config.recall)
+    parts: list[_Corpus] = []
+    for ids, days, texts in _pages(window, config, connection):
+        sets = character_shingle_sets(texts, config.shingle)
+        keys = lsh.band_keys(lsh.signatures(sets, config.slots), rows)
+        parts.append(_Corpus(ids, days, keys, np.flatnonzero(sets.sizes)))
+    empty = np.empty(0, dtype=np.int64)
+    if not parts:
+        return _Corpus(empty, empty, np.empty((0, 0), dtype=np.uint32), empty)
+    starts = np.cumsum([0, *(len(part.ids) for part in parts[:-1])])
+    return _Corpus(
+        np.concatenate([part.ids for part in parts]),
+        np.concatenate([part.days for part in parts]),
+        np.concatenate([part.keys for part in parts], axis=1),
+        np.concatenate([part.occupied + start for part, start in zip(parts, starts, strict=True)]),
+    )
+
+
+def _pages(
+    window: Window, config: MinhashConfig, connection: Connection
+) -> Iterator[tuple[IntArray, IntArray, list[str]]]:
+    parameters: dict[str, Any] = {**scope_parameters(window), "prefix": config.prefix, "page": _PAGE}
+    parameters |= {"day_window": config.day_window, "after_day": window.first_day, "after_id": 0}
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(_PAGE_SQL, parameters)
+            rows = cursor.fetchall()
+        if not rows:
+            return
+        ids = np.array([row[0] for row in rows], dtype=np.int64)
+        days = np.array([row[1].toordinal() for row in rows], dtype=np.int64)
+        yield ids, days, [row[2] for row in rows]
+        parameters |= {"after_day": rows[-1][1], "after_id": rows[-1][0]}
+
+
+def _verified(pairs: IntArray, config: MinhashConfig, connection: Connection) -> Iterator[tuple[int, int, float]]:
+    """Yield those of the pairs of article ids that reach the threshold, with their score."""
+    ids, positions = np.unique(pairs, return_inverse=True)
+    with connection.cursor() as cursor:
+        cursor.execute(_TEXTS_SQL, {"prefix": config.prefix, "ids": ids.tolist()})
+        texts = dict(cursor.fetchall())
+    sets = character_shingle_sets([texts[each] for each in ids.tolist()], config.shingle)
+    left, right = positions.reshape(pairs.shape)
+    scores = jaccard_of_hashed(sets, left, right)
+    for place in np.flatnonzero(scores >= config.threshold):
+        yield int(pairs[0, place]), int(pairs[1, place]), float(scores[place])

@@ -1,0 +1,153 @@
+"""The sentence pass: articles that share many of their sentences, whatever stands between them.
+
+Sentences that many articles have, such as “subscribe to our newsletter”, say nothing and are ignored; they
+are counted over the whole scope, so the pass reads all articles of it, whichever days it is asked about.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from dedup.passes.base import Connection, PassConfig, setting
+from dedup.passes.grouping import scope_parameters
+from dedup.sentences import SentenceSets, sentence_sets, shared_sentences
+from dedup.shingles import IntArray, Ragged
+from dedup.types import Candidate, Window
+
+# Articles that are read at once; of each sentence, twelve bytes stay in memory.
+_PAGE = 2_000
+
+# The content, because normalised texts have no sentence ends. One page after the other by day and id, from the
+# index article_date: no cursor is held open over a long run.
+_PAGE_SQL = """
+SELECT id, date, content
+FROM articles_article
+WHERE (date, id) > (%(after_day)s, %(after_id)s)
+  AND (%(since)s::date IS NULL OR date >= %(since)s)
+  AND (%(until)s::date IS NULL OR date <= %(until)s)
+  AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
+ORDER BY date, id
+LIMIT %(page)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceConfig(PassConfig):
+    """Settings of the sentence pass."""
+
+    enabled: bool = setting(
+        False,
+        help="Whether the pass is part of a run.",
+        unit="yes or no",
+        source="a choice: it reads whole articles, and its pairs are similar more often than duplicate",
+    )
+    clusters: bool = setting(
+        False,
+        help="Whether a pair that only this pass found puts its articles into one cluster. "
+        "Otherwise the pair waits in the queue for an editor.",
+        unit="yes or no",
+        source="the South African corpus: such pairs are marked as similar, not as duplicates",
+    )
+    day_window: int = setting(
+        30,
+        range=(0, 36_500),
+        unit="days, inclusive",
+        help="Two articles are compared when their days of publication are at most this far apart; 36,500 is all time.",
+        source="a choice: a month, in which a story is retold",
+    )
+    threshold: float = setting(
+        0.3,
+        range=(0.05, 1.0),
+        unit="shared sentences of all sentences, 0..1",
+        help="Pairs that score at least this are proposed.",
+        source="the South African corpus: articles above 30 % are marked as similar",
+    )
+    minimum_characters: int = setting(
+        20,
+        range=(1, 1000),
+        unit="characters of the normalised sentence",
+        help="A shorter sentence, such as “more to follow”, is ignored.",
+        source="the South African corpus: sentences of fewer than 20 characters",
+    )
+    most_articles: int = setting(
+        10,
+        range=(2, 1000),
+        unit="articles",
+        help="A sentence that more articles than this have, such as “subscribe to our newsletter”, is ignored.",
+        source="the South African corpus: sentences that match more than 10 articles",
+    )
+    weighted: bool = setting(
+        False,
+        help="Whether long sentences, sentences with names and rare sentences weigh more than others.",
+        unit="yes or no",
+        source="the South African corpus, which wished for it",
+    )
+
+
+class _Corpus(NamedTuple):
+    """All articles of the scope, ordered by day and id."""
+
+    ids: IntArray
+    days: IntArray
+    sentences: SentenceSets
+
+
+class SentencePass:
+    """Pairs that share at least a part, the threshold, of all sentences that they have."""
+
+    name: ClassVar[str] = "sentence"
+    label: ClassVar[str] = "Shared sentences"
+    by_days: ClassVar[bool] = False
+    config_class: ClassVar[type[PassConfig]] = SentenceConfig
+
+    def find(self, window: Window, config: SentenceConfig, connection: Connection) -> Iterator[Candidate]:
+        """Yield each pair once. Memory: 30 bytes a sentence at the peak, half a gigabyte a million articles of 20."""
+        ids, days, sentences = _read_corpus(window, config, connection)
+        first, last = np.searchsorted(days, [window.first_day.toordinal(), window.last_day.toordinal() + 1])
+        for part in shared_sentences(
+            sentences,
+            days,
+            rows=slice(int(first), int(last)),
+            day_window=config.day_window,
+            most_texts=config.most_articles,
+            threshold=config.threshold,
+            weighted=config.weighted,
+        ):
+            pairs = np.sort(np.stack([ids[part.left], ids[part.right]]), axis=0)
+            columns = (pairs[0], pairs[1], part.scores, part.shared, part.sentences)
+            for left, right, score, shared, count in zip(*(each.tolist() for each in columns), strict=True):
+                yield Candidate(left, right, self.name, score, {"shared": shared, "sentences": count})
+
+
+def _read_corpus(window: Window, config: SentenceConfig, connection: Connection) -> _Corpus:
+    ids, days, sizes, hashes = ([np.empty(0, dtype=np.int64)] for _ in range(4))
+    weights = [np.empty(0, dtype=np.float32)]
+    for rows in _pages(window, connection):
+        ids.append(np.array([row[0] for row in rows], dtype=np.int64))
+        days.append(np.array([row[1].toordinal() for row in rows], dtype=np.int64))
+        texts = [row[2] for row in rows]
+        page = sentence_sets(texts, minimum_characters=config.minimum_characters, weighted=config.weighted)
+        sizes.append(page.sets.sizes)
+        hashes.append(page.sets.values.astype(np.int64, copy=False))
+        weights.append(page.weights)
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
+    sets = Ragged(np.concatenate(hashes), offsets)
+    return _Corpus(np.concatenate(ids), np.concatenate(days), SentenceSets(sets, np.concatenate(weights)))
+
+
+def _pages(window: Window, connection: Connection) -> Iterator[list[tuple[int, datetime.date, str]]]:
+    parameters: dict[str, Any] = {**scope_parameters(window), "page": _PAGE}
+    parameters |= {"after_day": window.since or datetime.date.min, "after_id": 0}
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(_PAGE_SQL, parameters)
+            rows = cursor.fetchall()
+        if not rows:
+            return
+        yield rows
+        parameters |= {"after_day": rows[-1][1], "after_id": rows[-1][0]}

@@ -1,0 +1,161 @@
+"""The stopword pass: the same article in other surroundings, by shingles that begin with a stop word.
+
+SpotSigs compares documents of similar length only, because |A| / |B| >= t follows from a Jaccard similarity of
+at least t. The exact join (dedup/sketches.py) bounds pairs by their sizes and more, so buckets of lengths would
+add nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from dedup import sketches
+from dedup.passes.base import Connection, PassConfig, setting
+from dedup.passes.grouping import scope_parameters
+from dedup.shingles import IntArray, Ragged, distinct
+from dedup.stopwords import stop_word_shingle_sets
+from dedup.types import Candidate, Window
+
+# Texts that are in memory at once.
+_PAGE = 2_000
+
+# Relies on the index article_date.
+_TEXTS_SQL = """
+SELECT id, date, left(normalized_text, %(prefix)s)
+FROM articles_article
+WHERE (date, id) > (%(after_day)s, %(after_id)s)
+  AND date BETWEEN %(first_day)s AND %(last_day)s + %(day_window)s
+  AND (%(since)s::date IS NULL OR date >= %(since)s)
+  AND (%(until)s::date IS NULL OR date <= %(until)s)
+  AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
+ORDER BY date, id
+LIMIT %(page)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StopwordConfig(PassConfig):
+    """Settings of the stopword pass."""
+
+    enabled: bool = setting(
+        False,
+        help="Whether the pass is part of a run.",
+        unit="yes or no",
+        source="a choice: it reads whole articles, and finds little that the trigram pass does not",
+    )
+    day_window: int = setting(
+        3,
+        range=(0, 365),
+        unit="days, inclusive",
+        help="Two articles are compared when their days of publication are at most this far apart.",
+        source="the window of the trigram pass",
+    )
+    threshold: float = setting(
+        0.5,
+        range=(0.2, 1.0),
+        unit="Jaccard similarity, 0..1",
+        help="Pairs that score at least this are proposed.",
+        source="a choice: half of the phrases; read by eye, nearly all such pairs of real news tell one story",
+    )
+    cluster_threshold: float = setting(
+        0.8,
+        range=(0.2, 1.0),
+        unit="Jaccard similarity, 0..1",
+        help="A pair that only this pass found joins a cluster from this score on; below it waits in the queue.",
+        source="between 0.5 and 0.8 most pairs that trigrams do not find are updates of a story and templates",
+    )
+    prefix: int = setting(
+        10_000,
+        range=(50, 100_000),
+        unit="characters of normalised text",
+        help="How much of the beginning of each article is compared.",
+        source="longer than 99 of 100 news articles",
+    )
+    minimum_shingles: int = setting(
+        5,
+        range=(1, 1000),
+        unit="different shingles",
+        help="An article with fewer shingles is not compared.",
+        source="a choice: four phrases are no article",
+    )
+
+    def joins(self, candidate: Candidate) -> bool:
+        """Return whether this pair, found by this pass alone, joins a cluster."""
+        return self.clusters and candidate.score >= self.cluster_threshold - sketches.TOLERANCE
+
+
+class _Articles(NamedTuple):
+    """The articles of a block and the days after it that have enough shingles, ordered by day and id."""
+
+    ids: IntArray
+    days: IntArray
+    sets: Ragged
+
+
+class StopwordPass:
+    """Pairs a few days apart whose sets of stop-word shingles have a Jaccard similarity of at least the threshold."""
+
+    name: ClassVar[str] = "stopword"
+    label: ClassVar[str] = "Similar phrases"
+    by_days: ClassVar[bool] = True
+    config_class: ClassVar[type[PassConfig]] = StopwordConfig
+
+    def find(self, window: Window, config: StopwordConfig, connection: Connection) -> Iterator[Candidate]:
+        """Yield each pair once with its exact similarity. Memory: the shingles of the window, 3 KB an article."""
+        ids, days, sets = _read_articles(window, config, connection)
+        if len(ids) < 2:
+            return
+        dense, universe = _dense(sets)
+        rows = int(np.searchsorted(days, window.last_day.toordinal(), side="right"))
+        left, right, scores = sketches.similar_pairs(
+            dense, days, rows=rows, day_window=config.day_window, threshold=config.threshold, universe=universe
+        )
+        for first, second, score in zip(ids[left].tolist(), ids[right].tolist(), scores.tolist(), strict=True):
+            yield Candidate(min(first, second), max(first, second), self.name, score)
+
+
+def _read_articles(window: Window, config: StopwordConfig, connection: Connection) -> _Articles:
+    empty = np.empty(0, dtype=np.int64)
+    parts = [_Articles(empty, empty, Ragged(empty, np.zeros(1, dtype=np.int64)))]
+    parts += _pages(window, config, connection)
+    sizes = np.concatenate([part.sets.sizes for part in parts])
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+    return _Articles(
+        np.concatenate([part.ids for part in parts]),
+        np.concatenate([part.days for part in parts]),
+        Ragged(np.concatenate([part.sets.values for part in parts]), offsets),
+    )
+
+
+def _pages(window: Window, config: StopwordConfig, connection: Connection) -> Iterator[_Articles]:
+    """Read the articles a page at a time, and keep of each its shingles."""
+    parameters = {**scope_parameters(window), "prefix": config.prefix, "day_window": config.day_window}
+    parameters |= {"page": _PAGE, "after_day": window.first_day, "after_id": 0}
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(_TEXTS_SQL, parameters)
+            rows = cursor.fetchall()
+        if not rows:
+            return
+        sets = stop_word_shingle_sets([row[2] for row in rows])
+        enough = sets.sizes >= config.minimum_shingles
+        members = sets.values[np.repeat(enough, sets.sizes)]
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sets.sizes[enough])])
+        ids = np.array([row[0] for row in rows], dtype=np.int64)[enough]
+        days = np.array([row[1].toordinal() for row in rows], dtype=np.int64)[enough]
+        yield _Articles(ids, days, Ragged(members, offsets))
+        parameters |= {"after_day": rows[-1][1], "after_id": rows[-1][0]}
+
+
+def _dense(sets: Ragged) -> tuple[Ragged, int]:
+    """Return the sets with their members numbered by size, and a bound of the numbers.
+
+    The bound is a power of two: the join keeps a table for each universe that it meets.
+    """
+    members = distinct(sets.values)
+    numbers = np.searchsorted(members, sets.values).astype(np.int32)
+    return Ragged(numbers, sets.offsets), 1 << len(members).bit_length()

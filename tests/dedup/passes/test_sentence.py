@@ -1,0 +1,221 @@
+"""The sentence pass, held against brute force."""
+
+import datetime
+import random
+import time
+from collections import Counter
+from itertools import combinations, pairwise
+
+import pytest
+from django.db import connection
+
+from articles.ingest import IncomingArticle, store_articles
+from articles.models import Article
+from articles.normalization.text import normalize_text
+from dedup.passes import sentence
+from dedup.passes.sentence import SentenceConfig, SentencePass
+from dedup.sentences import sentences_of, weight_of
+from dedup.types import Candidate, Window
+
+pytestmark = pytest.mark.django_db
+
+FERRY = "The ferry will not sail to the islands this week. "
+WIND = "The wind is too strong for the boats, Dr. Anna Holm said. "
+MONEY = "Passengers can ask for their money at the office by the harbour. "
+GUARD = "The coast guard brings home those who are on the islands. "
+LETTER = "Subscribe to our newsletter for more of this. "
+
+
+def find(config: SentenceConfig | None = None, window: Window | None = None) -> list[Candidate]:
+    days = Article.objects.order_by("date").values_list("date", flat=True)
+    window = window or Window(days.first(), days.last())
+    return sorted(SentencePass().find(window, config or SentenceConfig(), connection))
+
+
+def found(config: SentenceConfig | None = None) -> list[tuple[int, int, float, int, int]]:
+    return [
+        (each.left, each.right, each.score, each.evidence["shared"], each.evidence["sentences"])
+        for each in find(config)
+    ]
+
+
+def brute_force(config: SentenceConfig) -> dict[tuple[int, int], tuple[float, int, int]]:
+    """Return score, sentences shared and all sentences of each pair that shares one, a few days apart."""
+    articles = list(Article.objects.all())
+    sets: list[dict[str, float]] = []
+    for article in articles:
+        sets.append({})
+        for each in sentences_of(article.content):
+            key = normalize_text(each)
+            if len(key) >= config.minimum_characters:
+                weight = weight_of(each, key) if config.weighted else 1.0
+                sets[-1][key] = max(weight, sets[-1].get(key, 0.0))
+    counts = Counter(key for each in sets for key in each)
+    for each in sets:
+        for key in list(each):
+            if config.weighted:
+                each[key] *= min(1.0, 2 / counts[key])
+            if counts[key] > config.most_articles:
+                del each[key]
+    scores = {}
+    for (left, one), (right, other) in combinations(zip(articles, sets, strict=True), 2):
+        shared, both = one.keys() & other.keys(), one.keys() | other.keys()
+        if shared and abs((left.date - right.date).days) <= config.day_window:
+            smaller = sum(min(one[key], other[key]) for key in shared)
+            larger = sum(max(one.get(key, 0.0), other.get(key, 0.0)) for key in both)
+            pair = min(left.pk, right.pk), max(left.pk, right.pk)
+            scores[pair] = (smaller / larger, len(shared), len(both))
+    return scores
+
+
+def invented(dice: random.Random, number: int, articles: list[list[str]]) -> list[str]:
+    """Return the sentences of an article: new ones, those of an earlier article, and some that many have."""
+    old = dice.choice(articles) if articles and dice.random() < 0.7 else []
+    new = [
+        f"{dice.choice(['the', 'The'])} {place}. sentence of article {number} is {dice.choice(['Holm', 'a storm'])}."
+        for place in range(dice.randrange(6))
+    ]
+    common = [f"Sentence {each} is one that many articles have." for each in range(8) if dice.random() < 0.1]
+    mixed = [each for each in old if dice.random() < 0.8] + new + common + dice.choice([[], ["Short."]])
+    return [dice.choice([str, str.upper])(each) for each in mixed] or ["…"]
+
+
+@pytest.fixture
+def random_articles(request) -> None:
+    print(f"seed {request.param}")
+    dice = random.Random(request.param)
+    articles: list[list[str]] = []
+    for number in range(150):
+        articles.append(invented(dice, number, articles))
+    store_articles(
+        [
+            IncomingArticle(
+                date=datetime.date(2026, 3, 1) + datetime.timedelta(days=dice.randrange(60)),
+                headline="",
+                url=f"https://paper.example/{number}",
+                content=dice.choice([" ", "\n\n"]).join(each),
+            )
+            for number, each in enumerate(articles)
+        ]
+    )
+
+
+@pytest.mark.parametrize("random_articles", [31, 32], indirect=True)
+@pytest.mark.parametrize("page", [7, 2_000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pairs_scores_and_evidence_are_those_of_brute_force(random_articles, page, weighted, monkeypatch) -> None:
+    monkeypatch.setattr(sentence, "_PAGE", page)
+    for day_window, most, characters in ((30, 10, 20), (5, 6, 1), (60, 1000, 35)):
+        rest = {
+            "day_window": day_window,
+            "most_articles": most,
+            "minimum_characters": characters,
+            "weighted": weighted,
+        }
+        exact = brute_force(SentenceConfig(**rest))
+        bands = []
+        for threshold in (0.05, 0.3, 0.5, 0.9):
+            expected = {pair: row for pair, row in exact.items() if row[0] >= threshold - 1e-6}
+            rows = found(SentenceConfig(threshold=threshold, **rest))
+            bands.append({(row[0], row[1]) for row in rows})
+            assert {row[:2]: row[2:] for row in rows} == {
+                pair: (pytest.approx(score, abs=1e-6), shared, sentences)
+                for pair, (score, shared, sentences) in expected.items()
+            }
+        assert bands[0]
+        assert all(higher <= lower for lower, higher in pairwise(bands))
+
+
+@pytest.mark.parametrize("random_articles", [33], indirect=True)
+def test_blocks_of_days_count_sentences_over_the_whole_scope(random_articles) -> None:
+    config = SentenceConfig(threshold=0.05, most_articles=5, weighted=True)
+    days = [datetime.date(2026, 3, 1) + datetime.timedelta(days=day) for day in range(60)]
+    by_days = [each for day in days for each in find(config, Window(day, day))]
+    assert sorted(by_days) == find(config)
+    assert by_days
+
+
+def test_the_score_is_the_share_of_shared_sentences(store) -> None:
+    one = store(FERRY + WIND + MONEY)
+    other = store((FERRY + WIND + GUARD).upper().replace("DR. ", "Dr. "), date="2026-03-20")
+    store(GUARD.replace("guard", "watch"))
+    assert found() == [(one.pk, other.pk, 0.5, 2, 4)]
+
+
+def test_a_sentence_of_many_articles_is_ignored(store) -> None:
+    pair = store(LETTER + FERRY), store(LETTER + FERRY)
+    for _ in range(8):
+        store(LETTER)
+    assert len(found()) == 10 * 9 // 2
+    store(LETTER)
+    assert found() == [(pair[0].pk, pair[1].pk, 1.0, 1, 1)]
+
+
+def test_the_scope_is_what_sentences_are_counted_in(store) -> None:
+    pair = store(FERRY), store(FERRY)
+    store(FERRY, date="2026-05-01")
+    day = datetime.date(2026, 3, 2)
+    config = SentenceConfig(most_articles=2)
+    assert find(config) == []
+    inside = find(config, Window(day, day, until=datetime.date(2026, 4, 30)))
+    assert [(each.left, each.right) for each in inside] == [(pair[0].pk, pair[1].pk)]
+
+
+def test_the_window_is_inclusive_and_the_smaller_id_stands_left(store) -> None:
+    late, middle, early = (store(FERRY, date=day).pk for day in ("2026-04-02", "2026-04-01", "2026-03-02"))
+    assert found() == [(late, middle, 1.0, 1, 1), (middle, early, 1.0, 1, 1)]
+    assert find(window=Window(datetime.date(2026, 3, 3), datetime.date(2026, 3, 31))) == []
+
+
+def test_weights_put_a_long_sentence_with_names_above_a_short_one(store) -> None:
+    long = "The winter timetable was agreed on Friday by Anna Holm of the company and Peter Lind of the council. "
+    short = "It starts in October. "
+    one, other, third = store(long + short), store(long + MONEY.lower()), store(short + GUARD.lower())
+    config = SentenceConfig(threshold=0.05, weighted=True)
+    assert [row[:2] for row in found(SentenceConfig(threshold=0.3))] == [(one.pk, other.pk), (one.pk, third.pk)]
+    scores = {row[:2]: row[2] for row in found(config)}
+    assert scores[one.pk, other.pk] > 0.6
+    assert scores[one.pk, third.pk] < 0.15
+
+
+def test_nothing_one_article_and_articles_without_sentences_give_nothing(store) -> None:
+    day = datetime.date(2026, 3, 2)
+    assert find(window=Window(day, day)) == []
+    store(FERRY)
+    assert find() == []
+    for content in ("…", "!!!", "More to follow.", "More to follow."):
+        store(content)
+    assert find() == []
+
+
+def test_other_scripts_work(store) -> None:
+    texts = [
+        "කොළඹ වරාය අද සවස වසා දමන ලදී. නව පාලම හෙට විවෘත කෙරේ.",
+        "கொழும்பு துறைமுகம் இன்று மாலை மூடப்பட்டது. புதிய பாலம் நாளை திறக்கப்படும்.",
+        "أغلق ميناء كولومبو مساء اليوم بسبب الرياح. سيفتح الجسر الجديد غدا صباحا أمام السيارات.",
+        "科倫坡港口今天晚上因為大風而關閉了所有的碼頭。新橋明天早上將對所有的汽車和行人開放使用。",
+    ]
+    pairs = [(store(text).pk, store(text).pk) for text in texts]
+    assert [row[:4] for row in found()] == [(*pair, 1.0, 2) for pair in pairs]
+
+
+def test_more_equal_articles_than_a_sentence_may_have_are_left_to_the_exact_pass(store) -> None:
+    store_articles(
+        [
+            IncomingArticle(
+                date=datetime.date(2026, 3, 2), headline="", url=f"https://paper.example/{number}", content=FERRY + WIND
+            )
+            for number in range(300)
+        ]
+    )
+    assert find() == []
+    assert len(find(SentenceConfig(most_articles=300))) == 300 * 299 // 2
+
+
+def test_very_long_texts_are_compared_in_time(store) -> None:
+    lines = [f"Sentence number {number} of the very long report." for number in range(4_500)]
+    text = "\n\n".join(" ".join(lines[start : start + 100]) for start in range(0, 4_500, 100))
+    one, other = store(text), store(text + " " + FERRY)
+    started = time.process_time()
+    assert found() == [(one.pk, other.pk, pytest.approx(4500 / 4501), 4500, 4501)]
+    assert time.process_time() - started < 5

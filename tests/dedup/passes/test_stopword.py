@@ -1,0 +1,189 @@
+"""The stopword pass, held against brute force."""
+
+import datetime
+import random
+from itertools import combinations, pairwise
+
+import pytest
+from django.db import connection
+
+from articles.ingest import IncomingArticle, store_articles
+from articles.models import Article
+from dedup.passes import stopword
+from dedup.passes.stopword import StopwordConfig, StopwordPass
+from dedup.stopwords import language_of, stop_words
+from dedup.types import Candidate, Window
+
+pytestmark = pytest.mark.django_db
+
+FERRY = (
+    "The ferry company said on Monday that it will not sail to the outer islands for the rest of the week, because the "
+    "wind is too strong for the small boats. Passengers who have bought a ticket can ask for their money at the office "
+    "by the harbour, and those who are on the islands will be taken home by the coast guard as soon as it is safe."
+)
+MARKET = (
+    "After a long debate the council has agreed to move the fish market to a hall behind the station, where it was "
+    "before the war. The traders had asked for more time, but the mayor told them that the old hall could fall down at "
+    "any moment and that nobody would want to be under it. Work on the roof should begin in the spring."
+)
+ADS = "Buy Sudzo now. Free shipping. Sudzo soap: half price, limited offer. Sign up today. Top deals: cars, flats."
+OTHER_ADS = "Cheap flights. Hotels, beaches, sunshine. Book online. Best rates. Travel insurance 24/7. Luxury cruises."
+TRANSLATED = {
+    "French": "La compagnie a annoncé lundi que le bateau ne partira pas vers les îles pendant le reste de la semaine, "
+    "parce que le vent est trop fort pour les petits bateaux qui font la traversée avec les passagers.",
+    "Spanish": "La compañía dijo el lunes que el barco no saldrá hacia las islas durante el resto de la semana, porque "
+    "el viento es demasiado fuerte para los barcos pequeños que hacen la travesía con los pasajeros.",
+    "Russian": "Компания сказала в понедельник, что паром не пойдет на острова до конца недели, потому что ветер "
+    "слишком сильный для небольших лодок, на которых люди из города ездят к себе домой и на работу.",
+}
+
+
+def find(config: StopwordConfig | None = None, window: Window | None = None) -> list[Candidate]:
+    days = Article.objects.order_by("date").values_list("date", flat=True)
+    window = window or Window(days.first(), days.last())
+    return sorted(StopwordPass().find(window, config or StopwordConfig(), connection))
+
+
+def brute_force(config: StopwordConfig) -> dict[tuple[int, int], float]:
+    """Return the score of every pair of articles with enough shingles, a few days apart."""
+    shingles = {}
+    for article in Article.objects.all():
+        text = article.normalized_text[: config.prefix]
+        language, words = language_of(text), text.split()
+        stops = stop_words(language) if language else frozenset()
+        found = {tuple(words[place : place + 3]) for place in range(len(words) - 2) if words[place] in stops}
+        if len(found) >= config.minimum_shingles:
+            shingles[article.pk, article.date] = found
+    return {
+        (min(one, other), max(one, other)): len(shingles[one, day] & shingles[other, other_day])
+        / len(shingles[one, day] | shingles[other, other_day])
+        for (one, day), (other, other_day) in combinations(shingles, 2)
+        if abs((day - other_day).days) <= config.day_window
+    }
+
+
+def invented(dice: random.Random, texts: list[str]) -> str:
+    """Return a text that is new, or an earlier one with some words changed, cropped or with other surroundings."""
+    if texts and dice.random() < 0.6:
+        words = dice.choice(texts).split()
+        for _ in range(dice.choice([0, 1, 3, 8])):
+            words[dice.randrange(len(words))] = f"w{dice.randrange(50)}"
+        return " ".join([*dice.choice([[], OTHER_ADS.split()]), *words[: dice.choice([None, len(words) // 2 + 1])]])
+    words = [
+        "the",
+        "of",
+        "and",
+        "to",
+        "in",
+        "that",
+        "bridge",
+        "river",
+        "council",
+        "ferry",
+        "le",
+        "dans",
+        "мост",
+        "на",
+        "市場",
+    ]
+    return " ".join(dice.choice(words) for _ in range(dice.choice([1, 3, 30, 150])))
+
+
+@pytest.mark.parametrize("seed", [21, 22])
+@pytest.mark.parametrize("page", [7, 2_000])
+def test_pairs_and_scores_are_those_of_brute_force(seed: int, page: int, monkeypatch) -> None:
+    print(f"seed {seed}")
+    monkeypatch.setattr(stopword, "_PAGE", page)
+    dice = random.Random(seed)
+    texts: list[str] = []
+    while len(texts) < 150:
+        texts.append(invented(dice, texts))
+    store_articles(
+        [
+            IncomingArticle(
+                date=datetime.date(2026, 3, 1) + datetime.timedelta(days=dice.randrange(9)),
+                headline="",
+                url=f"https://paper.example/{number}",
+                content=text,
+            )
+            for number, text in enumerate(texts)
+        ]
+    )
+    for day_window, prefix, minimum in ((3, 10_000, 5), (0, 200, 1), (8, 10_000, 30)):
+        lowest = StopwordConfig(day_window=day_window, prefix=prefix, minimum_shingles=minimum, threshold=0.2)
+        exact = brute_force(lowest)
+        bands = []
+        for threshold in (0.2, 0.5, 0.75, 1.0):
+            config = StopwordConfig(day_window=day_window, prefix=prefix, minimum_shingles=minimum, threshold=threshold)
+            expected = {pair: pytest.approx(score) for pair, score in exact.items() if score >= threshold - 1e-6}
+            bands.append({(each.left, each.right): each.score for each in find(config)})
+            assert bands[-1] == expected
+        assert bands[0]
+        assert all(higher.items() <= lower.items() for lower, higher in pairwise(bands))
+
+
+def test_the_same_article_with_other_ads_scores_above_the_same_ads_around_another_article(store) -> None:
+    ferry = store(f"{ADS}\n\n{FERRY}\n\n{ADS}")
+    elsewhere = store(f"{OTHER_ADS}\n\n{FERRY}\n\n{OTHER_ADS}")
+    market = store(f"{ADS}\n\n{MARKET}\n\n{ADS}")
+    scores = {(each.left, each.right): each.score for each in find(StopwordConfig(threshold=0.2))}
+    assert scores[ferry.pk, elsewhere.pk] > 0.7
+    assert scores.get((ferry.pk, market.pk), 0.0) < 0.3
+    assert [(each.left, each.right) for each in find()] == [(ferry.pk, elsewhere.pk)]
+
+
+def test_a_cropped_article_matches_the_whole_at_a_lower_threshold(store) -> None:
+    whole, cropped = store(FERRY), store(FERRY[: len(FERRY) * 2 // 5])
+    assert find() == []
+    assert [(each.left, each.right) for each in find(StopwordConfig(threshold=0.3))] == [(whole.pk, cropped.pk)]
+
+
+@pytest.mark.parametrize("language", list(TRANSLATED))
+def test_other_languages_work(language: str, store) -> None:
+    one, other = store(TRANSLATED[language]), store(f"{ADS} {TRANSLATED[language]}")
+    store(FERRY)
+    assert [(each.left, each.right) for each in find()] == [(one.pk, other.pk)]
+
+
+def test_an_article_with_few_shingles_takes_no_part(store) -> None:
+    for content in (
+        "The ferry has sailed.",
+        "The ferry has sailed.",
+        "市議會批准在河上建造新橋。",
+        "市議會批准在河上建造新橋。",
+        "...",
+    ):
+        store(content)
+    assert find() == []
+    assert len(find(StopwordConfig(minimum_shingles=1))) == 1
+
+
+def test_nothing_and_one_article_give_nothing(store) -> None:
+    day = datetime.date(2026, 3, 2)
+    assert find(window=Window(day, day)) == []
+    store(FERRY)
+    assert find() == []
+
+
+def test_the_window_is_inclusive_and_looks_over_the_end_of_a_block(store) -> None:
+    ids = {day: store(FERRY, date=f"2026-03-{day:02}").pk for day in (8, 4, 1)}
+    found = find(window=Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 1)))
+    assert [(each.left, each.right, each.score) for each in found] == [(ids[4], ids[1], 1.0)]
+
+
+def test_a_burst_of_equal_articles_on_one_day_is_found_whole(store) -> None:
+    store_articles(
+        [
+            IncomingArticle(
+                date=datetime.date(2026, 3, 2), headline="", url=f"https://paper.example/{number}", content=FERRY
+            )
+            for number in range(300)
+        ]
+    )
+    assert len(find()) == 300 * 299 // 2
+
+
+def test_a_pair_joins_from_the_cluster_threshold_on() -> None:
+    config = StopwordConfig()
+    assert [config.joins(Candidate(1, 2, "stopword", score)) for score in (0.79, 0.8, 1.0)] == [False, True, True]
+    assert not StopwordConfig(clusters=False).joins(Candidate(1, 2, "stopword", 1.0))
