@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.models import Count, Max, Min
 from django.utils import timezone
 
@@ -166,6 +166,8 @@ def run_detection(run: DetectionRun, configs: Configs, scope: Scope, *, progress
     except KeyboardInterrupt:
         _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")
         raise
+    except (OperationalError, InterfaceError):
+        raise  # nobody is there to be told; whoever starts the next run marks this one as interrupted
     except BaseException as error:
         _finish(run, DetectionRun.State.FAILED, error=f"{type(error).__name__}: {error}")
         raise
@@ -199,7 +201,8 @@ def run_lock() -> Iterator[None]:
     try:
         yield
     finally:
-        with connection.cursor() as cursor:
+        # Where the connection is lost, the lock is free already.
+        with suppress(OperationalError, InterfaceError), connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [_RUN_LOCK])
 
 

@@ -39,8 +39,12 @@ def configs_of(settings: Mapping[str, Mapping[str, Any]]) -> Configs:
 
     Raises ProfileError for an unknown pass or setting and for a value out of its range.
     """
-    for name in settings:
+    if not isinstance(settings, Mapping):
+        raise ProfileError(f"the settings of a profile are {settings!r}; they must be an object of passes")
+    for name, values in settings.items():
         _check_pass(name)
+        if not isinstance(values, Mapping):
+            raise ProfileError(f"{name}: the settings are {values!r}; they must be an object of values")
     return {name: _make(name, dict(settings.get(name, {}))) for name in PASSES}
 
 

@@ -217,7 +217,9 @@ NOT_A_THRESHOLD = "is not PASS=SCORE with a score in 0..1, such as trigram=0.7"
         (["--threshold", "trigram"], f"--threshold 'trigram' {NOT_A_THRESHOLD}"),
         (["--threshold", "trigram=high"], f"--threshold 'trigram=high' {NOT_A_THRESHOLD}"),
         (["--threshold", "trigram=7"], "trigram: threshold is 7.0; it must be from 0.3 to 1 (similarity, 0..1)"),
-        (["--threshold", "url=0.7"], "the pass 'url' has no threshold; these have: trigram, minhash, stopword, sentence"),
+        (["--threshold=url=0.7"], "the pass 'url' has no threshold; these have: trigram, minhash, stopword, sentence"),
+        (["--passes=exact", "--day-window=5"], "no pass of this run has a day_window; its passes are exact"),
+        (["--passes=exact", "--threshold=trigram=0.5"], "the pass 'trigram' is no part of this run, which has exact"),
         (["--day-window", "-1"], "trigram: day_window is -1; it must be from 0 to 365 (days, inclusive)"),
         (["--prefix", "0"], "trigram: prefix is 0; it must be from 50 to 100000 (characters of normalised text)"),
         (["--profile", "none such"], "there is no profile 'none such'; there are: default"),
@@ -353,6 +355,28 @@ def test_a_killed_process_leaves_a_store_that_the_next_run_repairs(store) -> Non
     find_duplicates()
     assert state_of_the_store() == killed
     assert Pair.objects.count() > 100
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+def test_a_lost_database_is_said_in_a_sentence_and_the_next_run_goes_on(store) -> None:
+    for number in range(20):
+        store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number + 1:02}")
+    environment = os.environ | child_environment() | {"DJANGO_SETTINGS_MODULE": "newsdedup_site.settings"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", STALLING], env=environment, text=True, **pipes) as process:
+        assert process.stdout.readline() == "block\n"
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = %s",
+                [pipeline._RUN_LOCK],
+            )
+            assert cursor.rowcount == 1
+        _, errors = process.communicate("", timeout=60)
+    assert process.returncode == 1
+    assert "CommandError: the database was lost (" in errors
+    assert "run the same command again to go on" in errors
+    find_duplicates()
+    assert list(DetectionRun.objects.values_list("state", flat=True)) == ["done"]
 
 
 def wait_until_unlocked() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
 
 from articles.models import Newspaper
 from dedup import printing
@@ -80,7 +80,8 @@ class Command(BaseCommand):
         # A database that is blind to other scripts would find nothing, and say nothing.
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         try:
-            profile = profile_named(options["profile"]) if options["profile"] else default_profile()
+            named = options["profile"]
+            profile = default_profile() if named is None else profile_named(named)
             configs = _configs(profile, options)
             scope = Scope(
                 options["since"], options["until"], _newspaper_ids(options["newspaper"]), _pass_names(options["passes"])
@@ -94,6 +95,9 @@ class Command(BaseCommand):
                     self._try_out(configs, scope, progress, options["format"])
                 else:
                     self._run(profile, configs, scope, progress, options["format"])
+        except (OperationalError, InterfaceError) as error:
+            # The run cannot even be marked; the next one sees that it stopped, and goes on from its blocks.
+            raise CommandError(f"the database was lost ({error}); run the same command again to go on") from error
         except RunActiveError as error:
             raise CommandError(str(error), returncode=ACTIVE) from error
         except KeyboardInterrupt:
@@ -118,8 +122,11 @@ def _configs(profile: Profile, options: dict[str, Any]) -> Configs:
     names = _pass_names(options["passes"])
     if names is not None:
         configs = choose_passes(configs, names)
+    parts = enabled(configs)
     for setting in ("day_window", "prefix"):
         if options[setting] is not None:
+            if parts and not any(hasattr(config, setting) for config in parts.values()):
+                raise ProfileError(f"no pass of this run has a {setting}; its passes are {', '.join(parts)}")
             configs = override(configs, setting, options[setting])
     for assignment in options["threshold"]:
         name, _, score = assignment.partition("=")
@@ -130,6 +137,8 @@ def _configs(profile: Profile, options: dict[str, Any]) -> Configs:
                 f"--threshold {assignment!r} is not PASS=SCORE with a score in 0..1, such as trigram=0.7"
             ) from None
         configs = override(configs, "threshold", value, only=name)
+        if name not in parts:
+            raise ProfileError(f"the pass {name!r} is no part of this run, which has {', '.join(parts)}")
     if not enabled(configs):
         raise ProfileError(
             f"no pass is enabled; enable one in the profile or name some with --passes ({', '.join(PASSES)})"
