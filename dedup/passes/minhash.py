@@ -9,35 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dedup import lsh
 from dedup.passes.base import ConfigError, Connection, PassConfig, setting
-from dedup.passes.grouping import scope_parameters
+from dedup.passes.reading import read_pages
 from dedup.shingles import IntArray, character_shingle_sets
 from dedup.sketches import jaccard_of_hashed
 from dedup.types import Candidate, Window
 
-# Articles that are read at once; of each, some two hundred bytes stay in memory.
-_PAGE = 2_000
 # Candidates whose texts are read again and compared at once.
 _VERIFIED_AT_ONCE = 2_000
-
-# One page after the other by day and id, from the index article_date: no cursor is held open over a long run.
-_PAGE_SQL = """
-SELECT id, date, left(normalized_text, %(prefix)s)
-FROM articles_article
-WHERE (date, id) > (%(after_day)s, %(after_id)s)
-  AND date BETWEEN %(first_day)s AND %(last_day)s + %(day_window)s
-  AND (%(since)s::date IS NULL OR date >= %(since)s)
-  AND (%(until)s::date IS NULL OR date <= %(until)s)
-  AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
-ORDER BY date, id
-LIMIT %(page)s
-"""
 
 _TEXTS_SQL = "SELECT id, left(normalized_text, %(prefix)s) FROM articles_article WHERE id = ANY (%(ids)s)"
 
@@ -142,10 +127,10 @@ class MinhashPass:
 def _read_corpus(window: Window, config: MinhashConfig, connection: Connection) -> _Corpus:
     rows = lsh.rows_per_band(config.slots, config.threshold, config.recall)
     parts: list[_Corpus] = []
-    for ids, days, texts in _pages(window, config, connection):
-        sets = character_shingle_sets(texts, config.shingle)
+    for page in read_pages(window, connection, day_window=config.day_window, prefix=config.prefix):
+        sets = character_shingle_sets(page.texts, config.shingle)
         keys = lsh.band_keys(lsh.signatures(sets, config.slots), rows)
-        parts.append(_Corpus(ids, days, keys, np.flatnonzero(sets.sizes)))
+        parts.append(_Corpus(page.ids, page.days, keys, np.flatnonzero(sets.sizes)))
     empty = np.empty(0, dtype=np.int64)
     if not parts:
         return _Corpus(empty, empty, np.empty((0, 0), dtype=np.uint32), empty)
@@ -156,23 +141,6 @@ def _read_corpus(window: Window, config: MinhashConfig, connection: Connection) 
         np.concatenate([part.keys for part in parts], axis=1),
         np.concatenate([part.occupied + start for part, start in zip(parts, starts, strict=True)]),
     )
-
-
-def _pages(
-    window: Window, config: MinhashConfig, connection: Connection
-) -> Iterator[tuple[IntArray, IntArray, list[str]]]:
-    parameters: dict[str, Any] = {**scope_parameters(window), "prefix": config.prefix, "page": _PAGE}
-    parameters |= {"day_window": config.day_window, "after_day": window.first_day, "after_id": 0}
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(_PAGE_SQL, parameters)
-            rows = cursor.fetchall()
-        if not rows:
-            return
-        ids = np.array([row[0] for row in rows], dtype=np.int64)
-        days = np.array([row[1].toordinal() for row in rows], dtype=np.int64)
-        yield ids, days, [row[2] for row in rows]
-        parameters |= {"after_day": rows[-1][1], "after_id": rows[-1][0]}
 
 
 def _verified(pairs: IntArray, config: MinhashConfig, connection: Connection) -> Iterator[tuple[int, int, float]]:

@@ -15,26 +15,10 @@ import numpy as np
 
 from dedup import sketches
 from dedup.passes.base import Connection, PassConfig, setting
-from dedup.passes.grouping import scope_parameters
+from dedup.passes.reading import Page, read_pages, rows_until
 from dedup.shingles import IntArray, Ragged, distinct
 from dedup.stopwords import stop_word_shingle_sets
 from dedup.types import Candidate, Window
-
-# Texts that are in memory at once.
-_PAGE = 2_000
-
-# Relies on the index article_date.
-_TEXTS_SQL = """
-SELECT id, date, left(normalized_text, %(prefix)s)
-FROM articles_article
-WHERE (date, id) > (%(after_day)s, %(after_id)s)
-  AND date BETWEEN %(first_day)s AND %(last_day)s + %(day_window)s
-  AND (%(since)s::date IS NULL OR date >= %(since)s)
-  AND (%(until)s::date IS NULL OR date <= %(until)s)
-  AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
-ORDER BY date, id
-LIMIT %(page)s
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +94,7 @@ class StopwordPass:
         if len(ids) < 2:
             return
         dense, universe = _dense(sets)
-        rows = int(np.searchsorted(days, window.last_day.toordinal(), side="right"))
+        rows = rows_until(days, window)
         left, right, scores = sketches.similar_pairs(
             dense, days, rows=rows, day_window=config.day_window, threshold=config.threshold, universe=universe
         )
@@ -121,7 +105,8 @@ class StopwordPass:
 def _read_articles(window: Window, config: StopwordConfig, connection: Connection) -> _Articles:
     empty = np.empty(0, dtype=np.int64)
     parts = [_Articles(empty, empty, Ragged(empty, np.zeros(1, dtype=np.int64)))]
-    parts += _pages(window, config, connection)
+    pages = read_pages(window, connection, day_window=config.day_window, prefix=config.prefix)
+    parts += (_enough(page, stop_word_shingle_sets(page.texts), config.minimum_shingles) for page in pages)
     sizes = np.concatenate([part.sets.sizes for part in parts])
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
     return _Articles(
@@ -131,24 +116,12 @@ def _read_articles(window: Window, config: StopwordConfig, connection: Connectio
     )
 
 
-def _pages(window: Window, config: StopwordConfig, connection: Connection) -> Iterator[_Articles]:
-    """Read the articles a page at a time, and keep of each its shingles."""
-    parameters = {**scope_parameters(window), "prefix": config.prefix, "day_window": config.day_window}
-    parameters |= {"page": _PAGE, "after_day": window.first_day, "after_id": 0}
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(_TEXTS_SQL, parameters)
-            rows = cursor.fetchall()
-        if not rows:
-            return
-        sets = stop_word_shingle_sets([row[2] for row in rows])
-        enough = sets.sizes >= config.minimum_shingles
-        members = sets.values[np.repeat(enough, sets.sizes)]
-        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sets.sizes[enough])])
-        ids = np.array([row[0] for row in rows], dtype=np.int64)[enough]
-        days = np.array([row[1].toordinal() for row in rows], dtype=np.int64)[enough]
-        yield _Articles(ids, days, Ragged(members, offsets))
-        parameters |= {"after_day": rows[-1][1], "after_id": rows[-1][0]}
+def _enough(page: Page, sets: Ragged, minimum: int) -> _Articles:
+    """Return the articles of a page that have so many shingles."""
+    enough = sets.sizes >= minimum
+    members = sets.values[np.repeat(enough, sets.sizes)]
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sets.sizes[enough])])
+    return _Articles(page.ids[enough], page.days[enough], Ragged(members, offsets))
 
 
 def _dense(sets: Ragged) -> tuple[Ragged, int]:

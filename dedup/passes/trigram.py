@@ -10,29 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from dedup import sketches
 from dedup.passes.base import Connection, PassConfig, setting
-from dedup.passes.grouping import scope_parameters
-from dedup.shingles import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
+from dedup.passes.reading import Page, read_pages, rows_until
+from dedup.shingles import TRIGRAM_BITS, Alphabet, characters_of, trigram_sets
 from dedup.types import Candidate, Window
 
 # Pairs in one question to PostgreSQL: about half a second of its work.
 _SCORED_AT_ONCE = 2_000
-
-# Relies on the index article_date.
-_TEXTS_SQL = """
-SELECT id, date, left(normalized_text, %(prefix)s)
-FROM articles_article
-WHERE date BETWEEN %(first_day)s AND %(last_day)s + %(day_window)s
-  AND (%(since)s::date IS NULL OR date >= %(since)s)
-  AND (%(until)s::date IS NULL OR date <= %(until)s)
-  AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
-ORDER BY date, id
-"""
 
 # show_trgm, and not Python, says which characters belong to words: the two disagree on marks and rare letters.
 _ALPHABET_SQL = """
@@ -101,14 +90,6 @@ class TrigramConfig(PassConfig):
         return self.clusters and bool(np.float32(candidate.score) >= np.float32(self.cluster_threshold))
 
 
-class _Texts(NamedTuple):
-    """The articles of a block and the days after it, ordered by day and id."""
-
-    ids: IntArray
-    days: IntArray
-    texts: list[str]
-
-
 class TrigramPass:
     """Pairs a few days apart whose beginnings have a pg_trgm similarity of at least the threshold."""
 
@@ -140,24 +121,22 @@ class TrigramPass:
                     yield Candidate(left_id, right_id, self.name, score)
 
 
-def _read_texts(window: Window, config: TrigramConfig, connection: Connection) -> _Texts:
-    with connection.cursor() as cursor:
-        parameters = {**scope_parameters(window), "prefix": config.prefix, "day_window": config.day_window}
-        cursor.execute(_TEXTS_SQL, parameters)
-        rows = cursor.fetchall()
-    ids = np.array([row[0] for row in rows], dtype=np.int64)
-    days = np.array([row[1].toordinal() for row in rows], dtype=np.int64)
-    return _Texts(ids, days, [row[2] for row in rows])
+def _read_texts(window: Window, config: TrigramConfig, connection: Connection) -> Page:
+    pages = list(read_pages(window, connection, day_window=config.day_window, prefix=config.prefix))
+    empty = np.empty(0, dtype=np.int64)
+    return Page(
+        np.concatenate([empty, *(page.ids for page in pages)]),
+        np.concatenate([empty, *(page.days for page in pages)]),
+        [text for page in pages for text in page.texts],
+    )
 
 
-def _survivors(
-    articles: _Texts, window: Window, config: TrigramConfig, connection: Connection
-) -> sketches.SimilarPairs:
+def _survivors(articles: Page, window: Window, config: TrigramConfig, connection: Connection) -> sketches.SimilarPairs:
     """Return the positions of the pairs whose sets of trigrams reach the threshold."""
     return sketches.similar_pairs(
         trigram_sets(articles.texts, _alphabet(articles.texts, connection)),
         articles.days,
-        rows=int(np.searchsorted(articles.days, window.last_day.toordinal(), side="right")),
+        rows=rows_until(articles.days, window),
         day_window=config.day_window,
         threshold=config.threshold,
         universe=1 << TRIGRAM_BITS,

@@ -9,7 +9,7 @@ from django.db import connection
 
 from articles.ingest import IncomingArticle, store_articles
 from articles.models import Article
-from dedup.passes import stopword
+from dedup.passes import reading
 from dedup.passes.stopword import StopwordConfig, StopwordPass
 from dedup.stopwords import language_of, stop_words
 from dedup.types import Candidate, Window
@@ -93,7 +93,7 @@ def invented(dice: random.Random, texts: list[str]) -> str:
 @pytest.mark.parametrize("page", [7, 2_000])
 def test_pairs_and_scores_are_those_of_brute_force(seed: int, page: int, monkeypatch) -> None:
     print(f"seed {seed}")
-    monkeypatch.setattr(stopword, "_PAGE", page)
+    monkeypatch.setattr(reading, "_PAGE", page)
     dice = random.Random(seed)
     texts: list[str] = []
     while len(texts) < 150:
