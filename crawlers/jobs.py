@@ -13,6 +13,7 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.settings import Settings
 
 from articles.models import Newspaper
+from crawlers.sites import site_of
 from crawlers.spiders.base import NewspaperSpider
 from crawlers.spiders.feed import FeedSpider
 from crawlers.spiders.section import SectionSpider
@@ -40,7 +41,8 @@ class Job:
 
     @property
     def hosts(self) -> set[str]:
-        return {urlsplit(url).hostname or "" for url in getattr(self.newspaper, self.spider.sources_field)}
+        urls = getattr(self.newspaper, self.spider.sources_field)
+        return {urlsplit(url).hostname or "" for url in urls if site_of(url)}
 
 
 def plan_jobs(newspapers: list[Newspaper], spiders: list[type[NewspaperSpider]], states: Path) -> list[Job]:
@@ -70,7 +72,7 @@ class JobProcess(AsyncCrawlerProcess):
     async def join(self) -> None:
         """Run the jobs. Scrapy stops the reactor when this is done."""
         try:
-            await asyncio.gather(*map(self._run_in_turn, self.jobs))
+            await asyncio.gather(*map(self._run_apart, self.jobs))
         finally:
             self._finished.set()
 
@@ -81,6 +83,14 @@ class JobProcess(AsyncCrawlerProcess):
         self.interrupted = True
         await super().stop()
         await self._finished.wait()
+
+    async def _run_apart(self, job: Job) -> None:
+        """Run a job so that an error in it ends no other."""
+        try:
+            await self._run_in_turn(job)
+        except Exception:
+            logger.exception("%s: %s broke off", job.newspaper, job.spider.name)
+            job.broke_off = True
 
     async def _run_in_turn(self, job: Job) -> None:
         async with AsyncExitStack() as turns:
@@ -99,10 +109,8 @@ class JobProcess(AsyncCrawlerProcess):
         task = self.crawl(crawler, newspapers=str(job.newspaper.pk))
         await asyncio.wait([task])
         if error := task.exception():
-            logger.error("%s: %s broke off", job.newspaper, job.spider.name, exc_info=error)
-            job.broke_off = True
             settle_state(job.state, resumable=False)
-            return
+            raise error
         job.counts.update(_article_counts(crawler))
         settle_state(job.state, resumable=crawler.stats.get_value("finish_reason") == "shutdown")
 

@@ -1,15 +1,18 @@
-"""What keeps a URL that is known from being fetched again, also when a redirect leads to it."""
+"""What keeps a URL that is known from being fetched again, also when a redirect leads to it, and mends pages."""
 
+import re
 from typing import Self
 
-from asgiref.sync import sync_to_async
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.response import get_base_url
 
 from articles import ingest
 from articles.models import ArticleURL
+from crawlers.database import in_database
 from crawlers.items import ArticleLink
 
 
@@ -33,14 +36,27 @@ class KnownURLMiddleware:
 
     async def process_request(self, request: Request) -> None:
         link: ArticleLink | None = request.meta.get("article_link")
-        if link is None or not await sync_to_async(ingest.known_urls)([request.url]):
+        if link is None or not await in_database(ingest.known_urls, [request.url]):
             return
         if redirects := request.meta.get("redirect_urls"):
             seen = [ingest.SeenURL(link.url, link.kind)]
             seen += [ingest.SeenURL(url, ArticleURL.Kind.REDIRECT) for url in redirects[1:]]
-            await sync_to_async(ingest.attach_urls)(seen, known_as=request.url)
+            await in_database(ingest.attach_urls, seen, known_as=request.url)
         self.crawler.stats.inc_value("articles/known")
         raise KnownURLError(request.url)
+
+
+class BadBaseMiddleware:
+    """Takes the base elements out of a page if the first holds no URL; Scrapy fails at every use of such a page."""
+
+    def process_response(self, request: Request, response: Response) -> Response:  # noqa: ARG002 - given by name
+        if isinstance(response, HtmlResponse):
+            try:
+                get_base_url(response)
+            except ValueError:
+                # Another empty element that may stand in a head, so that nothing else changes its place.
+                return response.replace(body=re.sub(rb"(?i)<base(?=[\s/])", b"<meta", response.body))
+        return response
 
 
 class RedirectAwareDupeFilter(RFPDupeFilter):

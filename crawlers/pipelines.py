@@ -11,6 +11,7 @@ from scrapy.exceptions import DropItem
 from articles import ingest
 from articles.extraction import ExtractedArticle, ExtractionError, extract_article
 from articles.models import ArticleURL
+from crawlers.database import in_database
 from crawlers.items import FetchedPage
 from crawlers.sites import same_site
 from crawlers.spiders.base import NewspaperSpider
@@ -33,7 +34,7 @@ class ArticlePipeline:
     async def process_item(self, item: FetchedPage) -> FetchedPage:
         try:
             article = await asyncio.to_thread(extract_article, item.body, item.url, item.content_type)
-            stored = await sync_to_async(ingest.store_article)(_incoming(item, article))
+            stored = await in_database(ingest.store_article, _incoming(item, article))
         except (ExtractionError, ingest.RejectedArticleError) as error:
             self.spider.count_failure(item.url, str(error))
             raise DropItem(str(error), log_level="DEBUG") from error

@@ -21,7 +21,11 @@ USER_AGENT = f"newsdedup/{importlib.metadata.version('newsdedup')}"
 SPIDER_MODULES = ["crawlers.spiders"]
 ITEM_PIPELINES = {"crawlers.pipelines.ArticlePipeline": 100}
 # Before robots.txt (100): what is known needs no look at the robots.txt of its host.
-DOWNLOADER_MIDDLEWARES = {"crawlers.middlewares.KnownURLMiddleware": 90}
+# After unpacking (590), before Scrapy looks for redirects in the page (580).
+DOWNLOADER_MIDDLEWARES = {
+    "crawlers.middlewares.KnownURLMiddleware": 90,
+    "crawlers.middlewares.BadBaseMiddleware": 585,
+}
 DUPEFILTER_CLASS = "crawlers.middlewares.RedirectAwareDupeFilter"
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
@@ -40,6 +44,9 @@ DOWNLOAD_TIMEOUT = 30  # seconds
 DOWNLOAD_MAXSIZE = 10 * 1024 * 1024  # bytes of a page or feed
 DOWNLOAD_WARNSIZE = 0
 SITEMAP_MAXSIZE = 50 * 1024 * 1024  # bytes unpacked: the bound of the protocol, sitemaps.org/protocol.html
+# An index that names itself under ever new addresses would never end.
+SITEMAP_MAX_LEVELS = 3  # sitemap indexes within one another
+SITEMAP_MAX_NUMBER = 1_000  # sitemaps that are visited because indexes of a newspaper name them
 SECTION_MAX_PAGES = 5  # pages of a section that are read by following rel=next
 REDIRECT_MAX_TIMES = 5
 RETRY_TIMES = 2

@@ -1,10 +1,10 @@
 """What the spiders share: their newspapers, the way of a link to its page, and the counting."""
 
 import re
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any, ClassVar, Self
 
-from asgiref.sync import sync_to_async
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, IgnoreRequest
@@ -14,6 +14,7 @@ from twisted.python.failure import Failure
 
 from articles import ingest
 from articles.models import Newspaper
+from crawlers.database import LOST, in_database
 from crawlers.items import ArticleLink, FetchedPage, Source
 from crawlers.middlewares import KnownURLError
 from crawlers.newspapers import UnknownNewspaperError, find_newspapers
@@ -21,6 +22,7 @@ from crawlers.sites import is_front_page, site_of
 
 # URLs looked up with one query.
 KNOWN_URLS_BATCH = 500
+DATABASE_LOST = "database lost"
 
 
 class NewspaperSpider(Spider):
@@ -46,10 +48,13 @@ class NewspaperSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         try:
-            newspapers = await sync_to_async(find_newspapers)(self.newspapers)
+            newspapers = await in_database(find_newspapers, self.newspapers)
         except UnknownNewspaperError as error:
             self.logger.error("%s", error)  # noqa: TRY400 - the message says it all
             raise CloseSpider("unknown newspaper") from error
+        except LOST as error:
+            self.count_failure("", DATABASE_LOST)
+            raise CloseSpider(DATABASE_LOST) from error
         for newspaper in newspapers:
             for request in self._source_requests(newspaper):
                 yield request
@@ -62,8 +67,11 @@ class NewspaperSpider(Spider):
             return
         source = Source(newspaper.name, newspaper.article_url_pattern)
         for url in getattr(newspaper, self.sources_field):
-            # Not filtered as a duplicate: a crawl that is taken up again reads its sources again.
-            yield self.source_request(source, url, dont_filter=True)
+            if site_of(url):
+                # Not filtered as a duplicate: a crawl that is taken up again reads its sources again.
+                yield self.source_request(source, url, dont_filter=True)
+            else:
+                self.count_failure(url, "bad address")
 
     def source_request(self, source: Source, url: str, *, dont_filter: bool = False, **more: Any) -> Request:
         """Return a request for a feed, sitemap or section page; `more` goes to parse_source."""
@@ -75,8 +83,9 @@ class NewspaperSpider(Spider):
             dont_filter=dont_filter,
         )
 
+    @abstractmethod
     def parse_source(self, response: Response, source: Source) -> AsyncIterator[Request]:
-        raise NotImplementedError
+        """Yield requests for the articles that a feed, sitemap or section page names."""
 
     async def article_requests(self, links: Iterable[ArticleLink]) -> AsyncIterator[Request]:
         """Yield a request for each link to an article that is not stored."""
@@ -84,7 +93,7 @@ class NewspaperSpider(Spider):
         urls = list(by_url)
         for start in range(0, len(urls), KNOWN_URLS_BATCH):
             batch = urls[start : start + KNOWN_URLS_BATCH]
-            known = await sync_to_async(ingest.known_urls)(batch)
+            known = await in_database(ingest.known_urls, batch)
             if known:
                 self.count("known", len(known))
             for url in batch:
@@ -112,13 +121,15 @@ class NewspaperSpider(Spider):
     def count(self, outcome: str, number: int = 1) -> None:
         self.crawler.stats.inc_value(f"articles/{outcome}", number)
 
-    def count_failure(self, url: str, reason: str) -> None:
+    def count_failure(self, url: str, reason: str, number: int = 1) -> None:
         self.logger.warning("%s: %s", url, reason)
-        self.count(f"failed/{reason}")
+        self.count(f"failed/{reason}", number)
 
     def count_error(self, failure: Failure, response: Response | None) -> None:
         """Count an error in this code; Scrapy logs its traceback."""
-        self.count_failure(response.url if response else "", f"error: {type(failure.value).__name__}")
+        error = failure.value
+        reason = DATABASE_LOST if isinstance(error, LOST) else f"error: {type(error).__name__}"
+        self.count_failure(response.url if response else "", reason)
 
 
 def content_type(response: Response) -> str:
@@ -139,4 +150,4 @@ def _reason(error: BaseException) -> str:
         return f"HTTP {error.response.status}"
     if isinstance(error, IgnoreRequest):
         return str(error) or type(error).__name__
-    return type(error).__name__
+    return DATABASE_LOST if isinstance(error, LOST) else type(error).__name__

@@ -25,7 +25,8 @@ class FeedSpider(NewspaperSpider):
         # A file object: feedparser would fetch or open what a str names.
         feed = feedparser.parse(io.BytesIO(response.body), response_headers=headers)
         links = [_link(entry, source) for entry in feed.entries if site_of(entry.get("link", ""))]
-        if not links and (feed.bozo or not feed.version):
+        # Of an empty feed, feedparser gives no version at all.
+        if not links and (feed.bozo or not feed.get("version")):
             self.count_failure(response.url, "unreadable feed")
         async for request in self.article_requests(links):
             yield request
@@ -42,6 +43,9 @@ def _day(entry: Any) -> datetime.date | None:
     try:
         return parse_day(entry.get(name, ""))
     except UnreadableDayError:
-        # feedparser reads more forms, and gives the moment in UTC.
+        # feedparser reads more forms, and gives the moment in UTC: of 0000-00-00, one that no calendar has.
         moment = entry.get(f"{name}_parsed")
-        return datetime.date(*moment[:3]) if moment else None
+        try:
+            return datetime.date(*moment[:3]) if moment else None
+        except ValueError:
+            return None

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -263,6 +264,27 @@ def test_a_command_that_cannot_work_is_refused_before_anything_is_stored(
     assert refusal.value.returncode == status
     if message is not None:
         assert str(refusal.value) == message
+
+
+def test_a_named_pipe_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    os.mkfifo(path)
+    with pytest.raises(CommandError) as refusal:
+        call_command("import_articles", path)
+    assert str(refusal.value) == (
+        f'{path} is no regular file and cannot be read twice; read it with "-" and --format jsonl.'
+    )
+
+
+@pytest.mark.parametrize("link", [Path.hardlink_to, Path.symlink_to])
+def test_rejects_never_overwrite_a_file_to_import(tmp_path: Path, link: Callable[[Path, Path], None]) -> None:
+    path, rejects = tmp_path / "a.jsonl", tmp_path / "rejects.jsonl"
+    path.write_bytes(json_lines(row()))
+    link(rejects, path)
+    with pytest.raises(CommandError, match="would overwrite a file to import") as refusal:
+        call_command("import_articles", path, f"--rejects={rejects}", "--dry-run")
+    assert refusal.value.returncode == 2
+    assert path.read_bytes() == json_lines(row())
 
 
 @pytest.mark.parametrize(

@@ -66,10 +66,14 @@ class Source:
             raise CommandError(f"{self.name} cannot be imported: {error}.") from error
 
     def check(self) -> None:
-        """Raise CommandError if the file is missing or none of its rows can be read."""
+        """Raise CommandError if the file is missing, cannot be read twice, or holds no row that can be read."""
         if self.name == STDIN:
             return
+        path = Path(self.name)
         try:
+            if path.exists() and not (path.is_file() or path.is_dir()):
+                remedy = f'read it with "-" and --format {self.file_format}'
+                raise CommandError(f"{self.name} is no regular file and cannot be read twice; {remedy}.")
             with self.open() as (stream, _, _):
                 next(self.rows(stream), None)
         except OSError as error:
@@ -247,9 +251,17 @@ def _sources(names: Sequence[str], stdin_format: FileFormat | None, rejects: str
     sources = [_source(name, stdin_format) for name in names]
     if names.count(STDIN) > 1:
         raise CommandError('"-" is given twice; standard input can be read once.', returncode=USAGE_STATUS)
-    if rejects and Path(rejects).resolve() in {Path(name).resolve() for name in names if name != STDIN}:
+    if rejects and any(_same_file(rejects, name) for name in names if name != STDIN):
         raise CommandError(f"--rejects {rejects} would overwrite a file to import.", returncode=USAGE_STATUS)
     return sources
+
+
+def _same_file(left: str, right: str) -> bool:
+    """Return whether two names stand for one file, also by links."""
+    try:
+        return Path(left).samefile(right)
+    except OSError:  # one of them is not there
+        return Path(left).resolve() == Path(right).resolve()
 
 
 def _source(name: str, stdin_format: FileFormat | None) -> Source:

@@ -1,6 +1,7 @@
 """`manage.py crawl`: visit newspapers and store their articles."""
 
 import fcntl
+import logging
 import os
 import shutil
 from argparse import ArgumentParser
@@ -18,6 +19,7 @@ from scrapy.settings import Settings
 from articles.models import Newspaper
 from crawlers.jobs import SPIDERS, Job, JobProcess, plan_jobs
 from crawlers.newspapers import UnknownNewspaperError, find_newspapers
+from crawlers.spiders.base import DATABASE_LOST
 
 LOG_LEVELS = {2: "INFO", 3: "DEBUG"}
 
@@ -65,6 +67,8 @@ class Command(BaseCommand):
             raise CommandError("interrupted; run it again to go on, or with --fresh to begin anew", returncode=130)
         if broken := [f"{job.newspaper} ({job.spider.name})" for job in jobs if job.broke_off]:
             raise CommandError(f"broke off, for the reason above: {', '.join(broken)}")
+        if lost := sum(job.counts[f"failed/{DATABASE_LOST}"] for job in jobs):
+            raise CommandError(f"failed because the database was lost: {lost}; run it again for what is missing")
         if failed := [newspaper.name for newspaper in newspapers if _only_failed(_counts(newspaper, jobs))]:
             raise CommandError(
                 f"nothing but failures, named above: {', '.join(failed)}; --verbosity 3 shows each request"
@@ -90,6 +94,9 @@ def _scrapy_settings(overrides: list[str], verbosity: int) -> Settings:
         if name not in settings:
             raise CommandError(f"--set {name}: there is no Scrapy setting of this name", returncode=2)
         settings.set(name, value, priority="cmdline")
+    levels = logging.getLevelNamesMapping()
+    if (level := settings["LOG_LEVEL"]) not in levels:
+        raise CommandError(f"LOG_LEVEL {level!r} is unknown; write one of {', '.join(levels)}", returncode=2)
     return settings
 
 
