@@ -1,11 +1,63 @@
 #!/usr/bin/env python
-"""Django's command-line door."""
+"""Django's command-line door: what the machine or its settings are to blame for ends with a sentence."""
 
 import os
 import sys
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
+from django.db import DatabaseError, OperationalError, ProgrammingError
+from django.db.migrations.exceptions import MigrationSchemaMissing
+
+from newsdedup_site.embedded import EmbeddedServerError
+
+# SQLSTATE codes, appendix A of the PostgreSQL manual.
+INSUFFICIENT_PRIVILEGE = "42501"
+UNDEFINED_TABLE_OR_COLUMN = ("42P01", "42703")
+
+
+def explain(error: DatabaseError) -> str | None:
+    """Return what an operator can do about a database error; None where the fault is in the program."""
+    words = " ".join(str(error).split())
+    state = getattr(error.__cause__, "sqlstate", None)
+    if isinstance(error, OperationalError):
+        return f"The database cannot be used: {words}. Check that its server runs, and DATABASE_URL where it is set."
+    if state in UNDEFINED_TABLE_OR_COLUMN:
+        return f"The database is not up to date: {words}. Run manage.py migrate."
+    if state == INSUFFICIENT_PRIVILEGE and "create extension" in words:
+        return (
+            f"{words}. The owner of the database, or a superuser, may run CREATE EXTENSION pg_trgm in it; "
+            "then run manage.py migrate again."
+        )
+    if state == INSUFFICIENT_PRIVILEGE or isinstance(error, MigrationSchemaMissing):
+        return f"The role of DATABASE_URL may not do this: {words}. Make it the owner of the database."
+    return None
+
+
+def main(arguments: list[str]) -> None:
+    """Run a command. Exits with 1 and one sentence on stderr; `--traceback` shows where it came from."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
+    try:
+        try:
+            execute_from_command_line(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has gone (`| head`): what is still buffered goes nowhere when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (
+        EmbeddedServerError,
+        ImproperlyConfigured,
+        OperationalError,
+        ProgrammingError,
+        MigrationSchemaMissing,
+    ) as error:
+        sentence = explain(error) if isinstance(error, DatabaseError) else str(error)
+        if sentence is None or "--traceback" in arguments:
+            raise
+        sys.exit(sentence)
+
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
-    execute_from_command_line(sys.argv)
+    main(sys.argv)

@@ -9,16 +9,20 @@ from django.db import connections
 # A word of which nothing is left when the database drops every non-ASCII letter.
 PROBE_WORD = "Москва"
 MINIMUM_VERSION = 14
+UTF8_HINT = (
+    "Make the database with LC_CTYPE C.UTF-8 (or another UTF-8 locale), for example "
+    "CREATE DATABASE newsdedup TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C.UTF-8' LC_CTYPE 'C.UTF-8'."
+)
 
 
 @register(Tags.database)
 def check_trigrams(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
-    """Fail where pg_trgm is missing, or where it is blind to other scripts (a C locale)."""
+    """Fail where pg_trgm is missing, or where it is or will be blind to other scripts (a C locale, no UTF-8)."""
     messages: list[CheckMessage] = []
     for alias in databases or []:
         with connections[alias].cursor() as cursor:
             cursor.execute("SELECT current_setting('server_version_num')::int")
-            messages += _check_version(cursor.fetchone()[0]) or _check_database(cursor)
+            messages += _check_version(cursor.fetchone()[0]) or _check_encoding(cursor) or _check_database(cursor)
     return messages
 
 
@@ -30,6 +34,20 @@ def _check_version(version: int) -> list[CheckMessage]:
             f"PostgreSQL {version // 10_000} is too old; newsdedup needs {MINIMUM_VERSION} or newer.",
             hint="Point DATABASE_URL at a newer server.",
             id="dedup.E001",
+        )
+    ]
+
+
+def _check_encoding(cursor: Any) -> list[CheckMessage]:
+    cursor.execute("SELECT current_setting('server_encoding')")
+    encoding = cursor.fetchone()[0]
+    if encoding == "UTF8":
+        return []
+    return [
+        Error(
+            f"The database is encoded in {encoding}, which cannot hold the letters of every newspaper.",
+            hint=UTF8_HINT,
+            id="dedup.E005",
         )
     ]
 
@@ -54,8 +72,7 @@ def _check_database(cursor: Any) -> list[CheckMessage]:
         Error(
             f"pg_trgm sees no letters in {PROBE_WORD!r}: the database has the C locale, "
             "and every text in another script than Latin would score 0.",
-            hint="Make the database with LC_CTYPE C.UTF-8 (or another UTF-8 locale), for example "
-            "CREATE DATABASE newsdedup TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C.UTF-8' LC_CTYPE 'C.UTF-8'.",
+            hint=UTF8_HINT,
             id="dedup.E003",
         )
     ]
@@ -65,11 +82,26 @@ def _check_not_migrated(cursor: Any) -> list[CheckMessage]:
     """Accept that pg_trgm is missing until the first migration, which creates it together with the articles."""
     cursor.execute("SELECT to_regclass('articles_article')")
     if cursor.fetchone()[0] is None:
-        return []
+        return _check_locale(cursor)
     return [
         Error(
             "The extension pg_trgm is missing in a database that holds articles (a restored dump, perhaps).",
             hint="Run CREATE EXTENSION pg_trgm in this database, as its owner or another role that may.",
             id="dedup.E004",
+        )
+    ]
+
+
+def _check_locale(cursor: Any) -> list[CheckMessage]:
+    """Judge by the name of LC_CTYPE, while there is no pg_trgm to ask; it obeys it beside any locale provider."""
+    cursor.execute("SELECT datctype FROM pg_database WHERE datname = current_database()")
+    ctype = cursor.fetchone()[0]
+    if ctype not in ("C", "POSIX"):
+        return []
+    return [
+        Error(
+            f"The database has LC_CTYPE {ctype}, in which pg_trgm sees no letters of another script than Latin.",
+            hint=UTF8_HINT,
+            id="dedup.E003",
         )
     ]

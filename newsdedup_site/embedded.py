@@ -33,6 +33,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import environ
 import platformdirs
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -43,6 +44,10 @@ START_TIMEOUT_SECONDS = 60
 # sockaddr_un.sun_path holds 108 bytes with its ending NUL (unix(7)); macOS has 104.
 SOCKET_PATH_BYTES = 103
 SOCKET_NAME = ".s.PGSQL.5432"
+# pg_ctl hands the folders on through a shell, and the server splits its list of socket folders.
+UNUSABLE_IN_HOME = "'\",$`\\\n\r"
+# libpq tells why it could not connect in words alone; the server's locale keeps them English.
+NOT_YET = ("the database system is starting up", "is in recovery mode", "is not yet accepting connections")
 
 # The lock of this process on `users.lock`, and the process that took it: a forked child shares
 # its parent's lock, and asks for one of its own.
@@ -54,7 +59,10 @@ class EmbeddedServerError(RuntimeError):
 
 
 def home() -> Path:
-    """Return this checkout's folder for the server: binaries, data, locks and log."""
+    """Return this checkout's folder for the server: binaries, data, locks and log.
+
+    Raises EmbeddedServerError for a folder whose name the server could not be started with.
+    """
     base = os.environ.get("NEWSDEDUP_HOME")
     if base:
         root = Path(base).expanduser().absolute()
@@ -62,6 +70,13 @@ def home() -> Path:
         root = Path("/var/lib/newsdedup")
     else:
         root = platformdirs.user_data_path("newsdedup")
+    for character in str(root):
+        if character in UNUSABLE_IN_HOME:
+            raise EmbeddedServerError(
+                f"The folder of the embedded PostgreSQL, {str(root)!r}, has {character!r} in its name, which cannot be "
+                "handed to the server. Set NEWSDEDUP_HOME to a folder without quotes, commas, $, backslashes and "
+                "line breaks."
+            )
     return root / hashlib.sha256(os.fsencode(CHECKOUT)).hexdigest()[:12]
 
 
@@ -90,6 +105,9 @@ def ensure_running() -> None:
 
     Raises EmbeddedServerError, with the end of the server's log, when it cannot be started.
     """
+    # PGHOSTADDR, PGSERVICE, PGOPTIONS and the like are meant for another server, and libpq would obey them.
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        del os.environ[name]
     _make_folder(home())
     _hold_user_lock()
     if _answers():
@@ -128,7 +146,7 @@ def keep() -> None:
         return  # another keeper is at work
     users = _open_lock("users.lock")
     idle_since: float | None = None
-    while True:
+    while _is_current(users, "users.lock"):
         time.sleep(1.0)
         try:
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -136,7 +154,7 @@ def keep() -> None:
             idle_since = None
             continue
         idle_since = idle_since or time.monotonic()
-        if time.monotonic() - idle_since >= LINGER_SECONDS:
+        if time.monotonic() - idle_since >= LINGER_SECONDS and _is_current(users, "users.lock"):
             # Still holding `users.lock` alone: whoever comes now waits, then starts the server anew.
             stop()
             return
@@ -145,7 +163,7 @@ def keep() -> None:
 
 def _hold_user_lock() -> None:
     global _user_lock  # noqa: PLW0603 - one lock a process, held until the process ends
-    if _user_lock is None or _user_lock[1] != os.getpid():
+    if _user_lock is None or _user_lock[1] != os.getpid() or not _is_current(_user_lock[0], "users.lock"):
         descriptor = _open_lock("users.lock")
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         _user_lock = (descriptor, os.getpid())
@@ -171,6 +189,14 @@ def _ensure_keeper() -> None:
 
 def _open_lock(name: str) -> int:
     return os.open(home() / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _is_current(descriptor: int, name: str) -> bool:
+    """Return whether an open lock still is the file of that name: a home may be removed, and made anew."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), (home() / name).stat())
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager
@@ -288,23 +314,31 @@ def _init_data() -> None:
     user = _server_user()
     if user:
         _check_reachable(home(), user)
-    for folder in (home() / "data", home() / "run", socket_folder()):
+    for folder in (home() / "run", socket_folder()):
         _make_folder(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        owner = user.pw_uid if user else os.geteuid()
-        if folder.stat().st_uid != owner:
-            os.chown(folder, owner, user.pw_gid if user else -1)
+        _make_owned(folder, user)
     data = home() / "data"
-    if (data / "initialised").exists():
+    if (data / "PG_VERSION").exists():
         return
-    # A killed initdb leaves a folder without its mark: it never held an article.
-    for leftover in data.iterdir():
-        if leftover.is_dir():
-            shutil.rmtree(leftover)
-        else:
-            leftover.unlink()
-    _run("initdb", "-D", str(data), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
-    (data / "initialised").touch()
+    # A killed start leaves its folder behind, and perhaps an initdb that still writes to it.
+    for leftover in home().glob("data.new-*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    unfinished = home() / f"data.new-{os.getpid()}"
+    _make_owned(unfinished, user)
+    _run("initdb", "-D", str(unfinished), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
+    try:
+        unfinished.rename(data)
+    except OSError as error:
+        raise EmbeddedServerError(
+            f"{data} holds files, but no data of PostgreSQL. Move it away, or set NEWSDEDUP_HOME to another folder."
+        ) from error
+
+
+def _make_owned(folder: Path, user: pwd.struct_passwd | None) -> None:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    owner = user.pw_uid if user else os.geteuid()
+    if folder.stat().st_uid != owner:
+        os.chown(folder, owner, user.pw_gid if user else -1)
 
 
 def _start_server() -> None:
@@ -366,11 +400,24 @@ def _processes_on(data: Path) -> list[Any]:
 
 
 def _connect(database: str) -> Any:
+    """Connect, and wait for a server that recovers from a crash for up to START_TIMEOUT_SECONDS."""
     import psycopg  # noqa: PLC0415 - the keeper process does without it
 
-    return psycopg.connect(
-        host=str(socket_folder()), port=5432, user="postgres", dbname=database, autocommit=True, connect_timeout=10
-    )
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    while True:
+        try:
+            return psycopg.connect(
+                host=str(socket_folder()),
+                port=5432,
+                user="postgres",
+                dbname=database,
+                autocommit=True,
+                connect_timeout=10,
+            )
+        except psycopg.OperationalError as error:
+            if time.monotonic() >= deadline or not any(words in str(error) for words in NOT_YET):
+                raise
+        time.sleep(0.2)
 
 
 def _answers() -> bool:
@@ -406,7 +453,12 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1 or arguments[0] not in actions:
         sys.stderr.write(f"usage: python -m newsdedup_site.embedded {'|'.join(actions)}\n")
         return 2
-    actions[arguments[0]]()
+    environ.Env.read_env(CHECKOUT / ".env")
+    try:
+        actions[arguments[0]]()
+    except EmbeddedServerError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
     return 0
 
 

@@ -7,38 +7,32 @@ from pathlib import Path
 
 import environ
 from csp.constants import NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 
-from newsdedup_site import embedded
+from newsdedup_site import embedded, environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
 env.read_env(BASE_DIR / ".env")
 
-DEBUG = env.bool("DEBUG", default=False)
+DEBUG = environment.boolean("DEBUG", default=False)
 # Without DATABASE_URL this is a trial on one machine: the embedded server, a made-up key, loopback hosts.
-EMBEDDED_DATABASE = not env.str("DATABASE_URL", default="")
+EMBEDDED_DATABASE = not environment.text("DATABASE_URL")
 
 if EMBEDDED_DATABASE:
     SECRET_KEY = env.str("SECRET_KEY", default="trial-on-one-machine-" + embedded.home().name)
     DATABASES = {"default": embedded.database_settings()}
 else:
     SECRET_KEY = env.str("SECRET_KEY")
-    DATABASES = {"default": env.db("DATABASE_URL")}
-    if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
-        raise ImproperlyConfigured(
-            "DATABASE_URL must begin with postgres://: newsdedup needs PostgreSQL >= 14 with pg_trgm. "
-            f"It names the engine {DATABASES['default']['ENGINE']}."
-        )
+    DATABASES = {"default": environment.database("DATABASE_URL")}
 # Tests put their articles into a database made from template0, in the same UTF-8 locale as production.
 DATABASES["default"]["TEST"] = {"TEMPLATE": "template0", "CHARSET": "UTF8"}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS", default=[])
 # True behind a proxy that ends TLS, sets X-Forwarded-Proto and appends to X-Forwarded-For.
-BEHIND_TLS_PROXY = env.bool("BEHIND_TLS_PROXY", default=False)
+BEHIND_TLS_PROXY = environment.boolean("BEHIND_TLS_PROXY", default=False)
 if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
@@ -103,7 +97,7 @@ TEMPLATES = [
 ]
 
 # A trial serves static files from where the packages keep them; production collects them first.
-SERVE_COLLECTED_STATIC = env.bool("SERVE_COLLECTED_STATIC", default=not (DEBUG or EMBEDDED_DATABASE))
+SERVE_COLLECTED_STATIC = environment.boolean("SERVE_COLLECTED_STATIC", default=not (DEBUG or EMBEDDED_DATABASE))
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "var" / "static" if SERVE_COLLECTED_STATIC else None
 STORAGES = {
@@ -154,17 +148,17 @@ AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 
 LANGUAGE_CODE = "en-gb"
-TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+TIME_ZONE = environment.time_zone("TIME_ZONE", default="UTC")
 USE_I18N = False
 USE_TZ = True
 
 # Where `manage.py crawl` keeps the state of a crawl that was interrupted.
-CRAWL_STATE_DIR = Path(env.str("CRAWL_STATE_DIR", default=str(BASE_DIR / "var" / "crawl")))
+CRAWL_STATE_DIR = Path(environment.text("CRAWL_STATE_DIR", default=str(BASE_DIR / "var" / "crawl")))
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="WARNING")},
+    "root": {"handlers": ["stderr"], "level": environment.log_level("LOG_LEVEL", default="WARNING")},
 }

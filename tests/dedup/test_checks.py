@@ -1,5 +1,8 @@
 """The system checks, on real databases."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import psycopg
 import pytest
 from django.core.checks import run_checks
@@ -19,13 +22,11 @@ def test_without_a_database_named_nothing_is_asked() -> None:
     assert check_trigrams(databases=None) == []
 
 
-@pytest.fixture
-def c_locale_database(django_db_setup, django_db_blocker):
-    """A database in which pg_trgm is blind to everything but ASCII."""
-    name = "newsdedup_c_locale"
-    with django_db_blocker.unblock(), psycopg.connect(database_url(), autocommit=True) as server:
+@contextmanager
+def database(name: str, options: str) -> Iterator[str]:
+    with psycopg.connect(database_url(), autocommit=True) as server:
         server.execute(f"DROP DATABASE IF EXISTS {name}")
-        server.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER libc")
+        server.execute(f"CREATE DATABASE {name} TEMPLATE template0 {options}")
         other = connection.copy(name)
         other.settings_dict["NAME"] = name
         connections[name] = other
@@ -37,8 +38,44 @@ def c_locale_database(django_db_setup, django_db_blocker):
             server.execute(f"DROP DATABASE {name}")
 
 
-def test_a_c_locale_fails_with_id_and_hint_once_pg_trgm_is_there(c_locale_database) -> None:
-    assert check_trigrams(databases=[c_locale_database]) == []
+@pytest.fixture
+def c_locale_database(django_db_setup, django_db_blocker):
+    """A database in which pg_trgm is blind to everything but ASCII."""
+    with (
+        django_db_blocker.unblock(),
+        database("newsdedup_c_locale", "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER libc") as name,
+    ):
+        yield name
+
+
+def test_a_database_that_is_not_utf8_fails_before_the_first_migration(django_db_setup, django_db_blocker) -> None:
+    options = "ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc"
+    with django_db_blocker.unblock(), database("newsdedup_latin1", options) as name:
+        [error] = check_trigrams(databases=[name])
+    assert (error.id, error.msg) == (
+        "dedup.E005",
+        "The database is encoded in LATIN1, which cannot hold the letters of every newspaper.",
+    )
+    assert "ENCODING 'UTF8'" in error.hint
+
+
+def test_the_builtin_provider_does_not_help_beside_a_ctype_of_c(django_db_setup, django_db_blocker) -> None:
+    options = "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'"
+    with django_db_blocker.unblock(), database("newsdedup_builtin", options) as name:
+        before = check_trigrams(databases=[name])
+        with connections[name].cursor() as cursor:
+            cursor.execute("CREATE EXTENSION pg_trgm")
+        after = check_trigrams(databases=[name])
+    assert [error.id for error in before + after] == ["dedup.E003", "dedup.E003"]
+
+
+def test_a_c_locale_fails_with_id_and_hint_before_pg_trgm_and_with_it(c_locale_database) -> None:
+    [error] = check_trigrams(databases=[c_locale_database])
+    assert (error.id, error.msg) == (
+        "dedup.E003",
+        "The database has LC_CTYPE C, in which pg_trgm sees no letters of another script than Latin.",
+    )
+    assert "LC_CTYPE 'C.UTF-8'" in error.hint
     with connections[c_locale_database].cursor() as cursor:
         cursor.execute("CREATE EXTENSION pg_trgm")
     [error] = check_trigrams(databases=[c_locale_database])

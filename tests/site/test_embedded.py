@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 
 from newsdedup_site import embedded
@@ -95,11 +96,99 @@ def test_articles_survive_a_killed_server(server) -> None:
 
 
 def test_a_killed_initdb_is_begun_anew(server) -> None:
-    home = Path(server.run("from newsdedup_site import embedded; print(embedded.home())"))
-    server.run("from newsdedup_site import embedded as e; e._make_folder(e.home()); e._init_data = lambda: None")
-    (home / "data").mkdir()
-    (home / "data" / "PG_VERSION").write_text("18\n")
+    home = Path(server.run("from newsdedup_site import embedded as e; e._make_folder(e.home()); print(e.home())"))
+    (home / "data.new-1").mkdir()
+    (home / "data.new-1" / "PG_VERSION").write_text("18\n")
     assert server.run(ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
+    assert sorted(path.name for path in home.glob("data*")) == ["data"]
+
+
+def test_a_folder_with_other_files_is_left_alone(server) -> None:
+    home = Path(server.run("from newsdedup_site import embedded as e; e._make_folder(e.home()); print(e.home())"))
+    (home / "data").mkdir()
+    (home / "data" / "letters.txt").write_text("not a database\n")
+    with server.start(ASK) as process:
+        output, _ = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert f"{home}/data holds files, but no data of PostgreSQL. Move it away" in output
+    assert (home / "data" / "letters.txt").read_text() == "not a database\n"
+
+
+def test_variables_of_libpq_do_not_reach_past_the_server(server) -> None:
+    server.environment |= {"PGHOSTADDR": "127.0.0.9", "PGSERVICE": "elsewhere", "PGOPTIONS": "-c DateStyle=German"}
+    assert server.run(ASK + "print(c.execute('SHOW DateStyle').fetchone()[0])") == "ISO, MDY"
+
+
+@pytest.mark.parametrize("words", ["the database system is in recovery mode", "the database system is starting up"])
+def test_a_server_that_recovers_is_waited_for(monkeypatch, words: str) -> None:
+    answers = [psycopg.OperationalError(f"connection failed: FATAL:  {words}")] * 2
+    waited = []
+
+    def connect(**options: object) -> object:
+        if answers:
+            raise answers.pop()
+        return options["dbname"]
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    monkeypatch.setattr(embedded.time, "sleep", waited.append)
+    assert embedded._connect("postgres") == "postgres"
+    assert waited == [0.2, 0.2]
+    answers.append(psycopg.OperationalError("connection refused"))
+    with pytest.raises(psycopg.OperationalError, match="connection refused"):
+        embedded._connect("postgres")
+    answers.append(psycopg.OperationalError(words))
+    monkeypatch.setattr(embedded, "START_TIMEOUT_SECONDS", 0)
+    with pytest.raises(psycopg.OperationalError, match=words):
+        embedded._connect("postgres")
+
+
+@pytest.mark.parametrize("made_anew", [False, True])
+def test_the_keeper_of_a_removed_home_ends_and_stops_nothing(tmp_path, monkeypatch, made_anew: bool) -> None:
+    monkeypatch.setenv("NEWSDEDUP_HOME", str(tmp_path))
+    home = embedded.home()
+    home.mkdir()
+
+    def remove(_seconds: float) -> None:
+        shutil.move(home, tmp_path / "removed")
+        if made_anew:
+            home.mkdir()
+            (home / "users.lock").touch()
+
+    def stop() -> None:
+        pytest.fail("it stopped the server of another home")
+
+    monkeypatch.setattr(embedded.os, "fork", lambda: 0)
+    monkeypatch.setattr(embedded.os, "setsid", lambda: None)
+    monkeypatch.setattr(embedded.time, "sleep", remove)
+    monkeypatch.setattr(embedded, "stop", stop)
+    monkeypatch.setattr(embedded, "LINGER_SECONDS", 0.0)
+    embedded.keep()
+    assert (tmp_path / "removed" / "keeper.lock").exists()
+
+
+@pytest.mark.parametrize("character", ["'", '"', ",", "$", "`", "\\", "\n"])
+def test_a_home_that_the_server_cannot_be_told_is_refused(monkeypatch, character: str) -> None:
+    monkeypatch.setenv("NEWSDEDUP_HOME", f"/srv/news{character}desk")
+    with pytest.raises(embedded.EmbeddedServerError) as refused:
+        embedded.home()
+    assert str(refused.value) == (
+        f"The folder of the embedded PostgreSQL, {f'/srv/news{character}desk'!r}, has {character!r} in its name, which "
+        "cannot be handed to the server. Set NEWSDEDUP_HOME to a folder without quotes, commas, $, backslashes and "
+        "line breaks."
+    )
+
+
+def test_the_home_of_a_file_of_settings_counts(monkeypatch, tmp_path, capsys) -> None:
+    # Set first, so that what main() puts there is taken away afterwards.
+    monkeypatch.setenv("NEWSDEDUP_HOME", "")
+    monkeypatch.delenv("NEWSDEDUP_HOME")
+    monkeypatch.setattr(embedded, "CHECKOUT", tmp_path)
+    (tmp_path / ".env").write_text("NEWSDEDUP_HOME=/srv/newsdesk\n")
+    assert embedded.main(["home"]) == 0
+    assert capsys.readouterr().out.startswith("/srv/newsdesk/")
+    monkeypatch.setenv("NEWSDEDUP_HOME", "/srv/a,b")
+    assert embedded.main(["home"]) == 1
+    assert "'/srv/a,b', has ',' in its name" in capsys.readouterr().err
 
 
 def test_the_keeper_stops_the_server_when_the_last_user_is_killed(server) -> None:

@@ -1,0 +1,82 @@
+"""Values of the settings, read from environment variables; an empty variable counts as one that is not set.
+
+Each function raises ImproperlyConfigured for a value that cannot be meant. No message holds a DATABASE_URL:
+the start of a service is logged, and the URL has a password in it.
+"""
+
+from __future__ import annotations
+
+import os
+import zoneinfo
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+SCHEMES = ("postgres", "postgresql", "psql", "pgsql")
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def boolean(name: str, *, default: bool) -> bool:
+    value = text(name)
+    if not value:
+        return default
+    if value.lower() not in BOOLEANS:
+        raise ImproperlyConfigured(f"{name}={value} is neither true nor false. Set one of {', '.join(BOOLEANS)}.")
+    return BOOLEANS[value.lower()]
+
+
+def words(name: str, default: list[str]) -> list[str]:
+    """Return what commas separate."""
+    return [word.strip() for word in text(name).split(",") if word.strip()] or default
+
+
+def time_zone(name: str, default: str) -> str:
+    value = text(name, default)
+    try:
+        zoneinfo.ZoneInfo(value)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ImproperlyConfigured(f"{name}={value} is no known time zone. Set one like Europe/London.") from error
+    return value
+
+
+def log_level(name: str, default: str) -> str:
+    value = text(name, default)
+    if value.upper() not in LOG_LEVELS:
+        raise ImproperlyConfigured(f"{name}={value} is no level of logging. Set one of {', '.join(LOG_LEVELS)}.")
+    return value.upper()
+
+
+def database(name: str) -> dict[str, Any]:
+    """Return the entry for settings.DATABASES that a URL stands for."""
+    value = text(name)
+    scheme, separator, _ = value.partition("://")
+    if not separator or scheme not in SCHEMES:
+        named = f" It begins with {scheme}://." if separator else ""
+        raise ImproperlyConfigured(
+            f"{name} must begin with postgres://: newsdedup needs PostgreSQL >= 14 with pg_trgm.{named}"
+        )
+    try:
+        entry = environ.Env.db_url_config(value)
+    except ValueError:
+        entry = None
+    if entry is None or not _is_port(entry["PORT"]) or not _is_port(entry.get("OPTIONS", {}).get("port", "")):
+        # Not chained: the original message may hold a part of the password.
+        raise ImproperlyConfigured(
+            f"{name} cannot be read: the port must be a number from 1 to 65535, and in the user name and the password "
+            "/, ?, #, @, : and % are written as %2F, %3F, %23, %40, %3A and %25."
+        ) from None
+    if not entry["NAME"] and "service" not in entry.get("OPTIONS", {}):
+        raise ImproperlyConfigured(f"{name} names no database. Set it as postgres://user:password@host:port/name.")
+    return entry
+
+
+def _is_port(value: str | int) -> bool:
+    """Return whether this is a port, or one for each of several hosts; an empty one is PostgreSQL's own."""
+    ports = [port for port in str(value).split(",") if port]
+    return all(port.isdecimal() and 1 <= int(port) <= 65535 for port in ports)

@@ -1,0 +1,111 @@
+"""manage.py, in processes of its own: a sentence where the machine or its settings are to blame."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.databases import database_url
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+NO_SERVER = {"DATABASE_URL": "postgres://anna:s3cret@127.0.0.1:9/news", "SECRET_KEY": "for one test alone"}
+
+
+def manage(*arguments: str, **environment: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=CHECKOUT,
+        env={"PATH": os.environ["PATH"], **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_server_that_is_away_is_said_in_a_sentence() -> None:
+    status, _, said = manage("migrate", **NO_SERVER)
+    assert status == 1
+    [sentence] = said.splitlines()
+    assert sentence.startswith("The database cannot be used: connection failed")
+    assert sentence.endswith(". Check that its server runs, and DATABASE_URL where it is set.")
+    assert "s3cret" not in said
+    status, _, said = manage("migrate", "--traceback", **NO_SERVER)
+    assert status == 1
+    assert said.startswith("Traceback (most recent call last):")
+
+
+def test_wrong_settings_are_said_in_a_sentence() -> None:
+    assert manage("check", **NO_SERVER, DEBUG="ture") == (
+        1,
+        "",
+        "DEBUG=ture is neither true nor false. Set one of true, yes, on, 1, false, no, off, 0.\n",
+    )
+
+
+def test_a_home_that_cannot_be_used_is_said_in_a_sentence() -> None:
+    status, _, said = manage("check", NEWSDEDUP_HOME="/srv/a,b")
+    assert (status, len(said.splitlines())) == (1, 1)
+    assert said.startswith("The folder of the embedded PostgreSQL, '/srv/a,b', has ',' in its name")
+
+
+@pytest.fixture
+def unmigrated(db):
+    """The URL of an empty database, and that for a role that may do nothing in it."""
+    name = "newsdedup_unmigrated"
+    with psycopg.connect(database_url(), autocommit=True) as server:
+        server.execute(f"DROP DATABASE IF EXISTS {name}")
+        server.execute("DROP ROLE IF EXISTS newsdedup_guest")
+        server.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        server.execute("CREATE ROLE newsdedup_guest LOGIN PASSWORD 'guest'")
+        url = database_url().replace(f"/{server.info.dbname}?", f"/{name}?")
+        try:
+            yield url, re.sub(r"//[^@]*@", "//newsdedup_guest:guest@", url)
+        finally:
+            server.execute(f"DROP DATABASE {name}")
+            server.execute("DROP ROLE newsdedup_guest")
+
+
+def test_a_database_without_tables_is_to_be_migrated(unmigrated) -> None:
+    url, _ = unmigrated
+    status, _, said = manage("make_editor", "anna", DATABASE_URL=url, SECRET_KEY="for one test alone")
+    assert (status, len(said.splitlines())) == (1, 1)
+    assert said.startswith('The database is not up to date: relation "auth_')
+    assert said.endswith(". Run manage.py migrate.\n")
+
+
+def test_a_role_that_may_not_migrate_is_told_who_may(unmigrated) -> None:
+    url, guest = unmigrated
+    environment = {"DATABASE_URL": guest, "SECRET_KEY": "for one test alone"}
+    status, _, said = manage("migrate", "--verbosity", "0", **environment)
+    assert (status, len(said.splitlines())) == (1, 1)
+    assert said.startswith("The role of DATABASE_URL may not do this: Unable to create the django_migrations table")
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("GRANT CREATE ON SCHEMA public TO newsdedup_guest")
+    status, _, said = manage("migrate", "--verbosity", "0", **environment)
+    assert (status, len(said.splitlines())) == (1, 1)
+    assert said.startswith('permission denied to create extension "pg_trgm"')
+    assert said.endswith(
+        "The owner of the database, or a superuser, may run CREATE EXTENSION pg_trgm in it; "
+        "then run manage.py migrate again.\n"
+    )
+
+
+def test_a_reader_that_has_gone_gets_no_traceback() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "manage.py", "diffsettings"],
+        cwd=CHECKOUT,
+        env={"PATH": os.environ["PATH"], **NO_SERVER},
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")

@@ -1,0 +1,97 @@
+"""Values of the environment: what can be meant, and the sentence for what cannot."""
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from newsdedup_site import environment
+
+UNREADABLE = "DATABASE_URL cannot be read: the port must be a number from 1 to 65535, and in the user name"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("true", True),
+        (" Yes ", True),
+        ("ON", True),
+        ("1", True),
+        ("", True),
+        ("false", False),
+        ("No", False),
+        ("off", False),
+        ("0", False),
+    ],
+)
+def test_a_boolean_has_few_spellings_and_empty_means_the_default(monkeypatch, value: str, expected: bool) -> None:
+    monkeypatch.setenv("SERVE_COLLECTED_STATIC", value)
+    assert environment.boolean("SERVE_COLLECTED_STATIC", default=True) is expected
+
+
+@pytest.mark.parametrize("value", ["ture", "2", "y", "none"])
+def test_another_boolean_is_refused(monkeypatch, value: str) -> None:
+    monkeypatch.setenv("BEHIND_TLS_PROXY", value)
+    with pytest.raises(ImproperlyConfigured) as refused:
+        environment.boolean("BEHIND_TLS_PROXY", default=False)
+    assert str(refused.value) == (
+        f"BEHIND_TLS_PROXY={value} is neither true nor false. Set one of true, yes, on, 1, false, no, off, 0."
+    )
+
+
+def test_a_list_has_no_blanks_and_no_empty_entries(monkeypatch) -> None:
+    monkeypatch.setenv("ALLOWED_HOSTS", " desk.example , ,127.0.0.1,")
+    assert environment.words("ALLOWED_HOSTS", default=[]) == ["desk.example", "127.0.0.1"]
+    monkeypatch.setenv("ALLOWED_HOSTS", " ")
+    assert environment.words("ALLOWED_HOSTS", default=["localhost"]) == ["localhost"]
+
+
+@pytest.mark.parametrize("value", ["Europe/Atlantis", "/etc/localtime", "../UTC", "Europe"])
+def test_an_unknown_time_zone_is_refused(monkeypatch, value: str) -> None:
+    monkeypatch.setenv("TIME_ZONE", value)
+    with pytest.raises(ImproperlyConfigured) as refused:
+        environment.time_zone("TIME_ZONE", "UTC")
+    assert str(refused.value) == f"TIME_ZONE={value} is no known time zone. Set one like Europe/London."
+
+
+def test_a_level_of_logging_may_be_written_small(monkeypatch) -> None:
+    monkeypatch.setenv("LOG_LEVEL", "info")
+    assert environment.log_level("LOG_LEVEL", "WARNING") == "INFO"
+    monkeypatch.setenv("LOG_LEVEL", "loud")
+    with pytest.raises(ImproperlyConfigured, match=r"LOG_LEVEL=loud is no level of logging\. Set one of DEBUG, INFO"):
+        environment.log_level("LOG_LEVEL", "WARNING")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("postgres://anna:s%40fe@db:5432/news", ("db", 5432, "s@fe", None)),
+        ("postgresql://anna@db/news", ("db", "", "", None)),
+        ("postgres://anna@/news?host=%2Frun%2Fpg&port=5433", ("", "", "", {"host": "/run/pg", "port": 5433})),
+    ],
+)
+def test_a_database_url_is_read(monkeypatch, url: str, expected: tuple[object, ...]) -> None:
+    monkeypatch.setenv("DATABASE_URL", url)
+    entry = environment.database("DATABASE_URL")
+    assert (entry["ENGINE"], entry["NAME"]) == ("django.db.backends.postgresql", "news")
+    assert (entry["HOST"], entry["PORT"], entry["PASSWORD"], entry.get("OPTIONS")) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("s3cret", "DATABASE_URL must begin with postgres://"),
+        ("anna:s3cret@db/news", "DATABASE_URL must begin with postgres://"),
+        ("mysql://anna:s3cret@db/news", "with pg_trgm. It begins with mysql://."),
+        ("postgres://anna:s3cret@db:54a2/news", UNREADABLE),
+        ("postgres://anna:s3cret@db:70000/news", UNREADABLE),
+        ("postgres://anna:s3cret@/news?host=db&port=none", UNREADABLE),
+        ("postgres://anna:s3cret/x@db/news", UNREADABLE),
+        ("postgres://anna:s3cret@db/", "DATABASE_URL names no database."),
+    ],
+)
+def test_another_database_url_is_refused_without_its_password(monkeypatch, url: str, message: str) -> None:
+    monkeypatch.setenv("DATABASE_URL", url)
+    with pytest.raises(ImproperlyConfigured) as refused:
+        environment.database("DATABASE_URL")
+    assert message in str(refused.value)
+    assert "s3cret" not in str(refused.value)
+    assert refused.value.__suppress_context__ or refused.value.__context__ is None
