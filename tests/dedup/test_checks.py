@@ -23,7 +23,9 @@ def test_without_a_database_named_nothing_is_asked() -> None:
 
 
 @contextmanager
-def database(name: str, options: str) -> Iterator[str]:
+def database(kind: str, options: str) -> Iterator[str]:
+    # Named after the test database, which each of several test processes has for itself.
+    name = f"{connection.settings_dict['NAME']}_{kind}"
     with psycopg.connect(database_url(), autocommit=True) as server:
         server.execute(f"DROP DATABASE IF EXISTS {name}")
         server.execute(f"CREATE DATABASE {name} TEMPLATE template0 {options}")
@@ -43,14 +45,14 @@ def c_locale_database(django_db_setup, django_db_blocker):
     """A database in which pg_trgm is blind to everything but ASCII."""
     with (
         django_db_blocker.unblock(),
-        database("newsdedup_c_locale", "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER libc") as name,
+        database("c_locale", "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER libc") as name,
     ):
         yield name
 
 
 def test_a_database_that_is_not_utf8_fails_before_the_first_migration(django_db_setup, django_db_blocker) -> None:
     options = "ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc"
-    with django_db_blocker.unblock(), database("newsdedup_latin1", options) as name:
+    with django_db_blocker.unblock(), database("latin1", options) as name:
         [error] = check_trigrams(databases=[name])
     assert (error.id, error.msg) == (
         "dedup.E005",
@@ -61,7 +63,7 @@ def test_a_database_that_is_not_utf8_fails_before_the_first_migration(django_db_
 
 def test_the_builtin_provider_does_not_help_beside_a_ctype_of_c(django_db_setup, django_db_blocker) -> None:
     options = "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'"
-    with django_db_blocker.unblock(), database("newsdedup_builtin", options) as name:
+    with django_db_blocker.unblock(), database("builtin", options) as name:
         before = check_trigrams(databases=[name])
         with connections[name].cursor() as cursor:
             cursor.execute("CREATE EXTENSION pg_trgm")

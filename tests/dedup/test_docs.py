@@ -33,7 +33,7 @@ def test_the_table_of_settings_is_the_declared_one() -> None:
 
 def test_every_variable_that_is_read_is_in_the_settings_document() -> None:
     source = (CHECKOUT / "newsdedup_site" / "settings.py").read_text()
-    read = set(re.findall(r'env(?:\.\w+)?\("([A-Z_]+)"', source))
+    read = set(re.findall(r'env(?:ironment)?\.\w+\("([A-Z_]+)"', source))
     documented = set(re.findall(r"^\| `([A-Z_]+)` \|", (CHECKOUT / "docs" / "settings.md").read_text(), re.MULTILINE))
     assert read <= documented
     assert documented - read == {"NEWSDEDUP_HOME", "PORT"}

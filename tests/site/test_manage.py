@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from django.db import connection
 
 from tests.databases import database_url
 
@@ -56,18 +57,20 @@ def test_a_home_that_cannot_be_used_is_said_in_a_sentence() -> None:
 @pytest.fixture
 def unmigrated(db):
     """The URL of an empty database, and that for a role that may do nothing in it."""
-    name = "newsdedup_unmigrated"
+    # Named after the test database, which each of several test processes has for itself.
+    name = f"{connection.settings_dict['NAME']}_unmigrated"
+    role = f"{connection.settings_dict['NAME']}_guest"
     with psycopg.connect(database_url(), autocommit=True) as server:
         server.execute(f"DROP DATABASE IF EXISTS {name}")
-        server.execute("DROP ROLE IF EXISTS newsdedup_guest")
+        server.execute(f"DROP ROLE IF EXISTS {role}")
         server.execute(f"CREATE DATABASE {name} TEMPLATE template0")
-        server.execute("CREATE ROLE newsdedup_guest LOGIN PASSWORD 'guest'")
+        server.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'guest'")
         url = database_url().replace(f"/{server.info.dbname}?", f"/{name}?")
         try:
-            yield url, re.sub(r"//[^@]*@", "//newsdedup_guest:guest@", url)
+            yield url, re.sub(r"//[^@]*@", f"//{role}:guest@", url)
         finally:
             server.execute(f"DROP DATABASE {name}")
-            server.execute("DROP ROLE newsdedup_guest")
+            server.execute(f"DROP ROLE {role}")
 
 
 def test_a_database_without_tables_is_to_be_migrated(unmigrated) -> None:
@@ -85,7 +88,7 @@ def test_a_role_that_may_not_migrate_is_told_who_may(unmigrated) -> None:
     assert (status, len(said.splitlines())) == (1, 1)
     assert said.startswith("The role of DATABASE_URL may not do this: Unable to create the django_migrations table")
     with psycopg.connect(url, autocommit=True) as owner:
-        owner.execute("GRANT CREATE ON SCHEMA public TO newsdedup_guest")
+        owner.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
     status, _, said = manage("migrate", "--verbosity", "0", **environment)
     assert (status, len(said.splitlines())) == (1, 1)
     assert said.startswith('permission denied to create extension "pg_trgm"')
