@@ -15,6 +15,8 @@ if not apps.ready:
     django.setup()
 # Scrapy installs a handler of its own on the root logger; Django's would say everything a second time.
 logging.getLogger().handlers.clear()
+# What it says of a robots.txt that cannot be reached is a traceback; the spider counts the failure and names it.
+logging.getLogger("scrapy.downloadermiddlewares.robotstxt").setLevel(logging.CRITICAL)
 
 BOT_NAME = "newsdedup"
 USER_AGENT = f"newsdedup/{importlib.metadata.version('newsdedup')}"
