@@ -15,8 +15,15 @@ if not apps.ready:
     django.setup()
 # Scrapy installs a handler of its own on the root logger; Django's would say everything a second time.
 logging.getLogger().handlers.clear()
-# What it says of a robots.txt that cannot be reached is a traceback; the spider counts the failure and names it.
-logging.getLogger("scrapy.downloadermiddlewares.robotstxt").setLevel(logging.CRITICAL)
+
+
+def _without_traceback(record: logging.LogRecord) -> bool:
+    record.exc_info = None
+    return True
+
+
+# A robots.txt that cannot be reached is no fault of ours: a line says it. A filter, because Scrapy resets the levels.
+logging.getLogger("scrapy.downloadermiddlewares.robotstxt").addFilter(_without_traceback)
 
 BOT_NAME = "newsdedup"
 USER_AGENT = f"newsdedup/{importlib.metadata.version('newsdedup')}"

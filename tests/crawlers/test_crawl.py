@@ -458,6 +458,15 @@ def test_indexes_name_a_bounded_number_of_sitemaps(site: Site, crawl: CrawlComma
     assert result.stdout == "Fjordbladet: 2 stored, 0 known, 3 failed (too many sitemaps: 3)\n"
 
 
+def test_a_site_that_does_not_answer_is_named_without_a_traceback(crawl: CrawlCommand) -> None:
+    Newspaper.objects.create(name="Stille", feed_urls=["http://127.0.0.1:9/feed"])
+    result = crawl()
+    assert result.returncode == 1
+    assert result.stdout == "Stille: 0 stored, 0 known, 1 failed (DownloadConnectionRefusedError: 1)\n"
+    assert "http://127.0.0.1:9/feed" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
 def test_unknown_newspapers_are_named_with_the_known_ones(site: Site, crawl: CrawlCommand) -> None:
     newspaper(site, feed=["/feed"])
     result = crawl("Fjordblad")
