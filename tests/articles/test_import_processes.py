@@ -19,23 +19,9 @@ from django.db import connection
 from django.db.models import Count
 
 from articles.models import Article, ArticleURL
+from tests.articles.rows import json_lines, row
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-
-
-def row(number: int = 1, **changes: object) -> dict[str, object]:
-    values = {
-        "date": "2026-03-02",
-        "newspaper": "Harbour Post",
-        "url": f"https://harbourpost.example/{number}",
-        "headline": f"Ferry number {number}",
-        "content": f"Ferry number {number} sails to Little Skerry.",
-    }
-    return values | changes
-
-
-def json_lines(*rows: object) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
 
 
 def database_url() -> str:

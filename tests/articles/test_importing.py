@@ -15,21 +15,7 @@ from articles import importing, ingest
 from articles.fields import DATE_FORMS
 from articles.importing import Row, read_rows
 from articles.models import ArticleURL
-
-
-def row(number: int = 1, **changes: object) -> dict[str, object]:
-    values = {
-        "date": "2026-03-02",
-        "newspaper": "Harbour Post",
-        "url": f"https://harbourpost.example/{number}",
-        "headline": f"Ferry number {number}",
-        "content": f"Ferry number {number} sails to Little Skerry.",
-    }
-    return values | changes
-
-
-def json_lines(*rows: object) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
+from tests.articles.rows import json_lines, row
 
 
 def read_json(data: bytes) -> list[Row]:

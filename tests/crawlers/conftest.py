@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, newspaper, rss, sitemap
 from tests.databases import child_environment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -159,3 +161,36 @@ def _finish(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def crawl(transactional_db: None, tmp_path: Path) -> CrawlCommand:
     return CrawlCommand(tmp_path / "states")
+
+
+@pytest.fixture
+def three_sources(site: Site) -> Site:
+    """A newspaper with a feed, a packed sitemap behind an index, and a section of two pages."""
+    site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
+    site.add("/2024/05/herring", article_page("Herring are back", HERRING))
+    site.add("/2024/05/library", article_page("Night library", LIBRARY))
+    site.add("/2024/05/bridge", article_page("Bridge closed", BRIDGE))
+    site.add("/about", article_page("About us", LIBRARY))
+    site.add("/feed", rss(f"{site.url}/2024/05/ferry"), "application/rss+xml")
+    index = f"<sitemapindex><sitemap><loc>{site.url}/news.xml.gz</loc></sitemap></sitemapindex>"
+    site.add("/sitemap.xml", index, "application/xml")
+    packed = gzip.compress(sitemap(f"{site.url}/2024/05/herring", f"{site.url}/about").encode())
+    site.add("/news.xml.gz", packed, "application/gzip")
+    site.add(
+        "/news", "<a href='/2024/05/library#top'>Library</a><a href='/about'>About</a><a rel='next' href='?p=2'>2</a>"
+    )
+    site.add("/news?p=2", "<a href='/2024/05/bridge'>Bridge</a><a href='http://other.example/2024/05/x'>Elsewhere</a>")
+    newspaper(site, feed=["/feed"], sitemap=["/sitemap.xml"], section=["/news"])
+    return site
+
+
+@pytest.fixture
+def held_page(site: Site) -> Site:
+    """A feed of three articles, of which the server keeps one waiting."""
+    texts = {"ferry": FERRY, "herring": HERRING, "library": LIBRARY}
+    for name, text in texts.items():
+        site.add(f"/2024/05/{name}", article_page(name, text))
+    site.add("/feed", rss(*(f"{site.url}/2024/05/{name}" for name in texts)), "application/rss+xml")
+    site.held.add("/2024/05/herring")
+    newspaper(site, feed=["/feed"])
+    return site
