@@ -30,6 +30,13 @@ OTHER = (
 )
 
 
+# Who holds the lock of runs in this database: tests in other processes have it in theirs, on the same server.
+HOLDERS = """
+    SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+    WHERE locktype = 'advisory' AND objid = %s AND datname = current_database()
+"""
+
+
 def find_duplicates(*options: str) -> str:
     output = io.StringIO()
     call_command("find_duplicates", *options, "--no-progress", stdout=output, stderr=io.StringIO())
@@ -366,10 +373,7 @@ def test_a_lost_database_is_said_in_a_sentence_and_the_next_run_goes_on(store) -
     with subprocess.Popen([sys.executable, "-c", STALLING], env=environment, text=True, **pipes) as process:
         assert process.stdout.readline() == "block\n"
         with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = %s",
-                [pipeline._RUN_LOCK],
-            )
+            cursor.execute(f"SELECT pg_terminate_backend(pid) FROM ({HOLDERS}) AS holder", [pipeline._RUN_LOCK])
             assert cursor.rowcount == 1
         _, errors = process.communicate("", timeout=60)
     assert process.returncode == 1
@@ -384,9 +388,7 @@ def wait_until_unlocked() -> None:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = %s", [pipeline._RUN_LOCK]
-            )
+            cursor.execute(f"SELECT count(*) FROM ({HOLDERS}) AS holder", [pipeline._RUN_LOCK])
             if cursor.fetchone()[0] == 0:
                 return
     pytest.fail("the lock of a killed process was not given back")
