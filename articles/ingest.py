@@ -15,6 +15,7 @@ from typing import Literal
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.models import Max
 
 from articles.models import Article, ArticleURL, Newspaper
 from articles.normalization import (
@@ -140,6 +141,17 @@ def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
             [_new_url(key, each, owner) for key, each in seen.items()], ignore_conflicts=True
         )
     return True
+
+
+def newest_revision() -> int:
+    """Return the highest revision of an article; 0 for an empty store. All articles up to it can be seen.
+
+    It waits for the writer of the moment, whose articles have numbers already that nobody sees yet.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_INGEST_LOCK])
+        newest: int | None = Article.objects.aggregate(newest=Max("revision"))["newest"]
+    return newest or 0
 
 
 def check_article(incoming: IncomingArticle) -> None:

@@ -1,5 +1,6 @@
 """Newspapers, their articles, and every URL under which an article was seen."""
 
+import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import URLValidator
 from django.db import models
@@ -69,6 +70,11 @@ class Article(models.Model):
     )
     normalizer_version = models.PositiveSmallIntegerField(editable=False)
     stored_at = models.DateTimeField(auto_now_add=True)
+    revision = models.BigIntegerField(
+        default=0,
+        editable=False,
+        help_text="Counts up over all articles, whenever one is stored or what the detection compares of it changes.",
+    )
 
     objects = ArticleQuerySet.as_manager()
 
@@ -76,9 +82,22 @@ class Article(models.Model):
         ordering = ["date", "id"]
         indexes = [
             models.Index(fields=["date", "id"], name="article_date"),
+            models.Index(fields=["revision"], name="article_revision"),
             models.Index(fields=["text_digest"], name="article_text_digest"),
             models.Index("newspaper", "date", MD5("normalized_title"), name="article_title"),
             models.Index(fields=["external_id"], name="article_external_id", condition=~models.Q(external_id="")),
+        ]
+        # By the database, so that no writer can forget it.
+        triggers = [
+            pgtrigger.Trigger(
+                name="revision",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert
+                | pgtrigger.UpdateOf(  # type: ignore[no-untyped-call]
+                    "newspaper_id", "date", "content", "normalized_title", "normalized_text"
+                ),
+                func="NEW.revision = nextval('articles_article_revision'); RETURN NEW;",
+            ),
         ]
 
     def __str__(self) -> str:
