@@ -22,7 +22,7 @@ class ProfileForm(forms.ModelForm[Profile]):
 
     class Meta:
         model = Profile
-        fields = ("name", "is_default")
+        fields = ("name", "is_default", "nightly_at")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -77,11 +77,11 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
     """Windows, thresholds and passes, with their ranges."""
 
     form = ProfileForm
-    list_display = ("name", "is_default", "updated_at")
+    list_display = ("name", "is_default", "nightly_at", "updated_at")
 
     def get_fieldsets(self, request: HttpRequest, obj: Profile | None = None) -> Any:
         """Show a box for each pass."""
-        boxes: list[Any] = [(None, {"fields": ("name", "is_default")})]
+        boxes: list[Any] = [(None, {"fields": ("name", "is_default", "nightly_at")})]
         for name, each in PASSES.items():
             fields = [f"{name}__{setting}" for setting in settings_of(each.config_class)]
             boxes.append((f"{each.label} ({name})", {"fields": fields, "description": type(each).__doc__}))
@@ -89,7 +89,7 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the generated form; its extra fields are no fields of the model."""
-        kwargs["fields"] = ("name", "is_default")
+        kwargs["fields"] = ("name", "is_default", "nightly_at")
         return super().get_form(request, obj, change=change, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Profile, form: Any, change: Any) -> None:
@@ -98,6 +98,13 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
             if obj.is_default:
                 Profile.objects.exclude(pk=obj.pk).filter(is_default=True).update(is_default=False)
             super().save_model(request, obj, form, change)
+            if "nightly_at" in form.changed_data:
+                self._schedule(obj)
+
+    def _schedule(self, profile: Profile) -> None:
+        from dedup.tasks import schedule_nightly  # noqa: PLC0415 - the tasks import the pipeline and its kernels
+
+        schedule_nightly(profile)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Refuse to delete the default profile: a run without a name needs it."""

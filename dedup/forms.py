@@ -64,8 +64,16 @@ class RunForm(forms.Form):
     profile = forms.ModelChoiceField(
         Profile.objects.all(), empty_label=None, help_text="Which passes, with which windows and thresholds."
     )
+    new = forms.BooleanField(
+        required=False,
+        label="Only what is new",
+        help_text="Compare the articles that are new or have changed since the last run over all articles.",
+    )
     since = forms.DateField(
-        required=False, label="Published from", widget=DayInput(), help_text="Empty: from the first article on."
+        required=False,
+        label="Published from",
+        widget=DayInput(),
+        help_text="The later article of a pair. Empty: from the first one on.",
     )
     until = forms.DateField(
         required=False, label="Published to", widget=DayInput(), help_text="Both days are included. Empty: to the last."
@@ -80,8 +88,9 @@ class RunForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["profile"].initial = Profile.objects.filter(is_default=True).first()
+        classes = {"profile": "form-select", "newspapers": "form-select", "new": "form-check-input"}
         for name, field in self.fields.items():
-            field.widget.attrs["class"] = "form-select" if name in {"profile", "newspapers"} else "form-control"
+            field.widget.attrs["class"] = classes.get(name, "form-control")
 
     def clean_profile(self) -> Profile:
         """Return the profile, if a run could use it."""

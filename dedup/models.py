@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from articles.models import Article
-from dedup.querysets import ClusterQuerySet, PairQuerySet
+from dedup.querysets import ClusterQuerySet, EvidenceQuerySet, PairQuerySet
 
 
 class Profile(models.Model):
@@ -19,6 +19,14 @@ class Profile(models.Model):
     name = models.CharField(max_length=100, unique=True)
     is_default = models.BooleanField(default=False, help_text="Used when a run names no profile.")
     settings = models.JSONField(default=dict, blank=True, help_text="What differs from the defaults, by pass.")
+    nightly_at = models.TimeField(
+        null=True,
+        blank=True,
+        help_text="Every day at this time a worker compares the articles that are new or have changed. Empty: never.",
+    )
+    nightly_due = models.DateTimeField(
+        null=True, editable=False, help_text="When the next nightly run begins. Kept by dedup/tasks.py."
+    )
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -43,7 +51,7 @@ class DetectionRun(models.Model):
     profile = models.ForeignKey(Profile, null=True, on_delete=models.SET_NULL, related_name="runs")
     profile_name = models.CharField(max_length=100, blank=True)
     config = models.JSONField(help_text="The settings of every pass of this run, as they were when it began.")
-    scope = models.JSONField(help_text="since, until, newspapers: which articles were compared.")
+    scope = models.JSONField(help_text="since, until, newspapers, passes, newer_than: what was compared.")
     state = models.CharField(max_length=11, choices=State.choices, default=State.RUNNING)
     counts = models.JSONField(default=dict, help_text="Articles, pairs by pass, clusters.")
     error = models.TextField(blank=True)
@@ -67,7 +75,9 @@ class RunBlock(models.Model):
     pass_name = models.CharField(max_length=20)
     first_day = models.DateField()
     last_day = models.DateField()
-    pairs = models.PositiveIntegerField(help_text="Candidates that the pass found in this block.")
+    candidates = models.PositiveBigIntegerField(default=0, help_text="Pairs that the pass's quick filter let pass.")
+    verified = models.PositiveBigIntegerField(default=0, help_text="Candidates that were then compared in full.")
+    pairs = models.PositiveIntegerField(help_text="Pairs that reached the threshold and were kept.")
     seconds = models.FloatField(help_text="Wall time, in seconds.")
 
     class Meta:
@@ -127,6 +137,8 @@ class Evidence(models.Model):
     details = models.JSONField(default=dict)
     run = models.ForeignKey(DetectionRun, on_delete=models.PROTECT, related_name="evidence")
     stale = models.BooleanField(default=False)
+
+    objects = EvidenceQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
@@ -14,7 +13,7 @@ from django.db import connection, transaction
 from dedup.links import lock_review
 from dedup.models import DetectionRun, RunBlock
 from dedup.passes.base import PassConfig
-from dedup.types import Candidate
+from dedup.types import Candidate, Tally, Window
 
 _COPIED_AT_ONCE = 10_000
 
@@ -69,7 +68,7 @@ FROM found_candidate AS found
 WHERE pair.left_id = found.left_id AND pair.right_id = found.right_id AND pair.best_score < found.score
 """
 
-# Evidence of this run's passes, within its scope, that this run did not find again.
+# Evidence of this pass, of pairs that this run answers for, that it did not find again.
 _MARK_STALE_SQL = """
 UPDATE dedup_evidence AS evidence
 SET stale = true
@@ -79,12 +78,13 @@ JOIN articles_article AS right_article ON right_article.id = pair.right_id
 WHERE pair.id = evidence.pair_id
   AND NOT evidence.stale
   AND evidence.run_id <> %(run_id)s
-  AND evidence.pass_name = ANY (%(passes)s)
-  AND (%(since)s::date IS NULL OR (left_article.date >= %(since)s AND right_article.date >= %(since)s))
-  AND (%(until)s::date IS NULL OR (left_article.date <= %(until)s AND right_article.date <= %(until)s))
+  AND evidence.pass_name = %(pass_name)s
+  AND (%(since)s::date IS NULL OR greatest(left_article.date, right_article.date) >= %(since)s)
+  AND (%(until)s::date IS NULL OR greatest(left_article.date, right_article.date) <= %(until)s)
   AND (%(newspaper_ids)s::bigint[] IS NULL OR (
       left_article.newspaper_id = ANY (%(newspaper_ids)s) AND right_article.newspaper_id = ANY (%(newspaper_ids)s)
   ))
+  AND (%(newer_than)s::bigint IS NULL OR greatest(left_article.revision, right_article.revision) > %(newer_than)s)
 """
 
 _BEST_SCORES_SQL = """
@@ -101,11 +101,7 @@ WHERE best.id = pair.id AND pair.best_score <> best.score
 
 
 def write_block(
-    run: DetectionRun,
-    pass_name: str,
-    config: PassConfig,
-    candidates: Iterable[Candidate],
-    days: tuple[datetime.date, datetime.date],
+    run_id: int, pass_name: str, config: PassConfig, candidates: Iterable[Candidate], window: Window, tally: Tally
 ) -> int:
     """Store what a pass finds in a block of days, and the block's mark, in one transaction; return how many pairs.
 
@@ -113,29 +109,37 @@ def write_block(
     """
     began = time.monotonic()
     with transaction.atomic():
-        pairs = _store_candidates(run, config, candidates)
+        pairs = _store_candidates(run_id, config, candidates)
         RunBlock.objects.create(
-            run=run,
+            run_id=run_id,
             pass_name=pass_name,
-            first_day=days[0],
-            last_day=days[1],
+            first_day=window.first_day,
+            last_day=window.last_day,
+            candidates=tally.candidates,
+            verified=tally.verified,
             pairs=pairs,
             seconds=time.monotonic() - began,
         )
     return pairs
 
 
-def mark_stale(run: DetectionRun, passes: Sequence[str], scope: dict[str, Any]) -> int:
-    """Mark the evidence of these passes that a finished run did not find again; return how much. Scores follow."""
+def mark_stale(run: DetectionRun, pass_name: str, answered: dict[str, Any]) -> int:
+    """Mark the evidence of a pass that a finished run answers for and did not find again; return how much."""
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
-        cursor.execute(_MARK_STALE_SQL, {"run_id": run.pk, "passes": list(passes), **scope})
+        cursor.execute(_MARK_STALE_SQL, {"run_id": run.pk, "pass_name": pass_name, **answered})
         stale: int = cursor.rowcount
-        cursor.execute(_BEST_SCORES_SQL)
     return stale
 
 
-def _store_candidates(run: DetectionRun, config: PassConfig, candidates: Iterable[Candidate]) -> int:
+def follow_scores() -> None:
+    """Set the best score of every pair to that of its evidence that is not stale."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        lock_review()
+        cursor.execute(_BEST_SCORES_SQL)
+
+
+def _store_candidates(run_id: int, config: PassConfig, candidates: Iterable[Candidate]) -> int:
     found = iter(candidates)
     pairs = 0
     with connection.cursor() as cursor:
@@ -150,7 +154,7 @@ def _store_candidates(run: DetectionRun, config: PassConfig, candidates: Iterabl
             cursor.execute("ANALYZE found_candidate")
             lock_review()
             cursor.execute(_INSERT_PAIRS_SQL)
-            cursor.execute(_UPSERT_EVIDENCE_SQL, {"run_id": run.pk})
+            cursor.execute(_UPSERT_EVIDENCE_SQL, {"run_id": run_id})
             cursor.execute(_RAISE_SCORES_SQL)
         cursor.execute("DROP TABLE found_candidate")
     return pairs

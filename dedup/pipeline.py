@@ -2,91 +2,71 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Any, Protocol
 
 from django.db import InterfaceError, OperationalError, connection
-from django.db.models import Count, Max, Min
+from django.db.models import Count
 from django.utils import timezone
 
-from articles.models import Article, Newspaper
+from articles.ingest import newest_revision
+from articles.models import Article
 from dedup.clusters import rebuild_clusters
-from dedup.models import Cluster, DetectionRun, Membership, Profile
-from dedup.pairs import mark_stale, write_block
+from dedup.models import Cluster, DetectionRun, Evidence, Membership, Profile
+from dedup.pairs import follow_scores, mark_stale, write_block
 from dedup.passes import PASSES
-from dedup.passes.base import PassConfig
+from dedup.passes.base import PassConfig, Reach
 from dedup.profiles import Configs, enabled, snapshot
-from dedup.types import Candidate, Window
+from dedup.scope import Scope, blocks_for, blocks_of, fingerprint, window_of
+from dedup.types import Candidate, Tally, Window
+from dedup.workers import execute
 
 # One run at a time on a database, whichever process it is in. Arbitrary, but fixed.
 _RUN_LOCK = 5_112_003
-# A block of days ends when it has this many articles; its memory and its repetition after a crash follow.
-BLOCK_ARTICLES = 4_000
+# Fewer articles than this are compared before another process has started.
+ARTICLES_PER_WORKER = 25_000
+_LOOKED_UP_AT_ONCE = 1_000
 
 
 class RunActiveError(RuntimeError):
     """Another run is under way on this database."""
 
 
-class ScopeError(ValueError):
-    """The articles to compare cannot be chosen as asked; the message says how they can."""
-
-
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """What a run is about: which articles are compared with each other; None means no bound. Days are inclusive.
+class BlockTask:
+    """One block of one pass, for whichever process takes it."""
 
-    A run of some `passes` says nothing of the others. A run of all (None) says of a pass that its
-    profile switched off that it finds nothing any more.
-    """
-
-    since: datetime.date | None = None
-    until: datetime.date | None = None
-    newspaper_ids: tuple[int, ...] | None = None
-    passes: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        if self.since and self.until and self.since > self.until:
-            raise ScopeError(f"since {self.since} is after until {self.until}; exchange them")
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the scope as the parameters of a statement."""
-        newspapers = None if self.newspaper_ids is None else list(self.newspaper_ids)
-        return {"since": self.since, "until": self.until, "newspaper_ids": newspapers}
-
-    def stored(self) -> dict[str, Any]:
-        """Return the scope as it is stored with a run."""
-        return {
-            "since": self.since and self.since.isoformat(),
-            "until": self.until and self.until.isoformat(),
-            "newspapers": None if self.newspaper_ids is None else _newspaper_names(self.newspaper_ids),
-            "passes": None if self.passes is None else list(self.passes),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A block of days, both included, and how many articles it has."""
-
-    first_day: datetime.date
-    last_day: datetime.date
+    run_id: int
+    pass_name: str
+    config: PassConfig
+    window: Window
     articles: int
 
 
 class Progress(Protocol):
     """Who is told how a run comes along."""
 
-    def start(self, pass_name: str, articles: int) -> None: ...
-    def advance(self, pass_name: str, articles: int, pairs: int) -> None: ...
+    def start(self, pass_name: str, articles: int) -> None:
+        """A pass begins, with so many articles before it."""
+
+    def read(self, pass_name: str, articles: int) -> None:
+        """A pass that takes all days at once has read so many articles more."""
+
+    def advance(self, pass_name: str, articles: int, pairs: int) -> None:
+        """A block of so many articles is finished."""
 
 
 class NoProgress:
     """Tells nobody."""
 
     def start(self, pass_name: str, articles: int) -> None:
+        """Do nothing."""
+
+    def read(self, pass_name: str, articles: int) -> None:
         """Do nothing."""
 
     def advance(self, pass_name: str, articles: int, pairs: int) -> None:
@@ -103,7 +83,7 @@ def start_run(
     """
     asked_as = profile.name if profile else ""
     asked = {"config": snapshot(configs), "scope": scope.stored()}
-    fingerprint = _fingerprint(scope)
+    newest, seen = newest_revision(), fingerprint(scope)
     DetectionRun.objects.filter(state=DetectionRun.State.RUNNING).update(
         state=DetectionRun.State.INTERRUPTED, finished_at=timezone.now(), error="The process ended without a word."
     )
@@ -113,7 +93,7 @@ def start_run(
         last is not None
         and last.state in stopped
         and {"config": last.config, "scope": last.scope} == asked
-        and last.counts.get("fingerprint") == fingerprint
+        and last.counts.get("fingerprint") == seen
     ):
         last.state, last.finished_at, last.error = DetectionRun.State.RUNNING, None, ""
         last.profile, last.profile_name, last.requested_by_id = profile, asked_as, user_id
@@ -123,7 +103,7 @@ def start_run(
         profile=profile,
         profile_name=asked_as,
         requested_by_id=user_id,
-        counts={"fingerprint": fingerprint},
+        counts={"fingerprint": seen, "newest": newest},
         **asked,
     )
 
@@ -142,25 +122,23 @@ def store_refused_run(scope: Scope, reason: str, *, profile: Profile, user_id: i
     )
 
 
-def run_detection(run: DetectionRun, configs: Configs, scope: Scope, *, progress: Progress) -> None:
+def run_detection(run: DetectionRun, configs: Configs, scope: Scope, *, progress: Progress, workers: int = 1) -> None:
     """Execute a run: every pass over every block, then stale evidence, then clusters. Call inside `run_lock`.
 
     Each block's evidence is stored with the block's mark in one transaction: a run that is killed repeats no
-    more than a block. Whatever ends the run early is stored with it and raised.
+    more than the blocks under way, one a worker process. Whatever ends the run early is stored with it and raised.
     """
     try:
-        blocks = blocks_of(scope)
-        for name, config in enabled(configs).items():
-            done = {mark.first_day: mark.pairs for mark in run.blocks.filter(pass_name=name)}
-            progress.start(name, sum(block.articles for block in blocks))
-            for block in blocks_for(name, blocks):
-                if block.first_day in done:
-                    progress.advance(name, block.articles, done[block.first_day])
-                    continue
-                candidates = _find(name, config, block, scope)
-                pairs = write_block(run, name, config, candidates, (block.first_day, block.last_day))
-                progress.advance(name, block.articles, pairs)
-        stale = mark_stale(run, scope.passes or list(PASSES), scope.parameters())
+        tasks = _tasks(run, configs, scope, progress)
+        execute(
+            tasks,
+            perform_block,
+            workers=min(workers, 1 + sum(task.articles for task in tasks) // ARTICLES_PER_WORKER),
+            on_read=lambda task, articles: _tell_read(progress, task.pass_name, articles),
+            on_done=lambda task, pairs: progress.advance(task.pass_name, task.articles, pairs),
+        )
+        stale = sum(mark_stale(run, name, scope.answered(name)) for name in scope.passes or PASSES)
+        follow_scores()
         contradictions = len(rebuild_clusters().contradictions)
         _finish(run, DetectionRun.State.DONE, counts=_counts(run, scope, stale, contradictions))
     except KeyboardInterrupt:
@@ -173,17 +151,66 @@ def run_detection(run: DetectionRun, configs: Configs, scope: Scope, *, progress
         raise
 
 
+def _tasks(run: DetectionRun, configs: Configs, scope: Scope, progress: Progress) -> list[BlockTask]:
+    """Return what is left to do, a pass that takes all days at once before the others: they fill up the time."""
+    tasks: list[BlockTask] = []
+    every = blocks_of(scope)
+    for name, config in enabled(configs).items():
+        blocks = blocks_for(name, config, every, scope)
+        progress.start(name, sum(block.articles for block in blocks))
+        done = {mark.first_day: mark.pairs for mark in run.blocks.filter(pass_name=name)}
+        for block in blocks:
+            if block.first_day in done:
+                progress.advance(name, block.articles, done[block.first_day])
+            else:
+                tasks.append(BlockTask(run.pk, name, config, window_of(name, block, scope), block.articles))
+    return sorted(tasks, key=lambda task: PASSES[task.pass_name].by_days)
+
+
+def perform_block(task: BlockTask, on_read: Callable[[int], None]) -> int:
+    """Find and store what a pass finds in a block; return how many pairs."""
+    tally = Tally(on_read)
+    candidates = PASSES[task.pass_name].find(task.window, task.config, connection, tally)
+    return write_block(task.run_id, task.pass_name, task.config, candidates, task.window, tally)
+
+
 def find_candidates(configs: Configs, scope: Scope, *, progress: Progress) -> Iterator[Candidate]:
     """Yield what a run would find, pass by pass, and store nothing."""
     blocks = blocks_of(scope)
     for name, config in enabled(configs).items():
-        progress.start(name, sum(block.articles for block in blocks))
-        for block in blocks_for(name, blocks):
+        own_blocks = blocks_for(name, config, blocks, scope)
+        progress.start(name, sum(block.articles for block in own_blocks))
+        for block in own_blocks:
+            tally = Tally(partial(_tell_read, progress, name))
+            found = PASSES[name].find(window_of(name, block, scope), config, connection, tally)
             pairs = 0
-            for candidate in _find(name, config, block, scope):
+            for candidate in _asked_for(name, found, scope):
                 pairs += 1
                 yield candidate
             progress.advance(name, block.articles, pairs)
+
+
+def _tell_read(progress: Progress, pass_name: str, articles: int) -> None:
+    """Tell what a pass has read whose one block takes long; blocks of days tell enough by being finished."""
+    if not PASSES[pass_name].by_days:
+        progress.read(pass_name, articles)
+
+
+def _asked_for(name: str, found: Iterator[Candidate], scope: Scope) -> Iterator[Candidate]:
+    """Leave out the pairs that a pass had to find beside those of the scope, because they hang on each other."""
+    newer_than = (scope.newer_than or {}).get(name)
+    if PASSES[name].reach is Reach.PAIR or (scope.since is None and newer_than is None):
+        yield from found
+        return
+    while batch := list(islice(found, _LOOKED_UP_AT_ONCE)):
+        articles = Article.objects.only("date", "revision").in_bulk(
+            {id_ for each in batch for id_ in (each.left, each.right)}
+        )
+        for each in batch:
+            both = (articles[each.left], articles[each.right])
+            late = scope.since is None or any(article.date >= scope.since for article in both)
+            if late and (newer_than is None or any(article.revision > newer_than for article in both)):
+                yield each
 
 
 @contextmanager
@@ -206,56 +233,22 @@ def run_lock() -> Iterator[None]:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [_RUN_LOCK])
 
 
-def blocks_of(scope: Scope) -> list[Block]:
-    """Return the days of the scope that have articles, as blocks of at least BLOCK_ARTICLES articles, in order."""
-    per_day = Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids)
-    blocks: list[Block] = []
-    first: datetime.date | None = None
-    articles = 0
-    day = None
-    for day, count in per_day.order_by("date").values_list("date").annotate(count=Count("id")):
-        first = first or day
-        articles += count
-        if articles >= BLOCK_ARTICLES:
-            blocks.append(Block(first, day, articles))
-            first, articles = None, 0
-    if first is not None and day is not None:
-        blocks.append(Block(first, day, articles))
-    return blocks
-
-
-def blocks_for(pass_name: str, blocks: list[Block]) -> list[Block]:
-    """Return the blocks as this pass wants them: one after the other, or all days in one."""
-    if PASSES[pass_name].by_days or not blocks:
-        return blocks
-    return [Block(blocks[0].first_day, blocks[-1].last_day, sum(block.articles for block in blocks))]
-
-
-def _find(name: str, config: PassConfig, block: Block, scope: Scope) -> Iterator[Candidate]:
-    window = Window(block.first_day, block.last_day, scope.since, scope.until, scope.newspaper_ids)
-    return PASSES[name].find(window, config, connection)
-
-
-def _fingerprint(scope: Scope) -> list[Any]:
-    """Return what changes whenever an article is added to the scope: nothing else changes in the store."""
-    articles = Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids)
-    facts = articles.aggregate(count=Count("id"), last=Max("id"), first_day=Min("date"), last_day=Max("date"))
-    return [facts["count"], facts["last"], str(facts["first_day"]), str(facts["last_day"])]
-
-
 def _counts(run: DetectionRun, scope: Scope, stale: int, contradictions: int) -> dict[str, Any]:
     passes: dict[str, dict[str, Any]] = {}
     for mark in run.blocks.all():
-        entry = passes.setdefault(mark.pass_name, {"pairs": 0, "seconds": 0.0})
-        entry["pairs"] += mark.pairs
+        entry = passes.setdefault(mark.pass_name, {"candidates": 0, "verified": 0, "pairs": 0, "seconds": 0.0})
+        entry["candidates"] += mark.candidates
+        entry["verified"] += mark.verified
         entry["seconds"] = round(entry["seconds"] + mark.seconds, 3)
+    found = Evidence.objects.found_by(run)
+    for name, pairs in found.order_by().values_list("pass_name").annotate(Count("id")):
+        passes[name]["pairs"] = pairs
     clusters, members = Cluster.objects.count(), Membership.objects.count()
     articles = Article.objects.count()
-    return {
-        "fingerprint": run.counts.get("fingerprint"),
+    return run.counts | {
         "articles": Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).count(),
         "passes": passes,
-        "pairs": run.evidence.values("pair").distinct().count(),
+        "pairs": found.values("pair").distinct().count(),
         "stale": stale,
         "clusters": clusters,
         "clustered_articles": members,
@@ -271,7 +264,3 @@ def _finish(
     run.state, run.error, run.finished_at = state, error, timezone.now()
     run.counts = counts or run.counts
     run.save()
-
-
-def _newspaper_names(newspaper_ids: tuple[int, ...]) -> list[str]:
-    return sorted(Newspaper.objects.filter(pk__in=newspaper_ids).values_list("name", flat=True))

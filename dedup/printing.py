@@ -9,15 +9,35 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
+from rich.text import Text
 
 from articles.models import Article
+from dedup.audit import AuditedDay
 from dedup.models import DetectionRun, Evidence
 from dedup.reports import PassCount, label, pass_counts, run_facts
 from dedup.types import Candidate
 
 _PAIRS_AT_ONCE = 1_000
+
+
+class RateColumn(ProgressColumn):
+    """How many articles a second a pass takes."""
+
+    def render(self, task: Task) -> Text:
+        """Return the rate over the last half minute, or over all of a pass that is done."""
+        rate = task.finished_speed or task.speed
+        return Text("" if rate is None else f"{rate:,.0f}/s")
 
 
 class RunProgress:
@@ -27,19 +47,26 @@ class RunProgress:
         self._bars = bars
         self._tasks: dict[str, TaskID] = {}
         self._pairs: Counter[str] = Counter()
+        self._totals: Counter[str] = Counter()
+        self._finished: Counter[str] = Counter()
+        self._read: Counter[str] = Counter()
 
     def start(self, pass_name: str, articles: int) -> None:
         """Begin the bar of a pass."""
+        self._totals[pass_name] = articles
         self._tasks[pass_name] = self._bars.add_task(label(pass_name), total=articles, pairs=0)
 
-    def advance(self, pass_name: str, articles: int, pairs: int) -> None:
-        """Move the bar of a pass on."""
-        self._pairs[pass_name] += pairs
-        self._bars.update(self._tasks[pass_name], advance=articles, pairs=self._pairs[pass_name])
+    def read(self, pass_name: str, articles: int) -> None:
+        """Move the bar of a pass on inside its one block; the last step waits for the block's end."""
+        self._read[pass_name] += articles
+        total = self._totals[pass_name]
+        self._bars.update(self._tasks[pass_name], completed=min(self._read[pass_name], 0.95 * total))
 
-    def stop(self) -> None:
-        """Take the bars off the terminal, before results are printed."""
-        self._bars.stop()
+    def advance(self, pass_name: str, articles: int, pairs: int) -> None:
+        """Move the bar of a pass to the end of a block."""
+        self._pairs[pass_name] += pairs
+        self._finished[pass_name] += articles
+        self._bars.update(self._tasks[pass_name], completed=self._finished[pass_name], pairs=self._pairs[pass_name])
 
 
 @contextmanager
@@ -50,6 +77,7 @@ def progress(*, show: bool) -> Iterator[RunProgress]:
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:,}/{task.total:,} articles, {task.fields[pairs]:,} pairs"),
+        RateColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=console,
@@ -59,9 +87,12 @@ def progress(*, show: bool) -> Iterator[RunProgress]:
         yield RunProgress(bars)
 
 
-def print_run(run: DetectionRun, form: str, stream: Any) -> None:
-    """Print a finished run: a table, one JSON object, or one JSON line for each pair that it found."""
-    counts = {name: value for name, value in run.counts.items() if name != "fingerprint"}
+def print_run(run: DetectionRun, form: str, stream: Any, *, detailed: bool = False) -> None:
+    """Print a finished run: a table, one JSON object, or one JSON line for each pair that it found.
+
+    A detailed table also tells how many candidates each pass had, and how many it compared in full.
+    """
+    counts = {name: value for name, value in run.counts.items() if name not in ("fingerprint", "newest")}
     if form == "json":
         summary = {"run": run.pk, "state": run.state, "scope": run.scope, **counts, "config": run.config}
         stream.write(json.dumps(summary, ensure_ascii=False))
@@ -69,7 +100,7 @@ def print_run(run: DetectionRun, form: str, stream: Any) -> None:
         for line in _pair_lines(_scores_of_run(run)):
             stream.write(json.dumps(line, ensure_ascii=False))
     else:
-        _print_passes(f"Run {run.pk}", pass_counts(run), counts["pairs"], stream)
+        _print_passes(f"Run {run.pk}", pass_counts(run), counts["pairs"], stream, detailed=detailed)
         _print_facts(run_facts(run), stream)
 
 
@@ -86,19 +117,43 @@ def print_candidates(candidates: Sequence[Candidate], passes: Sequence[str], for
         for line in _pair_lines(sorted(scores.items())):
             stream.write(json.dumps(line, ensure_ascii=False))
     else:
-        found = [PassCount(label(name), counts[name], None) for name in passes]
+        found = [PassCount(label(name), pairs=counts[name]) for name in passes]
         _print_passes("Dry run, nothing stored", found, len(scores), stream)
 
 
-def _print_passes(title: str, passes: Sequence[PassCount], pairs: int, stream: Any) -> None:
+def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
+    """Print what the plain join found on some days beside what the trigram pass found."""
+    table = Table(title="The trigram pass against the plain SQL join", title_justify="left")
+    for heading in ("Day", "Articles", "Plain join", "Pass", "Missed", "Invented", "Other score"):
+        table.add_column(heading, justify="left" if heading == "Day" else "right")
+    for each in audited:
+        differences = (len(each.missed), len(each.invented), len(each.misjudged))
+        numbers = (each.articles, len(each.plain), len(each.stored), *differences)
+        table.add_row(str(each.day), *(f"{number:,}" for number in numbers))
+    _print(table, stream)
+    wrong = [pair for each in audited for pair in (*each.missed, *each.invented, *each.misjudged)]
+    if wrong:
+        some = ", ".join(f"{left} and {right}" for left, right in wrong[:10])
+        stream.write(f"The articles of the pairs that differ, at most ten: {some}.")
+    elif audited:
+        stream.write(f"The same pairs with the same scores on {len(audited)} of {len(audited)} days.")
+    else:
+        stream.write("There is no day with articles to audit.")
+
+
+def _print_passes(title: str, passes: Sequence[PassCount], pairs: int, stream: Any, *, detailed: bool = False) -> None:
     table = Table(title=title, title_justify="left")
     table.add_column("Pass")
-    table.add_column("Pairs", justify="right")
+    for heading in ("Candidates", "Verified") if detailed else ():
+        table.add_column(heading, justify="right")
+    table.add_column("Kept" if detailed else "Pairs", justify="right")
     table.add_column("Seconds", justify="right")
     for counted in passes:
-        table.add_row(counted.label, f"{counted.pairs:,}", "" if counted.seconds is None else f"{counted.seconds:.1f}")
+        work = (f"{counted.candidates:,}", f"{counted.verified:,}") if detailed else ()
+        seconds = "" if counted.seconds is None else f"{counted.seconds:.1f}"
+        table.add_row(counted.label, *work, f"{counted.pairs:,}", seconds)
     table.add_section()
-    table.add_row("All, each pair once", f"{pairs:,}", "")
+    table.add_row("All, each pair once", *(["", ""] if detailed else []), f"{pairs:,}", "")
     _print(table, stream)
 
 
@@ -117,7 +172,7 @@ def _print(table: Table, stream: TextIO) -> None:
 
 
 def _scores_of_run(run: DetectionRun) -> Iterator[tuple[tuple[int, int], dict[str, float]]]:
-    rows = Evidence.objects.filter(run=run).order_by("pair__left", "pair__right", "pass_name")
+    rows = Evidence.objects.found_by(run).order_by("pair__left", "pair__right", "pass_name")
     current: tuple[int, int] | None = None
     scores: dict[str, float] = {}
     for left, right, name, score in rows.values_list("pair__left", "pair__right", "pass_name", "score").iterator():

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import TYPE_CHECKING
 
 from django.db import models
+from django.db.models import Q
 
 if TYPE_CHECKING:
-    from dedup.models import Cluster, Pair  # noqa: F401 - the base classes name them in strings
+    from dedup.models import (  # noqa: F401 - the base classes name some of them in strings
+        Cluster,
+        DetectionRun,
+        Evidence,
+        Pair,
+    )
 
 
 class PairQuerySet(models.QuerySet["Pair"]):
@@ -32,3 +39,25 @@ class ClusterQuerySet(models.QuerySet["Cluster"]):
         return self.select_related("kept__newspaper").defer(
             "kept__content", "kept__normalized_text", "kept__normalized_title"
         )
+
+
+class EvidenceQuerySet(models.QuerySet["Evidence"]):
+    """Evidence."""
+
+    def ending_on(self, day: datetime.date) -> EvidenceQuerySet:
+        """Return the evidence of the pairs whose later article is of this day."""
+        left_later = Q(pair__left__date=day, pair__right__date__lte=day)
+        return self.filter(left_later | Q(pair__right__date=day, pair__left__date__lte=day))
+
+    def found_by(self, run: DetectionRun) -> EvidenceQuerySet:
+        """Return the evidence that a run found of the pairs that it was about.
+
+        A pass that looks at all articles finds again what is older than that; it is no answer to what was asked.
+        """
+        found = self.filter(run=run)
+        if since := run.scope.get("since"):
+            found = found.filter(Q(pair__left__date__gte=since) | Q(pair__right__date__gte=since))
+        for pass_name, newer_than in (run.scope.get("newer_than") or {}).items():
+            newer = Q(pair__left__revision__gt=newer_than) | Q(pair__right__revision__gt=newer_than)
+            found = found.filter(~Q(pass_name=pass_name) | newer)
+        return found

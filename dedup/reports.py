@@ -11,11 +11,16 @@ from dedup.passes import PASSES
 
 @dataclass(frozen=True, slots=True)
 class PassCount:
-    """What a pass found in a run: pairs, and wall time in seconds (None where it was not measured)."""
+    """What a pass did in a run: pairs, and where it was measured its work and its time in seconds.
+
+    The time is that of all its blocks, which may have run side by side.
+    """
 
     label: str
-    pairs: int
-    seconds: float | None
+    pairs: int = 0
+    candidates: int = 0
+    verified: int = 0
+    seconds: float | None = None
 
 
 def pass_counts(run: DetectionRun) -> list[PassCount]:
@@ -24,8 +29,7 @@ def pass_counts(run: DetectionRun) -> list[PassCount]:
     if counted is None:
         return []
     taken = [name for name in _in_order(run.config) if run.config[name].get("enabled")]
-    none = {"pairs": 0, "seconds": None}
-    return [PassCount(label(name), **counted.get(name, none)) for name in taken]
+    return [PassCount(label(name), **counted.get(name, {})) for name in taken]
 
 
 def run_facts(run: DetectionRun) -> list[tuple[str, str]]:

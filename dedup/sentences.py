@@ -44,7 +44,8 @@ class SentenceSets(NamedTuple):
 class SharedSentences(NamedTuple):
     """Pairs of texts by their positions, left < right, ordered.
 
-    Beside each its score in 0..1, the number of sentences shared and of all sentences of both.
+    Beside each its score in 0..1, the number of sentences shared and of all sentences of both. `candidates` are the
+    pairs that share a sentence at all.
     """
 
     left: IntArray
@@ -52,6 +53,7 @@ class SharedSentences(NamedTuple):
     scores: npt.NDArray[np.float64]
     shared: IntArray
     sentences: IntArray
+    candidates: int
 
 
 class _Occurrences(NamedTuple):
@@ -124,7 +126,7 @@ def shared_sentences(
     corpus: SentenceSets,
     days: IntArray,
     *,
-    rows: slice,
+    first_row: int,
     day_window: int,
     most_texts: int,
     threshold: float,
@@ -132,21 +134,22 @@ def shared_sentences(
 ) -> Iterator[SharedSentences]:
     """Yield, part by part, the pairs of texts within the window of days whose score reaches the threshold.
 
-    `days` are numbers of days, ascending, one a text; of a pair, the earlier one is among `rows` and the other at most
-    `day_window` days later (inclusive). Sentences that more than `most_texts` of all texts have are
+    `days` are numbers of days, ascending, one a text; of a pair, the later one is at `first_row` or behind it and the
+    other at most `day_window` days earlier (inclusive). Sentences that more than `most_texts` of all texts have are
     ignored. The score is the Jaccard similarity of the sets; with weights, the sum of the smaller weights over
     that of the larger ones (Ruzicka). Exact, but for TOLERANCE.
     """
     occurrences, sizes, totals = _index(corpus, most_texts=most_texts, weighted=weighted)
-    work = np.bincount(occurrences.owners, weights=occurrences.followers, minlength=len(days))[rows]
+    work = np.bincount(occurrences.owners, weights=occurrences.followers, minlength=len(days))
     ends = np.searchsorted(np.cumsum(work), np.arange(_PAIRED_AT_ONCE, work.sum(), _PAIRED_AT_ONCE), side="right")
-    bounds = [rows.start, *(rows.start + distinct(ends)).tolist(), rows.stop]
-    for start, stop in pairwise(bounds):
+    for start, stop in pairwise([0, *distinct(ends).tolist(), len(days)]):
         left, right, shared, weights = _pairs_of(occurrences, days, slice(start, stop), day_window)
         scores = np.minimum(1.0, weights / (totals[left] + totals[right] - weights))
-        reached = scores >= threshold - TOLERANCE
+        reached = (scores >= threshold - TOLERANCE) & (right >= first_row)
         sentences = sizes[left] + sizes[right] - shared
-        yield SharedSentences(left[reached], right[reached], scores[reached], shared[reached], sentences[reached])
+        yield SharedSentences(
+            left[reached], right[reached], scores[reached], shared[reached], sentences[reached], len(left)
+        )
 
 
 def _index(

@@ -36,6 +36,7 @@ class SimilarPairs(NamedTuple):
     left: IntArray
     right: IntArray
     scores: npt.NDArray[np.float64]
+    candidates: int
 
 
 class Sketches(NamedTuple):
@@ -46,27 +47,37 @@ class Sketches(NamedTuple):
 
 
 def similar_pairs(
-    sets: Ragged, days: IntArray, *, rows: int, day_window: int, threshold: float, universe: int
+    sets: Ragged,
+    days: IntArray,
+    *,
+    first_row: int,
+    day_window: int,
+    threshold: float,
+    universe: int,
+    fresh: npt.NDArray[np.bool_] | None = None,
 ) -> SimilarPairs:
     """Return every pair of sets within the window of days whose Jaccard similarity reaches the threshold.
 
-    `days` are numbers of days, ascending, one a set; of a pair, the earlier one is among the first `rows` sets and the
-    other at most `day_window` days later (inclusive). Members are below `universe`. Exact, but for
-    TOLERANCE: a score that much below the threshold still counts as reaching it.
+    `days` are numbers of days, ascending, one a set; of a pair, the later one is at position `first_row` or behind it,
+    the other at most `day_window` days earlier (inclusive), and one of them is `fresh` (None: all are). Members are below
+    `universe`. Exact, but for TOLERANCE.
     """
-    # Of a large set, because one that fills its sketch is like everything.
     bits = bits_for(threshold, float(np.quantile(sets.sizes, 0.9)) if len(days) else 0.0)
     sketched = sketch(sets, deal_buckets(sets.head(_SAMPLE_SETS), universe, bits), bits)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     start = 0
-    while start < rows:
+    while start < len(days):
         next_day, last = np.searchsorted(days, [days[start], days[start] + day_window], side="right")
         found.append(similar_rows(sketched, slice(start, int(next_day)), slice(start, int(last)), threshold))
         start = int(next_day)
     left, right = (np.concatenate(side) for side in zip(*found, strict=True))
+    keep = right >= first_row
+    if fresh is not None:
+        keep &= fresh[left] | fresh[right]
+    left, right = left[keep], right[keep]
     scores = jaccard(sets, left, right, universe)
     reached = scores >= threshold - TOLERANCE
-    return SimilarPairs(left[reached], right[reached], scores[reached])
+    return SimilarPairs(left[reached], right[reached], scores[reached], len(left))
 
 
 def bits_for(threshold: float, size: float) -> int:

@@ -1,24 +1,25 @@
-"""The words of the detection: what a pass is asked and what it answers."""
+"""The words of the detection: what a pass is asked, what it tells while it works, and what it answers."""
 
 import datetime
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A block of days and the articles that it is compared with.
+    """The days of which a pass is asked, and the bounds of what it may compare.
 
-    A pass answers with the pairs whose earlier article was published from `first_day` to `last_day`,
-    both included. Both articles lie in the scope: published from `since` to `until`, both included, by
-    one of `newspaper_ids`; None means no bound.
+    A pass answers with the pairs whose later article was published from `first_day` to `last_day`, both
+    included; the other one may be older, by as many days as the pass allows. No article after `last_day` is
+    looked at. Both are by one of `newspaper_ids`; None means any. With `newer_than`, pairs of which
+    neither article has a higher revision are left out, where a pair depends on its two articles alone.
     """
 
     first_day: datetime.date
     last_day: datetime.date
-    since: datetime.date | None = None
-    until: datetime.date | None = None
     newspaper_ids: tuple[int, ...] | None = None
+    newer_than: int | None = None
 
     def __post_init__(self) -> None:
         if self.first_day > self.last_day:
@@ -40,3 +41,16 @@ class Candidate:
             raise ValueError(f"pair ({self.left}, {self.right}) is out of order; the smaller id stands left")
         if not 0.0 <= self.score <= 1.0:
             raise ValueError(f"score {self.score} of pair ({self.left}, {self.right}) is outside 0..1")
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a pass tells while it works.
+
+    `on_read` is called with each number of articles that it has read; `candidates` counts the pairs that its quick
+    filter let pass, `verified` those of them that were then compared in full.
+    """
+
+    on_read: Callable[[int], None] = lambda _articles: None
+    candidates: int = 0
+    verified: int = 0

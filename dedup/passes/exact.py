@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dedup.passes.base import Connection, PassConfig, setting
-from dedup.passes.grouping import grouped_candidates, scope_parameters
-from dedup.types import Candidate, Window
+from dedup.passes.base import Connection, PassConfig, Reach, setting
+from dedup.passes.grouping import counted, grouped_candidates, scope_parameters
+from dedup.types import Candidate, Tally, Window
 
 # The step "row_number() OVER (PARTITION BY homogenised content)" of the Skoli study, over 128-bit digests.
 # Relies on the index article_text_digest where the scope is the whole store.
@@ -16,8 +16,7 @@ WITH counted AS (
     SELECT text_digest, id, date, count(*) OVER (PARTITION BY text_digest) AS articles
     FROM articles_article
     WHERE text_digest IS NOT NULL
-      AND (%(since)s::date IS NULL OR date >= %(since)s)
-      AND (%(until)s::date IS NULL OR date <= %(until)s)
+      AND date <= %(last_day)s
       AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
 )
 SELECT counted.text_digest, article.newspaper_id || ' ' || article.normalized_title, counted.id, counted.date
@@ -67,15 +66,19 @@ class ExactPass:
     name: ClassVar[str] = "exact"
     label: ClassVar[str] = "Same text"
     by_days: ClassVar[bool] = False
+    reach: ClassVar[Reach] = Reach.STORE
     config_class: ClassVar[type[PassConfig]] = ExactConfig
 
-    def find(self, window: Window, config: ExactConfig, connection: Connection) -> Iterator[Candidate]:
+    def find(
+        self, window: Window, config: ExactConfig, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
         """Yield each pair once, with score 1."""
         with connection.cursor() as cursor:
             cursor.execute(_SQL, {**scope_parameters(window), "minimum_characters": config.minimum_characters})
-            yield from grouped_candidates(
+            found = grouped_candidates(
                 self.name, cursor, window=window, largest=config.largest_group, star=True, evidence=_headlines
             )
+            yield from counted(found, tally)
 
 
 def _headlines(titles: Sequence[str]) -> dict[str, Any]:

@@ -1,25 +1,30 @@
 """Pairs of the articles that share a key: an equal URL, title or text."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from itertools import combinations, groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
-from dedup.types import Candidate, Window
+from dedup.types import Candidate, Tally, Window
+
+
+class Row(NamedTuple):
+    """An article in its group. Rows come ordered by key, then day and id."""
+
+    key: Any
+    text: str
+    article: int
+    day: date
 
 
 def scope_parameters(window: Window) -> dict[str, Any]:
-    """Return the parameters of a statement over the articles of a window's scope.
-
-    `first_day` and `last_day` bound the day of the earlier article of a pair.
-    """
+    """Return the parameters of a statement over the articles of a window. `first_day` bounds the later of a pair."""
     return {
         "first_day": window.first_day,
         "last_day": window.last_day,
-        "since": window.since,
-        "until": window.until,
         "newspaper_ids": list(window.newspaper_ids) if window.newspaper_ids is not None else None,
+        "newer_than": window.newer_than,
     }
 
 
@@ -39,18 +44,58 @@ def grouped_candidates(
 ) -> Iterator[Candidate]:
     """Yield the pairs of each group, with score 1.
 
-    Rows are (key, text, article id, day) and come ordered by key, then day and id; `evidence` makes of the texts of
-    a group what is noted with its pairs. A group of
-    more than `largest` articles would be a flood of pairs: with `star`, each of its articles is paired with its
-    first one alone, otherwise the group is left out.
+    `evidence` makes of the texts of a group what is noted with its pairs. A group of more than `largest` articles would
+    be a flood of pairs: with `star`, each of its articles is paired with its first one alone, otherwise
+    the group is left out.
     """
-    for _, group in groupby(rows, key=itemgetter(0)):
-        members = list(group)
-        details = evidence([text for _, text, _, _ in members])
+    for members in _groups(rows):
+        details = evidence([each.text for each in members])
         crowded = len(members) > largest
         if crowded and not star:
             continue
         pairs = ((members[0], each) for each in members[1:]) if crowded else combinations(members, 2)
-        for (_, _, first, day), (_, _, second, _) in pairs:
-            if window.first_day <= day <= window.last_day:
-                yield Candidate(min(first, second), max(first, second), pass_name, 1.0, details)
+        for first, second in pairs:
+            if second.day >= window.first_day:
+                yield _candidate(first, second, pass_name, details)
+
+
+def near_candidates(
+    pass_name: str, rows: Iterable[tuple[Any, str, int, date]], *, window: Window, largest: int, days_apart: int
+) -> Iterator[Candidate]:
+    """Yield the pairs of each group that are at most so many days apart, with score 1.
+
+    Where a group has more than `largest` articles on the later one's day and the `days_apart` days before, they are
+    left out.
+    """
+    for members in _groups(rows):
+        begin = 0
+        for _, those_of_day in groupby(enumerate(members), key=lambda numbered: numbered[1].day):
+            today = list(those_of_day)
+            day, end = today[0][1].day, today[-1][0] + 1
+            while members[begin].day < day - timedelta(days=days_apart):
+                begin += 1
+            if day < window.first_day or end - begin > largest:
+                continue
+            details = shared_text([each.text for each in members[begin:end]])
+            for position, second in today:
+                for first in members[begin:position]:
+                    yield _candidate(first, second, pass_name, details)
+
+
+def counted(candidates: Iterator[Candidate], tally: Tally | None) -> Iterator[Candidate]:
+    """Yield the candidates of equal keys, each of which was verified when its keys were compared."""
+    for candidate in candidates:
+        if tally is not None:
+            tally.candidates += 1
+            tally.verified += 1
+        yield candidate
+
+
+def _groups(rows: Iterable[tuple[Any, str, int, date]]) -> Iterator[list[Row]]:
+    for _, group in groupby(rows, key=itemgetter(0)):
+        yield [Row(*row) for row in group]
+
+
+def _candidate(first: Row, second: Row, pass_name: str, details: dict[str, Any]) -> Candidate:
+    left, right = sorted((first.article, second.article))
+    return Candidate(left, right, pass_name, 1.0, details)

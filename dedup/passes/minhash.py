@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup import lsh
-from dedup.passes.base import ConfigError, Connection, PassConfig, setting
-from dedup.passes.reading import read_pages
+from dedup.passes.base import ConfigError, Connection, NearConfig, PassConfig, Reach, setting
+from dedup.passes.reading import Fresh, all_fresh, first_row, read_pages
 from dedup.shingles import IntArray, character_shingle_sets
 from dedup.sketches import jaccard_of_hashed
-from dedup.types import Candidate, Window
+from dedup.types import Candidate, Tally, Window
 
 # Candidates whose texts are read again and compared at once.
 _VERIFIED_AT_ONCE = 2_000
@@ -28,7 +28,7 @@ _TEXTS_SQL = "SELECT id, left(normalized_text, %(prefix)s) FROM articles_article
 
 
 @dataclass(frozen=True, slots=True)
-class MinhashConfig(PassConfig):
+class MinhashConfig(NearConfig):
     """Settings of the minhash pass."""
 
     enabled: bool = setting(
@@ -88,16 +88,17 @@ class MinhashConfig(PassConfig):
     )
 
     def __post_init__(self) -> None:
-        PassConfig.__post_init__(self)
+        NearConfig.__post_init__(self)
         if self.slots & (self.slots - 1):
             raise ConfigError(f"slots is {self.slots}; it must be a power of two, such as 128, 256 or 512")
 
 
 class _Corpus(NamedTuple):
-    """All articles of the window, ordered by day and id."""
+    """The articles of a window and of the days before it, ordered by day and id."""
 
     ids: IntArray
     days: IntArray
+    fresh: Fresh | None
     keys: npt.NDArray[np.uint32]  # shape (bands, articles)
     occupied: IntArray  # the positions of the articles that have shingles
 
@@ -108,15 +109,23 @@ class MinhashPass:
     name: ClassVar[str] = "minhash"
     label: ClassVar[str] = "Similar text, any time"
     by_days: ClassVar[bool] = False
+    reach: ClassVar[Reach] = Reach.PAIR
     config_class: ClassVar[type[PassConfig]] = MinhashConfig
 
-    def find(self, window: Window, config: MinhashConfig, connection: Connection) -> Iterator[Candidate]:
+    def find(
+        self, window: Window, config: MinhashConfig, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
         """Yield each pair once with its exact similarity. Memory: 200 bytes an article, and the candidates."""
-        corpus = _read_corpus(window, config, connection)
+        tally = tally or Tally()
+        corpus = _read_corpus(window, config, connection, tally)
         left, right = lsh.candidate_pairs(corpus.keys, corpus.occupied)
-        near = corpus.days[right] - corpus.days[left] <= config.day_window
-        near &= corpus.days[left] <= window.last_day.toordinal()
-        left, right = left[near], right[near]
+        wanted = corpus.days[right] - corpus.days[left] <= config.day_window
+        wanted &= right >= first_row(corpus.days, window)
+        if corpus.fresh is not None:
+            wanted &= corpus.fresh[left] | corpus.fresh[right]
+        left, right = left[wanted], right[wanted]
+        tally.candidates += len(left)
+        tally.verified += len(left)
         for start in range(0, len(left), _VERIFIED_AT_ONCE):
             chosen = slice(start, start + _VERIFIED_AT_ONCE)
             pairs = np.stack([corpus.ids[left[chosen]], corpus.ids[right[chosen]]])
@@ -124,20 +133,21 @@ class MinhashPass:
                 yield Candidate(min(first, second), max(first, second), self.name, score)
 
 
-def _read_corpus(window: Window, config: MinhashConfig, connection: Connection) -> _Corpus:
+def _read_corpus(window: Window, config: MinhashConfig, connection: Connection, tally: Tally) -> _Corpus:
     rows = lsh.rows_per_band(config.slots, config.threshold, config.recall)
     parts: list[_Corpus] = []
-    for page in read_pages(window, connection, day_window=config.day_window, prefix=config.prefix):
+    for page in read_pages(window, connection, tally, day_window=config.day_window, prefix=config.prefix):
         sets = character_shingle_sets(page.texts, config.shingle)
         keys = lsh.band_keys(lsh.signatures(sets, config.slots), rows)
-        parts.append(_Corpus(page.ids, page.days, keys, np.flatnonzero(sets.sizes)))
+        parts.append(_Corpus(page.ids, page.days, page.fresh, keys, np.flatnonzero(sets.sizes)))
     empty = np.empty(0, dtype=np.int64)
     if not parts:
-        return _Corpus(empty, empty, np.empty((0, 0), dtype=np.uint32), empty)
+        return _Corpus(empty, empty, None, np.empty((0, 0), dtype=np.uint32), empty)
     starts = np.cumsum([0, *(len(part.ids) for part in parts[:-1])])
     return _Corpus(
         np.concatenate([part.ids for part in parts]),
         np.concatenate([part.days for part in parts]),
+        all_fresh([part.fresh for part in parts]),
         np.concatenate([part.keys for part in parts], axis=1),
         np.concatenate([part.occupied + start for part, start in zip(parts, starts, strict=True)]),
     )

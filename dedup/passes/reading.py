@@ -1,25 +1,27 @@
 """Articles for the passes that compare texts: a page at a time, so that no cursor is held open over a long run."""
 
-from collections.abc import Iterator
+import datetime
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from dedup.passes.base import Connection
 from dedup.passes.grouping import scope_parameters
 from dedup.shingles import IntArray
-from dedup.types import Window
+from dedup.types import Tally, Window
+
+Fresh = npt.NDArray[np.bool_]
 
 _PAGE = 2_000
 
-# One page after the other by day and id, from the index article_date.
+# One page after the other by day and id, from the index article_date. Without `newer_than`, the last column is null.
 _PAGE_SQL = """
-SELECT id, date, left(normalized_text, %(prefix)s)
+SELECT id, date, left(normalized_text, %(prefix)s), revision > %(newer_than)s
 FROM articles_article
 WHERE (date, id) > (%(after_day)s, %(after_id)s)
-  AND date BETWEEN %(first_day)s AND %(last_day)s + %(day_window)s
-  AND (%(since)s::date IS NULL OR date >= %(since)s)
-  AND (%(until)s::date IS NULL OR date <= %(until)s)
+  AND date <= %(last_day)s
   AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
 ORDER BY date, id
 LIMIT %(page)s
@@ -27,29 +29,48 @@ LIMIT %(page)s
 
 
 class Page(NamedTuple):
-    """Some articles, ordered by day and id: ids, days as ordinal numbers, beginnings of the normalised texts."""
+    """Some articles, ordered by day and id.
+
+    Ids, days as ordinal numbers, which of them are fresh (None: all), beginnings of the normalised texts.
+    """
 
     ids: IntArray
     days: IntArray
+    fresh: Fresh | None
     texts: list[str]
 
 
-def read_pages(window: Window, connection: Connection, *, day_window: int, prefix: int) -> Iterator[Page]:
-    """Yield the articles of a window and of the days after it, so many characters of each, a page at a time."""
-    parameters: dict[str, Any] = {**scope_parameters(window), "day_window": day_window, "prefix": prefix}
-    parameters |= {"page": _PAGE, "after_day": window.first_day, "after_id": 0}
+def read_pages(window: Window, connection: Connection, tally: Tally, *, day_window: int, prefix: int) -> Iterator[Page]:
+    """Yield the articles of a window and of the days before it, so many characters of each, a page at a time."""
+    parameters: dict[str, Any] = {**scope_parameters(window), "prefix": prefix}
+    parameters |= {"page": _PAGE, "after_day": first_day_read(window, day_window), "after_id": 0}
     while True:
         with connection.cursor() as cursor:
             cursor.execute(_PAGE_SQL, parameters)
             rows = cursor.fetchall()
         if not rows:
             return
-        ids = np.array([row[0] for row in rows], dtype=np.int64)
-        days = np.array([row[1].toordinal() for row in rows], dtype=np.int64)
-        yield Page(ids, days, [row[2] for row in rows])
+        yield Page(
+            np.array([row[0] for row in rows], dtype=np.int64),
+            np.array([row[1].toordinal() for row in rows], dtype=np.int64),
+            None if window.newer_than is None else np.array([row[3] for row in rows], dtype=np.bool_),
+            [row[2] for row in rows],
+        )
+        tally.on_read(len(rows))
         parameters |= {"after_day": rows[-1][1], "after_id": rows[-1][0]}
 
 
-def rows_until(days: IntArray, window: Window) -> int:
-    """Return how many of the articles, ordered by day, belong to the window's own days; the others come after."""
-    return int(np.searchsorted(days, window.last_day.toordinal(), side="right"))
+def first_day_read(window: Window, day_window: int) -> datetime.date:
+    """Return the first day whose articles may be paired with one of the window."""
+    return datetime.date.fromordinal(max(1, window.first_day.toordinal() - day_window))
+
+
+def first_row(days: IntArray, window: Window) -> int:
+    """Return the position of the first article, ordered by day, of the window's own days; the others come before."""
+    return int(np.searchsorted(days, window.first_day.toordinal()))
+
+
+def all_fresh(pages: Sequence[Fresh | None]) -> Fresh | None:
+    """Return which of the articles of all pages are fresh; None: all."""
+    known = [page for page in pages if page is not None]
+    return np.concatenate(known) if known else None

@@ -13,11 +13,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dedup.passes.base import Connection, PassConfig, setting
+from dedup.passes.base import Connection, PassConfig, Reach, setting
 from dedup.passes.grouping import scope_parameters
+from dedup.passes.reading import first_row
 from dedup.sentences import SentenceSets, sentence_sets, shared_sentences
 from dedup.shingles import IntArray, Ragged
-from dedup.types import Candidate, Window
+from dedup.types import Candidate, Tally, Window
 
 # Articles that are read at once; of each sentence, twelve bytes stay in memory.
 _PAGE = 2_000
@@ -28,8 +29,7 @@ _PAGE_SQL = """
 SELECT id, date, content
 FROM articles_article
 WHERE (date, id) > (%(after_day)s, %(after_id)s)
-  AND (%(since)s::date IS NULL OR date >= %(since)s)
-  AND (%(until)s::date IS NULL OR date <= %(until)s)
+  AND date <= %(last_day)s
   AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
 ORDER BY date, id
 LIMIT %(page)s
@@ -103,28 +103,33 @@ class SentencePass:
     name: ClassVar[str] = "sentence"
     label: ClassVar[str] = "Shared sentences"
     by_days: ClassVar[bool] = False
+    reach: ClassVar[Reach] = Reach.STORE
     config_class: ClassVar[type[PassConfig]] = SentenceConfig
 
-    def find(self, window: Window, config: SentenceConfig, connection: Connection) -> Iterator[Candidate]:
+    def find(
+        self, window: Window, config: SentenceConfig, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
         """Yield each pair once. Memory: 30 bytes a sentence at the peak, half a gigabyte a million articles of 20."""
-        ids, days, sentences = _read_corpus(window, config, connection)
-        first, last = np.searchsorted(days, [window.first_day.toordinal(), window.last_day.toordinal() + 1])
+        tally = tally or Tally()
+        ids, days, sentences = _read_corpus(window, config, connection, tally)
         for part in shared_sentences(
             sentences,
             days,
-            rows=slice(int(first), int(last)),
+            first_row=first_row(days, window),
             day_window=config.day_window,
             most_texts=config.most_articles,
             threshold=config.threshold,
             weighted=config.weighted,
         ):
+            tally.candidates += part.candidates
+            tally.verified += part.candidates
             pairs = np.sort(np.stack([ids[part.left], ids[part.right]]), axis=0)
             columns = (pairs[0], pairs[1], part.scores, part.shared, part.sentences)
             for left, right, score, shared, count in zip(*(each.tolist() for each in columns), strict=True):
                 yield Candidate(left, right, self.name, score, {"shared": shared, "sentences": count})
 
 
-def _read_corpus(window: Window, config: SentenceConfig, connection: Connection) -> _Corpus:
+def _read_corpus(window: Window, config: SentenceConfig, connection: Connection, tally: Tally) -> _Corpus:
     ids, days, sizes, hashes = ([np.empty(0, dtype=np.int64)] for _ in range(4))
     weights = [np.empty(0, dtype=np.float32)]
     for rows in _pages(window, connection):
@@ -135,6 +140,7 @@ def _read_corpus(window: Window, config: SentenceConfig, connection: Connection)
         sizes.append(page.sets.sizes)
         hashes.append(page.sets.values.astype(np.int64, copy=False))
         weights.append(page.weights)
+        tally.on_read(len(rows))
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
     sets = Ragged(np.concatenate(hashes), offsets)
     return _Corpus(np.concatenate(ids), np.concatenate(days), SentenceSets(sets, np.concatenate(weights)))
@@ -142,7 +148,7 @@ def _read_corpus(window: Window, config: SentenceConfig, connection: Connection)
 
 def _pages(window: Window, connection: Connection) -> Iterator[list[tuple[int, datetime.date, str]]]:
     parameters: dict[str, Any] = {**scope_parameters(window), "page": _PAGE}
-    parameters |= {"after_day": window.since or datetime.date.min, "after_id": 0}
+    parameters |= {"after_day": datetime.date.min, "after_id": 0}
     while True:
         with connection.cursor() as cursor:
             cursor.execute(_PAGE_SQL, parameters)

@@ -14,15 +14,15 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from dedup import sketches
-from dedup.passes.base import Connection, PassConfig, setting
-from dedup.passes.reading import Page, read_pages, rows_until
+from dedup.passes.base import Connection, NearConfig, PassConfig, Reach, setting
+from dedup.passes.reading import Fresh, Page, all_fresh, first_row, read_pages
 from dedup.shingles import IntArray, Ragged, distinct
 from dedup.stopwords import stop_word_shingle_sets
-from dedup.types import Candidate, Window
+from dedup.types import Candidate, Tally, Window
 
 
 @dataclass(frozen=True, slots=True)
-class StopwordConfig(PassConfig):
+class StopwordConfig(NearConfig):
     """Settings of the stopword pass."""
 
     enabled: bool = setting(
@@ -73,10 +73,11 @@ class StopwordConfig(PassConfig):
 
 
 class _Articles(NamedTuple):
-    """The articles of a block and the days after it that have enough shingles, ordered by day and id."""
+    """The articles of a window and the days before it that have enough shingles, ordered by day and id."""
 
     ids: IntArray
     days: IntArray
+    fresh: Fresh | None
     sets: Ragged
 
 
@@ -86,32 +87,45 @@ class StopwordPass:
     name: ClassVar[str] = "stopword"
     label: ClassVar[str] = "Similar phrases"
     by_days: ClassVar[bool] = True
+    reach: ClassVar[Reach] = Reach.PAIR
     config_class: ClassVar[type[PassConfig]] = StopwordConfig
 
-    def find(self, window: Window, config: StopwordConfig, connection: Connection) -> Iterator[Candidate]:
+    def find(
+        self, window: Window, config: StopwordConfig, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
         """Yield each pair once with its exact similarity. Memory: the shingles of the window, 3 KB an article."""
-        ids, days, sets = _read_articles(window, config, connection)
+        tally = tally or Tally()
+        ids, days, fresh, sets = _read_articles(window, config, connection, tally)
         if len(ids) < 2:
             return
         dense, universe = _dense(sets)
-        rows = rows_until(days, window)
-        left, right, scores = sketches.similar_pairs(
-            dense, days, rows=rows, day_window=config.day_window, threshold=config.threshold, universe=universe
+        found = sketches.similar_pairs(
+            dense,
+            days,
+            first_row=first_row(days, window),
+            day_window=config.day_window,
+            threshold=config.threshold,
+            universe=universe,
+            fresh=fresh,
         )
-        for first, second, score in zip(ids[left].tolist(), ids[right].tolist(), scores.tolist(), strict=True):
-            yield Candidate(min(first, second), max(first, second), self.name, score)
+        tally.candidates += found.candidates
+        tally.verified += found.candidates
+        pairs = np.sort(np.stack([ids[found.left], ids[found.right]]), axis=0)
+        for left, right, score in zip(pairs[0].tolist(), pairs[1].tolist(), found.scores.tolist(), strict=True):
+            yield Candidate(left, right, self.name, score)
 
 
-def _read_articles(window: Window, config: StopwordConfig, connection: Connection) -> _Articles:
+def _read_articles(window: Window, config: StopwordConfig, connection: Connection, tally: Tally) -> _Articles:
     empty = np.empty(0, dtype=np.int64)
-    parts = [_Articles(empty, empty, Ragged(empty, np.zeros(1, dtype=np.int64)))]
-    pages = read_pages(window, connection, day_window=config.day_window, prefix=config.prefix)
+    parts = [_Articles(empty, empty, None, Ragged(empty, np.zeros(1, dtype=np.int64)))]
+    pages = read_pages(window, connection, tally, day_window=config.day_window, prefix=config.prefix)
     parts += (_enough(page, stop_word_shingle_sets(page.texts), config.minimum_shingles) for page in pages)
     sizes = np.concatenate([part.sets.sizes for part in parts])
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
     return _Articles(
         np.concatenate([part.ids for part in parts]),
         np.concatenate([part.days for part in parts]),
+        all_fresh([part.fresh for part in parts]),
         Ragged(np.concatenate([part.sets.values for part in parts]), offsets),
     )
 
@@ -121,7 +135,8 @@ def _enough(page: Page, sets: Ragged, minimum: int) -> _Articles:
     enough = sets.sizes >= minimum
     members = sets.values[np.repeat(enough, sets.sizes)]
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sets.sizes[enough])])
-    return _Articles(page.ids[enough], page.days[enough], Ragged(members, offsets))
+    fresh = None if page.fresh is None else page.fresh[enough]
+    return _Articles(page.ids[enough], page.days[enough], fresh, Ragged(members, offsets))
 
 
 def _dense(sets: Ragged) -> tuple[Ragged, int]:

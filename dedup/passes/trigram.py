@@ -15,10 +15,10 @@ from typing import ClassVar
 import numpy as np
 
 from dedup import sketches
-from dedup.passes.base import Connection, PassConfig, setting
-from dedup.passes.reading import Page, read_pages, rows_until
+from dedup.passes.base import Connection, NearConfig, PassConfig, Reach, setting
+from dedup.passes.reading import Page, all_fresh, first_row, read_pages
 from dedup.shingles import TRIGRAM_BITS, Alphabet, characters_of, trigram_sets
-from dedup.types import Candidate, Window
+from dedup.types import Candidate, Tally, Window
 
 # Pairs in one question to PostgreSQL: about half a second of its work.
 _SCORED_AT_ONCE = 2_000
@@ -52,16 +52,9 @@ ORDER BY left_id, right_id
 
 
 @dataclass(frozen=True, slots=True)
-class TrigramConfig(PassConfig):
+class TrigramConfig(NearConfig):
     """Settings of the trigram pass."""
 
-    day_window: int = setting(
-        3,
-        range=(0, 365),
-        unit="days, inclusive",
-        help="Two articles are compared when their days of publication are at most this far apart.",
-        source="Skoli: less than three days, both numbers configurable",
-    )
     prefix: int = setting(
         1000,
         range=(50, 100_000),
@@ -96,14 +89,20 @@ class TrigramPass:
     name: ClassVar[str] = "trigram"
     label: ClassVar[str] = "Similar text"
     by_days: ClassVar[bool] = True
+    reach: ClassVar[Reach] = Reach.PAIR
     config_class: ClassVar[type[PassConfig]] = TrigramConfig
 
-    def find(self, window: Window, config: TrigramConfig, connection: Connection) -> Iterator[Candidate]:
+    def find(
+        self, window: Window, config: TrigramConfig, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
         """Yield each pair once with PostgreSQL's own score. Memory: the texts of the window, about 2 KB an article."""
-        articles = _read_texts(window, config, connection)
+        tally = tally or Tally()
+        articles = _read_texts(window, config, connection, tally)
         if len(articles.ids) < 2:
             return
         survivors = _survivors(articles, window, config, connection)
+        tally.candidates += survivors.candidates
+        tally.verified += len(survivors.left)
         found = np.sort(np.stack([articles.ids[survivors.left], articles.ids[survivors.right]]), axis=0)
         for start in range(0, found.shape[1], _SCORED_AT_ONCE):
             pairs = found[:, start : start + _SCORED_AT_ONCE]
@@ -121,12 +120,13 @@ class TrigramPass:
                     yield Candidate(left_id, right_id, self.name, score)
 
 
-def _read_texts(window: Window, config: TrigramConfig, connection: Connection) -> Page:
-    pages = list(read_pages(window, connection, day_window=config.day_window, prefix=config.prefix))
+def _read_texts(window: Window, config: TrigramConfig, connection: Connection, tally: Tally) -> Page:
+    pages = list(read_pages(window, connection, tally, day_window=config.day_window, prefix=config.prefix))
     empty = np.empty(0, dtype=np.int64)
     return Page(
         np.concatenate([empty, *(page.ids for page in pages)]),
         np.concatenate([empty, *(page.days for page in pages)]),
+        all_fresh([page.fresh for page in pages]),
         [text for page in pages for text in page.texts],
     )
 
@@ -136,10 +136,11 @@ def _survivors(articles: Page, window: Window, config: TrigramConfig, connection
     return sketches.similar_pairs(
         trigram_sets(articles.texts, _alphabet(articles.texts, connection)),
         articles.days,
-        rows=rows_until(articles.days, window),
+        first_row=first_row(articles.days, window),
         day_window=config.day_window,
         threshold=config.threshold,
         universe=1 << TRIGRAM_BITS,
+        fresh=articles.fresh,
     )
 
 

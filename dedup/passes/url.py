@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dedup.passes.base import Connection, PassConfig, setting
-from dedup.passes.grouping import grouped_candidates, scope_parameters, shared_text
-from dedup.types import Candidate, Window
+from dedup.passes.base import Connection, PassConfig, Reach, setting
+from dedup.passes.grouping import counted, grouped_candidates, scope_parameters, shared_text
+from dedup.types import Candidate, Tally, Window
 
 # Every URL of an article counts: its own, the feed's, the redirect's target, the canonical one.
 # A form without a path is a front page, which many articles may have named. Groups by hash, in one scan.
@@ -15,8 +15,7 @@ WITH seen AS (
     SELECT DISTINCT article.newspaper_id, known.normalized_url, article.id, article.date
     FROM articles_article AS article
     JOIN articles_articleurl AS known ON known.article_id = article.id
-    WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
-      AND (%(until)s::date IS NULL OR article.date <= %(until)s)
+    WHERE article.date <= %(last_day)s
       AND (%(newspaper_ids)s::bigint[] IS NULL OR article.newspaper_id = ANY (%(newspaper_ids)s))
       AND known.normalized_url ~ '[/?].'
 ), counted AS (
@@ -48,9 +47,12 @@ class UrlPass:
     name: ClassVar[str] = "url"
     label: ClassVar[str] = "Same URL"
     by_days: ClassVar[bool] = False
+    reach: ClassVar[Reach] = Reach.STORE
     config_class: ClassVar[type[PassConfig]] = UrlConfig
 
-    def find(self, window: Window, config: UrlConfig, connection: Connection) -> Iterator[Candidate]:
+    def find(
+        self, window: Window, config: UrlConfig, connection: Connection, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
         """Yield each pair once, with score 1; a pair that shares several URLs has the first as evidence."""
         with connection.cursor() as cursor:
             cursor.execute(_SQL, scope_parameters(window))
@@ -58,7 +60,7 @@ class UrlPass:
                 self.name, cursor, window=window, largest=config.largest_group, star=False, evidence=shared_text
             )
             seen: set[tuple[int, int]] = set()
-            for candidate in found:
+            for candidate in counted(found, tally):
                 if (candidate.left, candidate.right) not in seen:
                     seen.add((candidate.left, candidate.right))
                     yield candidate

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from dedup.forms import RunForm
-from dedup.models import DetectionRun
+from dedup.models import DetectionRun, Profile
 from dedup.reports import pass_counts, run_facts, run_settings
 from dedup.views.paging import page_of
 from dedup.views.requests import EditorRequest
@@ -21,7 +21,8 @@ BLOCKS_SHOWN = 200
 def runs(request: HttpRequest) -> HttpResponse:
     """List the runs, the latest first."""
     every = DetectionRun.objects.select_related("requested_by").order_by("-started_at", "-id")
-    return render(request, "dedup/runs.html", {"page": page_of(every, request.GET.get("page"))})
+    nightly = Profile.objects.filter(nightly_due__isnull=False).order_by("nightly_due")
+    return render(request, "dedup/runs.html", {"page": page_of(every, request.GET.get("page")), "nightly": nightly})
 
 
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
@@ -63,4 +64,5 @@ def _enqueue(values: dict[str, Any], *, user_id: int) -> None:
         until=until and until.isoformat(),
         newspaper_ids=[newspaper.pk for newspaper in values["newspapers"]],
         user_id=user_id,
+        new=values["new"],
     )

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from dedup import pairs, pipeline
+from dedup import pairs, pipeline, scope
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, RunBlock
 from dedup.passes import PASSES
 from tests.databases import child_environment, database_url
@@ -97,7 +97,7 @@ def test_json_is_one_object_with_the_same_counts(corpus) -> None:
         "trigram": 3,
     }
     assert (summary["articles"], summary["pairs"], summary["clusters"], summary["duplicate_articles"]) == (5, 5, 1, 3)
-    assert summary["scope"] == {"since": None, "until": None, "newspapers": None, "passes": None}
+    assert summary["scope"] == {"since": None, "until": None, "newspapers": None, "passes": None, "newer_than": None}
     assert summary["config"]["trigram"]["threshold"] == 0.6
 
 
@@ -198,6 +198,7 @@ def test_options_reach_the_passes_and_the_run(corpus) -> None:
         "until": "2026-03-04",
         "newspapers": ["Harbour Post"],
         "passes": ["exact", "trigram"],
+        "newer_than": None,
     }
     trigram = summary["config"]["trigram"]
     assert (trigram["day_window"], trigram["prefix"], trigram["threshold"]) == (1, 60, 0.9)
@@ -284,14 +285,14 @@ def test_an_error_is_stored_with_the_run_and_the_next_one_goes_on(corpus, monkey
 
 
 def test_blocks_that_are_done_are_not_repeated(corpus, monkeypatch) -> None:
-    monkeypatch.setattr(pipeline, "BLOCK_ARTICLES", 1)
+    monkeypatch.setattr(scope, "BLOCK_ARTICLES", 1)
     written: list[str] = []
 
-    def interrupted(run, name, config, candidates, days):
+    def interrupted(run_id, name, config, candidates, window, tally):
         if len(written) == 4:
             raise KeyboardInterrupt
-        written.append(f"{name} {days[0]}")
-        return pairs.write_block(run, name, config, candidates, days)
+        written.append(f"{name} {window.first_day}")
+        return pairs.write_block(run_id, name, config, candidates, window, tally)
 
     monkeypatch.setattr(pipeline, "write_block", interrupted)
     with pytest.raises(SystemExit) as ended:
@@ -300,7 +301,7 @@ def test_blocks_that_are_done_are_not_repeated(corpus, monkeypatch) -> None:
     assert ended.value.code == 130
     run = DetectionRun.objects.get()
     assert run.state == "interrupted"
-    assert written == ["url 2026-03-02", "title 2026-03-02", "title 2026-03-03", "title 2026-03-20"]
+    assert written == ["url 2026-03-02", "exact 2026-03-02", "title 2026-03-02", "title 2026-03-03"]
     find_duplicates()
     run.refresh_from_db()
     assert run.state == "done"
@@ -327,7 +328,7 @@ import sys
 import django
 django.setup()
 from django.core.management import call_command
-from dedup import pairs, pipeline
+from dedup import pairs, pipeline, scope
 
 def write_and_wait(*arguments):
     found = pairs.write_block(*arguments)
@@ -336,7 +337,7 @@ def write_and_wait(*arguments):
     return found
 
 pipeline.write_block = write_and_wait
-pipeline.BLOCK_ARTICLES = 5
+scope.BLOCK_ARTICLES = 5
 call_command("find_duplicates", "--no-progress")
 """
 

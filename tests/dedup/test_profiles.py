@@ -69,7 +69,7 @@ def form_of(admin, profile: Profile) -> dict:
     page = admin.get(reverse("admin:dedup_profile_change", args=[profile.pk]))
     form = page.context["adminform"].form
     values = {name: form[name].value() for name in form.fields}
-    return {name: value for name, value in values.items() if value not in (False, None)}
+    return {name: value for name, value in values.items() if value is not False and value is not None}
 
 
 def test_the_form_has_every_setting_with_its_range_and_help(admin) -> None:

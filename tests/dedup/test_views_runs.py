@@ -13,7 +13,8 @@ from django_tasks_db.models import DBTaskResult
 
 from dedup.models import DetectionRun, Profile, RunBlock
 from dedup.passes import PASSES
-from dedup.pipeline import Scope, store_refused_run
+from dedup.pipeline import store_refused_run
+from dedup.scope import Scope
 from tests.conftest import StoreArticle
 from tests.factories import make_run, make_user
 
@@ -74,6 +75,7 @@ def test_an_admin_starts_a_run(client: Client, store: StoreArticle) -> None:
         "until": None,
         "newspaper_ids": [newspaper.pk],
         "user_id": admin.pk,
+        "new": False,
     }
     said = "The run is queued. Once a worker has taken it up, it appears here, or why it could not begin."
     assert said in text_of(client, "/runs/")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from argparse import RawDescriptionHelpFormatter
 from datetime import date
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -15,9 +16,11 @@ from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
 
 from articles.models import Newspaper
 from dedup import printing
+from dedup.audit import audit, random_days
 from dedup.models import Profile
 from dedup.passes import PASSES
-from dedup.pipeline import RunActiveError, Scope, ScopeError, find_candidates, run_detection, run_lock, start_run
+from dedup.passes.trigram import TrigramConfig
+from dedup.pipeline import RunActiveError, find_candidates, run_detection, run_lock, start_run
 from dedup.profiles import (
     Configs,
     ProfileError,
@@ -28,6 +31,8 @@ from dedup.profiles import (
     override,
     profile_named,
 )
+from dedup.scope import Scope, ScopeError, only_new
+from dedup.workers import WorkerDiedError
 
 USAGE, ACTIVE, INTERRUPTED = 2, 3, 130
 
@@ -57,10 +62,17 @@ class Command(BaseCommand):
         names = ",".join(PASSES)
         parser.add_argument("--profile", help="the profile to take the settings from (default: the default profile)")
         parser.add_argument("--passes", help=f"these passes alone, separated by commas, out of {names}")
-        parser.add_argument("--since", type=_day, metavar="DAY", help="only articles from this day on, YYYY-MM-DD")
+        parser.add_argument(
+            "--since", type=_day, metavar="DAY", help="only pairs whose later article is from this day on, YYYY-MM-DD"
+        )
         parser.add_argument("--until", type=_day, metavar="DAY", help="only articles up to this day, YYYY-MM-DD")
         parser.add_argument(
             "--newspaper", action="append", metavar="NAME", help="only articles of this newspaper; may be repeated"
+        )
+        parser.add_argument(
+            "--new",
+            action="store_true",
+            help="only articles that are new or have changed since the last run of all, with their windows",
         )
         parser.add_argument("--day-window", type=int, metavar="DAYS", help="compare articles at most this far apart")
         parser.add_argument("--prefix", type=int, metavar="N", help="compare the first N normalised characters")
@@ -70,6 +82,20 @@ class Command(BaseCommand):
             default=[],
             metavar="PASS=SCORE",
             help="propose pairs of this pass from this score on, such as trigram=0.7; may be repeated",
+        )
+        parser.add_argument(
+            "--workers",
+            type=int,
+            default=os.cpu_count() or 1,
+            metavar="N",
+            help="at most so many processes (default: one a core; small stores and dry runs take one)",
+        )
+        parser.add_argument(
+            "--audit",
+            type=int,
+            default=0,
+            metavar="N",
+            help="afterwards make the plain SQL join on N random days and say whether the trigram pass found the same",
         )
         parser.add_argument("--dry-run", action="store_true", help="find and print, but store nothing")
         parser.add_argument("--format", choices=("text", "json", "jsonl"), default="text", help="jsonl: a line a pair")
@@ -86,34 +112,71 @@ class Command(BaseCommand):
             scope = Scope(
                 options["since"], options["until"], _newspaper_ids(options["newspaper"]), _pass_names(options["passes"])
             )
+            _check_numbers(options, configs)
         except (ProfileError, ScopeError) as error:
             raise CommandError(str(error), returncode=USAGE) from error
         signal.signal(signal.SIGTERM, _interrupt)
         try:
-            with run_lock(), printing.progress(show=not options["no_progress"]) as progress:
+            with run_lock():
+                if options["new"]:
+                    scope = self._only_new(scope, configs)
                 if options["dry_run"]:
-                    self._try_out(configs, scope, progress, options["format"])
+                    self._try_out(configs, scope, options)
                 else:
-                    self._run(profile, configs, scope, progress, options["format"])
+                    self._run(profile, configs, scope, options)
         except (OperationalError, InterfaceError) as error:
             # The run cannot even be marked; the next one sees that it stopped, and goes on from its blocks.
             raise CommandError(f"the database was lost ({error}); run the same command again to go on") from error
         except RunActiveError as error:
             raise CommandError(str(error), returncode=ACTIVE) from error
+        except WorkerDiedError as error:
+            raise CommandError(str(error)) from error
         except KeyboardInterrupt:
             self.stderr.write("Interrupted. The same command goes on where it stopped.")
             sys.exit(INTERRUPTED)
 
-    def _run(self, profile: Profile, configs: Configs, scope: Scope, progress: Any, form: str) -> None:
-        run = start_run(configs, scope, profile=profile)
-        run_detection(run, configs, scope, progress=progress)
-        progress.stop()
-        printing.print_run(run, form, self.stdout)
+    def _only_new(self, scope: Scope, configs: Configs) -> Scope:
+        restricted = only_new(scope, configs)
+        if whole := [name for name in enabled(configs) if name not in (restricted.newer_than or {})]:
+            self.stderr.write(
+                f"No finished run of all articles had these settings of {', '.join(whole)}: all are compared."
+            )
+        return restricted
 
-    def _try_out(self, configs: Configs, scope: Scope, progress: Any, form: str) -> None:
-        candidates = list(find_candidates(configs, scope, progress=progress))
-        progress.stop()
-        printing.print_candidates(candidates, list(enabled(configs)), form, self.stdout)
+    def _run(self, profile: Profile, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
+        run = start_run(configs, scope, profile=profile)
+        with printing.progress(show=not options["no_progress"]) as progress:
+            run_detection(run, configs, scope, progress=progress, workers=options["workers"])
+        printing.print_run(run, options["format"], self.stdout, detailed=options["verbosity"] > 1)
+        if options["audit"]:
+            self._audit(configs, scope, options)
+
+    def _audit(self, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
+        days = random_days(options["audit"], scope)
+        with printing.progress(show=not options["no_progress"]) as progress:
+            audited = []
+            progress.start("audit", sum(articles for _, articles in days))
+            for each in audit(days, cast("TrigramConfig", configs["trigram"]), scope):
+                audited.append(each)
+                progress.advance("audit", each.articles, len(each.plain))
+        printing.print_audit(audited, self.stderr if options["format"] != "text" else self.stdout)
+        if not all(each.agrees for each in audited):
+            raise CommandError("the trigram pass and the plain join differ; please report this with the table above")
+
+    def _try_out(self, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
+        with printing.progress(show=not options["no_progress"]) as progress:
+            candidates = list(find_candidates(configs, scope, progress=progress))
+        printing.print_candidates(candidates, list(enabled(configs)), options["format"], self.stdout)
+
+
+def _check_numbers(options: dict[str, Any], configs: Configs) -> None:
+    """Raise ScopeError for a number of workers or days that cannot be meant."""
+    if options["workers"] < 1:
+        raise ScopeError(f"--workers is {options['workers']}; it must be at least 1")
+    if options["audit"] < 0:
+        raise ScopeError(f"--audit is {options['audit']}; it must be at least 1 day")
+    if options["audit"] and (options["dry_run"] or not configs["trigram"].enabled):
+        raise ScopeError("--audit judges what the trigram pass has stored; run that pass, without --dry-run")
 
 
 def _configs(profile: Profile, options: dict[str, Any]) -> Configs:

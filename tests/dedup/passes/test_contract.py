@@ -9,8 +9,8 @@ from django.db import connection
 
 from articles.models import Article, Newspaper
 from dedup.passes import PASSES
-from dedup.passes.base import ConfigError, PassConfig, make_config, settings_of
-from dedup.types import Candidate, Window
+from dedup.passes.base import ConfigError, NearConfig, PassConfig, Reach, make_config, settings_of
+from dedup.types import Candidate, Tally, Window
 
 pytestmark = pytest.mark.django_db
 
@@ -72,16 +72,76 @@ def test_an_empty_store_and_a_single_article_give_nothing(name, store) -> None:
 
 
 @EVERY_PASS
-def test_the_scope_bounds_both_articles(name, small_corpus) -> None:
+def test_the_window_bounds_the_later_article_and_nothing_behind_it_is_looked_at(name, small_corpus) -> None:
+    day = datetime.date(2026, 3, 4)
+    of_day = set(Article.objects.filter(date=day).values_list("pk", flat=True))
+    every = {(each.left, each.right) for each in find(name)}
+    later = {pair for pair in every if of_day & set(pair)}
+    assert later
+    assert {(each.left, each.right) for each in find(name, Window(day, day))} == later
+    before = datetime.date(2026, 3, 3)
+    assert {(each.left, each.right) for each in find(name, Window(DAYS.first_day, before))} == every - later
+
+
+@EVERY_PASS
+def test_both_articles_are_of_the_newspapers(name, small_corpus) -> None:
     paper = Newspaper.objects.get(name="Harbour Post")
-    window = dataclasses.replace(
-        DAYS, since=datetime.date(2026, 3, 4), until=datetime.date(2026, 3, 4), newspaper_ids=(paper.pk,)
-    )
-    inside = set(Article.objects.filter(date="2026-03-04", newspaper=paper).values_list("pk", flat=True))
-    found = {(each.left, each.right) for each in find(name, window)}
+    inside = set(Article.objects.filter(newspaper=paper).values_list("pk", flat=True))
+    found = {(each.left, each.right) for each in find(name, dataclasses.replace(DAYS, newspaper_ids=(paper.pk,)))}
     assert found
-    assert all({left, right} <= inside for left, right in found)
     assert found == {(each.left, each.right) for each in find(name) if {each.left, each.right} <= inside}
+
+
+@pytest.mark.parametrize("name", [name for name, each in PASSES.items() if each.reach is Reach.PAIR])
+def test_old_pairs_are_left_out_where_a_pair_depends_on_its_two_articles_alone(name, small_corpus) -> None:
+    assert issubclass(PASSES[name].config_class, NearConfig)
+    revisions = dict(Article.objects.values_list("pk", "revision"))
+    every = find(name)
+    for newer_than in (0, sorted(revisions.values())[8], max(revisions.values())):
+        fresh = [each for each in every if max(revisions[each.left], revisions[each.right]) > newer_than]
+        assert sorted(find(name, dataclasses.replace(DAYS, newer_than=newer_than))) == sorted(fresh)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, each in PASSES.items() if "threshold" in settings_of(each.config_class)]
+)
+def test_a_lower_threshold_finds_all_that_a_higher_one_finds(name, store) -> None:
+    nouns = ("ferry", "council", "lighthouse", "library", "orchestra", "brewery", "bakery", "tramway", "mayor")
+    told = [f"The {noun} of Port Selby will say on Friday what the {noun}s up the river have to do." for noun in nouns]
+    other = [f"A {noun} in the hills was not at all like this and has to be seen by a {noun} keeper." for noun in nouns]
+    for changed in range(len(nouns) + 1):
+        store(" ".join(other[:changed] + told[changed:]))
+    each = PASSES[name]
+    found: set[tuple[int, int]] = set()
+    sizes = []
+    for threshold in (0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.5, 0.4, 0.3):
+        config = make_config(each.config_class, {"threshold": threshold})
+        now = {(candidate.left, candidate.right) for candidate in each.find(DAYS, config, connection)}
+        assert found <= now
+        found = now
+        sizes.append(len(now))
+    assert sizes[0] < sizes[-1]
+
+
+@EVERY_PASS
+def test_a_pass_tells_what_it_reads_and_how_many_pairs_it_weighs(name, small_corpus) -> None:
+    read: list[int] = []
+    tally = Tally(read.append)
+    each = PASSES[name]
+    kept = len(list(each.find(DAYS, each.config_class(), connection, tally)))
+    assert tally.candidates >= tally.verified >= kept
+    if not each.by_days and each.reach is Reach.PAIR:
+        assert sum(read) == Article.objects.count()
+
+
+@EVERY_PASS
+def test_a_burst_of_one_day_is_taken_in_one_block(name, store) -> None:
+    for number in range(120):
+        store(f"{WIRE} Berth number {number % 60} stays open.", headline=f"Breakwater closes for week {number % 60}")
+    found = find(name)
+    assert len({(each.left, each.right) for each in found}) == len(found)
+    if name != "url":  # every article has an address of its own
+        assert len(found) >= 60
 
 
 @EVERY_PASS

@@ -114,11 +114,11 @@ def test_a_score_of_exactly_the_threshold_counts(store) -> None:
     assert by_pass(config) == at_least(plain_scores(config), 0.7) == [(one.pk, other.pk, 0.7)]
 
 
-def test_the_window_is_inclusive_and_looks_over_the_end_of_a_block(store) -> None:
+def test_the_window_is_inclusive_and_looks_before_the_block(store) -> None:
     text = "The ferry sails at noon on weekdays until the end of May."
     ids = {day: store(text, date=f"2026-03-{day:02}").pk for day in (1, 4, 8)}
     found = TrigramPass().find(
-        Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 1)), TrigramConfig(day_window=3), connection
+        Window(datetime.date(2026, 3, 4), datetime.date(2026, 3, 4)), TrigramConfig(day_window=3), connection
     )
     assert [(each.left, each.right, each.score) for each in found] == [(ids[1], ids[4], 1.0)]
 

@@ -1,0 +1,95 @@
+"""`find_duplicates --audit`: the plain SQL join on some days, held against what the trigram pass stored."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from articles.models import Article
+from dedup.management.commands import find_duplicates as command
+from dedup.models import Evidence, Pair
+
+pytestmark = pytest.mark.django_db
+
+WIRE = (
+    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
+    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
+)
+
+
+def find_duplicates(*options: str) -> tuple[str, str]:
+    output, errors = io.StringIO(), io.StringIO()
+    call_command("find_duplicates", "--passes=trigram", *options, "--no-progress", stdout=output, stderr=errors)
+    return output.getvalue(), errors.getvalue()
+
+
+@pytest.fixture
+def corpus(store) -> list[Article]:
+    """Six days of a text that changes a little from day to day, in two newspapers."""
+    return [
+        store(f"{WIRE} {'Ferries are not affected. ' * day}", newspaper=paper, date=f"2026-03-0{day}")
+        for day in range(1, 7)
+        for paper in ("Harbour Post", "Inland Courier")
+    ]
+
+
+def test_the_days_agree_and_the_table_says_so(corpus) -> None:
+    printed, _ = find_duplicates("--audit=4")
+    assert "The same pairs with the same scores on 4 of 4 days." in printed
+    assert "The trigram pass against the plain SQL join" in printed
+
+
+def test_more_days_than_there_are_is_all_of_them(corpus) -> None:
+    printed, _ = find_duplicates("--audit=50", "--day-window=2", "--threshold=trigram=0.4")
+    assert "on 6 of 6 days." in printed
+    lines = [line.replace(" ", "") for line in printed.splitlines() if line.startswith("│ 2026-03")]
+    # Two articles a day: one pair within the day, and four with each of the two days before.
+    assert [line.split("│")[3] for line in lines] == ["1", "5", "9", "9", "9", "9"]
+    assert [line.split("│")[4:7] for line in lines] == [[found, "0", "0"] for found in ("1", "5", "9", "9", "9", "9")]
+
+
+def test_results_for_programs_stay_clean(corpus) -> None:
+    printed, said = find_duplicates("--audit=2", "--format=json")
+    assert json.loads(printed)["state"] == "done"
+    assert "on 2 of 2 days." in said
+
+
+def test_bounds_of_the_run_bound_the_audit(corpus) -> None:
+    printed, _ = find_duplicates("--audit=9", "--since=2026-03-03", "--until=2026-03-04", "--newspaper=Harbour Post")
+    assert "on 2 of 2 days." in printed
+
+
+def test_what_was_missed_invented_or_scored_otherwise_is_counted_and_ends_with_1(corpus, monkeypatch) -> None:
+    def tampered(*arguments: object, **options: object) -> None:
+        run_detection(*arguments, **options)
+        first, second, third = Evidence.objects.order_by("pair__left", "pair__right")[:3]
+        first.delete()
+        Evidence.objects.filter(pk=second.pk).update(score=0.77)
+        third.pair_id = Pair.objects.create(
+            left=corpus[0], right=corpus[11], days_apart=5, same_newspaper=False, best_score=0.9
+        ).pk
+        third.save()
+
+    run_detection = command.run_detection
+    monkeypatch.setattr(command, "run_detection", tampered)
+    output = io.StringIO()
+    with pytest.raises(CommandError, match="the trigram pass and the plain join differ; please report this") as raised:
+        call_command("find_duplicates", "--passes=trigram", "--audit=6", "--no-progress", stdout=output)
+    assert raised.value.returncode == 1
+    cells = [line.replace(" ", "").split("│")[5:8] for line in output.getvalue().splitlines() if "│ 2026-03" in line]
+    assert [sum(int(row[place]) for row in cells) for place in (0, 1, 2)] == [2, 1, 1]
+    assert "The articles of the pairs that differ, at most ten: " in output.getvalue()
+
+
+@pytest.mark.parametrize("options", [["--audit=2", "--dry-run"], ["--audit=2", "--passes=url"]])
+def test_there_must_be_something_to_judge(options) -> None:
+    with pytest.raises(
+        CommandError, match="--audit judges what the trigram pass has stored; run that pass, without --dry-run"
+    ) as raised:
+        call_command("find_duplicates", *options)
+    assert raised.value.returncode == 2
+
+
+def test_an_empty_store_has_no_day() -> None:
+    assert "There is no day with articles to audit." in find_duplicates("--audit=3")[0]
