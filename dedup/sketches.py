@@ -59,8 +59,8 @@ def similar_pairs(
     """Return every pair of sets within the window of days whose Jaccard similarity reaches the threshold.
 
     `days` are numbers of days, ascending, one a set; of a pair, the later one is at position `first_row` or behind it,
-    the other at most `day_window` days earlier (inclusive), and one of them is `fresh` (None: all are). Members are below
-    `universe`. Exact, but for TOLERANCE.
+    the other at most `day_window` days earlier (inclusive), and one of them is `fresh` (None: all are). Members are
+    below `universe`. Exact, but for TOLERANCE.
     """
     bits = bits_for(threshold, float(np.quantile(sets.sizes, 0.9)) if len(days) else 0.0)
     sketched = sketch(sets, deal_buckets(sets.head(_SAMPLE_SETS), universe, bits), bits)
