@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
+Characters = npt.NDArray[np.uint32]
 Number = TypeVar("Number", bound=np.generic)
 
 TRIGRAM_BITS = 24
@@ -18,9 +19,12 @@ HASH_BITS = 56
 _BLANK = 0x20
 # The golden ratio of 64 bits: multiplying by it spreads neighbouring values (Knuth, TAOCP 6.4).
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-# Few enough for the arrays of one step to stay in the processor's cache.
+# Few enough for the arrays of one step to stay in the processor's cache, and for seven bits to number them.
 _TEXTS_AT_ONCE = 120
-_CHARACTER_BITS = 21  # code points go to 0x10FFFF
+# Above every trigram of a part's texts, whose number stands in the eight bits before it.
+_NO_TRIGRAM = np.uint32(0xFFFFFFFF)
+_WIDEST = 4  # bytes of a character in UTF-8
+_CODE_POINTS = 0x110000
 
 
 class Ragged(NamedTuple):
@@ -48,20 +52,23 @@ class Alphabet:
     reaches as far as the characters that were asked for; what was not asked for is a blank.
     """
 
-    folded: IntArray
+    folded: Characters
 
     @classmethod
     def of(cls, answers: Iterable[tuple[str, str | None]]) -> Alphabet:
         """Return the alphabet in which each character folds to another, or with None belongs to no word."""
         folds = {ord(character): _BLANK if folded is None else ord(folded) for character, folded in answers}
-        folded = np.full(max(folds, default=0) + 1, _BLANK, dtype=np.int64)
+        folded = np.full(max(folds, default=0) + 1, _BLANK, dtype=np.uint32)
         folded[list(folds)] = list(folds.values())
         return cls(folded)
 
 
 def characters_of(texts: Sequence[str]) -> list[str]:
     """Return the distinct characters of the texts, in the order of their code points."""
-    return [chr(code) for code in distinct(_code_points("".join(texts)))]
+    seen = np.zeros(_CODE_POINTS, dtype=np.bool_)
+    for start in range(0, len(texts), _TEXTS_AT_ONCE):
+        seen[_code_points("".join(texts[start : start + _TEXTS_AT_ONCE]))] = True
+    return [chr(code) for code in np.flatnonzero(seen)]
 
 
 def trigram_sets(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
@@ -124,65 +131,83 @@ def distinct(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
     ordered = np.sort(values)
     first = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered[first]
+    return ordered.compress(first)  # up to five times faster than an index of booleans
 
 
 def _trigrams(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
-    # A newline ends each text: it is in no word, so it parts the texts as a blank parts words.
-    code_points = _code_points("\n" + "\n".join(texts) + "\n")
-    lengths = np.array([len(text) + 1 for text in texts], dtype=np.int64)
-    owners = np.concatenate([np.zeros(1, dtype=np.int64), np.repeat(np.arange(len(texts), dtype=np.int64), lengths)])
-    characters, owners = _pad_words(alphabet.folded[code_points], owners)
-    first, middle, last = characters[:-2], characters[1:-1], characters[2:]
-    inside = (middle != _BLANK) | (last != _BLANK)  # the two blanks between words end no trigram
-    # The owner is that of the middle character, or of the last one where the trigram begins a word.
-    owner = np.where(middle == _BLANK, owners[2:], owners[1:-1])[inside]
-    members = distinct(owner << TRIGRAM_BITS | _compact(first[inside], middle[inside], last[inside]))
-    offsets = np.searchsorted(members, np.arange(len(texts) + 1, dtype=np.int64) << TRIGRAM_BITS)
-    return Ragged((members & ((1 << TRIGRAM_BITS) - 1)).astype(np.int32), offsets.astype(np.int64))
+    # A newline ends each text: it is in no word, so it parts the texts as a blank parts words. With two before the
+    # first text, every character but those two is the last one of three.
+    characters = alphabet.folded.take(_code_points("\n\n" + "\n".join(texts) + "\n"))
+    gap = characters == _BLANK
+    first, middle, last = characters[:-2].copy(), characters[1:-1], characters[2:]
+    np.copyto(first, _BLANK, where=gap[1:-1])  # a word begins: of what stood before, only a blank counts
+    keys = _compact(first, middle, last)
+    lengths = [len(text) + 1 for text in texts]
+    keys |= np.repeat(np.arange(len(texts), dtype=np.uint32) << TRIGRAM_BITS, lengths)
+    np.putmask(keys, gap[1:-1] & gap[2:], _NO_TRIGRAM)  # no word ends or begins here
+    members = distinct(keys)
+    starts = np.arange(len(texts), dtype=np.uint32) << TRIGRAM_BITS
+    offsets = np.searchsorted(members, np.append(starts, _NO_TRIGRAM)).astype(np.int64)
+    return Ragged((members[: offsets[-1]] & ((1 << TRIGRAM_BITS) - 1)).view(np.int32), offsets)
 
 
-def _code_points(text: str) -> npt.NDArray[np.uint32]:
+def _code_points(text: str) -> Characters:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
-def _pad_words(characters: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the characters with every gap between words made two blanks wide, and their owners."""
-    gap = characters == _BLANK
-    repeats = (~gap).astype(np.int64)
-    repeats[0] = 2 * gap[0]
-    repeats[1:] += 2 * (gap[1:] & ~gap[:-1])
-    return np.repeat(characters, repeats), np.repeat(owners, repeats)
-
-
-def _compact(first: IntArray, middle: IntArray, last: IntArray) -> IntArray:
+def _compact(first: Characters, middle: Characters, last: Characters) -> Characters:
     """Return the 24-bit number of each trigram."""
-    codes = first << 16 | middle << 8 | last
-    wide = (first | middle | last) >= 0x80
-    if wide.any():
-        packed = (first << 2 * _CHARACTER_BITS | middle << _CHARACTER_BITS | last)[wide]
-        known = distinct(packed)
-        codes[wide] = _hashed(known)[np.searchsorted(known, packed)]
+    codes = first << np.uint32(16) | middle << np.uint32(8) | last
+    if len(codes) and max(first.max(), middle.max(), last.max()) >= 0x80:
+        wide = np.flatnonzero((first | middle | last) >= 0x80)
+        codes[wide] = _hashed(first[wide], middle[wide], last[wide])
     return codes
 
 
-def _hashed(packed: IntArray) -> IntArray:
+def _hashed(first: Characters, middle: Characters, last: Characters) -> Characters:
     """Return PostgreSQL's three bytes for trigrams with a non-ASCII character.
 
     They are the low bytes of its "legacy" CRC-32 of the UTF-8 bytes: the table of the reflected
     polynomial, applied as if it were not reflected (src/include/utils/pg_crc.h, COMP_LEGACY_CRC32).
+    The CRC is linear over xor: that of a trigram is the xor of what each of its characters, with as many zero
+    bytes after it as there are bytes behind it, makes of an empty register, and of what the same number of zero
+    bytes makes of the initial register. So only distinct characters pass through the bytes.
     """
-    crc = np.full(len(packed), 0xFFFFFFFF, dtype=np.uint32)
-    mask = (1 << _CHARACTER_BITS) - 1
-    for shift in (2 * _CHARACTER_BITS, _CHARACTER_BITS, 0):
-        for byte, present in _utf8_bytes((packed >> shift) & mask):
-            step = _CRC_TABLE[((crc >> 24) ^ byte) & 0xFF] ^ (crc << np.uint32(8))
-            crc = np.where(present, step, crc)
+    known = distinct(np.concatenate([first, middle, last]))
+    numbers = np.zeros(int(known[-1]) + 1, dtype=np.intp)
+    numbers[known] = np.arange(len(known))
+    width = 1 + (known >= 0x80) + (known >= 0x800) + (known >= 0x10000).astype(np.intp)
+    made = np.stack(_followed_by_zeros(_crc_alone(known), _WIDEST * 2))
+    initial = np.stack(_followed_by_zeros(np.full(1, 0xFFFFFFFF, dtype=np.uint32), _WIDEST * 3))
+    heading = made ^ initial[np.arange(_WIDEST * 2 + 1)[:, None] + width, 0]
+    numbered = [numbers.take(each) for each in (first, middle, last)]
+    behind = width.take(numbered[2])
+    crc = made[0].take(numbered[2])
+    crc ^= made.ravel().take(behind * len(known) + numbered[1])
+    behind += width.take(numbered[1])
+    crc ^= heading.ravel().take(behind * len(known) + numbered[0])
     crc = ~crc
-    return ((crc & 0xFF) << 16 | (crc & 0xFF00) | (crc >> 16 & 0xFF)).astype(np.int64)
+    return crc.byteswap() >> 8
 
 
-def _utf8_bytes(code: IntArray) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_]]]:
+def _followed_by_zeros(crc: Characters, most: int) -> list[Characters]:
+    """Return the CRC registers after no zero byte, after one, and so on."""
+    registers = [crc]
+    for _ in range(most):
+        registers.append(_CRC_TABLE[registers[-1] >> 24] ^ registers[-1] << 8)
+    return registers
+
+
+def _crc_alone(code: Characters) -> Characters:
+    """Return what the UTF-8 bytes of each code point make of an empty register."""
+    crc = np.zeros(len(code), dtype=np.uint32)
+    for byte, present in _utf8_bytes(code):
+        step = _CRC_TABLE[((crc >> 24) ^ byte) & 0xFF] ^ (crc << 8)
+        crc = np.where(present, step, crc)
+    return crc
+
+
+def _utf8_bytes(code: Characters) -> list[tuple[Characters, npt.NDArray[np.bool_]]]:
     """Return the UTF-8 bytes of each code point, first to last, each with whether the code point has it."""
     one, two, three = code < 0x80, code < 0x800, code < 0x10000
     head = np.select([one, two, three], [code, 0xC0 | code >> 6, 0xE0 | code >> 12], default=0xF0 | code >> 18)
