@@ -1,7 +1,11 @@
 """The exact set-similarity join, held against brute force."""
 
+from functools import lru_cache
+
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from dedup import sketches
 from dedup.shingles import Ragged
@@ -40,61 +44,182 @@ def brute_force(sets: list[set[int]], threshold: float) -> dict[tuple[int, int],
     return {pair: score for pair, score in scores.items() if score >= threshold}
 
 
+def all_candidates(sets: list[set[int]], threshold: float, bits: int) -> list[tuple[int, int]]:
+    """Return the pairs that sketches of so many bits let pass, all sets being of one day."""
+    rows = ragged(sets)
+    sketched = sketches.sketch(rows, sketches.deal_buckets(rows.head(20), bits), bits)
+    reach = sketches.Reach(np.zeros(len(sets), dtype=np.int64), first_row=0)
+    left, right = sketches.candidate_pairs(sketched, reach, threshold)
+    return list(zip(left.tolist(), right.tolist(), strict=True))
+
+
+def found(
+    sets: list[set[int]],
+    days: list[int],
+    threshold: float,
+    *,
+    day_window: int = 3,
+    first_row: int = 0,
+    fresh: list[bool] | None = None,
+) -> dict[tuple[int, int], float]:
+    """Return the similar pairs and their scores, having seen that they are in order and none comes twice."""
+    pairs = sketches.similar_pairs(
+        ragged(sets),
+        np.array(days, dtype=np.int64),
+        first_row=first_row,
+        day_window=day_window,
+        threshold=threshold,
+        universe=UNIVERSE,
+        fresh=None if fresh is None else np.array(fresh, dtype=np.bool_),
+    )
+    keys = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    assert keys == sorted(set(keys))
+    assert pairs.candidates >= len(keys)
+    return dict(zip(keys, pairs.scores.tolist(), strict=True))
+
+
+@pytest.fixture
+def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few sets reach over the edges of many tiles."""
+    monkeypatch.setattr(sketches, "_TILE_SETS", 16)
+    monkeypatch.setattr(sketches, "_TILE_SHIFTS", 3)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("bits", [64, 1024])
+@pytest.mark.parametrize("bits", [64, 192, 1024])
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.6, 0.75, 0.9, 1.0])
 def test_no_pair_is_lost_and_scores_are_exact(seed: int, bits: int, threshold: float) -> None:
     sets = related_sets(seed)
-    rows = ragged(sets)
-    sketched = sketches.sketch(rows, sketches.deal_buckets(rows.head(20), UNIVERSE, bits), bits)
-    everything = slice(0, len(sets))
-    left, right = sketches.similar_rows(sketched, everything, everything, threshold)
-    scores = sketches.jaccard(rows, left, right, UNIVERSE)
-    exact = {
-        (int(one), int(other)): float(score)
-        for one, other, score in zip(left, right, scores, strict=True)
-        if score >= threshold
-    }
+    pairs = all_candidates(sets, threshold, bits)
+    left, right = (np.array(side, dtype=np.int64) for side in zip(*pairs, strict=True))
+    scores = sketches.jaccard(ragged(sets), left, right, UNIVERSE)
+    exact = {pair: float(score) for pair, score in zip(pairs, scores, strict=True) if score >= threshold}
     assert exact == brute_force(sets, threshold)
+
+
+@pytest.mark.usefixtures("small_tiles")
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_pairs_within_the_window_are_those_of_brute_force(data: st.DataObject) -> None:
+    members = st.sets(st.integers(0, 11), max_size=8)
+    articles = data.draw(st.lists(st.tuples(st.integers(0, 6), members), max_size=60))
+    days = sorted(day for day, _ in articles)
+    sets = [each for _, each in articles]
+    day_window = data.draw(st.integers(0, 8))
+    first_row = data.draw(st.integers(0, len(sets)))
+    fresh = data.draw(st.none() | st.lists(st.booleans(), min_size=len(sets), max_size=len(sets)))
+    threshold = data.draw(st.sampled_from([0.3, 0.5, 0.6, 0.75, 1.0]))
+    assert found(sets, days, threshold, day_window=day_window, first_row=first_row, fresh=fresh) == {
+        (left, right): score
+        for (left, right), score in brute_force(sets, threshold).items()
+        if right >= first_row
+        and days[right] - days[left] <= day_window
+        and (fresh is None or fresh[left] or fresh[right])
+    }
+
+
+@pytest.mark.parametrize("day_window", [0, 1, 3, 40])
+@pytest.mark.parametrize("first_row", [0, 700, 1400])
+@pytest.mark.parametrize("share_of_fresh", [None, 0.1, 0.9])
+def test_many_days_of_uneven_size_are_compared_as_by_brute_force(
+    day_window: int, first_row: int, share_of_fresh: float | None
+) -> None:
+    random = np.random.default_rng(9)
+    sets = related_sets(9, families=200, size=40)
+    order = random.permutation(len(sets))
+    sets = [sets[place] for place in order]
+    days = np.sort(np.concatenate([np.full(500, 11), random.integers(0, 30, len(sets) - 500)])).tolist()
+    fresh = None if share_of_fresh is None else (random.random(len(sets)) < share_of_fresh).tolist()
+    assert len(sets) > 1400
+    expected = {
+        (left, right): score
+        for (left, right), score in close_pairs(sets, 0.6).items()
+        if right >= first_row
+        and days[right] - days[left] <= day_window
+        and (fresh is None or fresh[left] or fresh[right])
+    }
+    assert found(sets, days, 0.6, day_window=day_window, first_row=first_row, fresh=fresh) == expected
+    assert expected
+
+
+@lru_cache(maxsize=1)
+def _close_pairs(sets: tuple[frozenset[int], ...], threshold: float) -> dict[tuple[int, int], float]:
+    return brute_force([set(each) for each in sets], threshold)
+
+
+def close_pairs(sets: list[set[int]], threshold: float) -> dict[tuple[int, int], float]:
+    """Return what brute force finds, and remember it for the next test."""
+    return _close_pairs(tuple(frozenset(each) for each in sets), threshold)
+
+
+def test_a_day_of_equal_sets_meets_itself_only_once() -> None:
+    assert found([{1, 2, 3}] * 5, [4] * 5, 0.9, day_window=0) == {
+        (left, right): 1.0 for left in range(5) for right in range(left + 1, 5)
+    }
+
+
+def test_of_a_pair_the_later_one_is_at_the_first_row_or_after_it() -> None:
+    assert list(found([{1, 2, 3}] * 4, [0, 1, 2, 3], 0.9, day_window=2, first_row=2)) == [
+        (0, 2),
+        (1, 2),
+        (1, 3),
+        (2, 3),
+    ]
+
+
+def test_pairs_of_which_neither_is_fresh_are_left_out() -> None:
+    fresh = [False, False, True, False]
+    assert list(found([{1, 2, 3}] * 4, [0, 1, 2, 3], 0.9, day_window=1, fresh=fresh)) == [(1, 2), (2, 3)]
+
+
+@pytest.mark.parametrize("fresh", [None, [], [False]])
+def test_nothing_is_found_in_no_sets_and_in_one(fresh: list[bool] | None) -> None:
+    sets = [{1}] if fresh else []
+    assert found(sets, [1] * len(sets), 0.5, fresh=fresh) == {}
+
+
+def test_empty_sets_are_not_even_candidates() -> None:
+    assert all_candidates([set(), {5}, set(), {5}, set()], 0.5, 64) == [(1, 3)]
+
+
+def test_very_large_sets_are_found_and_small_ones_beside_them() -> None:
+    universe = 60_000
+    large = np.arange(50_000)
+    sets = [{1, 2, 3}, set(large.tolist()), set((large + 5_000).tolist()), {2, 3}]
+    pairs = sketches.similar_pairs(
+        ragged(sets), np.zeros(4, dtype=np.int64), first_row=0, day_window=0, threshold=0.5, universe=universe
+    )
+    assert list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)) == [
+        (0, 3, 2 / 3),
+        (1, 2, 45_000 / 55_000),
+    ]
 
 
 def test_the_sketch_rules_out_most_of_what_is_unlike() -> None:
     random = np.random.default_rng(5)
-    rows = ragged([set(random.integers(0, UNIVERSE, 300).tolist()) for _ in range(200)])
-    bits = sketches.bits_for(0.6, 300)
-    sketched = sketches.sketch(rows, sketches.deal_buckets(rows, UNIVERSE, bits), bits)
-    left, right = sketches.similar_rows(sketched, slice(0, 200), slice(0, 200), 0.6)
-    assert (left.tolist(), right.tolist()) == ([], [])
+    sets = [set(random.integers(0, UNIVERSE, 300).tolist()) for _ in range(200)]
+    assert len(all_candidates(sets, 0.6, sketches.bits_for(0.6, 300))) < 5  # of 19,900 pairs
 
 
-def test_rows_meet_columns_only_to_their_right() -> None:
-    rows = ragged([{1, 2, 3}] * 5)
-    sketched = sketches.sketch(rows, sketches.deal_buckets(rows, UNIVERSE, 64), 64)
-    left, right = sketches.similar_rows(sketched, slice(1, 3), slice(1, 5), 0.9)
-    assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(1, 2), (1, 3), (1, 4), (2, 3), (2, 4)]
-
-
-def test_rows_and_columns_of_many_tiles_meet_as_those_of_one() -> None:
-    rows = ragged(related_sets(9, families=200, size=40))
-    assert len(rows.sizes) > 1024 + 8
-    sketched = sketches.sketch(rows, sketches.deal_buckets(rows.head(50), UNIVERSE, 128), 128)
-    left, right = sketches.similar_rows(sketched, slice(0, len(rows.sizes)), slice(0, len(rows.sizes)), 0.8)
-    one_by_one = [
-        (row, int(column))
-        for row in range(len(rows.sizes))
-        for column in sketches.similar_rows(sketched, slice(row, row + 1), slice(row + 1, len(rows.sizes)), 0.8)[1]
-    ]
-    assert list(zip(left.tolist(), right.tolist(), strict=True)) == one_by_one
+def test_what_the_sketches_let_pass_is_counted() -> None:
+    # One word of 64 bits lets pass what differs in too few of them: one pair reaches the threshold here, more pass.
+    sets = [{1, 2, 3}, {1, 2, 3}, {1, 2, 4}]
+    pairs = sketches.similar_pairs(
+        ragged(sets), np.zeros(3, dtype=np.int64), first_row=0, day_window=0, threshold=0.51, universe=UNIVERSE
+    )
+    assert (pairs.left.tolist(), pairs.right.tolist(), pairs.candidates) == ([0], [1], 3)
 
 
 def test_more_bits_for_lower_thresholds_and_larger_sets_within_bounds() -> None:
-    assert [sketches.bits_for(threshold, 480) for threshold in (0.5, 0.6, 0.7, 0.8, 0.9)] == [960, 640, 448, 384, 192]
+    assert [sketches.bits_for(threshold, 480) for threshold in (0.5, 0.6, 0.7, 0.8, 0.9)] == [896, 640, 448, 320, 192]
     assert sketches.bits_for(0.5, 3) == 64
     assert sketches.bits_for(0.5, 1e6) == 4096
 
 
 def test_frequent_members_are_dealt_to_different_buckets() -> None:
     sample = ragged([{10, 20, 30}, {10, 20, 40}, {10, 20}])
-    dealt = sketches.deal_buckets(sample, UNIVERSE, 64)
-    assert dealt[[10, 20, 30, 40]].tolist() == [0, 1, 2, 3]
-    assert dealt.max() < 64
+    dealt = sketches.deal_buckets(sample, 64)
+    buckets = dealt[sketches._slots_of(np.array([10, 20, 30, 40]))].tolist()
+    assert sorted(buckets[:2]) == [0, 1]
+    assert sorted(buckets[2:]) == [2, 3]
+    assert np.bincount(dealt).tolist() == [1024] * 64
