@@ -137,7 +137,7 @@ def distinct(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
 def _trigrams(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
     # A newline ends each text: it is in no word, so it parts the texts as a blank parts words. With two before the
     # first text, every character but those two is the last one of three.
-    characters = alphabet.folded.take(_code_points("\n\n" + "\n".join(texts) + "\n"))
+    characters = alphabet.folded.take(_code_points("\n".join(["\n", *texts, ""])))
     gap = characters == _BLANK
     first, middle, last = characters[:-2].copy(), characters[1:-1], characters[2:]
     np.copyto(first, _BLANK, where=gap[1:-1])  # a word begins: of what stood before, only a blank counts

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from articles.normalization import normalize_text
 from dedup.passes.trigram import _alphabet
-from dedup.shingles import Ragged, trigram_sets
+from dedup.shingles import TRIGRAM_BITS, Alphabet, Ragged, trigram_sets
+from dedup.sketches import similar_pairs
 
 
 def postgres_trigrams(text: str) -> set[int]:
@@ -65,6 +66,44 @@ def test_trigrams_of_any_normalised_text_are_those_of_postgres(texts: list[str])
 def test_texts_of_a_block_do_not_run_into_each_other() -> None:
     texts = ["harbour wall", "", "wall harbour", "x"]
     assert sets_of(texts) == [sets_of([text])[0] for text in texts]
+
+
+def test_no_texts_have_no_sets() -> None:
+    assert trigram_sets([], Alphabet.of([("\n", None)])).sizes.tolist() == []
+
+
+def test_more_texts_than_are_made_at_once_keep_their_own_trigrams() -> None:
+    alphabet = Alphabet.of([("\n", None), (" ", None), *((each, each) for each in "abcdefgh0123456789é")])
+    texts = [f"{'a' * (number % 4)} é{number}  {number}" for number in range(300)]
+    ragged = trigram_sets(texts, alphabet)
+    for place, text in enumerate(texts):
+        alone = trigram_sets([text], alphabet)
+        assert ragged.values[ragged.offsets[place] : ragged.offsets[place + 1]].tolist() == alone.values.tolist()
+
+
+@pytest.mark.django_db
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.text("ab cé́", max_size=12), min_size=2, max_size=8))
+def test_scores_are_the_32_bit_ones_of_similarity(texts: list[str]) -> None:
+    pairs = similar_pairs(
+        trigram_sets(texts, _alphabet(texts, connection)),
+        np.zeros(len(texts), dtype=np.int64),
+        first_row=0,
+        day_window=0,
+        threshold=0.3,
+        universe=1 << TRIGRAM_BITS,
+    )
+    every = [(left, right) for left in range(len(texts)) for right in range(left + 1, len(texts))]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT similarity(one, other) FROM unnest(%s::text[], %s::text[]) AS pair (one, other)",
+            [[texts[left] for left, _ in every], [texts[right] for _, right in every]],
+        )
+        scores = [np.float32(row[0]) for row in cursor.fetchall()]
+    found = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.astype(np.float32), strict=True)
+    assert [(left, right, score) for left, right, score in found] == [
+        (*pair, score) for pair, score in zip(every, scores, strict=True) if score >= np.float32(0.3)
+    ]
 
 
 def test_ragged_knows_sizes_and_head() -> None:
