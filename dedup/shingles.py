@@ -139,12 +139,12 @@ def _trigrams(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
     # first text, every character but those two is the last one of three.
     characters = alphabet.folded.take(_code_points("\n".join(["\n", *texts, ""])))
     gap = characters == _BLANK
-    first, middle, last = characters[:-2].copy(), characters[1:-1], characters[2:]
-    np.copyto(first, _BLANK, where=gap[1:-1])  # a word begins: of what stood before, only a blank counts
-    keys = _compact(first, middle, last)
+    # Where a word begins, of what stood before it only a blank counts. (Masks are arithmetic: indexing is slower.)
+    first = np.maximum(characters[:-2] * ~gap[1:-1], np.uint32(_BLANK))
+    keys = _compact(first, characters[1:-1], characters[2:])
     lengths = [len(text) + 1 for text in texts]
     keys |= np.repeat(np.arange(len(texts), dtype=np.uint32) << TRIGRAM_BITS, lengths)
-    np.putmask(keys, gap[1:-1] & gap[2:], _NO_TRIGRAM)  # no word ends or begins here
+    keys |= _NO_TRIGRAM * (gap[1:-1] & gap[2:])  # no word ends or begins here
     members = distinct(keys)
     starts = np.arange(len(texts), dtype=np.uint32) << TRIGRAM_BITS
     offsets = np.searchsorted(members, np.append(starts, _NO_TRIGRAM)).astype(np.int64)
@@ -158,8 +158,8 @@ def _code_points(text: str) -> Characters:
 def _compact(first: Characters, middle: Characters, last: Characters) -> Characters:
     """Return the 24-bit number of each trigram."""
     codes = first << np.uint32(16) | middle << np.uint32(8) | last
-    if len(codes) and max(first.max(), middle.max(), last.max()) >= 0x80:
-        wide = np.flatnonzero((first | middle | last) >= 0x80)
+    wide = np.flatnonzero((first | middle | last) >= 0x80)
+    if len(wide):
         codes[wide] = _hashed(first[wide], middle[wide], last[wide])
     return codes
 
@@ -178,8 +178,7 @@ def _hashed(first: Characters, middle: Characters, last: Characters) -> Characte
     numbers[known] = np.arange(len(known))
     width = 1 + (known >= 0x80) + (known >= 0x800) + (known >= 0x10000).astype(np.intp)
     made = np.stack(_followed_by_zeros(_crc_alone(known), _WIDEST * 2))
-    initial = np.stack(_followed_by_zeros(np.full(1, 0xFFFFFFFF, dtype=np.uint32), _WIDEST * 3))
-    heading = made ^ initial[np.arange(_WIDEST * 2 + 1)[:, None] + width, 0]
+    heading = made ^ _INITIAL[np.arange(_WIDEST * 2 + 1)[:, None] + width]
     numbered = [numbers.take(each) for each in (first, middle, last)]
     behind = width.take(numbered[2])
     crc = made[0].take(numbered[2])
@@ -224,3 +223,4 @@ def _crc_table() -> npt.NDArray[np.uint32]:
 
 
 _CRC_TABLE = _crc_table()
+_INITIAL = np.concatenate(_followed_by_zeros(np.full(1, 0xFFFFFFFF, dtype=np.uint32), _WIDEST * 3))
