@@ -270,16 +270,3 @@ def jaccard(sets: Ragged, left: IntArray, right: IntArray, universe: int) -> npt
         present[members] = False
     union = sets.sizes[left] + sets.sizes[right] - shared
     return np.divide(shared, union, out=np.zeros(len(left)), where=union > 0)
-
-
-def jaccard_of_hashed(sets: Ragged, left: IntArray, right: IntArray) -> npt.NDArray[np.float64]:
-    """Return the exact Jaccard similarity of each pair of sets whose members are too wide for a table."""
-    scores = np.zeros(len(left))
-    for place, (one, other) in enumerate(zip(left, right, strict=True)):
-        first = sets.values[sets.offsets[one] : sets.offsets[one + 1]]
-        second = sets.values[sets.offsets[other] : sets.offsets[other + 1]]
-        both = np.concatenate([first, second])
-        both.sort()
-        shared = int(np.count_nonzero(both[1:] == both[:-1]))
-        scores[place] = shared / (len(both) - shared) if len(both) else 0.0
-    return scores

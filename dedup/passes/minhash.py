@@ -7,7 +7,7 @@ pair at the threshold is missed with a probability that the settings bound.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -17,12 +17,14 @@ import numpy.typing as npt
 from dedup import lsh
 from dedup.passes.base import ConfigError, Connection, NearConfig, PassConfig, Reach, setting
 from dedup.passes.reading import Fresh, all_fresh, first_row, read_pages
-from dedup.shingles import IntArray, character_shingle_sets
-from dedup.sketches import jaccard_of_hashed
+from dedup.shingles import IntArray, character_shingle_sets, character_shingles, jaccard_of
 from dedup.types import Candidate, Tally, Window
 
-# Candidates whose texts are read again and compared at once.
-_VERIFIED_AT_ONCE = 2_000
+# Texts whose shingles stay in the processor's cache.
+_SIGNED_AT_ONCE = 64
+# Candidates whose texts are read again at once, and shingles that are kept for other candidates (8 bytes each).
+_VERIFIED_AT_ONCE = 500
+_MEMBERS_KEPT = 16_000_000
 
 _TEXTS_SQL = "SELECT id, left(normalized_text, %(prefix)s) FROM articles_article WHERE id = ANY (%(ids)s)"
 
@@ -99,8 +101,8 @@ class _Corpus(NamedTuple):
     ids: IntArray
     days: IntArray
     fresh: Fresh | None
-    keys: npt.NDArray[np.uint32]  # shape (bands, articles)
-    occupied: IntArray  # the positions of the articles that have shingles
+    signatures: lsh.Signatures
+    occupied: npt.NDArray[np.bool_]  # which articles have shingles
 
 
 class MinhashPass:
@@ -115,52 +117,86 @@ class MinhashPass:
     def find(
         self, window: Window, config: MinhashConfig, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
-        """Yield each pair once with its exact similarity. Memory: 200 bytes an article, and the candidates."""
+        """Yield each pair once with its exact similarity. Memory: a byte for each slot of each article."""
         tally = tally or Tally()
         corpus = _read_corpus(window, config, connection, tally)
-        left, right = lsh.candidate_pairs(corpus.keys, corpus.occupied)
-        wanted = corpus.days[right] - corpus.days[left] <= config.day_window
-        wanted &= right >= first_row(corpus.days, window)
-        if corpus.fresh is not None:
-            wanted &= corpus.fresh[left] | corpus.fresh[right]
-        left, right = left[wanted], right[wanted]
-        tally.candidates += len(left)
-        tally.verified += len(left)
-        for start in range(0, len(left), _VERIFIED_AT_ONCE):
-            chosen = slice(start, start + _VERIFIED_AT_ONCE)
-            pairs = np.stack([corpus.ids[left[chosen]], corpus.ids[right[chosen]]])
-            for first, second, score in _verified(pairs, config, connection):
-                yield Candidate(min(first, second), max(first, second), self.name, score)
+        verified = _Verifier(config, connection)
+        for left, right in _candidates(corpus, window, config):
+            tally.candidates += len(left)
+            tally.verified += len(left)
+            for start in range(0, len(left), _VERIFIED_AT_ONCE):
+                chosen = slice(start, start + _VERIFIED_AT_ONCE)
+                pairs = np.stack([corpus.ids[left[chosen]], corpus.ids[right[chosen]]])
+                for first, second, score in verified(pairs):
+                    yield Candidate(min(first, second), max(first, second), self.name, score)
 
 
 def _read_corpus(window: Window, config: MinhashConfig, connection: Connection, tally: Tally) -> _Corpus:
-    rows = lsh.rows_per_band(config.slots, config.threshold, config.recall)
-    parts: list[_Corpus] = []
-    for page in read_pages(window, connection, tally, day_window=config.day_window, prefix=config.prefix):
-        sets = character_shingle_sets(page.texts, config.shingle)
-        keys = lsh.band_keys(lsh.signatures(sets, config.slots), rows)
-        parts.append(_Corpus(page.ids, page.days, page.fresh, keys, np.flatnonzero(sets.sizes)))
     empty = np.empty(0, dtype=np.int64)
-    if not parts:
-        return _Corpus(empty, empty, None, np.empty((0, 0), dtype=np.uint32), empty)
-    starts = np.cumsum([0, *(len(part.ids) for part in parts[:-1])])
+    signed = np.empty((0, config.slots), dtype=np.uint8)
+    parts = [_Corpus(empty, empty, None, signed, empty.astype(np.bool_))]
+    for page in read_pages(window, connection, tally, day_window=config.day_window, prefix=config.prefix):
+        occupied = np.array([bool(text) for text in page.texts])
+        parts.append(_Corpus(page.ids, page.days, page.fresh, _signatures(page.texts, config), occupied))
     return _Corpus(
         np.concatenate([part.ids for part in parts]),
         np.concatenate([part.days for part in parts]),
         all_fresh([part.fresh for part in parts]),
-        np.concatenate([part.keys for part in parts], axis=1),
-        np.concatenate([part.occupied + start for part, start in zip(parts, starts, strict=True)]),
+        np.concatenate([part.signatures for part in parts]),
+        np.concatenate([part.occupied for part in parts]),
     )
 
 
-def _verified(pairs: IntArray, config: MinhashConfig, connection: Connection) -> Iterator[tuple[int, int, float]]:
-    """Yield those of the pairs of article ids that reach the threshold, with their score."""
-    ids, positions = np.unique(pairs, return_inverse=True)
-    with connection.cursor() as cursor:
-        cursor.execute(_TEXTS_SQL, {"prefix": config.prefix, "ids": ids.tolist()})
-        texts = dict(cursor.fetchall())
-    sets = character_shingle_sets([texts[each] for each in ids.tolist()], config.shingle)
-    left, right = positions.reshape(pairs.shape)
-    scores = jaccard_of_hashed(sets, left, right)
-    for place in np.flatnonzero(scores >= config.threshold):
-        yield int(pairs[0, place]), int(pairs[1, place]), float(scores[place])
+def _signatures(texts: Sequence[str], config: MinhashConfig) -> lsh.Signatures:
+    starts = range(0, len(texts), _SIGNED_AT_ONCE)
+    parts = (character_shingles(texts[start : start + _SIGNED_AT_ONCE], config.shingle) for start in starts)
+    return np.concatenate([lsh.signatures(part, config.slots) for part in parts])
+
+
+def _candidates(corpus: _Corpus, window: Window, config: MinhashConfig) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the positions of the candidates of the window, the earlier article left."""
+    starts = np.maximum(np.arange(1, len(corpus.days) + 1), first_row(corpus.days, window))
+    stops = np.searchsorted(corpus.days, corpus.days + config.day_window, side="right")
+    stops[~corpus.occupied] = 0
+    bands = lsh.bands_of(config.slots, lsh.rows_per_band(config.slots, config.threshold, config.recall))
+    least = lsh.least_agreement(config.slots, config.threshold)
+    for left, right in lsh.candidate_pairs(corpus.signatures, bands, starts, stops, least):
+        wanted = slice(None) if corpus.fresh is None else corpus.fresh[left] | corpus.fresh[right]
+        yield left[wanted], right[wanted]
+
+
+class _Verifier:
+    """Scores pairs by the shingles of their texts, and keeps some of them: a text is often in many pairs."""
+
+    def __init__(self, config: MinhashConfig, connection: Connection) -> None:
+        self._config = config
+        self._connection = connection
+        self._sets: dict[int, IntArray] = {}  # the least recently asked for is first
+        self._members = 0
+
+    def __call__(self, pairs: IntArray) -> Iterator[tuple[int, int, float]]:
+        """Yield those of the pairs of article ids that reach the threshold, with their score."""
+        self._keep(np.unique(pairs).tolist())
+        for first, second in pairs.T.tolist():
+            one, other = self._sets[first], self._sets[second]
+            # No more is shared than the smaller set has, and no less is in either than the larger one has.
+            if min(len(one), len(other)) < self._config.threshold * max(len(one), len(other)):
+                continue
+            score = jaccard_of(one, other)
+            if score >= self._config.threshold:
+                yield first, second, score
+
+    def _keep(self, ids: Sequence[int]) -> None:
+        """Hold the shingles of these articles, and of others that were asked for before as far as there is room."""
+        held = {each: self._sets.pop(each) for each in ids if each in self._sets}
+        self._sets |= held
+        lacking = [each for each in ids if each not in held]
+        with self._connection.cursor() as cursor:
+            cursor.execute(_TEXTS_SQL, {"prefix": self._config.prefix, "ids": lacking})
+            rows = cursor.fetchall()
+        sets = character_shingle_sets([text for _, text in rows], self._config.shingle)
+        # Copies, because a view would keep the shingles of its neighbours too.
+        self._sets |= {row[0]: each.copy() for row, each in zip(rows, sets, strict=True)}
+        self._members += sum(map(len, sets))
+        while self._members > _MEMBERS_KEPT and len(self._sets) > len(ids):
+            self._members -= len(self._sets.pop(next(iter(self._sets))))
