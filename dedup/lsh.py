@@ -27,7 +27,7 @@ Packed = npt.NDArray[np.uint64]
 
 _EMPTY = np.uint32(0xFFFFFFFF)
 # Turns in which members are dealt to all slots, before each slot that is still empty looks at all members.
-_TURNS = 16
+_TURNS = 8
 # A pair at the threshold agrees in so many standard deviations too few slots less than once in a million times.
 _DEVIATIONS = 5.0
 # Pairs that are held at once, each as often as it shares a band, and pairs whose signatures are compared at once.

@@ -131,7 +131,7 @@ def jaccard_of(first: IntArray, second: IntArray) -> float:
 def _character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 | np.uint64]) -> Shingles:
     # Zeros, which no text holds, fill up the texts that are too short for a shingle.
     padded = [text if len(text) >= size or not text else text + "\0" * (size - len(text)) for text in texts]
-    characters: npt.NDArray[np.unsignedinteger[Any]] = _code_points("".join(padded)).astype(width)
+    characters: npt.NDArray[np.unsignedinteger[Any]] = _code_points("".join(padded)).astype(width, copy=False)
     offsets = np.cumsum([0, *map(len, padded)], dtype=np.int64)
     if not len(characters):
         return Shingles(characters, offsets)

@@ -21,7 +21,7 @@ from dedup.shingles import IntArray, character_shingle_sets, character_shingles,
 from dedup.types import Candidate, Tally, Window
 
 # Texts whose shingles stay in the processor's cache.
-_SIGNED_AT_ONCE = 64
+_SIGNED_AT_ONCE = 96
 # Candidates whose texts are read again at once, and shingles that are kept for other candidates (8 bytes each).
 _VERIFIED_AT_ONCE = 500
 _MEMBERS_KEPT = 16_000_000
@@ -180,7 +180,7 @@ class _Verifier:
         for first, second in pairs.T.tolist():
             one, other = self._sets[first], self._sets[second]
             # No more is shared than the smaller set has, and no less is in either than the larger one has.
-            if min(len(one), len(other)) < self._config.threshold * max(len(one), len(other)):
+            if min(len(one), len(other)) / max(len(one), len(other), 1) < self._config.threshold:
                 continue
             score = jaccard_of(one, other)
             if score >= self._config.threshold:

@@ -123,6 +123,13 @@ def test_texts_without_letters_and_short_texts(store) -> None:
     assert found(MinhashConfig()) == {(one.pk, other.pk): 1.0}
 
 
+def test_a_score_may_equal_the_threshold(store) -> None:
+    one, other = store("abcdefghijklmnopqrstuvwx"), store("abcdefghijklmno")
+    # In floating point 0.55 * 20 is more than 11.
+    assert found(MinhashConfig(threshold=0.55)) == {(one.pk, other.pk): 11 / 20}
+    assert found(MinhashConfig(threshold=0.56)) == {}
+
+
 def test_no_article_one_article_and_an_article_without_text(store) -> None:
     assert found(MinhashConfig()) == {}
     store("The ferry sails at noon on weekdays until the end of May.")
