@@ -124,10 +124,10 @@ def test_texts_without_letters_and_short_texts(store) -> None:
 
 
 def test_a_score_may_equal_the_threshold(store) -> None:
-    one, other = store("abcdefghijklmnopqrstuvwx"), store("abcdefghijklmno")
-    # In floating point 0.55 * 20 is more than 11.
-    assert found(MinhashConfig(threshold=0.55)) == {(one.pk, other.pk): 11 / 20}
-    assert found(MinhashConfig(threshold=0.56)) == {}
+    one, other = store("abcdefghijklmnopqrstuvwxyz012"), store("abcdefghijklmnopqr")
+    # In floating point 0.56 * 25 is more than 14.
+    assert found(MinhashConfig(threshold=0.56)) == {(one.pk, other.pk): 14 / 25}
+    assert found(MinhashConfig(threshold=0.57)) == {}
 
 
 def test_no_article_one_article_and_an_article_without_text(store) -> None:
