@@ -1,0 +1,277 @@
+"""Measure the detection against the plain SQL self-join, datasketch and rensa. docs/benchmarks.md says how."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import django
+import numpy as np
+from django.db import connection, transaction
+from rich.console import Console
+
+from tests.benchmarks import database
+from tests.benchmarks.contestants import CONFIG, CONTESTANTS, brute_force
+from tests.benchmarks.corpus import SEED, CorpusError, Source, corpus, load, pairs_in_window, read_sources
+from tests.benchmarks.measuring import CHECKOUT, MeasuringError, Server, Usage, machine, measure
+from tests.benchmarks.report import Results, ShingleResult, WindowResult, print_tables, write_docs
+
+MILLION, MILLION_PER_DAY = 1_000_000, 500
+CHOSEN = [name for name in CONTESTANTS if name != "truth"]
+PAGE = CHECKOUT / "docs" / "benchmarks.md"
+_BRUTE_FORCE_ARTICLES = 1_500
+
+Pairs = frozenset[tuple[int, int]]
+
+
+class Contended(NamedTuple):
+    """What a contestant found, and what it cost."""
+
+    pairs: Pairs
+    usage: Usage
+    core: dict[str, float]
+
+
+class Agreement(NamedTuple):
+    """Some articles, and all pairs that the plain join finds of which one of them is the earlier."""
+
+    articles: frozenset[int]
+    pairs: database.Pairs
+
+    def with_pass(self, found: database.Pairs) -> dict[str, int]:
+        """Return how many of the pairs a pass found with the same score, and how many others."""
+        own = {pair: score for pair, score in found.items() if pair[0] in self.articles}
+        agreed = len(own.items() & self.pairs.items())
+        return {"slice_found": len(self.pairs), "slice_agreed": agreed, "slice_extra": len(own) - agreed}
+
+
+class Benchmark:
+    """One run: its options, the server it is measured on, and what was found so far."""
+
+    def __init__(self, options: argparse.Namespace, sources: Sequence[Source], server: Server) -> None:
+        self.options, self.sources, self.server = options, sources, server
+        asked = {"data": f"{options.data.name} ({len(sources):,} articles)", "repeat": options.repeat}
+        self.results = Results(machine(server), asked)
+        self.console = Console(stderr=True)
+        several = "--workers" in database.manage("find_duplicates", "--help")
+        self.workers = ("default", "1") if several else ("default",)
+
+    def run(self) -> None:
+        """Measure every corpus. What there is is written after each, because a long run may be ended early."""
+        with_shingles = MILLION_PER_DAY if MILLION_PER_DAY in self.options.per_day else self.options.per_day[0]
+        plan = [(size, per_day) for size in self.options.sizes for per_day in self.options.per_day]
+        if self.options.million:
+            plan.append((MILLION, MILLION_PER_DAY))
+        for size, per_day in plan:
+            self.console.print(f"{size:,} articles, {per_day or 'own'} a day: loading")
+            articles = self._load(size, per_day)
+            if "trigram" in self.options.only:
+                self._measure_window(articles, per_day)
+            if "shingles" in self.options.only and (per_day == with_shingles or size == MILLION):
+                self._measure_shingles(articles)
+            self.options.json.parent.mkdir(parents=True, exist_ok=True)
+            self.options.json.write_text(self.results.to_json())
+
+    def _load(self, size: int, per_day: int | None) -> int:
+        with transaction.atomic():
+            articles = load(corpus(self.sources, size, per_day), connection)
+        database.settle()
+        if (likeness := database.likeness_of_copies()) is not None:
+            mean, highest = likeness
+            self.results.options["similarity of an article and its copy"] = (
+                f"{mean:.2f} on average, at most {highest:.2f} of 500"
+            )
+        return articles
+
+    def _measure_window(self, articles: int, per_day: int | None) -> None:
+        self.console.print("  plain join of a slice")
+        threshold, chosen = self.options.threshold, database.by_chance(self.options.plain_pairs)
+        plain = database.plain_join(self.server, chosen, threshold=threshold)
+        agreement: Agreement | None = None
+        for workers in self.workers:
+            self.console.print(f"  trigram pass, workers: {workers}")
+            usage = self._find_duplicates("trigram", workers, threshold)
+            found = database.evidence("trigram")
+            agreement = agreement or self._agreement(plain, found, threshold)
+            self.results.window.append(
+                WindowResult(
+                    articles=articles,
+                    per_day=per_day,
+                    threshold=threshold,
+                    workers=workers,
+                    pairs=pairs_in_window(database.articles_by_day(), database.DAY_WINDOW),
+                    slice_pairs=plain.compared,
+                    slice_cpu=plain.cpu,
+                    slice_wall=plain.wall,
+                    **agreement.with_pass(found),
+                    found=len(found),
+                    usage=usage,
+                )
+            )
+
+    def _agreement(self, plain: database.PlainJoin, found: database.Pairs, threshold: float) -> Agreement:
+        """Ask the plain join also of articles of which the pass found pairs: chance alone meets few of them."""
+        lefts = sorted({left for left, _ in found} - plain.articles)
+        some = random.Random(SEED).sample(lefts, min(len(lefts), max(1, len(plain.articles) // 2)))
+        asked = database.plain_join(self.server, some, threshold=threshold) if some else plain
+        return Agreement(plain.articles | asked.articles, plain.found | asked.found)
+
+    def _find_duplicates(self, pass_name: str, workers: str, threshold: float) -> Usage:
+        command = [sys.executable, "manage.py", "find_duplicates", "--no-progress", "--passes", pass_name]
+        command += ["--threshold", f"{pass_name}={threshold}"]
+        if workers != "default":
+            command += ["--workers", workers]
+        usages = []
+        for _ in range(self.options.repeat):
+            database.forget()
+            database.settle()
+            usages.append(measure(command, self.server, database.child_environment())[0])
+        return min(usages, key=lambda usage: usage.cpu)
+
+    def _measure_shingles(self, articles: int) -> None:
+        measured = min(articles, self.options.rivals_most)
+        truth = None
+        if articles <= self.options.truth_most:
+            self.console.print("  the truth: the exact join over all time, held against brute force on a slice")
+            truth = self._contend("truth", measured).pairs
+            check_truth(truth)
+        contended = {}
+        for name in self.options.contestants:
+            self.console.print(f"  {name}")
+            contended[name] = self._contend(name, measured)
+        self.console.print("  minhash pass")
+        usage = self._find_duplicates("minhash", "default", CONFIG.threshold)
+        contended["minhash"] = Contended(frozenset(database.evidence("minhash")), usage, {})
+        exact = truth if truth is not None else getattr(contended.get("exact-join"), "pairs", None)
+        in_window = None if exact is None else database.within(exact, database.DAY_WINDOW)
+        for name, each in contended.items():
+            # minhash runs over the whole corpus whatever the others can manage.
+            of = articles if name in {"minhash", "minhash-core"} else measured
+            among = frozenset(pair for pair in each.pairs if pair[1] <= measured)
+            near = database.within(among, database.DAY_WINDOW)
+            self.results.shingles.append(
+                ShingleResult(
+                    corpus=articles,
+                    articles=of,
+                    name=name,
+                    found=len(each.pairs),
+                    recall=None if name == "exact-join" else recall(among, truth),
+                    found_in_window=len(near),
+                    recall_in_window=recall(near, in_window),
+                    usage=each.usage,
+                    core_wall=each.core.get("core_wall"),
+                    core_cpu=each.core.get("core_cpu"),
+                    shingles_cpu=each.core.get("shingles_cpu") or None,
+                )
+            )
+
+    def _contend(self, name: str, articles: int) -> Contended:
+        with tempfile.TemporaryDirectory() as folder:
+            output = Path(folder) / "pairs.npz"
+            command = [sys.executable, "-m", "tests.benchmarks.contestants", name, "--output", str(output)]
+            command += ["--articles", str(articles)]
+            repeat = 1 if name == "truth" else self.options.repeat
+            usage, said = measure(command, self.server, database.child_environment(), repeat=repeat)
+            with np.load(output) as found:
+                pairs = frozenset(zip(found["left"].tolist(), found["right"].tolist(), strict=True))
+        return Contended(pairs, usage, json.loads(said))
+
+
+def recall(found: Collection[tuple[int, int]], truth: Collection[tuple[int, int]] | None) -> float | None:
+    """Return which share of the true pairs was found; None where the truth is not known, or is that there are none."""
+    return len(set(found) & set(truth)) / len(truth) if truth else None
+
+
+def check_truth(truth: Pairs) -> None:
+    """Raise MeasuringError unless brute force finds the same pairs among some of the articles.
+
+    Half of them are in pairs, so that there is something to find, and half are chosen by chance.
+    """
+    dice = random.Random(SEED)
+    paired = sorted({article for pair in truth for article in pair})
+    chosen = set(dice.sample(paired, min(len(paired), _BRUTE_FORCE_ARTICLES // 2)))
+    everyone = range(1, sum(database.articles_by_day().values()) + 1)
+    chosen |= set(dice.sample(everyone, min(len(everyone), _BRUTE_FORCE_ARTICLES - len(chosen))))
+    ids = sorted(chosen)
+    found = brute_force(database.texts(ids, CONFIG.prefix), CONFIG.threshold)
+    expected = {(ids[left], ids[right]) for left, right in found}
+    claimed = {pair for pair in truth if chosen.issuperset(pair)}
+    if claimed != expected:
+        raise MeasuringError(
+            f"the exact join is wrong: brute force finds {len(expected)} pairs among {len(ids)} articles, the join "
+            f"{len(claimed)}; they differ in {sorted(claimed ^ expected)[:5]}"
+        )
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(prog="script/benchmark", description=__doc__)
+    parser.add_argument("--data", type=Path, help="real articles, as .jsonl.gz in the import format")
+    parser.add_argument("--sizes", type=_sizes, default=[10_000, 40_000, 100_000], help="articles of the corpora")
+    parser.add_argument(
+        "--per-day", type=_per_day, default=[50, 150, 500, 2000], help="articles a day; “own” keeps their own days"
+    )
+    parser.add_argument("--threshold", type=float, default=0.5, help="of the trigram pass")
+    parser.add_argument("--million", action="store_true", help="a corpus of 1,000,000 at 500 a day as well")
+    parser.add_argument("--only", choices=("trigram", "shingles"), help="one of the two comparisons alone")
+    parser.add_argument(
+        "--contestants", type=lambda listed: listed.split(","), default=CHOSEN, help=f"out of {','.join(CHOSEN)}"
+    )
+    parser.add_argument("--repeat", type=int, default=1, help="run each so often and keep the cheapest run")
+    parser.add_argument("--plain-pairs", type=int, default=60_000, help="about how many pairs the plain join compares")
+    parser.add_argument("--rivals-most", type=int, default=100_000, help="of a larger corpus they get so many articles")
+    parser.add_argument("--truth-most", type=int, default=40_000, help="all pairs are found for corpora up to this")
+    parser.add_argument(
+        "--json", type=Path, default=CHECKOUT / "var" / "benchmarks.json", help="where the results are written"
+    )
+    parser.add_argument("--from", dest="stored", type=Path, help="measure nothing, show the results of such a file")
+    parser.add_argument("--write-docs", action="store_true", help=f"put the results into {PAGE.relative_to(CHECKOUT)}")
+    options = parser.parse_args(arguments)
+    if (options.data is None) == (options.stored is None):
+        parser.error("give either --data FILE.jsonl.gz or --from FILE.json")
+    options.only = (options.only,) if options.only else ("trigram", "shingles")
+    return options
+
+
+def _sizes(listed: str) -> list[int]:
+    return [int(each) for each in listed.split(",")]
+
+
+def _per_day(listed: str) -> list[int | None]:
+    return [None if each == "own" else int(each) for each in listed.split(",")]
+
+
+def measured(options: argparse.Namespace) -> Results:
+    """Measure as the options say, in a scratch database."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
+    django.setup()
+    sources = read_sources(options.data)
+    with database.scratch_database():
+        benchmark = Benchmark(options, sources, Server(connection))
+        benchmark.run()
+    return benchmark.results
+
+
+def main() -> int:
+    """Measure, or read what was measured, and show it."""
+    options = parse(sys.argv[1:])
+    try:
+        results = Results.from_json(options.stored.read_text()) if options.stored else measured(options)
+    except (CorpusError, MeasuringError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print_tables(results, Console(width=None if sys.stdout.isatty() else 200))
+    if options.write_docs:
+        write_docs(results, PAGE)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

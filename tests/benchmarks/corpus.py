@@ -1,0 +1,175 @@
+"""Corpora for the measurements: real articles, shuffled, re-dated and, beyond their number, perturbed copies.
+
+A copy must not be a duplicate of its original, and must still look like news to every contestant. So each round of
+copies has a dictionary of its own, which exchanges most words for others of about the same frequency. It is the
+same for a whole round: two articles that are duplicates stay duplicates of each other, while an article and its
+copy share little. One round after the other is generated; memory holds the real articles alone.
+"""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from articles.normalization import NORMALIZER_VERSION, normalize_text, normalize_title, text_digest
+
+SEED = 20_260_301
+FIRST_DAY = datetime.date(2000, 1, 1)
+# Of a copy's words, so many are exchanged; what is left has less than half of its trigrams in common by far.
+EXCHANGED = 0.6
+# Words are exchanged within groups of neighbours by frequency, so that "the" becomes "of" and no rare name.
+_NEIGHBOURS = 64
+
+_COPY_SQL = """
+COPY articles_article (newspaper_id, external_id, date, headline, url, content, normalized_title, normalized_text,
+    text_digest, normalizer_version, stored_at)
+FROM STDIN
+"""
+
+
+class CorpusError(Exception):
+    """The file of real articles cannot be used; the message says why."""
+
+
+class Source(NamedTuple):
+    """A real article, its text normalised as an import would."""
+
+    date: datetime.date
+    newspaper: str
+    headline: str
+    url: str
+    text: str
+
+
+class Row(NamedTuple):
+    """An article of a corpus; `round` 0 is the real text, later ones are perturbed copies."""
+
+    date: datetime.date
+    newspaper: str
+    headline: str
+    url: str
+    text: str
+    round: int
+
+
+def read_sources(path: Path) -> list[Source]:
+    """Return the articles of a .jsonl.gz file in the import format; those without text or day are left out."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            found = [source for line in lines if (source := _source(json.loads(line))) is not None]
+    except (OSError, EOFError, ValueError) as error:
+        raise CorpusError(f"{path} cannot be read as .jsonl.gz: {error}") from error
+    if not found:
+        raise CorpusError(f"{path} holds no article with a date (YYYY-MM-DD) and content")
+    return found
+
+
+def _source(fields: dict[str, Any]) -> Source | None:
+    text = normalize_text(str(fields.get("content") or ""))
+    try:
+        date = datetime.date.fromisoformat(str(fields.get("date"))[:10])
+    except ValueError:
+        return None
+    if not text:
+        return None
+    named = (str(fields.get(name) or "") for name in ("newspaper", "headline", "url"))
+    return Source(date, *named, text)
+
+
+def corpus(sources: Sequence[Source], size: int, per_day: int | None) -> Iterator[Row]:
+    """Yield `size` articles in the order of their days, `per_day` of them a day.
+
+    None keeps the articles' own days: the last `size` of them, at most as many as there are.
+    """
+    if per_day is None:
+        for source in sorted(sources, key=lambda each: each.date)[-size:]:
+            yield Row(*source, round=0)
+        return
+    order = list(sources)
+    random.Random(SEED).shuffle(order)
+    for number, row in zip(range(size), _rounds(order), strict=False):
+        yield row._replace(date=FIRST_DAY + datetime.timedelta(days=number // per_day))
+
+
+def _rounds(sources: Sequence[Source]) -> Iterator[Row]:
+    """Yield the articles, and then again and again as perturbed copies."""
+    yield from (Row(*source, round=0) for source in sources)
+    words = by_frequency(source.text for source in sources)
+    number = 1
+    while True:
+        exchanged = exchanges(words, number)
+        for source in sources:
+            yield Row(*source._replace(text=perturbed(source.text, exchanged)), round=number)
+        number += 1
+
+
+def by_frequency(texts: Iterable[str]) -> list[str]:
+    """Return the words of the texts, the most frequent first; equally frequent ones in the order of the alphabet."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(text.split())
+    return sorted(counts, key=lambda word: (-counts[word], word))
+
+
+def exchanges(words: Sequence[str], number: int) -> dict[str, str]:
+    """Return what stands for what in a round of copies: about EXCHANGED of the words for neighbours by frequency."""
+    dice = random.Random(f"{SEED} {number}")
+    exchanged: dict[str, str] = {}
+    for start in range(0, len(words), _NEIGHBOURS):
+        chosen = [word for word in words[start : start + _NEIGHBOURS] if dice.random() < EXCHANGED]
+        dice.shuffle(chosen)
+        # Each takes the place of the next: nothing stands for itself, and no two words become one.
+        exchanged |= dict(zip(chosen, chosen[1:] + chosen[:1], strict=True))
+    return exchanged
+
+
+def perturbed(text: str, exchanged: Mapping[str, str]) -> str:
+    """Return a normalised text with its words exchanged; the result is normalised too."""
+    return " ".join([exchanged.get(word, word) for word in text.split()])
+
+
+def load(rows: Iterable[Row], connection: Any) -> int:
+    """Put a corpus into a migrated database by COPY, in place of what is there; return the number of articles.
+
+    Inside a transaction of the caller, at whose end the newspapers are there that the articles refer to.
+
+    Not through ingest: a million articles would take most of an hour, and storing is not what is measured. The columns
+    that the passes read hold what ingest would have written; the content is the normalised text.
+    """
+    newspapers: dict[str, int] = {}
+    stored_at = datetime.datetime.now(datetime.UTC)
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE articles_article, articles_newspaper RESTART IDENTITY CASCADE")
+        with cursor.copy(_COPY_SQL) as copy:
+            count = 0
+            for count, row in enumerate(rows, start=1):  # noqa: B007 - the last one is the number of rows
+                newspaper = newspapers.setdefault(row.newspaper[:200], len(newspapers) + 1)
+                copy.write_row(_columns(row, newspaper, stored_at))
+        cursor.executemany(
+            "INSERT INTO articles_newspaper (name, host, title_affixes, crawl, feed_urls, sitemap_urls, section_urls,"
+            " article_url_pattern) VALUES (%s, '', '{}', true, '{}', '{}', '{}', '')",
+            [(name,) for name in newspapers],
+        )
+    return count
+
+
+def _columns(row: Row, newspaper: int, stored_at: datetime.datetime) -> tuple[Any, ...]:
+    url = f"{row.url}#copy-{row.round}" if row.round else row.url
+    title = normalize_title(row.headline, [row.newspaper])
+    digest = text_digest(row.text)
+    fields = (newspaper, "", row.date, row.headline, url, row.text, title, row.text)
+    return (*fields, digest, NORMALIZER_VERSION, stored_at)
+
+
+def pairs_in_window(articles_by_day: Mapping[int, int], days: int) -> int:
+    """Return how many pairs of articles lie at most `days` days apart; the keys are day numbers."""
+    return sum(
+        count * (count - 1) // 2 + count * sum(articles_by_day.get(day + ahead, 0) for ahead in range(1, days + 1))
+        for day, count in articles_by_day.items()
+    )

@@ -1,0 +1,82 @@
+"""The pictures of docs/benchmarks.md: SVG with a light ground of its own, readable on light and dark pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from tests.benchmarks.report import LABELS, ShingleResult, WindowResult
+
+_PLAIN, _OURS, _RIVAL = "#b45309", "#1d4ed8", "#6b7280"
+_TEXT = "#1f2937"
+
+
+def trigram(results: Sequence[WindowResult]) -> str:
+    """Return the CPU seconds of the trigram pass and the plain join by articles a day, one panel a corpus size."""
+    points = []
+    for each in results:
+        if each.per_day is None or each.workers != "default":
+            continue
+        where = {"articles": f"{each.articles:,} articles", "order": each.articles, "per_day": f"{each.per_day:,}"}
+        points.append({**where, "who": "plain join (extrapolated)", "cpu": each.plain_cpu, "label": ""})
+        points.append({**where, "who": "trigram pass", "cpu": each.usage.cpu, "label": f"{each.ratio:,.0f} ×"})
+    base = alt.Chart().encode(
+        x=alt.X("per_day:O", title="articles a day", sort=_in_order([str(each.per_day) for each in results])),
+        y=alt.Y("cpu:Q", title="CPU seconds", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
+    )
+    colour = alt.Color(
+        "who:N",
+        title=None,
+        scale=alt.Scale(domain=["plain join (extrapolated)", "trigram pass"], range=[_PLAIN, _OURS]),
+        legend=alt.Legend(orient="top"),
+    )
+    marks = base.mark_line(point=alt.OverlayMarkDef(size=60), strokeWidth=2).encode(color=colour)
+    labels = base.mark_text(dy=-14, fontSize=12, fontWeight="bold", color=_OURS).encode(text="label:N")
+    panels = alt.layer(marks, labels, data=alt.Data(values=points)).properties(width=230, height=260)
+    sizes = [f"{size:,} articles" for size in sorted({each.articles for each in results})]
+    faceted = panels.facet(facet=alt.Facet("articles:N", title=None, sort=sizes), columns=min(len(sizes), 4))
+    return _svg(faceted, "CPU seconds of the plain self-join and of the trigram pass, t = 0.5, ±3 days")
+
+
+def shingles(results: Sequence[ShingleResult]) -> str:
+    """Return the CPU seconds for 10,000 articles of the contestants over shingles, one panel a corpus size."""
+    bars = []
+    for each in results:
+        recall = each.recall_in_window if each.recall is None else each.recall
+        seconds = each.cpu * 10_000
+        said = f"{seconds:.1f} s" + ("" if recall is None else f", recall {recall:.3f}")
+        kind = "rival" if each.name.startswith(("datasketch", "rensa")) else "newsdedup"
+        size = f"{each.corpus:,} articles"
+        bars.append({"articles": size, "who": LABELS[each.name], "cpu": seconds, "label": said, "kind": kind})
+    base = alt.Chart().encode(
+        y=alt.Y("who:N", title=None, sort=list(LABELS.values()), axis=alt.Axis(labelLimit=260)),
+        x=alt.X("cpu:Q", title="CPU seconds for 10,000 articles, all processes"),
+    )
+    scale = alt.Scale(domain=["newsdedup", "rival"], range=[_OURS, _RIVAL])
+    marks = base.mark_bar().encode(color=alt.Color("kind:N", title=None, scale=scale, legend=None))
+    labels = base.mark_text(align="left", dx=5, fontSize=12, color=_TEXT).encode(text="label:N")
+    panels = alt.layer(marks, labels, data=alt.Data(values=bars)).properties(width=420, height=alt.Step(26))
+    sizes = [f"{size:,} articles" for size in sorted({each.corpus for each in results})]
+    faceted = panels.facet(facet=alt.Facet("articles:N", title=None, sort=sizes), columns=1)
+    return _svg(faceted, "Character shingles of 5, Jaccard ≥ 0.75, candidates verified exactly")
+
+
+def _in_order(numbers: Sequence[str]) -> list[str]:
+    return [f"{number:,}" for number in sorted({int(each) for each in numbers if each.isdecimal()})]
+
+
+def _svg(chart: Any, title: str) -> str:
+    """Return the chart as SVG: the same results give the same bytes."""
+    styled = (
+        chart.properties(title=alt.Title(title, anchor="start", fontSize=15, color=_TEXT, offset=12))
+        .properties(background="#ffffff", padding=16)
+        .configure(font="sans-serif")
+        .configure_axis(labelColor=_TEXT, titleColor=_TEXT, labelFontSize=12, titleFontSize=12, gridColor="#e5e7eb")
+        .configure_header(labelColor=_TEXT, labelFontSize=13, labelFontWeight="bold")
+        .configure_legend(labelColor=_TEXT, labelFontSize=12)
+        .configure_view(stroke=None)
+    )
+    return vl_convert.vegalite_to_svg(styled.to_dict(), allowed_base_urls=[])

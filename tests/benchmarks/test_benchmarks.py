@@ -1,0 +1,198 @@
+"""The parts of the benchmarks that measure nothing: corpora, arithmetic, tables."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+from django.db import connection, transaction
+
+from articles.models import Article
+from tests.benchmarks.contestants import brute_force
+from tests.benchmarks.corpus import (
+    CorpusError,
+    Source,
+    by_frequency,
+    corpus,
+    exchanges,
+    load,
+    pairs_in_window,
+    perturbed,
+    read_sources,
+)
+from tests.benchmarks.measuring import Usage
+from tests.benchmarks.report import (
+    BEGIN,
+    END,
+    Results,
+    ShingleResult,
+    WindowResult,
+    between_marks,
+    markdown,
+    shingle_rows,
+    window_rows,
+)
+
+SOURCES = [
+    Source(datetime.date(2026, 3, day), "Harbour Post", f"Ferry {day}", f"https://paper.example/{day}", text)
+    for day, text in ((3, "the ferry sails at noon"), (1, "the bridge is closed"), (2, "the market opens at six"))
+]
+USAGE = Usage(wall=2.5, command_cpu=3.0, server_cpu=1.0, command_memory=210.4, server_memory=95.0)
+WINDOW = WindowResult(
+    articles=10_000,
+    per_day=500,
+    threshold=0.5,
+    workers="default",
+    pairs=16_000_000,
+    slice_pairs=60_000,
+    slice_cpu=9.0,
+    slice_wall=9.5,
+    slice_found=7,
+    slice_agreed=7,
+    slice_extra=0,
+    found=4_010,
+    usage=USAGE,
+)
+
+
+def shingle_result(name: str, *, cpu: float, core: float | None, shingles: float | None) -> ShingleResult:
+    return ShingleResult(
+        corpus=20_000,
+        articles=10_000,
+        name=name,
+        found=221,
+        recall=0.9005,
+        found_in_window=59,
+        recall_in_window=None,
+        usage=Usage(wall=cpu, command_cpu=cpu, server_cpu=0.0, command_memory=245.0, server_memory=95.0),
+        core_wall=core,
+        core_cpu=core,
+        shingles_cpu=shingles,
+    )
+
+
+def test_sources_come_normalised_and_those_without_text_or_day_are_left_out(tmp_path: Path) -> None:
+    lines = [
+        {"date": "2026-03-02", "newspaper": "Harbour Post", "headline": "Ferry", "url": "u", "content": "The FERRY!"},
+        {"date": "2026-03-02", "content": "?!"},
+        {"date": "soon", "content": "The bridge"},
+    ]
+    path = tmp_path / "news.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
+    assert read_sources(path) == [Source(datetime.date(2026, 3, 2), "Harbour Post", "Ferry", "u", "the ferry")]
+
+
+def test_a_file_without_articles_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "news.jsonl.gz"
+    path.write_bytes(gzip.compress(b"{}"))
+    with pytest.raises(CorpusError, match="holds no article with a date"):
+        read_sources(path)
+
+
+def test_a_corpus_has_so_many_articles_a_day_and_is_the_same_each_time() -> None:
+    rows = list(corpus(SOURCES, 7, per_day=3))
+    assert [row.date.isoformat() for row in rows] == ["2000-01-01"] * 3 + ["2000-01-02"] * 3 + ["2000-01-03"]
+    assert [row.round for row in rows] == [0, 0, 0, 1, 1, 1, 2]
+    assert {row.text for row in rows[:3]} == {source.text for source in SOURCES}
+    assert rows == list(corpus(SOURCES, 7, per_day=3))
+
+
+def test_articles_on_their_own_days_are_the_last_ones_and_never_copies() -> None:
+    rows = list(corpus(SOURCES, 2, per_day=None))
+    assert [(row.date.day, row.round) for row in rows] == [(2, 0), (3, 0)]
+    assert len(list(corpus(SOURCES, 7, per_day=None))) == 3
+
+
+def test_words_are_exchanged_for_each_other_and_none_for_itself() -> None:
+    words = [f"word{number}" for number in range(500)]
+    exchanged = exchanges(words, 1)
+    assert 200 < len(exchanged) < 400
+    assert sorted(exchanged.values()) == sorted(exchanged)
+    assert all(word != other for word, other in exchanged.items())
+    assert exchanged == exchanges(words, 1) != exchanges(words, 2)
+
+
+def test_duplicates_stay_duplicates_of_each_other_in_a_round_of_copies() -> None:
+    exchanged = {"ferry": "bridge", "bridge": "ferry"}
+    assert perturbed("the ferry at the bridge", exchanged) == "the bridge at the ferry"
+
+
+def test_words_are_ordered_by_frequency_then_by_the_alphabet() -> None:
+    assert by_frequency(["b a c", "c d", "c a"]) == ["c", "a", "b", "d"]
+
+
+@pytest.mark.django_db
+def test_a_corpus_is_loaded_with_the_columns_that_ingest_would_write() -> None:
+    with transaction.atomic():
+        assert load(corpus(SOURCES, 4, per_day=2), connection) == 4
+    article = Article.objects.select_related("newspaper").get(url="https://paper.example/3")
+    assert (article.newspaper.name, article.headline) == ("Harbour Post", "Ferry 3")
+    assert (article.normalized_title, article.normalized_text) == ("ferry 3", "the ferry sails at noon")
+    assert article.text_digest is not None
+    assert Article.objects.filter(url__endswith="#copy-1").count() == 1
+
+
+@pytest.mark.parametrize("days", [0, 1, 3])
+def test_pairs_in_the_window_are_counted(days: int) -> None:
+    by_day = {1: 4, 2: 1, 5: 3}
+    each = [day for day, count in by_day.items() for _ in range(count)]
+    expected = sum(1 for one, other in itertools.combinations(each, 2) if abs(one - other) <= days)
+    assert pairs_in_window(by_day, days) == expected
+
+
+def test_brute_force_compares_every_pair() -> None:
+    texts = ["harbours", "harbour", "", "ferry", "harbours"]
+    # harbours has 4 shingles of 5 characters and shares 3 of them with harbour
+    assert brute_force(texts, 0.75) == {(0, 1), (0, 4), (1, 4)}
+    assert brute_force(texts, 0.76) == {(0, 4)}
+
+
+def test_the_plain_join_is_extrapolated_by_its_pairs() -> None:
+    assert WINDOW.plain_cpu == 2400.0
+    assert WINDOW.ratio == 600.0
+    assert window_rows([WINDOW]) == [
+        (
+            "10,000",
+            "500",
+            "0.5",
+            "default",
+            "16,000,000",
+            "≈ 2,400",
+            "4.00 (1.00)",
+            "2.50",
+            "210 (95)",
+            "4,010",
+            "7 of 7",
+            "600 ×",
+        )
+    ]
+
+
+def test_contestants_are_compared_by_what_an_article_costs() -> None:
+    rival = shingle_result("datasketch", cpu=8.0, core=6.0, shingles=1.0)
+    own = shingle_result("minhash-kernel", cpu=2.0, core=1.5, shingles=1.0)
+    command = shingle_result("minhash", cpu=4.0, core=None, shingles=None)
+    assert [row[9:11] for row in shingle_rows([rival, own, command])] == [
+        ("1.0, 1.0, 1.0", ""),
+        ("4.0, 4.0, 10.0", ""),
+        ("2.0, –, –", ""),
+    ]
+    assert shingle_rows([own])[0][0] == "10,000 of 20,000"
+
+
+def test_results_survive_their_file_and_stand_between_the_marks_of_the_page() -> None:
+    results = Results({"cores": "2"}, {"repeat": 1}, [WINDOW], [])
+    assert Results.from_json(results.to_json()) == results
+    page = between_marks(f"Before\n\n{BEGIN}\nold\n{END}\nAfter\n", markdown(results))
+    assert page.startswith(f"Before\n\n{BEGIN}\n\nMachine: cores 2.\n\nRun: repeat 1.\n\n### The trigram pass")
+    assert "old" not in page
+    assert page.endswith(f"| 7 of 7 | 600 × |\n\n{END}\nAfter\n")
+
+
+def test_a_page_without_marks_is_refused() -> None:
+    with pytest.raises(ValueError, match="the page has no <!-- results"):
+        between_marks("A page", "results")
