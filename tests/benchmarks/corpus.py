@@ -21,8 +21,8 @@ from articles.normalization import NORMALIZER_VERSION, normalize_text, normalize
 
 SEED = 20_260_301
 FIRST_DAY = datetime.date(2000, 1, 1)
-# Of a copy's words, so many are exchanged; what is left has less than half of its trigrams in common by far.
-EXCHANGED = 0.6
+# So many of the words are exchanged; an article and its copy then stay below every threshold.
+EXCHANGED = 0.75
 # Words are exchanged within groups of neighbours by frequency, so that "the" becomes "of" and no rare name.
 _NEIGHBOURS = 64
 

@@ -115,14 +115,19 @@ def _measure_once(command: Sequence[str], server: Server, environment: Mapping[s
 
 @contextmanager
 def _peaks(pid: int, server: Server) -> Iterator[dict[str, float]]:
-    """Look at the memory of a process tree and of the server five times a second, and keep the highest."""
+    """Look at the memory of a process tree and of the server five times a second, and keep the highest.
+
+    Of a single process the kernel remembers the highest itself, also between two looks.
+    """
     peaks = {"command": 0.0, "server": 0.0}
     ended = threading.Event()
 
     def look() -> None:
         while not ended.is_set():
             try:
-                peaks["command"] = max(peaks["command"], _memory(psutil.Process(pid)))
+                command = psutil.Process(pid)
+                highest = (_high_water(each) for each in (command, *command.children(recursive=True)))
+                peaks["command"] = max(peaks["command"], _memory(command), *highest)
             except psutil.NoSuchProcess:
                 return
             peaks["server"] = max(peaks["server"], server.memory())
@@ -145,6 +150,16 @@ def _memory(process: psutil.Process) -> float:
             except psutil.AccessDenied:
                 total += each.memory_info().rss
     return total / _MEGABYTE
+
+
+def _high_water(process: psutil.Process) -> float:
+    """Return the most megabytes that a process ever had resident; 0 where that is not to be known."""
+    try:
+        lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    kilobytes = [int(line.split()[1]) for line in lines if line.startswith("VmHWM:")]
+    return kilobytes[0] / 1024 if kilobytes else 0.0
 
 
 def _cpu(process: psutil.Process) -> float:

@@ -12,6 +12,7 @@ from tests.benchmarks.report import LABELS, ShingleResult, WindowResult
 
 _PLAIN, _OURS, _RIVAL = "#b45309", "#1d4ed8", "#6b7280"
 _TEXT = "#1f2937"
+_POWERS = [10**power for power in range(-1, 9)]
 
 
 def trigram(results: Sequence[WindowResult]) -> str:
@@ -24,8 +25,8 @@ def trigram(results: Sequence[WindowResult]) -> str:
         points.append({**where, "who": "plain join (extrapolated)", "cpu": each.plain_cpu, "label": ""})
         points.append({**where, "who": "trigram pass", "cpu": each.usage.cpu, "label": f"{each.ratio:,.0f} ×"})
     base = alt.Chart().encode(
-        x=alt.X("per_day:O", title="articles a day", sort=_in_order([str(each.per_day) for each in results])),
-        y=alt.Y("cpu:Q", title="CPU seconds", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
+        x=alt.X("per_day:O", title="articles a day", sort=_in_order(results), axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("cpu:Q", title="CPU seconds", scale=alt.Scale(type="log"), axis=alt.Axis(values=_POWERS, format="~s")),
     )
     colour = alt.Color(
         "who:N",
@@ -38,7 +39,8 @@ def trigram(results: Sequence[WindowResult]) -> str:
     panels = alt.layer(marks, labels, data=alt.Data(values=points)).properties(width=230, height=260)
     sizes = [f"{size:,} articles" for size in sorted({each.articles for each in results})]
     faceted = panels.facet(facet=alt.Facet("articles:N", title=None, sort=sizes), columns=min(len(sizes), 4))
-    return _svg(faceted, "CPU seconds of the plain self-join and of the trigram pass, t = 0.5, ±3 days")
+    threshold = f"similarity ≥ {results[0].threshold:g}"
+    return _svg(faceted, f"CPU seconds of the plain self-join and of the trigram pass, {threshold}, ±3 days")
 
 
 def shingles(results: Sequence[ShingleResult]) -> str:
@@ -64,8 +66,8 @@ def shingles(results: Sequence[ShingleResult]) -> str:
     return _svg(faceted, "Character shingles of 5, Jaccard ≥ 0.75, candidates verified exactly")
 
 
-def _in_order(numbers: Sequence[str]) -> list[str]:
-    return [f"{number:,}" for number in sorted({int(each) for each in numbers if each.isdecimal()})]
+def _in_order(results: Sequence[WindowResult]) -> list[str]:
+    return [f"{number:,}" for number in sorted({each.per_day for each in results if each.per_day is not None})]
 
 
 def _svg(chart: Any, title: str) -> str:
