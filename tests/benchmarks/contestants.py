@@ -25,7 +25,7 @@ from django.db import connection
 
 from dedup import lsh, sketches
 from dedup.passes.minhash import MinhashConfig, MinhashPass
-from dedup.shingles import HASH_BITS, IntArray, Ragged, character_shingle_sets
+from dedup.shingles import IntArray, Ragged, character_shingle_sets
 from dedup.types import Window
 
 CONFIG = MinhashConfig()
@@ -33,7 +33,6 @@ DAY_WINDOW = 3
 _SEED = 42
 _TEXTS_AT_ONCE = 500
 _VERIFIED_AT_ONCE = 2_000
-_FOLDED_BITS = 22
 _SAMPLE_SETS = 3_000
 # CPU seconds of this process by what they went into.
 _spent = {"shingles_cpu": 0.0}
@@ -150,21 +149,11 @@ def run_exact_join(articles: int | None, *, day_window: int = DAY_WINDOW) -> Fou
     parts = list(_sets_in_parts(corpus.texts))
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate([part.sizes for part in parts]))])
     sets = Ragged(np.concatenate([part.values for part in parts]), offsets)
-    # Any bucket for any member is right: the upper bits of a hash say well enough which members are frequent.
-    folded = Ragged((sets.values >> (HASH_BITS - _FOLDED_BITS)).astype(np.int32), offsets)
+    del parts
     bits = sketches.bits_for(CONFIG.threshold, float(np.quantile(sets.sizes, 0.9)))
-    buckets = sketches.deal_buckets(folded.head(_SAMPLE_SETS), 1 << _FOLDED_BITS, bits)
-    sketched = sketches.sketch(folded, buckets, bits)
-    del folded, parts
-    found = [np.empty((2, 0), dtype=np.int64)]
-    start = 0
-    while start < len(corpus.ids):
-        until = np.searchsorted(corpus.days, [corpus.days[start], corpus.days[start] + day_window], side="right")
-        stop, last = until.tolist()
-        pairs = sketches.similar_rows(sketched, slice(start, stop), slice(start, last), CONFIG.threshold)
-        found.append(np.stack(pairs))
-        start = stop
-    left, right = np.concatenate(found, axis=1)
+    sketched = sketches.sketch(sets, sketches.deal_buckets(sets.head(_SAMPLE_SETS), bits), bits)
+    earliest = np.searchsorted(corpus.days, corpus.days - day_window).astype(np.int64)
+    left, right = sketches.candidate_pairs(sketched, sketches.Reach(earliest, 0), CONFIG.threshold)
     scores = sketches.jaccard_of_hashed(sets, left, right)
     reached = scores >= CONFIG.threshold
     return Found(corpus.ids[left[reached]], corpus.ids[right[reached]], scores[reached])
