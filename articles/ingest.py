@@ -154,6 +154,12 @@ def newest_revision() -> int:
     return newest or 0
 
 
+def refresh_statistics() -> None:
+    """Have PostgreSQL look at the articles again, after many have come: else it reads them in a slower way at first."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE articles_article, articles_articleurl")
+
+
 def check_article(incoming: IncomingArticle) -> None:
     """Raise RejectedArticleError unless the article can be stored as it is."""
     if fault := _url_fault(incoming.url):

@@ -30,7 +30,7 @@ _INSERT_PAIRS_SQL = """
 INSERT INTO dedup_pair (left_id, right_id, state, best_score, days_apart, same_newspaper, found_at)
 SELECT found.left_id, found.right_id,
        coalesce(standing.state, CASE WHEN cluster.state = 'confirmed' THEN 'confirmed' END, 'undecided'),
-       0::double precision,
+       found.score,
        abs(left_article.date - right_article.date),
        left_article.newspaper_id = right_article.newspaper_id,
        now()
@@ -60,7 +60,7 @@ SET score = excluded.score, joins = excluded.joins, details = excluded.details, 
     stale = false
 """
 
-# Lower scores wait for the end of the run, when it is known what it no longer finds.
+# Of pairs that were known. Lower scores wait for the end of the run, when it is known what it no longer finds.
 _RAISE_SCORES_SQL = """
 UPDATE dedup_pair AS pair
 SET best_score = found.score

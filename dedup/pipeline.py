@@ -27,8 +27,8 @@ from dedup.workers import execute
 
 # One run at a time on a database, whichever process it is in. Arbitrary, but fixed.
 _RUN_LOCK = 5_112_003
-# Fewer articles than this are compared before another process has started.
-ARTICLES_PER_WORKER = 25_000
+# So many articles make up for the second of work that starting another process costs.
+ARTICLES_PER_WORKER = 50_000
 _LOOKED_UP_AT_ONCE = 1_000
 
 
@@ -133,7 +133,7 @@ def run_detection(run: DetectionRun, configs: Configs, scope: Scope, *, progress
         execute(
             tasks,
             perform_block,
-            workers=min(workers, 1 + sum(task.articles for task in tasks) // ARTICLES_PER_WORKER),
+            workers=min(workers, max(1, sum(task.articles for task in tasks) // ARTICLES_PER_WORKER)),
             on_read=lambda task, articles: _tell_read(progress, task.pass_name, articles),
             on_done=lambda task, pairs: progress.advance(task.pass_name, task.articles, pairs),
         )

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
 from articles import ingest
+from articles.management.commands import import_articles
 from articles.models import Article, ArticleURL, Newspaper
 from tests.articles.rows import json_lines, row
 
@@ -67,6 +68,19 @@ def test_each_kind_of_file_is_stored_and_the_second_time_known(tmp_path: Path, r
     )
     assert list(stored.urls.values_list("kind", flat=True)) == ["import"]
     assert Article.objects.count() == ArticleURL.objects.count() == 25
+
+
+@pytest.mark.django_db
+def test_after_many_articles_the_database_looks_at_the_table_again(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_articles, "MANY", 37)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(json_lines(*(row(number) for number in range(37))))
+    run(path)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT reltuples::int FROM pg_class WHERE relname = 'articles_article'")
+        assert cursor.fetchone() == (37,)
 
 
 @pytest.mark.django_db

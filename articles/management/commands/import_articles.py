@@ -24,7 +24,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from articles.importing import FileFormat, Rehearsal, Row, Store, UnreadableFileError, import_rows, read_rows
-from articles.ingest import MAX_NEWSPAPER_CHARACTERS, store_articles
+from articles.ingest import MAX_NEWSPAPER_CHARACTERS, refresh_statistics, store_articles
 
 STDIN = "-"
 # One transaction each. Larger ones gain no time, and crawlers wait while one is written.
@@ -128,6 +128,10 @@ class Rejects:
             self._file.flush()
 
 
+# After so many new articles, PostgreSQL's idea of the table is out of date.
+MANY = 1_000
+
+
 class Command(BaseCommand):
     help = (
         "Imports articles from .jsonl, .jsonl.gz, .csv and .csv.gz files with the columns date, headline or title, "
@@ -180,6 +184,8 @@ class Command(BaseCommand):
                 for source in sources:
                     tallies.append(Tally(source.name))
                     self._import_source(source, tallies[-1], store, rejects, options)
+                if sum(tally.outcomes["created"] for tally in tallies) >= MANY and not options["dry_run"]:
+                    refresh_statistics()
             finally:
                 self._report_rejects(rejects)
 

@@ -13,6 +13,7 @@ from django.db import connection
 
 from articles.ingest import IncomingArticle, store_articles
 from articles.models import Article
+from dedup import sketches
 from dedup.passes.trigram import TrigramConfig, TrigramPass
 from dedup.types import Window
 
@@ -81,13 +82,8 @@ def invented(dice: random.Random, texts: list[str]) -> str:
     return " ".join(dice.choice(WORDS) + str(dice.randrange(60)) for _ in range(dice.choice([1, 3, 30, 200])))
 
 
-@pytest.mark.parametrize("seed", [11, 12])
-def test_pairs_and_scores_are_those_of_the_plain_join(seed: int) -> None:
-    print(f"seed {seed}")
-    dice = random.Random(seed)
-    texts: list[str] = ["?!", "a", "ab", "…"]
-    while len(texts) < 200:
-        texts.append(invented(dice, texts))
+def store_texts(dice: random.Random, texts: list[str]) -> None:
+    """Store the texts on some days of March."""
     store_articles(
         [
             IncomingArticle(
@@ -99,18 +95,57 @@ def test_pairs_and_scores_are_those_of_the_plain_join(seed: int) -> None:
             for number, text in enumerate(texts)
         ]
     )
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_pairs_and_scores_are_those_of_the_plain_join(seed: int) -> None:
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    texts: list[str] = ["?!", "a", "ab", "…"]
+    while len(texts) < 200:
+        texts.append(invented(dice, texts))
+    store_texts(dice, texts)
     for days, prefix in ((3, 1000), (0, 100), (8, 50)):
         scores = plain_scores(TrigramConfig(day_window=days, prefix=prefix))
         for threshold in (0.3, 0.5, 0.7, 0.85, 1.0):
-            config = TrigramConfig(threshold=threshold, day_window=days, prefix=prefix)
+            config = TrigramConfig(threshold=threshold, day_window=days, prefix=prefix, arbitrated=0)
             expected = at_least(scores, threshold)
             assert expected
             assert by_pass(config) == expected
 
 
+@pytest.mark.parametrize("seed", [5, 6])
+@pytest.mark.parametrize("arbitrated", [0, 1, 7, 100_000_000])
+def test_whoever_scores_the_scores_are_the_same(seed: int, arbitrated: int) -> None:
+    dice = random.Random(seed)
+    texts: list[str] = []
+    for _ in range(60):
+        texts.append(invented(dice, texts))
+    store_texts(dice, texts)
+    expected = at_least(plain_scores(TrigramConfig()), 0.5)
+    assert len(expected) > 20
+    assert by_pass(TrigramConfig(threshold=0.5, arbitrated=arbitrated)) == expected
+
+
+@pytest.mark.parametrize(("arbitrated", "trusts"), [(0, True), (5, False), (100_000_000, False)])
+def test_where_the_database_scores_one_pair_otherwise_it_scores_all(store, monkeypatch, arbitrated, trusts) -> None:
+    words = [f"word{number}" for number in range(40)]
+    for changed in range(12):
+        store(" ".join([f"other{place}" for place in range(changed)] + words[changed:]))
+    exact = sketches.similar_pairs
+
+    def slightly_wrong(*arguments, **options) -> sketches.SimilarPairs:
+        found = exact(*arguments, **options)
+        return found._replace(scores=np.minimum(1.0, found.scores + 0.001))
+
+    monkeypatch.setattr(sketches, "similar_pairs", slightly_wrong)
+    right = at_least(plain_scores(TrigramConfig()), 0.6)
+    assert (by_pass(TrigramConfig(arbitrated=arbitrated)) == right) is not trusts
+
+
 def test_a_score_of_exactly_the_threshold_counts(store) -> None:
     one, other = store("harbours"), store("harbour")  # 7 of 10 trigrams
-    config = TrigramConfig(threshold=0.7)
+    config = TrigramConfig(threshold=0.7, arbitrated=0)
     assert by_pass(config) == at_least(plain_scores(config), 0.7) == [(one.pk, other.pk, 0.7)]
 
 
@@ -183,4 +218,4 @@ def test_pairs_of_real_news_are_those_of_the_plain_join(name: str, days: tuple[s
     scores = plain_scores(TrigramConfig())
     assert scores
     for threshold in (0.3, 0.5, 0.6, 0.75, 0.9):
-        assert by_pass(TrigramConfig(threshold=threshold)) == at_least(scores, threshold)
+        assert by_pass(TrigramConfig(threshold=threshold, arbitrated=0)) == at_least(scores, threshold)
