@@ -22,6 +22,7 @@ def test_there_is_a_default_profile_with_every_setting_at_its_default() -> None:
         "day_window": 3,
         "prefix": 1000,
         "threshold": 0.6,
+        "arbitrated": 100,
         "cluster_threshold": 0.8,
     }
 
