@@ -235,3 +235,61 @@ def test_frequent_members_are_dealt_to_different_buckets() -> None:
     assert sorted(buckets[:2]) == [0, 1]
     assert sorted(buckets[2:]) == [2, 3]
     assert np.bincount(dealt).tolist() == [1024] * 64
+
+
+@given(data=st.data(), threshold=st.sampled_from([0.3, 0.5, 0.75, 0.9, 1.0]), bits=st.sampled_from([64, 256, 1024]))
+@settings(max_examples=150, deadline=None)
+def test_candidates_by_size_lose_no_pair_of_the_window(data: st.DataObject, threshold: float, bits: int) -> None:
+    sets = related_sets(data.draw(st.integers(0, 1000)), families=4, size=data.draw(st.sampled_from([10, 200])))
+    days = sorted(data.draw(st.lists(st.integers(0, 9), min_size=len(sets), max_size=len(sets))))
+    day_window = data.draw(st.integers(0, 9))
+    candidates = by_size(ragged(sets), days, day_window, threshold, bits)
+    expected = {pair for pair in brute_force(sets, threshold) if days[pair[1]] - days[pair[0]] <= day_window}
+    assert expected <= set(candidates)
+    assert all(left < right and days[right] - days[left] <= day_window for left, right in candidates)
+    assert candidates == sorted(set(candidates))
+
+
+@given(
+    seed=st.integers(0, 1000), threshold=st.sampled_from([0.3, 0.5, 0.75, 0.9, 1.0]), universe=st.integers(300, 4000)
+)
+@settings(max_examples=100, deadline=None)
+def test_candidates_by_size_lose_no_pair_to_shared_hashes(seed: int, threshold: float, universe: int) -> None:
+    sets = related_sets(seed, families=4, size=100)
+    hashed = [{member % universe for member in each} for each in sets]
+    lost = max(len(each) - len(few) for each, few in zip(sets, hashed, strict=True))
+    candidates = by_size(ragged(hashed), [0] * len(sets), 0, threshold, 512, collisions=lost)
+    assert brute_force(sets, threshold).keys() <= set(candidates)
+
+
+def test_a_pair_that_shared_hashes_bring_below_the_threshold_is_found_when_told_of_them() -> None:
+    # 60 of 80 are shared; 0 to 30, which both hold, have one hash: 30 of 50.
+    hashed = ragged([set(range(30, 80)), set(range(30, 60))])
+    assert by_size(hashed, [0, 0], 0, 0.75, 1024) == []
+    assert by_size(hashed, [0, 0], 0, 0.75, 1024, collisions=30) == [(0, 1)]
+
+
+def test_candidates_by_size_rule_out_other_sizes_without_a_look_at_the_sketch() -> None:
+    full = sketches.Sketches(np.zeros((1, 3), dtype=np.uint64), np.array([75, 100, 54]))
+    left, right = sketches.candidate_pairs_by_size(full, np.zeros(3, dtype=np.int64), day_window=0, threshold=0.75)
+    assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 1)]
+
+
+@pytest.mark.parametrize(("bits", "foldable"), [(64, 64), (704, 704), (1088, 1152), (3392, 3584), (4096, 4096)])
+def test_many_bits_are_rounded_up_to_what_can_be_folded(bits: int, foldable: int) -> None:
+    assert sketches.foldable(bits) == foldable
+
+
+def test_no_sets_and_empty_ones_have_no_candidates_by_size() -> None:
+    assert by_size(ragged([]), [], 3, 0.5, 64) == []
+    assert by_size(ragged([set(), set(), {1}]), [0, 0, 0], 3, 0.5, 64, collisions=16) == []
+
+
+def by_size(
+    sets: Ragged, days: list[int], day_window: int, threshold: float, bits: int, *, collisions: int = 0
+) -> list[tuple[int, int]]:
+    sketched = sketches.sketch(sets, sketches.deal_buckets(sets.head(20), bits), bits)
+    left, right = sketches.candidate_pairs_by_size(
+        sketched, np.array(days, dtype=np.int64), day_window=day_window, threshold=threshold, collisions=collisions
+    )
+    return list(zip(left.tolist(), right.tolist(), strict=True))
