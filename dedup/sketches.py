@@ -39,7 +39,7 @@ _SLOT_BITS = 16
 _NEVER = -10_000
 # Classes of sizes are at least so wide: narrower ones would be many small tiles. Few sets of a class are its largest.
 _CLASS_WIDTH = 0.9
-_USUAL_SIZE = 0.75
+_USUAL_SIZE = 0.85
 # With more fresh sets than this share, comparing all and leaving out is the cheaper way.
 _MANY_FRESH = 0.4
 

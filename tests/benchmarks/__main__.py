@@ -9,6 +9,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 from django.db import connection, transaction
 from rich.console import Console
 
+from dedup.passes.minhash import MinhashConfig
 from tests.benchmarks import database
 from tests.benchmarks.contestants import CONFIG, CONTESTANTS, brute_force
 from tests.benchmarks.corpus import SEED, CorpusError, Source, corpus, load, pairs_in_window, read_sources
@@ -24,7 +26,9 @@ from tests.benchmarks.measuring import CHECKOUT, MeasuringError, Server, Usage, 
 from tests.benchmarks.report import Results, ShingleResult, WindowResult, print_tables, write_docs
 
 MILLION, MILLION_PER_DAY = 1_000_000, 500
-CHOSEN = [name for name in CONTESTANTS if name != "truth"]
+CHOSEN = list(CONTESTANTS)
+# Who is compared inside the window of days, and by how much of the texts: as the trigram pass, and as the minhash pass.
+NEAR, NEAR_PREFIXES = ("rensa", "exact-join"), (database.PREFIX, CONFIG.prefix)
 PAGE = CHECKOUT / "docs" / "benchmarks.md"
 _BRUTE_FORCE_ARTICLES = 1_500
 
@@ -62,6 +66,9 @@ class Benchmark:
         self.console = Console(stderr=True)
         several = "--workers" in database.manage("find_duplicates", "--help")
         self.workers = ("default", "1") if several else ("default",)
+        # Python, Django and the command's own modules: the cheapest of three, because it is taken off again and again.
+        startup = [sys.executable, "manage.py", "find_duplicates", "--help"]
+        self.startup = measure(startup, server, database.child_environment(), repeat=3)[0]
 
     def run(self) -> None:
         """Measure every corpus. What there is is written after each, because a long run may be ended early."""
@@ -76,6 +83,7 @@ class Benchmark:
                 self._measure_window(articles, per_day)
             if "shingles" in self.options.only and (per_day == with_shingles or size == MILLION):
                 self._measure_shingles(articles)
+                self._measure_near(articles)
             self.options.json.parent.mkdir(parents=True, exist_ok=True)
             self.options.json.write_text(self.results.to_json())
 
@@ -113,6 +121,7 @@ class Benchmark:
                     **agreement.with_pass(found),
                     found=len(found),
                     usage=usage,
+                    startup_cpu=self.startup.command_cpu,
                 )
             )
 
@@ -140,48 +149,66 @@ class Benchmark:
         truth = None
         if articles <= self.options.truth_most:
             self.console.print("  the truth: the exact join over all time, held against brute force on a slice")
-            truth = self._contend("truth", measured).pairs
-            check_truth(truth)
+            truth = self._contend("exact-join", measured, CONFIG, repeat=1).pairs
+            check_truth(truth, CONFIG)
         contended = {}
         for name in self.options.contestants:
-            self.console.print(f"  {name}")
-            contended[name] = self._contend(name, measured)
+            if name != "exact-join":
+                self.console.print(f"  {name}")
+                contended[name] = self._contend(name, measured, CONFIG)
         self.console.print("  minhash pass")
         usage = self._find_duplicates("minhash", "default", CONFIG.threshold)
-        contended["minhash"] = Contended(frozenset(database.evidence("minhash")), usage, {})
-        exact = truth if truth is not None else getattr(contended.get("exact-join"), "pairs", None)
-        in_window = None if exact is None else database.within(exact, database.DAY_WINDOW)
+        core = {"startup_cpu": self.startup.command_cpu}
+        contended["minhash"] = Contended(frozenset(database.evidence("minhash")), usage, core)
         for name, each in contended.items():
             # minhash runs over the whole corpus whatever the others can manage.
             of = articles if name in {"minhash", "minhash-core"} else measured
-            among = frozenset(pair for pair in each.pairs if pair[1] <= measured)
-            near = database.within(among, database.DAY_WINDOW)
-            self.results.shingles.append(
-                ShingleResult(
-                    corpus=articles,
-                    articles=of,
-                    name=name,
-                    found=len(each.pairs),
-                    recall=None if name == "exact-join" else recall(among, truth),
-                    found_in_window=len(near),
-                    recall_in_window=recall(near, in_window),
-                    usage=each.usage,
-                    core_wall=each.core.get("core_wall"),
-                    core_cpu=each.core.get("core_cpu"),
-                    shingles_cpu=each.core.get("shingles_cpu") or None,
-                )
+            among = {pair for pair in each.pairs if pair[1] <= measured}
+            self.results.shingles.append(_shingle_result(name, each, CONFIG, (articles, of), recall(among, truth)))
+
+    def _measure_near(self, articles: int) -> None:
+        """Measure the exact join inside the window of days, where its pairs are all there are, and rensa there."""
+        measured = min(articles, self.options.rivals_most)
+        for prefix in NEAR_PREFIXES if "exact-join" in self.options.contestants else ():
+            config, contended = replace(CONFIG, prefix=prefix, day_window=database.DAY_WINDOW), {}
+            for name in NEAR:
+                self.console.print(f"  {name}, ±{config.day_window} days, {prefix:,} characters")
+                contended[name] = self._contend(name, measured, config)
+            exact = contended["exact-join"].pairs
+            check_truth(exact, config)
+            self.results.near.extend(
+                _shingle_result(name, each, config, (articles, measured), recall(each.pairs, exact))
+                for name, each in contended.items()
             )
 
-    def _contend(self, name: str, articles: int) -> Contended:
+    def _contend(self, name: str, articles: int, config: MinhashConfig, repeat: int | None = None) -> Contended:
         with tempfile.TemporaryDirectory() as folder:
             output = Path(folder) / "pairs.npz"
             command = [sys.executable, "-m", "tests.benchmarks.contestants", name, "--output", str(output)]
-            command += ["--articles", str(articles)]
-            repeat = 1 if name == "truth" else self.options.repeat
+            command += ["--articles", str(articles), "--prefix", str(config.prefix)]
+            command += ["--day-window", str(config.day_window)]
+            repeat = repeat or self.options.repeat
             usage, said = measure(command, self.server, database.child_environment(), repeat=repeat)
             with np.load(output) as found:
                 pairs = frozenset(zip(found["left"].tolist(), found["right"].tolist(), strict=True))
         return Contended(pairs, usage, json.loads(said))
+
+
+def _shingle_result(
+    name: str, each: Contended, config: MinhashConfig, sizes: tuple[int, int], recalled: float | None
+) -> ShingleResult:
+    return ShingleResult(
+        corpus=sizes[0],
+        articles=sizes[1],
+        name=name,
+        prefix=config.prefix,
+        found=len(each.pairs),
+        recall=recalled,
+        usage=each.usage,
+        startup_cpu=each.core.get("startup_cpu"),
+        core_cpu=each.core.get("core_cpu"),
+        shingles_cpu=each.core.get("shingles_cpu") or None,
+    )
 
 
 def recall(found: Collection[tuple[int, int]], truth: Collection[tuple[int, int]] | None) -> float | None:
@@ -189,7 +216,7 @@ def recall(found: Collection[tuple[int, int]], truth: Collection[tuple[int, int]
     return len(set(found) & set(truth)) / len(truth) if truth else None
 
 
-def check_truth(truth: Pairs) -> None:
+def check_truth(truth: Pairs, config: MinhashConfig) -> None:
     """Raise MeasuringError unless brute force finds the same pairs among some of the articles.
 
     Half of them are in pairs, so that there is something to find, and half are chosen by chance.
@@ -200,8 +227,8 @@ def check_truth(truth: Pairs) -> None:
     everyone = range(1, sum(database.articles_by_day().values()) + 1)
     chosen |= set(dice.sample(everyone, min(len(everyone), _BRUTE_FORCE_ARTICLES - len(chosen))))
     ids = sorted(chosen)
-    found = brute_force(database.texts(ids, CONFIG.prefix), CONFIG.threshold)
-    expected = {(ids[left], ids[right]) for left, right in found}
+    found = brute_force(database.texts(ids, config.prefix), config)
+    expected = database.within({(ids[left], ids[right]) for left, right in found}, config.day_window)
     claimed = {pair for pair in truth if chosen.issuperset(pair)}
     if claimed != expected:
         raise MeasuringError(

@@ -19,7 +19,7 @@ LABELS = {
     "datasketch-texts": "datasketch, shingles as bytes",
     "rensa": "rensa, hashed shingles",
     "rensa-texts": "rensa, shingles as strings",
-    "exact-join": "exact join (±3 days)",
+    "exact-join": "exact join",
     "minhash-kernel": "minhash signatures, hashed shingles",
     "minhash-core": "minhash pass, find() alone",
     "minhash": "minhash pass, the command",
@@ -43,6 +43,7 @@ class WindowResult:
     slice_extra: int  # found by the pass alone
     found: int
     usage: Usage
+    startup_cpu: float  # of usage: the start of Python and Django, before anything is read
 
     @property
     def plain_cpu(self) -> float:
@@ -54,6 +55,16 @@ class WindowResult:
         """Return how many times more CPU seconds the plain join needs."""
         return self.plain_cpu / self.usage.cpu
 
+    @property
+    def pass_cpu(self) -> float:
+        """Return the CPU seconds from the first text read to the last evidence written."""
+        return self.usage.cpu - self.startup_cpu
+
+    @property
+    def pass_ratio(self) -> float:
+        """Return how many times more CPU seconds the plain join needs than the pass without its start."""
+        return self.plain_cpu / self.pass_cpu
+
 
 @dataclass(frozen=True, slots=True)
 class ShingleResult:
@@ -62,12 +73,11 @@ class ShingleResult:
     corpus: int
     articles: int  # fewer than the corpus: the numbers are of its first articles
     name: str
+    prefix: int  # characters of each text
     found: int
-    recall: float | None  # of all pairs, over all time; None: not known
-    found_in_window: int
-    recall_in_window: float | None
+    recall: float | None  # None: not known
     usage: Usage
-    core_wall: float | None  # None: the whole was measured alone
+    startup_cpu: float | None  # of the command; None: core_cpu is measured instead
     core_cpu: float | None
     shingles_cpu: float | None  # a part of core_cpu; None: not counted apart
 
@@ -78,7 +88,9 @@ class ShingleResult:
 
     @property
     def core(self) -> float | None:
-        """Return the CPU seconds an article of the core."""
+        """Return the CPU seconds an article of the core; of the command, of all but its start."""
+        if self.startup_cpu is not None:
+            return (self.usage.cpu - self.startup_cpu) / self.articles
         return None if self.core_cpu is None else self.core_cpu / self.articles
 
     @property
@@ -96,7 +108,8 @@ class Results:
     machine: dict[str, str]
     options: dict[str, Any]
     window: list[WindowResult] = field(default_factory=list)
-    shingles: list[ShingleResult] = field(default_factory=list)
+    shingles: list[ShingleResult] = field(default_factory=list)  # over all time
+    near: list[ShingleResult] = field(default_factory=list)  # inside the window of days
 
     def to_json(self) -> str:
         """Return the results as JSON, from which `from_json` reads them again."""
@@ -107,18 +120,23 @@ class Results:
         """Return the results that `to_json` wrote."""
         stored = json.loads(text)
         window = [WindowResult(**each | {"usage": Usage(**each["usage"])}) for each in stored["window"]]
-        shingles = [ShingleResult(**each | {"usage": Usage(**each["usage"])}) for each in stored["shingles"]]
-        return cls(stored["machine"], stored["options"], window, shingles)
+        shingles, near = (
+            [ShingleResult(**each | {"usage": Usage(**each["usage"])}) for each in stored[kind]]
+            for kind in ("shingles", "near")
+        )
+        return cls(stored["machine"], stored["options"], window, shingles, near)
 
 
 WINDOW_HEAD = (
     "articles", "a day", "t", "workers", "pairs in the window", "plain join CPU s", "trigram CPU s (PostgreSQL's)",
-    "wall s", "peak MB (PostgreSQL's)", "pairs found", "agreed in the slice", "ratio",
+    "of it start-up", "wall s", "peak MB (PostgreSQL's)", "pairs found", "agreed in the slice", "ratio",
+    "ratio without start-up",
 )  # fmt: skip
 SHINGLE_HEAD = (
-    "articles", "contestant", "pairs", "recall", "recall ±3 days", "wall s", "CPU s (PostgreSQL's)", "core CPU s",
-    "of it shingles", "faster than datasketch: whole, core, after shingles", "faster than rensa: the same", "peak MB",
+    "articles", "contestant", "pairs", "recall", "wall s", "CPU s (PostgreSQL's)", "core CPU s", "of it shingles",
+    "faster than datasketch: whole, core, after shingles", "faster than rensa: the same", "peak MB",
 )  # fmt: skip
+NEAR_HEAD = ("characters", *SHINGLE_HEAD[:-3], *SHINGLE_HEAD[-2:])
 
 
 def window_rows(results: Sequence[WindowResult]) -> list[tuple[str, ...]]:
@@ -132,11 +150,13 @@ def window_rows(results: Sequence[WindowResult]) -> list[tuple[str, ...]]:
             f"{each.pairs:,}",
             f"≈ {_seconds(each.plain_cpu)}",
             f"{_seconds(each.usage.cpu)} ({_seconds(each.usage.server_cpu)})",
+            _seconds(each.startup_cpu),
             _seconds(each.usage.wall),
             f"{each.usage.command_memory:,.0f} ({each.usage.server_memory:,.0f})",
             f"{each.found:,}",
             f"{each.slice_agreed} of {each.slice_found}" + (f", {each.slice_extra} more" if each.slice_extra else ""),
             f"{each.ratio:,.0f} ×",
+            f"{each.pass_ratio:,.0f} ×",
         )
         for each in results
     ]
@@ -150,10 +170,9 @@ def shingle_rows(results: Sequence[ShingleResult]) -> list[tuple[str, ...]]:
             LABELS[each.name],
             f"{each.found:,}",
             _share(each.recall),
-            _share(each.recall_in_window),
             _seconds(each.usage.wall),
             f"{_seconds(each.usage.cpu)} ({_seconds(each.usage.server_cpu)})",
-            _seconds(each.core_cpu),
+            "" if each.core is None else _seconds(each.core * each.articles),
             _seconds(each.shingles_cpu),
             *(_ratios(each, rival, results) for rival in ("datasketch", "rensa")),
             f"{each.usage.command_memory:,.0f}",
@@ -162,9 +181,16 @@ def shingle_rows(results: Sequence[ShingleResult]) -> list[tuple[str, ...]]:
     ]
 
 
+def near_rows(results: Sequence[ShingleResult]) -> list[tuple[str, ...]]:
+    """Return the cells of the table of the exact join and rensa inside the window of days."""
+    rows = zip(results, shingle_rows(results), strict=True)
+    return [(f"{each.prefix:,}", *cells[:-3], *cells[-2:]) for each, cells in rows]
+
+
 def _ratios(each: ShingleResult, name: str, results: Sequence[ShingleResult]) -> str:
     """Return how many times less CPU an article takes than with a rival on the same corpus."""
-    rival = next((other for other in results if other.corpus == each.corpus and other.name == name), None)
+    on = (each.corpus, each.prefix, name)
+    rival = next((other for other in results if (other.corpus, other.prefix, other.name) == on), None)
     if rival is None:
         return ""
     costs = [(rival.cpu, each.cpu), (rival.core, each.core), (rival.after_shingles, each.after_shingles)]
@@ -182,7 +208,7 @@ def _share(value: float | None) -> str:
 
 
 def print_tables(results: Results, console: Console) -> None:
-    """Print both tables; one without results is left out."""
+    """Print the tables; one without results is left out."""
     for title, head, rows in _tables(results):
         table = Table(title=title, title_justify="left")
         for name in head:
@@ -195,7 +221,8 @@ def print_tables(results: Results, console: Console) -> None:
 def _tables(results: Results) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
     tables = [
         ("The trigram pass and the plain self-join", WINDOW_HEAD, window_rows(results.window)),
-        ("Character shingles, Jaccard ≥ 0.75", SHINGLE_HEAD, shingle_rows(results.shingles)),
+        ("Character shingles, Jaccard ≥ 0.75, over all time", SHINGLE_HEAD, shingle_rows(results.shingles)),
+        ("Character shingles, Jaccard ≥ 0.75, at most three days apart", NEAR_HEAD, near_rows(results.near)),
     ]
     return [table for table in tables if table[2]]
 
@@ -216,7 +243,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _pictures(results: Results) -> list[str]:
-    names = [(results.window, "trigram.svg"), (results.shingles, "shingles.svg")]
+    names = [(results.window, "trigram.svg"), (results.shingles, "shingles.svg"), (results.near, "near.svg")]
     return [name for rows, name in names if rows]
 
 
@@ -240,3 +267,5 @@ def write_docs(results: Results, page: Path) -> None:
         (folder / "trigram.svg").write_text(pictures.trigram(results.window))
     if results.shingles:
         (folder / "shingles.svg").write_text(pictures.shingles(results.shingles))
+    if results.near:
+        (folder / "near.svg").write_text(pictures.near(results.near))

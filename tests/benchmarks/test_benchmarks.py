@@ -6,12 +6,14 @@ import datetime
 import gzip
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.db import connection, transaction
 
 from articles.models import Article
+from dedup.passes.minhash import MinhashConfig
 from tests.benchmarks.contestants import brute_force
 from tests.benchmarks.corpus import (
     CorpusError,
@@ -33,6 +35,7 @@ from tests.benchmarks.report import (
     WindowResult,
     between_marks,
     markdown,
+    near_rows,
     shingle_rows,
     window_rows,
 )
@@ -56,20 +59,22 @@ WINDOW = WindowResult(
     slice_extra=0,
     found=4_010,
     usage=USAGE,
+    startup_cpu=0.8,
 )
 
 
-def shingle_result(name: str, *, cpu: float, core: float | None, shingles: float | None) -> ShingleResult:
+def shingle_result(
+    name: str, *, cpu: float, core: float | None, shingles: float | None, startup: float | None = None
+) -> ShingleResult:
     return ShingleResult(
         corpus=20_000,
         articles=10_000,
         name=name,
+        prefix=1_000,
         found=221,
         recall=0.9005,
-        found_in_window=59,
-        recall_in_window=None,
         usage=Usage(wall=cpu, command_cpu=cpu, server_cpu=0.0, command_memory=245.0, server_memory=95.0),
-        core_wall=core,
+        startup_cpu=startup,
         core_cpu=core,
         shingles_cpu=shingles,
     )
@@ -147,13 +152,14 @@ def test_pairs_in_the_window_are_counted(days: int) -> None:
 def test_brute_force_compares_every_pair() -> None:
     texts = ["harbours", "harbour", "", "ferry", "harbours"]
     # harbours has 4 shingles of 5 characters and shares 3 of them with harbour
-    assert brute_force(texts, 0.75) == {(0, 1), (0, 4), (1, 4)}
-    assert brute_force(texts, 0.76) == {(0, 4)}
+    assert brute_force(texts, MinhashConfig(threshold=0.75)) == {(0, 1), (0, 4), (1, 4)}
+    assert brute_force(texts, MinhashConfig(threshold=0.76)) == {(0, 4)}
 
 
 def test_the_plain_join_is_extrapolated_by_its_pairs() -> None:
     assert WINDOW.plain_cpu == 2400.0
     assert WINDOW.ratio == 600.0
+    assert WINDOW.pass_ratio == 750.0
     assert window_rows([WINDOW]) == [
         (
             "10,000",
@@ -163,11 +169,13 @@ def test_the_plain_join_is_extrapolated_by_its_pairs() -> None:
             "16,000,000",
             "≈ 2,400",
             "4.00 (1.00)",
+            "0.80",
             "2.50",
             "210 (95)",
             "4,010",
             "7 of 7",
             "600 ×",
+            "750 ×",
         )
     ]
 
@@ -175,22 +183,33 @@ def test_the_plain_join_is_extrapolated_by_its_pairs() -> None:
 def test_contestants_are_compared_by_what_an_article_costs() -> None:
     rival = shingle_result("datasketch", cpu=8.0, core=6.0, shingles=1.0)
     own = shingle_result("minhash-kernel", cpu=2.0, core=1.5, shingles=1.0)
-    command = shingle_result("minhash", cpu=4.0, core=None, shingles=None)
-    assert [row[9:11] for row in shingle_rows([rival, own, command])] == [
+    command = shingle_result("minhash", cpu=4.0, core=None, shingles=None, startup=1.0)
+    assert [row[8:10] for row in shingle_rows([rival, own, command])] == [
         ("1.0, 1.0, 1.0", ""),
         ("4.0, 4.0, 10.0", ""),
-        ("2.0, –, –", ""),
+        ("2.0, 2.0, –", ""),
     ]
     assert shingle_rows([own])[0][0] == "10,000 of 20,000"
 
 
+def test_inside_the_window_the_exact_join_is_compared_with_rensa_on_texts_of_the_same_length() -> None:
+    rival = shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)
+    longer = replace(rival, prefix=10_000, usage=replace(rival.usage, command_cpu=9.0))
+    own = shingle_result("exact-join", cpu=2.0, core=1.5, shingles=1.0)
+    cells = ("10,000 of 20,000", "exact join", "221", "0.9005", "2.00", "2.00 (0.00)", "1.50", "1.00")
+    assert near_rows([longer, rival, own])[2] == ("1,000", *cells, "1.5, 1.3, 2.0", "245")
+
+
 def test_results_survive_their_file_and_stand_between_the_marks_of_the_page() -> None:
-    results = Results({"cores": "2"}, {"repeat": 1}, [WINDOW], [])
+    results = Results(
+        {"cores": "2"}, {"repeat": 1}, [WINDOW], [], [shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)]
+    )
     assert Results.from_json(results.to_json()) == results
     page = between_marks(f"Before\n\n{BEGIN}\nold\n{END}\nAfter\n", markdown(results))
     assert page.startswith(f"Before\n\n{BEGIN}\n\nMachine: cores 2.\n\nRun: repeat 1.\n\n### The trigram pass")
     assert "old" not in page
-    assert page.endswith(f"| 7 of 7 | 600 × |\n\n{END}\nAfter\n")
+    assert "| 7 of 7 | 600 × | 750 × |\n\n### Character shingles" in page
+    assert page.endswith(f"| 2.00 | 1.00 | 1.0, 1.0, 1.0 | 245 |\n\n{END}\nAfter\n")
 
 
 def test_a_page_without_marks_is_refused() -> None:
