@@ -82,8 +82,7 @@ class Benchmark:
             if "trigram" in self.options.only:
                 self._measure_window(articles, per_day)
             if "shingles" in self.options.only and (per_day == with_shingles or size == MILLION):
-                self._measure_shingles(articles)
-                self._measure_near(articles)
+                self._measure_shingles(articles, self._measure_near(articles))
             self.options.json.parent.mkdir(parents=True, exist_ok=True)
             self.options.json.write_text(self.results.to_json())
 
@@ -144,7 +143,7 @@ class Benchmark:
             usages.append(measure(command, self.server, database.child_environment())[0])
         return min(usages, key=lambda usage: usage.cpu)
 
-    def _measure_shingles(self, articles: int) -> None:
+    def _measure_shingles(self, articles: int, in_window: Pairs | None) -> None:
         measured = min(articles, self.options.rivals_most)
         truth = None
         if articles <= self.options.truth_most:
@@ -164,11 +163,12 @@ class Benchmark:
             # minhash runs over the whole corpus whatever the others can manage.
             of = articles if name in {"minhash", "minhash-core"} else measured
             among = {pair for pair in each.pairs if pair[1] <= measured}
-            self.results.shingles.append(_shingle_result(name, each, CONFIG, (articles, of), recall(among, truth)))
+            recalled = recall(among, truth), recall(database.within(among, database.DAY_WINDOW), in_window)
+            self.results.shingles.append(_shingle_result(name, each, CONFIG, (articles, of), recalled))
 
-    def _measure_near(self, articles: int) -> None:
-        """Measure the exact join inside the window of days, where its pairs are all there are, and rensa there."""
-        measured = min(articles, self.options.rivals_most)
+    def _measure_near(self, articles: int) -> Pairs | None:
+        """Measure the exact join and rensa inside the window of days; return the pairs that are there, if it ran."""
+        measured, exact = min(articles, self.options.rivals_most), None
         for prefix in NEAR_PREFIXES if "exact-join" in self.options.contestants else ():
             config, contended = replace(CONFIG, prefix=prefix, day_window=database.DAY_WINDOW), {}
             for name in NEAR:
@@ -177,9 +177,10 @@ class Benchmark:
             exact = contended["exact-join"].pairs
             check_truth(exact, config)
             self.results.near.extend(
-                _shingle_result(name, each, config, (articles, measured), recall(each.pairs, exact))
+                _shingle_result(name, each, config, (articles, measured), (None, recall(each.pairs, exact)))
                 for name, each in contended.items()
             )
+        return exact
 
     def _contend(self, name: str, articles: int, config: MinhashConfig, repeat: int | None = None) -> Contended:
         with tempfile.TemporaryDirectory() as folder:
@@ -195,7 +196,11 @@ class Benchmark:
 
 
 def _shingle_result(
-    name: str, each: Contended, config: MinhashConfig, sizes: tuple[int, int], recalled: float | None
+    name: str,
+    each: Contended,
+    config: MinhashConfig,
+    sizes: tuple[int, int],
+    recalled: tuple[float | None, float | None],
 ) -> ShingleResult:
     return ShingleResult(
         corpus=sizes[0],
@@ -203,7 +208,8 @@ def _shingle_result(
         name=name,
         prefix=config.prefix,
         found=len(each.pairs),
-        recall=recalled,
+        recall=recalled[0],
+        recall_in_window=recalled[1],
         usage=each.usage,
         startup_cpu=each.core.get("startup_cpu"),
         core_cpu=each.core.get("core_cpu"),

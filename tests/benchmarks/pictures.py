@@ -60,7 +60,8 @@ def _bars(panelled: Sequence[tuple[str, ShingleResult]]) -> Any:
     """Return a bar for each result, in the panel that it comes with; the panels stand in the order given."""
     bars: list[dict[str, Any]] = []
     for panel, each in panelled:
-        said = f"{each.cpu * 10_000:.2f} s" + ("" if each.recall is None else f", recall {each.recall:.4f}")
+        recall = each.recall_in_window if each.recall is None else each.recall
+        said = f"{each.cpu * 10_000:.2f} s" + ("" if recall is None else f", recall {recall:.4f}")
         kind = "rival" if each.name.startswith(("datasketch", "rensa")) else "newsdedup"
         whole, core = each.cpu * 10_000, (each.core or 0.0) * 10_000
         bar = {"panel": panel, "who": LABELS[each.name], "kind": kind, "end": whole}

@@ -73,6 +73,7 @@ def shingle_result(
         prefix=1_000,
         found=221,
         recall=0.9005,
+        recall_in_window=0.95,
         usage=Usage(wall=cpu, command_cpu=cpu, server_cpu=0.0, command_memory=245.0, server_memory=95.0),
         startup_cpu=startup,
         core_cpu=core,
@@ -184,7 +185,7 @@ def test_contestants_are_compared_by_what_an_article_costs() -> None:
     rival = shingle_result("datasketch", cpu=8.0, core=6.0, shingles=1.0)
     own = shingle_result("minhash-kernel", cpu=2.0, core=1.5, shingles=1.0)
     command = shingle_result("minhash", cpu=4.0, core=None, shingles=None, startup=1.0)
-    assert [row[8:10] for row in shingle_rows([rival, own, command])] == [
+    assert [row[9:11] for row in shingle_rows([rival, own, command])] == [
         ("1.0, 1.0, 1.0", ""),
         ("4.0, 4.0, 10.0", ""),
         ("2.0, 2.0, –", ""),
@@ -196,7 +197,7 @@ def test_inside_the_window_the_exact_join_is_compared_with_rensa_on_texts_of_the
     rival = shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)
     longer = replace(rival, prefix=10_000, usage=replace(rival.usage, command_cpu=9.0))
     own = shingle_result("exact-join", cpu=2.0, core=1.5, shingles=1.0)
-    cells = ("10,000 of 20,000", "exact join", "221", "0.9005", "2.00", "2.00 (0.00)", "1.50", "1.00")
+    cells = ("10,000 of 20,000", "exact join", "221", "0.9500", "2.00", "2.00 (0.00)", "1.50", "1.00")
     assert near_rows([longer, rival, own])[2] == ("1,000", *cells, "1.5, 1.3, 2.0", "245")
 
 
