@@ -35,7 +35,9 @@ def trigram(results: Sequence[WindowResult]) -> str:
         legend=alt.Legend(orient="top"),
     )
     marks = base.mark_line(point=alt.OverlayMarkDef(size=60), strokeWidth=2).encode(color=colour)
-    labels = base.mark_text(dy=-14, fontSize=12, fontWeight="bold", color=_OURS).encode(text="label:N")
+    # An empty label at the upper edge would move the panel's head.
+    labels = base.transform_filter("datum.label").mark_text(dy=-14, fontSize=12, fontWeight="bold", color=_OURS)
+    labels = labels.encode(text="label:N")
     panels = alt.layer(marks, labels, data=alt.Data(values=points)).properties(width=230, height=260)
     sizes = [f"{size:,} articles" for size in sorted({each.articles for each in results})]
     faceted = panels.facet(facet=alt.Facet("articles:N", title=None, sort=sizes), columns=min(len(sizes), 4))
