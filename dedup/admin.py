@@ -22,7 +22,7 @@ class ProfileForm(forms.ModelForm[Profile]):
 
     class Meta:
         model = Profile
-        fields = ("name", "is_default", "nightly_at")
+        fields = ("name", "is_default", "versions_join", "nightly_at")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -81,7 +81,7 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
 
     def get_fieldsets(self, request: HttpRequest, obj: Profile | None = None) -> Any:
         """Show a box for each pass."""
-        boxes: list[Any] = [(None, {"fields": ("name", "is_default", "nightly_at")})]
+        boxes: list[Any] = [(None, {"fields": ("name", "is_default", "versions_join", "nightly_at")})]
         for name, each in PASSES.items():
             fields = [f"{name}__{setting}" for setting in settings_of(each.config_class)]
             boxes.append((f"{each.label} ({name})", {"fields": fields, "description": type(each).__doc__}))
@@ -89,7 +89,7 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the generated form; its extra fields are no fields of the model."""
-        kwargs["fields"] = ("name", "is_default", "nightly_at")
+        kwargs["fields"] = ("name", "is_default", "versions_join", "nightly_at")
         return super().get_form(request, obj, change=change, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Profile, form: Any, change: Any) -> None:
@@ -119,7 +119,7 @@ class DetectionRunAdmin(ReadOnlyAdmin):
 
 @admin.register(Pair)
 class PairAdmin(ReadOnlyAdmin):
-    list_display = ("id", "state", "best_score", "days_apart", "same_newspaper")
+    list_display = ("id", "state", "verdict", "probability", "best_score", "days_apart", "same_newspaper")
     list_filter = ("state", "same_newspaper")
     list_select_related = True
     show_full_result_count = False
@@ -127,7 +127,7 @@ class PairAdmin(ReadOnlyAdmin):
 
 @admin.register(Evidence)
 class EvidenceAdmin(ReadOnlyAdmin):
-    list_display = ("id", "pair", "pass_name", "score", "joins", "stale", "run")
+    list_display = ("id", "pair", "pass_name", "score", "stale", "run")
     list_filter = ("pass_name", "stale")
     list_select_related = ("pair", "run")
     show_full_result_count = False

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+Neighbours = dict[int, set[int]]
+
 
 class Edge(NamedTuple):
-    """A pair of article ids that evidence holds together, and its score in 0..1."""
+    """A pair of article ids that a verdict holds together, and its score in 0..1."""
 
     left: int
     right: int
@@ -33,70 +35,85 @@ class Clustering:
 
 
 class _Forest:
-    """Disjoint sets of articles (Tarjan 1975), each with the articles that must not join it."""
+    """Disjoint sets of articles (Tarjan 1975), each with its members."""
 
-    def __init__(self, cannot: Iterable[tuple[int, int]]) -> None:
+    def __init__(self) -> None:
         self.parent: dict[int, int] = {}
-        self.barred: dict[int, set[int]] = {}
+        self.members: dict[int, list[int]] = {}
         self.lowest: dict[int, float] = {}
-        for left, right in cannot:
-            self.barred.setdefault(left, set()).add(right)
-            self.barred.setdefault(right, set()).add(left)
 
     def root(self, article: int) -> int:
-        self.parent.setdefault(article, article)
+        if article not in self.parent:
+            self.parent[article] = article
+            self.members[article] = [article]
         while self.parent[article] != article:
             self.parent[article] = self.parent[self.parent[article]]
             article = self.parent[article]
         return article
 
-    def bars(self, left: int, right: int) -> bool:
-        """Return whether a cannot-link stands between the sets of these roots."""
-        fewer, other = sorted((left, right), key=lambda root: len(self.barred.get(root, ())))
-        return any(self.root(article) == other for article in self.barred.get(fewer, ()))
+    def between(self, left: int, right: int, neighbours: Neighbours) -> int:
+        """Return how many of the neighbourships are between the sets of these roots."""
+        fewer, other = sorted((left, right), key=lambda root: len(self.members[root]))
+        near = (each for article in self.members[fewer] for each in neighbours.get(article, ()))
+        return sum(self.root(each) == other for each in near if each in self.parent)
 
     def join(self, left: int, right: int, score: float) -> None:
-        """Join the sets of two different roots under the smaller article."""
-        kept, gone = min(left, right), max(left, right)
+        """Join the sets of two different roots under the one with more members."""
+        gone, kept = sorted((left, right), key=lambda root: (len(self.members[root]), -root))
         self.parent[gone] = kept
-        self.barred.setdefault(kept, set()).update(self.barred.pop(gone, ()))
+        self.members[kept] += self.members.pop(gone)
         self.lowest[kept] = min(self.lowest.get(kept, 1.0), self.lowest.pop(gone, 1.0), score)
 
 
 def cluster(
-    edges: Iterable[Edge], must: Sequence[tuple[int, int]] = (), cannot: Sequence[tuple[int, int]] = ()
+    edges: Sequence[Edge],
+    must: Sequence[tuple[int, int]] = (),
+    cannot: Sequence[tuple[int, int]] = (),
+    apart: Sequence[tuple[int, int]] = (),
 ) -> Clustering:
     """Return the clusters of two articles and more.
 
     Must-links join first, in order; then edges, the strongest first (ties by ids). An edge that would bring
-    two cannot-linked articles into one cluster is left out, so the weakest tie of the chain gives way. A
-    must-link that would do so joins all the same, and the cannot-links it breaks are reported.
+    two cannot-linked articles into one cluster is left out, so the weakest tie of the chain gives way; so is one
+    between two groups of which more pairs were found `apart` than edges hold together: a chain must not swallow a
+    series. A must-link that would bring cannot-linked articles together joins all the same, and the
+    cannot-links it breaks are reported.
     """
-    forest = _Forest(cannot)
+    forest = _Forest()
     for left, right in must:
         first, second = forest.root(left), forest.root(right)
         if first != second:
             forest.join(first, second, 1.0)
     confirmed = {article: forest.root(article) for article in list(forest.parent)}
     contradictions = sorted({pair for pair in cannot if forest.root(pair[0]) == forest.root(pair[1])})
+    barred, parted, tied = _neighbours(cannot), _neighbours(apart), _neighbours(edge[:2] for edge in edges)
     for edge in sorted(edges, key=lambda edge: (-edge.score, edge.left, edge.right)):
         first, second = forest.root(edge.left), forest.root(edge.right)
-        if first != second and not forest.bars(first, second):
+        if first == second or forest.between(first, second, barred):
+            continue
+        against = forest.between(first, second, parted)
+        if not against or against <= forest.between(first, second, tied):
             forest.join(first, second, edge.score)
     return Clustering(_components(forest, confirmed), contradictions)
 
 
+def _neighbours(pairs: Iterable[tuple[int, int]]) -> Neighbours:
+    neighbours: Neighbours = {}
+    for left, right in pairs:
+        neighbours.setdefault(left, set()).add(right)
+        neighbours.setdefault(right, set()).add(left)
+    return neighbours
+
+
 def _components(forest: _Forest, confirmed: dict[int, int]) -> list[Component]:
-    members: dict[int, list[int]] = {}
-    for article in sorted(forest.parent):
-        members.setdefault(forest.root(article), []).append(article)
-    return [
+    found = [
         Component(
-            articles=tuple(articles),
+            articles=tuple(sorted(articles)),
             lowest_score=forest.lowest[root],
             # One group of must-links that holds them all.
             confirmed=len({confirmed.get(article, -article) for article in articles}) == 1,
         )
-        for root, articles in members.items()
+        for root, articles in forest.members.items()
         if len(articles) > 1
     ]
+    return sorted(found, key=lambda component: component.articles)

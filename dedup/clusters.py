@@ -1,4 +1,4 @@
-"""The writer of clusters: rebuilds them from evidence and decisions, and keeps their numbers while it can."""
+"""The writer of clusters: rebuilds them from verdicts and decisions, and keeps their numbers while it can."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from articles.models import Article
 from dedup.clustering import Clustering, Component, Edge, cluster
 from dedup.links import Links, lock_review, standing_links
-from dedup.models import Cluster, Decision, Evidence, Membership
+from dedup.models import Cluster, Decision, Membership, Pair, Verdict
 
 
 def rebuild_clusters(articles: Collection[int] | None = None) -> Clustering:
     """Rebuild the clusters that these articles are, or come to be, part of; None: all clusters.
 
-    The same evidence and decisions always give the same clusters. A cluster keeps its number as long as
+    The same verdicts and decisions always give the same clusters. A cluster keeps its number as long as
     most of its articles stay together.
     """
     with transaction.atomic():
@@ -48,17 +48,28 @@ def _clustering(articles: Collection[int] | None, *, evidence: bool = True) -> C
         inside = set(articles)
         links = Links(*([pair for pair in pairs if inside.issuperset(pair)] for pairs in links))
     edges = [*_edges(articles), *(Edge(left, right, 1.0) for left, right in links.stay)] if evidence else []
-    return cluster(edges, links.must, links.cannot)
+    return cluster(edges, links.must, links.cannot, _apart(articles) if evidence else ())
 
 
 def _edges(articles: Collection[int] | None) -> list[Edge]:
-    evidence = Evidence.objects.filter(stale=False, joins=True)
-    if articles is not None:
-        evidence = evidence.filter(pair__left__in=articles, pair__right__in=articles)
-    best: dict[tuple[int, int], float] = {}
-    for left, right, score in evidence.order_by().values_list("pair__left", "pair__right", "score").iterator():
-        best[left, right] = max(score, best.get((left, right), 0.0))
-    return [Edge(left, right, score) for (left, right), score in best.items()]
+    """Return the pairs that their verdict joins, each with the probability of that verdict."""
+    rows = _judged(articles).filter(joins=True).values_list("left", "right", "verdict", "probability")
+    return [
+        # A version joins after all duplicates: what it holds together is looser.
+        Edge(left, right, (probability or 0.0) / (1 if verdict == Verdict.DUPLICATE else 2))
+        for left, right, verdict, probability in rows.order_by().iterator()
+    ]
+
+
+def _apart(articles: Collection[int] | None) -> list[tuple[int, int]]:
+    """Return the pairs that were compared in full and found to be no copies of each other."""
+    rows = _judged(articles).filter(joins=False, verdict__in=[Verdict.TEMPLATE, Verdict.SIMILAR])
+    return list(rows.order_by().values_list("left", "right").iterator())
+
+
+def _judged(articles: Collection[int] | None) -> QuerySet[Pair]:
+    pairs = Pair.objects.filter(best_score__gt=0)
+    return pairs if articles is None else pairs.filter(left__in=articles, right__in=articles)
 
 
 def _neighbourhood(articles: Collection[int]) -> set[int]:
@@ -67,10 +78,8 @@ def _neighbourhood(articles: Collection[int]) -> set[int]:
     frontier = set(articles)
     while frontier:
         reached |= frontier
-        tied = Evidence.objects.filter(
-            Q(pair__left__in=frontier) | Q(pair__right__in=frontier), stale=False, joins=True
-        )
-        ends = {end for pair in tied.order_by().values_list("pair__left", "pair__right") for end in pair}
+        tied = Pair.objects.filter(Q(left__in=frontier) | Q(right__in=frontier), best_score__gt=0, joins=True)
+        ends = {end for pair in tied.order_by().values_list("left", "right") for end in pair}
         links = standing_links(frontier)
         ends |= {end for pair in (*links.must, *links.stay) for end in pair}
         ends |= set(

@@ -7,10 +7,12 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import MD5
 from django.utils import timezone
 
 from articles.models import Article
 from dedup.querysets import ClusterQuerySet, EvidenceQuerySet, PairQuerySet
+from dedup.verdicts import Kind
 
 
 class Profile(models.Model):
@@ -19,6 +21,11 @@ class Profile(models.Model):
     name = models.CharField(max_length=100, unique=True)
     is_default = models.BooleanField(default=False, help_text="Used when a run names no profile.")
     settings = models.JSONField(default=dict, blank=True, help_text="What differs from the defaults, by pass.")
+    versions_join = models.BooleanField(
+        default=False,
+        verbose_name="versions join clusters",
+        help_text="Whether a new version of an article is in one cluster with it. Duplicates always are.",
+    )
     nightly_at = models.TimeField(
         null=True,
         blank=True,
@@ -37,6 +44,15 @@ class Profile(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Verdict(models.TextChoices):
+    """What two articles are to each other."""
+
+    DUPLICATE = Kind.DUPLICATE.value, "duplicate"
+    VERSION = Kind.VERSION.value, "version"
+    TEMPLATE = Kind.TEMPLATE.value, "template"
+    SIMILAR = Kind.SIMILAR.value, "similar"
 
 
 class DetectionRun(models.Model):
@@ -108,6 +124,19 @@ class Pair(models.Model):
         help_text="Of the latest decision that stands. Kept by dedup/review.py.",
     )
     best_score = models.FloatField(default=0.0, help_text="The highest score of its evidence that is not stale, 0..1.")
+    verdict = models.CharField(
+        max_length=9,
+        choices=Verdict.choices,
+        blank=True,
+        db_default="",
+        help_text="Of the full comparison. Kept by dedup/judging.py.",
+    )
+    probability = models.FloatField(null=True, help_text="How probable the verdict is, 0..1.")
+    duplicate_probability = models.FloatField(null=True, help_text="How probable it is that the two are duplicates.")
+    reasons = models.JSONField(
+        default=list, db_default=[], help_text="What an editor should know of the pair, a sentence each."
+    )
+    joins = models.BooleanField(db_default=False, help_text="Whether the verdict puts the two into one cluster.")
     days_apart = models.PositiveIntegerField(help_text="Days between the two days of publication.")
     same_newspaper = models.BooleanField()
     found_at = models.DateTimeField(default=timezone.now)
@@ -121,7 +150,11 @@ class Pair(models.Model):
             models.CheckConstraint(condition=Q(left__lt=F("right")), name="pair_in_order"),
             models.CheckConstraint(condition=Q(best_score__range=(0, 1)), name="pair_score_range"),
         ]
-        indexes = [models.Index(fields=["state", "-best_score", "id"], name="pair_queue")]
+        indexes = [
+            models.Index(fields=["state", "-best_score", "id"], name="pair_queue"),
+            models.Index(fields=["state", "-duplicate_probability", "id"], name="pair_queue_by_verdict"),
+            models.Index(fields=["left"], condition=Q(joins=True), name="pair_joins"),
+        ]
 
     def __str__(self) -> str:
         return f"Pair {self.pk}"
@@ -133,7 +166,6 @@ class Evidence(models.Model):
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="evidence")
     pass_name = models.CharField(max_length=20)
     score = models.FloatField(help_text="0..1")
-    joins = models.BooleanField(help_text="Whether this evidence alone puts the two articles into one cluster.")
     details = models.JSONField(default=dict)
     run = models.ForeignKey(DetectionRun, on_delete=models.PROTECT, related_name="evidence")
     stale = models.BooleanField(default=False)
@@ -153,6 +185,78 @@ class Evidence(models.Model):
         return f"{self.pass_name} {self.score:.3f}"
 
 
+class JudgedMonth(models.Model):
+    """What the pairs of a month were judged by: they are judged anew when that changes."""
+
+    month = models.DateField(primary_key=True, help_text="Its first day.")
+    fingerprint = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return f"{self.month:%Y-%m}"
+
+
+class HeadlineForm(models.Model):
+    """An article's headline with numbers, months and weekdays masked: what the headlines of a series share."""
+
+    article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="headline_form")
+    newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="+")
+    date = models.DateField()
+    form = models.TextField()
+    revision = models.BigIntegerField(help_text="Of the article whose headline it was.")
+
+    class Meta:
+        indexes = [models.Index("newspaper", MD5("form"), name="headline_form")]
+
+    def __str__(self) -> str:
+        return self.form
+
+
+class Series(models.Model):
+    """Headlines of one form in one newspaper on many days: a column, a forecast, yesterday's rates."""
+
+    newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="series")
+    form = models.TextField()
+    headline = models.TextField(help_text="Of its latest article.")
+    articles = models.PositiveIntegerField()
+    days = models.PositiveIntegerField(help_text="Days on which one was published.")
+    first_day = models.DateField()
+    last_day = models.DateField()
+    ruled_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Who made it a rule that its articles are never duplicates of each other.",
+    )
+    ruled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-articles", "id"]
+        verbose_name_plural = "series"
+        constraints = [models.UniqueConstraint("newspaper", MD5("form"), name="one_row_a_series")]
+
+    def __str__(self) -> str:
+        return self.headline
+
+
+class FittedModel(models.Model):
+    """A verdict model that was learnt from an installation's own decisions. At most one is in use."""
+
+    content = models.TextField(help_text="As dedup/verdict_model.py writes it.")
+    decisions = models.PositiveIntegerField(help_text="Decided pairs that it was learnt from.")
+    fitted_at = models.DateTimeField(default=timezone.now)
+    in_use = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["in_use"], condition=Q(in_use=True), name="one_model_in_use"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Model {self.pk}"
+
+
 class Cluster(models.Model):
     """Articles that are one article to a reader. Rebuilt by dedup/clusters.py; keeps its id while it can."""
 
@@ -165,7 +269,9 @@ class Cluster(models.Model):
     )
     state = models.CharField(max_length=9, choices=State.choices, default=State.PROPOSED)
     size = models.PositiveIntegerField()
-    lowest_score = models.FloatField(help_text="The score of the weakest pair that holds it together, 0..1.")
+    lowest_score = models.FloatField(
+        help_text="Of the pairs that hold it together, the lowest probability of being duplicates, 0..1."
+    )
     first_day = models.DateField()
     last_day = models.DateField()
 

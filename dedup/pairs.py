@@ -12,18 +12,17 @@ from django.db import connection, transaction
 
 from dedup.links import lock_review
 from dedup.models import DetectionRun, RunBlock
-from dedup.passes.base import PassConfig
 from dedup.types import Candidate, Tally, Window
 
 _COPIED_AT_ONCE = 10_000
 
 _CREATE_SQL = """
 CREATE TEMPORARY TABLE found_candidate (
-    left_id bigint, right_id bigint, pass_name text, score double precision, joins boolean, details jsonb
+    left_id bigint, right_id bigint, pass_name text, score double precision, details jsonb
 ) ON COMMIT DROP
 """
 
-_COPY_SQL = "COPY found_candidate (left_id, right_id, pass_name, score, joins, details) FROM STDIN"
+_COPY_SQL = "COPY found_candidate (left_id, right_id, pass_name, score, details) FROM STDIN"
 
 # Editors may have decided on two articles before any pass put them beside each other: by a cluster.
 _INSERT_PAIRS_SQL = """
@@ -50,13 +49,13 @@ ON CONFLICT (left_id, right_id) DO NOTHING
 """
 
 _UPSERT_EVIDENCE_SQL = """
-INSERT INTO dedup_evidence (pair_id, pass_name, score, joins, details, run_id, stale)
-SELECT pair.id, found.pass_name, found.score, found.joins, found.details, %(run_id)s, false
+INSERT INTO dedup_evidence (pair_id, pass_name, score, details, run_id, stale)
+SELECT pair.id, found.pass_name, found.score, found.details, %(run_id)s, false
 FROM found_candidate AS found
 JOIN dedup_pair AS pair ON pair.left_id = found.left_id AND pair.right_id = found.right_id
 ORDER BY pair.id
 ON CONFLICT (pair_id, pass_name) DO UPDATE
-SET score = excluded.score, joins = excluded.joins, details = excluded.details, run_id = excluded.run_id,
+SET score = excluded.score, details = excluded.details, run_id = excluded.run_id,
     stale = false
 """
 
@@ -100,16 +99,14 @@ WHERE best.id = pair.id AND pair.best_score <> best.score
 """
 
 
-def write_block(
-    run_id: int, pass_name: str, config: PassConfig, candidates: Iterable[Candidate], window: Window, tally: Tally
-) -> int:
+def write_block(run_id: int, pass_name: str, candidates: Iterable[Candidate], window: Window, tally: Tally) -> int:
     """Store what a pass finds in a block of days, and the block's mark, in one transaction; return how many pairs.
 
     The candidates stream into a temporary table while the pass finds them: memory holds some thousands.
     """
     began = time.monotonic()
     with transaction.atomic():
-        pairs = _store_candidates(run_id, config, candidates)
+        pairs = _store_candidates(run_id, candidates)
         RunBlock.objects.create(
             run_id=run_id,
             pass_name=pass_name,
@@ -139,7 +136,7 @@ def follow_scores() -> None:
         cursor.execute(_BEST_SCORES_SQL)
 
 
-def _store_candidates(run_id: int, config: PassConfig, candidates: Iterable[Candidate]) -> int:
+def _store_candidates(run_id: int, candidates: Iterable[Candidate]) -> int:
     found = iter(candidates)
     pairs = 0
     with connection.cursor() as cursor:
@@ -149,7 +146,7 @@ def _store_candidates(run_id: int, config: PassConfig, candidates: Iterable[Cand
             pairs += len(batch)
             with cursor.copy(_COPY_SQL) as copy:
                 for each in batch:
-                    copy.write_row(_row(each, config))
+                    copy.write_row(_row(each))
         if pairs:
             cursor.execute("ANALYZE found_candidate")
             lock_review()
@@ -160,6 +157,6 @@ def _store_candidates(run_id: int, config: PassConfig, candidates: Iterable[Cand
     return pairs
 
 
-def _row(each: Candidate, config: PassConfig) -> tuple[Any, ...]:
+def _row(each: Candidate) -> tuple[Any, ...]:
     details = json.dumps(each.evidence, ensure_ascii=False)
-    return (each.left, each.right, each.pass_name, each.score, config.joins(each), details)
+    return (each.left, each.right, each.pass_name, each.score, details)

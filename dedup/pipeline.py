@@ -16,7 +16,9 @@ from django.utils import timezone
 from articles.ingest import newest_revision
 from articles.models import Article
 from dedup.clusters import rebuild_clusters
-from dedup.models import Cluster, DetectionRun, Evidence, Membership, Profile
+from dedup.headlines import update_series
+from dedup.judging import judge_month, months_to_judge
+from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, Verdict
 from dedup.pairs import follow_scores, mark_stale, write_block
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig, Reach
@@ -25,10 +27,14 @@ from dedup.scope import Scope, blocks_for, blocks_of, fingerprint, window_of
 from dedup.types import Candidate, Tally, Window
 from dedup.workers import execute
 
+# What the full comparison is called where passes are named.
+VERDICTS = "verdicts"
+
 # One run at a time on a database, whichever process it is in. Arbitrary, but fixed.
 _RUN_LOCK = 5_112_003
 # So many articles make up for the second of work that starting another process costs.
 ARTICLES_PER_WORKER = 50_000
+PAIRS_PER_WORKER = 2_000
 _LOOKED_UP_AT_ONCE = 1_000
 
 
@@ -139,6 +145,8 @@ def run_detection(run: DetectionRun, configs: Configs, scope: Scope, *, progress
         )
         stale = sum(mark_stale(run, name, scope.answered(name)) for name in scope.passes or PASSES)
         follow_scores()
+        update_series()
+        _judge(run, progress, workers)
         contradictions = len(rebuild_clusters().contradictions)
         _finish(run, DetectionRun.State.DONE, counts=_counts(run, scope, stale, contradictions))
     except KeyboardInterrupt:
@@ -149,6 +157,20 @@ def run_detection(run: DetectionRun, configs: Configs, scope: Scope, *, progress
     except BaseException as error:
         _finish(run, DetectionRun.State.FAILED, error=f"{type(error).__name__}: {error}")
         raise
+
+
+def _judge(run: DetectionRun, progress: Progress, workers: int) -> None:
+    """Compare in full the pairs of every month of which something has changed."""
+    months = months_to_judge(versions_join=run.profile is not None and run.profile.versions_join)
+    pairs = sum(month.pairs for month in months)
+    progress.start(VERDICTS, pairs)
+    execute(
+        months,
+        judge_month,
+        workers=min(workers, max(1, pairs // PAIRS_PER_WORKER)),
+        on_read=lambda _month, judged: progress.read(VERDICTS, judged),
+        on_done=lambda month, judged: progress.advance(VERDICTS, month.pairs, judged),
+    )
 
 
 def _tasks(run: DetectionRun, configs: Configs, scope: Scope, progress: Progress) -> list[BlockTask]:
@@ -171,7 +193,7 @@ def perform_block(task: BlockTask, on_read: Callable[[int], None]) -> int:
     """Find and store what a pass finds in a block; return how many pairs."""
     tally = Tally(on_read)
     candidates = PASSES[task.pass_name].find(task.window, task.config, connection, tally)
-    return write_block(task.run_id, task.pass_name, task.config, candidates, task.window, tally)
+    return write_block(task.run_id, task.pass_name, candidates, task.window, tally)
 
 
 def find_candidates(configs: Configs, scope: Scope, *, progress: Progress) -> Iterator[Candidate]:
@@ -243,6 +265,7 @@ def _counts(run: DetectionRun, scope: Scope, stale: int, contradictions: int) ->
     found = Evidence.objects.found_by(run)
     for name, pairs in found.order_by().values_list("pass_name").annotate(Count("id")):
         passes[name]["pairs"] = pairs
+    verdicts = Pair.objects.filter(best_score__gt=0).values_list("verdict").annotate(Count("id")).order_by()
     clusters, members = Cluster.objects.count(), Membership.objects.count()
     articles = Article.objects.count()
     return run.counts | {
@@ -250,6 +273,7 @@ def _counts(run: DetectionRun, scope: Scope, stale: int, contradictions: int) ->
         "passes": passes,
         "pairs": found.values("pair").distinct().count(),
         "stale": stale,
+        "verdicts": {verdict: dict(verdicts).get(verdict, 0) for verdict in Verdict.values},
         "clusters": clusters,
         "clustered_articles": members,
         "duplicate_articles": members - clusters,

@@ -5,7 +5,7 @@ change of the rules finds the articles that still carry the old forms.
 """
 
 from articles.normalization.text import normalize_text, text_digest
-from articles.normalization.titles import normalize_title
+from articles.normalization.titles import normalize_title, plain_title
 from articles.normalization.urls import canonicalize_url, host_of, normalize_url, url_key
 
 NORMALIZER_VERSION = 1
@@ -17,6 +17,7 @@ __all__ = [
     "normalize_text",
     "normalize_title",
     "normalize_url",
+    "plain_title",
     "text_digest",
     "url_key",
 ]

@@ -43,6 +43,11 @@ def normalize_title(title: str, affixes: Sequence[str] = ()) -> str:
     return "" if longest in _PLACEHOLDERS else longest
 
 
+def plain_title(title: str, affixes: Sequence[str] = ()) -> str:
+    """Return the headline as it is read, without markup and the newspaper's names at either end."""
+    return _without_names(_without_markup(title), _name_keys(tuple(affixes))).strip()
+
+
 def _without_markup(title: str) -> str:
     """Drop tags and decode entities, both of which feeds may have escaped once more."""
     title = _without_tags(title)

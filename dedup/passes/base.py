@@ -40,21 +40,10 @@ class PassConfig:
     enabled: bool = setting(
         True, help="Whether the pass is part of a run.", unit="yes or no", source="a choice of each installation"
     )
-    clusters: bool = setting(
-        True,
-        help="Whether a pair that only this pass found puts its articles into one cluster. "
-        "Otherwise the pair waits in the queue for an editor.",
-        unit="yes or no",
-        source="a choice of each installation",
-    )
 
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):
             _check(each.name, getattr(self, each.name), type(each.default), each.metadata["setting"])
-
-    def joins(self, candidate: Candidate) -> bool:  # noqa: ARG002 - some passes look at its score or evidence
-        """Return whether this pair, found by this pass alone, joins a cluster."""
-        return self.clusters
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from dedup.passes.base import Connection, PassConfig, Reach, setting
@@ -44,7 +45,7 @@ class ExactConfig(PassConfig):
         range=(1, 1000),
         unit="headlines in one newspaper",
         help="One text that a newspaper has under more different headlines than this is what was left of unlike "
-        "articles: its pairs wait in the queue.",
+        "articles: its pairs are similar, not duplicates.",
         source="press releases of which only “About …” was extracted: 30 headlines over one text",
     )
     largest_group: int = setting(
@@ -54,10 +55,6 @@ class ExactConfig(PassConfig):
         help="In a larger group of equal texts each article is paired with the first one alone, not with all others.",
         source="50 equal texts already are 1,225 pairs",
     )
-
-    def joins(self, candidate: Candidate) -> bool:
-        """Return whether this pair, found by this pass alone, joins a cluster."""
-        return self.clusters and candidate.evidence["headlines"] <= self.most_headlines
 
 
 class ExactPass:
@@ -76,12 +73,22 @@ class ExactPass:
         with connection.cursor() as cursor:
             cursor.execute(_SQL, {**scope_parameters(window), "minimum_characters": config.minimum_characters})
             found = grouped_candidates(
-                self.name, cursor, window=window, largest=config.largest_group, star=True, evidence=_headlines
+                self.name,
+                cursor,
+                window=window,
+                largest=config.largest_group,
+                star=True,
+                evidence=partial(_headlines, most=config.most_headlines),
             )
             yield from counted(found, tally)
 
 
-def _headlines(titles: Sequence[str]) -> dict[str, Any]:
-    """Note how many articles share a text, and under how many headlines one newspaper has it at the most."""
+def _headlines(titles: Sequence[str], *, most: int) -> dict[str, Any]:
+    """Note how many articles share a text, and under how many headlines one newspaper has it at the most.
+
+    Where these are too many, the number stands as `leftover` too.
+    """
     newspapers = Counter(title.partition(" ")[0] for title in set(titles))
-    return {"articles": len(titles), "headlines": max(newspapers.values())}
+    headlines = max(newspapers.values())
+    noted = {"articles": len(titles), "headlines": headlines}
+    return noted | {"leftover": headlines} if headlines > most else noted

@@ -39,13 +39,6 @@ class MinhashConfig(NearConfig):
         unit="yes or no",
         source="a choice: it reads whole articles, and pairs over months are templates as often as copies",
     )
-    clusters: bool = setting(
-        False,
-        help="Whether a pair that only this pass found puts its articles into one cluster. "
-        "Otherwise the pair waits in the queue for an editor.",
-        unit="yes or no",
-        source="SNAP News: over all time, weekly scores and forecasts meet, which are templates",
-    )
     threshold: float = setting(
         0.75,
         range=(0.3, 1.0),

@@ -46,13 +46,6 @@ class SentenceConfig(PassConfig):
         unit="yes or no",
         source="a choice: it reads whole articles, and its pairs are similar more often than duplicate",
     )
-    clusters: bool = setting(
-        False,
-        help="Whether a pair that only this pass found puts its articles into one cluster. "
-        "Otherwise the pair waits in the queue for an editor.",
-        unit="yes or no",
-        source="the South African corpus: such pairs are marked as similar, not as duplicates",
-    )
     day_window: int = setting(
         30,
         range=(0, 36_500),

@@ -45,13 +45,6 @@ class StopwordConfig(NearConfig):
         help="Pairs that score at least this are proposed.",
         source="a choice: half of the phrases; read by eye, nearly all such pairs of real news tell one story",
     )
-    cluster_threshold: float = setting(
-        0.8,
-        range=(0.2, 1.0),
-        unit="Jaccard similarity, 0..1",
-        help="A pair that only this pass found joins a cluster from this score on; below it waits in the queue.",
-        source="between 0.5 and 0.8 most pairs that trigrams do not find are updates of a story and templates",
-    )
     prefix: int = setting(
         10_000,
         range=(50, 100_000),
@@ -66,10 +59,6 @@ class StopwordConfig(NearConfig):
         help="An article with fewer shingles is not compared.",
         source="a choice: four phrases are no article",
     )
-
-    def joins(self, candidate: Candidate) -> bool:
-        """Return whether this pair, found by this pass alone, joins a cluster."""
-        return self.clusters and candidate.score >= self.cluster_threshold - sketches.TOLERANCE
 
 
 class _Articles(NamedTuple):

@@ -36,14 +36,6 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u
 class TitleConfig(PassConfig):
     """Settings of the title pass."""
 
-    # A headline such as "LIVE" or "Situation report" stands over many different articles.
-    clusters: bool = setting(
-        False,
-        help="Whether a pair that only this pass found puts its articles into one cluster. "
-        "Otherwise the pair waits in the queue for an editor.",
-        unit="yes or no",
-        source="Skoli: headlines that are used again and again over different articles",
-    )
     days_apart: int = setting(
         0,
         range=(0, 36_500),

@@ -72,18 +72,6 @@ class TrigramConfig(NearConfig):
         "all are. The highest number has it score every pair.",
         source="measured: similarity() takes 0.15 ms a pair, more than all the rest of the pass",
     )
-    cluster_threshold: float = setting(
-        0.8,
-        range=(0.3, 1.0),
-        unit="similarity, 0..1",
-        help="A pair that only this pass found joins a cluster from this score on; below it waits in the queue.",
-        source="between 0.6 and 0.8 most pairs within one newspaper are templates: rates, forecasts, columns",
-    )
-
-    def joins(self, candidate: Candidate) -> bool:
-        """Return whether this pair, found by this pass alone, joins a cluster."""
-        # PostgreSQL's scores are 32-bit floats: 0.8 arrives as the nearest of them.
-        return self.clusters and bool(np.float32(candidate.score) >= np.float32(self.cluster_threshold))
 
 
 class TrigramPass:

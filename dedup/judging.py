@@ -1,0 +1,282 @@
+"""The writer of verdicts: every pair that a pass proposed is compared in full, a month of them at a time.
+
+A verdict rests on the two articles and on what is known of their newspapers around that time: headlines of one form
+within SERIES_DAYS, and what the proposed articles of some weeks have in common. So the pairs of a month are judged
+together, and again whenever any of that has changed: the result is that of judging all.
+"""
+
+from __future__ import annotations
+
+import datetime
+import gc
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+
+from articles.models import Article
+from articles.normalization import plain_title
+from dedup.comparison import compare
+from dedup.headlines import names_of
+from dedup.links import lock_review
+from dedup.models import FittedModel, HeadlineForm, JudgedMonth, Series
+from dedup.series import NO_HABITS, SERIES_DAYS, HeadlineSeries, habits_of
+from dedup.series import Series as KnownSeries
+from dedup.verdict_model import VerdictModel, default_model, dump_model, load_model
+from dedup.verdicts import Kind, Verdict, verdict_of
+from dedup.wording import ArticleText, PreparedArticle, Preparer
+
+# How many days around a month its newspapers' habits are learnt from, and from how many articles at most.
+HABIT_DAYS = 21
+_HABIT_ARTICLES = 3_000
+# Prepared articles that are kept for their next pair, some 50 kB each.
+_KEPT_ARTICLES = 3_000
+_PAIRS_AT_ONCE = 500
+
+_FACTS_SQL = """
+SELECT 'articles', date, count(*), max(revision), 0 FROM articles_article GROUP BY date
+UNION ALL
+SELECT 'pairs', greatest(left_article.date, right_article.date), count(*), sum(pair.id)::bigint,
+       count(*) FILTER (WHERE evidence.details ? 'leftover')
+FROM dedup_pair AS pair
+JOIN articles_article AS left_article ON left_article.id = pair.left_id
+JOIN articles_article AS right_article ON right_article.id = pair.right_id
+LEFT JOIN dedup_evidence AS evidence
+    ON evidence.pair_id = pair.id AND evidence.pass_name = 'exact' AND NOT evidence.stale
+WHERE pair.best_score > 0
+GROUP BY 2
+"""
+
+_PAIRS_SQL = """
+SELECT pair.id, pair.left_id, pair.right_id, coalesce((evidence.details ->> 'leftover')::int, 0)
+FROM dedup_pair AS pair
+JOIN articles_article AS left_article ON left_article.id = pair.left_id
+JOIN articles_article AS right_article ON right_article.id = pair.right_id
+LEFT JOIN dedup_evidence AS evidence
+    ON evidence.pair_id = pair.id AND evidence.pass_name = 'exact' AND NOT evidence.stale
+WHERE pair.best_score > 0
+  AND greatest(left_article.date, right_article.date) BETWEEN %(first_day)s AND %(last_day)s
+ORDER BY greatest(left_article.date, right_article.date), pair.left_id, pair.right_id
+"""
+
+# Of the articles that a pass proposed around the month, the same ones every time, whichever they are.
+_HABITUAL_SQL = """
+SELECT id FROM (
+    SELECT DISTINCT article.id
+    FROM dedup_pair AS pair JOIN articles_article AS article ON article.id IN (pair.left_id, pair.right_id)
+    WHERE pair.best_score > 0 AND article.date BETWEEN %(first_day)s AND %(last_day)s
+) AS proposed
+ORDER BY md5(id::text)
+LIMIT %(most)s
+"""
+
+_CREATE_SQL = """
+CREATE TEMPORARY TABLE judged_pair (
+    id bigint, verdict text, probability double precision, duplicate_probability double precision, reasons jsonb,
+    joins boolean
+) ON COMMIT DROP
+"""
+_COPY_SQL = "COPY judged_pair (id, verdict, probability, duplicate_probability, reasons, joins) FROM STDIN"
+_STORE_SQL = """
+UPDATE dedup_pair AS pair
+SET verdict = judged.verdict, probability = judged.probability, reasons = judged.reasons, joins = judged.joins,
+    duplicate_probability = judged.duplicate_probability
+FROM judged_pair AS judged
+WHERE judged.id = pair.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MonthTask:
+    """The pairs whose later article is of one month, for whichever process takes them."""
+
+    first_day: datetime.date
+    last_day: datetime.date
+    pairs: int
+    model: str  # as dump_model writes it
+    versions_join: bool
+    fingerprint: str
+
+
+class _Pair(NamedTuple):
+    id: int
+    left: int
+    right: int
+    leftover: int  # under how many headlines a newspaper has the text of both, if that is too many; else 0
+
+
+def model_in_use() -> VerdictModel:
+    """Return the model that verdicts are given by: the installation's own, or the one that comes with the program."""
+    fitted = FittedModel.objects.filter(in_use=True).first()
+    return load_model(fitted.content) if fitted else default_model()
+
+
+def months_to_judge(*, versions_join: bool) -> list[MonthTask]:
+    """Return the months of which something has changed that their verdicts rest on, in order."""
+    articles, pairs = _facts()
+    model = dump_model(model_in_use())
+    rules = list(Series.objects.filter(ruled_at__isnull=False).order_by("pk").values_list("newspaper", "form"))
+    known = dict(JudgedMonth.objects.values_list("month", "fingerprint"))
+    tasks = []
+    for first_day in sorted({day.replace(day=1) for day in pairs}):
+        last_day = _next_month(first_day) - datetime.timedelta(days=1)
+        rests_on = [
+            model,
+            versions_join,
+            rules,
+            _between(articles, first_day, last_day, SERIES_DAYS),
+            _between(pairs, first_day, last_day, HABIT_DAYS),
+        ]
+        fingerprint = hashlib.sha256(json.dumps(rests_on).encode()).hexdigest()
+        if known.get(first_day) != fingerprint:
+            count = sum(facts[0] for day, facts in pairs.items() if first_day <= day <= last_day)
+            tasks.append(MonthTask(first_day, last_day, count, model, versions_join, fingerprint))
+    return tasks
+
+
+def judge_month(task: MonthTask, on_judged: Callable[[int], None]) -> int:
+    """Compare the pairs of a month in full and store their verdicts with the month's mark; return how many.
+
+    The pairs are written in one transaction. Memory: the pairs' numbers, and _KEPT_ARTICLES prepared articles.
+    """
+    with _without_collector(), transaction.atomic():
+        court = _Court(task)
+        with connection.cursor() as cursor:
+            cursor.execute(_PAIRS_SQL, {"first_day": task.first_day, "last_day": task.last_day})
+            pairs = [_Pair(*row) for row in cursor]
+            cursor.execute(_CREATE_SQL)
+            for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+                batch = pairs[start : start + _PAIRS_AT_ONCE]
+                rows = list(court.rows(batch))
+                with cursor.copy(_COPY_SQL) as copy:
+                    for row in rows:
+                        copy.write_row(row)
+                on_judged(len(batch))
+            lock_review()
+            cursor.execute(_STORE_SQL)
+            cursor.execute("DROP TABLE judged_pair")
+        JudgedMonth.objects.update_or_create(month=task.first_day, defaults={"fingerprint": task.fingerprint})
+    return len(pairs)
+
+
+class _Court:
+    """Gives the verdicts of a month."""
+
+    def __init__(self, task: MonthTask) -> None:
+        self._task = task
+        self._model = load_model(task.model)
+        self._preparer = Preparer()
+        self._prepared: OrderedDict[int, PreparedArticle] = OrderedDict()
+        self._headlines: dict[int, str] = {}
+        self._series = HeadlineSeries(_headlines_around(task), self._preparer)
+        self._rules = set(Series.objects.filter(ruled_at__isnull=False).values_list("newspaper", "form"))
+        self._habits = habits_of(self._habitual())
+
+    def rows(self, pairs: Sequence[_Pair]) -> Iterator[tuple[Any, ...]]:
+        """Yield the verdict of each pair as it is stored."""
+        self._prepare({article for pair in pairs for article in (pair.left, pair.right)})
+        ruled = self._ruled(pairs)
+        for pair in pairs:
+            verdict = self._verdict(pair, ruled)
+            joins = verdict.kind is Kind.DUPLICATE or (self._task.versions_join and verdict.kind is Kind.VERSION)
+            reasons = json.dumps(verdict.reasons, ensure_ascii=False)
+            yield (pair.id, verdict.kind, verdict.probability, verdict.duplicate_probability, reasons, joins)
+
+    def _verdict(self, pair: _Pair, ruled: dict[int, tuple[int, str]]) -> Verdict:
+        left, right = self._prepared[pair.left], self._prepared[pair.right]
+        comparison = compare(left, right, self._series_of(pair.left), self._series_of(pair.right))
+        verdict = verdict_of(comparison, self._model)
+        if pair.left in ruled and ruled[pair.left] == ruled.get(pair.right):
+            rule = "An editor made it a rule that the articles of this series are never duplicates of each other."
+            return Verdict(Kind.TEMPLATE, 1.0, 0.0, (rule, *verdict.reasons))
+        if pair.leftover:
+            found = f"One newspaper has this text under {pair.leftover} headlines: what was left of unlike articles."
+            return Verdict(Kind.SIMILAR, 1.0 - verdict.duplicate_probability / 2, 0.0, (found, *verdict.reasons))
+        return verdict
+
+    def _series_of(self, article: int) -> KnownSeries:
+        prepared = self._prepared[article]
+        habits = self._habits.get(prepared.newspaper, NO_HABITS)
+        return self._series.series_of(prepared.newspaper, prepared.date, self._headlines[article], habits)
+
+    def _ruled(self, pairs: Sequence[_Pair]) -> dict[int, tuple[int, str]]:
+        """Return the series, of those that are a rule, of the articles that are in one."""
+        if not self._rules:
+            return {}
+        ids = {article for pair in pairs for article in (pair.left, pair.right)}
+        forms = HeadlineForm.objects.filter(pk__in=ids).values_list("pk", "newspaper", "form")
+        return {pk: (newspaper, form) for pk, newspaper, form in forms if (newspaper, form) in self._rules}
+
+    def _habitual(self) -> Iterator[PreparedArticle]:
+        """Yield the articles that the habits of the month's newspapers are learnt from."""
+        around = datetime.timedelta(days=HABIT_DAYS)
+        bounds = {"first_day": self._task.first_day - around, "last_day": self._task.last_day + around}
+        with connection.cursor() as cursor:
+            cursor.execute(_HABITUAL_SQL, {**bounds, "most": _HABIT_ARTICLES})
+            ids = [row[0] for row in cursor]
+        for start in range(0, len(ids), _PAIRS_AT_ONCE):
+            batch = ids[start : start + _PAIRS_AT_ONCE]
+            self._prepare(set(batch))
+            yield from (self._prepared[each] for each in batch)
+
+    def _prepare(self, wanted: set[int]) -> None:
+        """Have these articles ready, and forget those that were not asked for the longest."""
+        for known in wanted & self._prepared.keys():
+            self._prepared.move_to_end(known)
+        missing = Article.objects.filter(pk__in=wanted - self._prepared.keys()).select_related("newspaper")
+        for article in missing.only("date", "headline", "content", "newspaper__name", "newspaper__title_affixes"):
+            headline = plain_title(article.headline, names_of(article.newspaper))
+            self._headlines[article.pk] = headline
+            text = ArticleText(article.newspaper_id, article.date, headline, article.content)
+            self._prepared[article.pk] = self._preparer.prepare(text)
+        while len(self._prepared) > max(_KEPT_ARTICLES, len(wanted)):
+            forgotten, _ = self._prepared.popitem(last=False)
+            del self._headlines[forgotten]
+
+
+def _headlines_around(task: MonthTask) -> Iterator[tuple[int, datetime.date, str]]:
+    around = datetime.timedelta(days=SERIES_DAYS)
+    articles = Article.objects.in_scope(task.first_day - around, task.last_day + around, None)
+    rows = articles.values_list("newspaper", "newspaper__name", "newspaper__title_affixes", "date", "headline")
+    for newspaper, name, affixes, date, headline in rows.iterator(5_000):
+        yield newspaper, date, plain_title(headline, [name, *affixes])
+
+
+Facts = dict[datetime.date, tuple[int, int, int]]
+
+
+def _facts() -> tuple[Facts, Facts]:
+    """Return, by day, what changes when articles or proposed pairs do."""
+    facts: dict[str, Facts] = {"articles": {}, "pairs": {}}
+    with connection.cursor() as cursor:
+        cursor.execute(_FACTS_SQL)
+        for what, day, *numbers in cursor:
+            facts[what][day] = tuple(numbers)
+    return facts["articles"], facts["pairs"]
+
+
+def _between(facts: Facts, first_day: datetime.date, last_day: datetime.date, around: int) -> list[tuple[str, Any]]:
+    margin = datetime.timedelta(days=around)
+    days = sorted(day for day in facts if first_day - margin <= day <= last_day + margin)
+    return [(day.isoformat(), facts[day]) for day in days]
+
+
+def _next_month(day: datetime.date) -> datetime.date:
+    return (day.replace(day=1) + datetime.timedelta(days=32)).replace(day=1)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep the garbage collector from passing over thousands of prepared articles, which have no cycles."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -1,0 +1,19 @@
+"""The default profile also proposes pairs by their sentences: what is never compared in full is never found."""
+
+from django.db import migrations
+
+# One shared sentence of ten, within the window of the trigram pass. On labelled pairs of real news, 15 of 100
+# duplicates are proposed by no other pass; with this one, 2.
+SENTENCE = {"enabled": True, "threshold": 0.1, "day_window": 3}
+
+
+def propose_more(apps, schema_editor):
+    for profile in apps.get_model("dedup", "Profile").objects.filter(is_default=True):
+        profile.settings = {"sentence": SENTENCE} | profile.settings
+        profile.save(update_fields=["settings"])
+
+
+class Migration(migrations.Migration):
+    dependencies = [("dedup", "0006_verdicts_and_series")]
+
+    operations = [migrations.RunPython(propose_more, migrations.RunPython.noop)]
