@@ -34,8 +34,9 @@ from dedup.wording import ArticleText, PreparedArticle, Preparer
 # How many days around a month its newspapers' habits are learnt from, and from how many articles at most.
 HABIT_DAYS = 21
 _HABIT_ARTICLES = 3_000
-# Prepared articles that are kept for their next pair, some 50 kB each.
-_KEPT_ARTICLES = 3_000
+# Prepared articles that a process keeps for their next pair and the next month, some 40 kB each, and words.
+_KEPT_ARTICLES = 4_000
+_KNOWN_WORDS = 400_000
 _PAIRS_AT_ONCE = 500
 
 _FACTS_SQL = """
@@ -164,53 +165,82 @@ def judge_month(task: MonthTask, on_judged: Callable[[int], None]) -> int:
     return len(pairs)
 
 
+class _Prepared(NamedTuple):
+    """An article ready to be compared, as it was at a revision, and the form of its headline."""
+
+    article: PreparedArticle
+    form: str
+    revision: int
+
+
+class _Shelf:
+    """The prepared articles of a process: made once, forgotten when others were asked for since."""
+
+    def __init__(self) -> None:
+        self._preparer = Preparer()
+        self._articles: OrderedDict[int, _Prepared] = OrderedDict()
+
+    def fetch(self, wanted: set[int]) -> dict[int, _Prepared]:
+        """Return these articles."""
+        current = dict(Article.objects.filter(pk__in=wanted & self._articles.keys()).values_list("pk", "revision"))
+        fresh = {pk for pk, revision in current.items() if self._articles[pk].revision == revision}
+        for known in fresh:
+            self._articles.move_to_end(known)
+        missing = Article.objects.filter(pk__in=wanted - fresh).select_related("newspaper", "headline_form")
+        columns = ("date", "headline", "content", "revision", "newspaper__name", "newspaper__title_affixes")
+        for article in missing.only(*columns, "headline_form__form"):
+            self._articles[article.pk] = self._prepared(article)
+            self._articles.move_to_end(article.pk)
+        found = {each: self._articles[each] for each in wanted}
+        while len(self._articles) > _KEPT_ARTICLES:
+            self._articles.popitem(last=False)
+        return found
+
+    def _prepared(self, article: Article) -> _Prepared:
+        if self._preparer.known_words > _KNOWN_WORDS:
+            self._preparer = Preparer()
+        headline = plain_title(article.headline, names_of(article.newspaper))
+        text = ArticleText(article.newspaper_id, article.date, headline, article.content)
+        return _Prepared(self._preparer.prepare(text), article.headline_form.form, article.revision)
+
+
+_SHELF = _Shelf()
+
+
 class _Court:
     """Gives the verdicts of a month."""
 
     def __init__(self, task: MonthTask) -> None:
         self._task = task
         self._model = load_model(task.model)
-        self._preparer = Preparer()
-        self._prepared: OrderedDict[int, PreparedArticle] = OrderedDict()
-        self._headlines: dict[int, str] = {}
-        self._series = HeadlineSeries(_headlines_around(task), self._preparer)
+        self._series = HeadlineSeries(_forms_around(task))
         self._rules = set(Series.objects.filter(ruled_at__isnull=False).values_list("newspaper", "form"))
         self._habits = habits_of(self._habitual())
 
     def rows(self, pairs: Sequence[_Pair]) -> Iterator[tuple[Any, ...]]:
         """Yield the verdict of each pair as it is stored."""
-        self._prepare({article for pair in pairs for article in (pair.left, pair.right)})
-        ruled = self._ruled(pairs)
+        articles = _SHELF.fetch({article for pair in pairs for article in (pair.left, pair.right)})
         for pair in pairs:
-            verdict = self._verdict(pair, ruled)
+            verdict = self._verdict(articles[pair.left], articles[pair.right], pair.leftover)
             joins = verdict.kind is Kind.DUPLICATE or (self._task.versions_join and verdict.kind is Kind.VERSION)
             reasons = json.dumps(verdict.reasons, ensure_ascii=False)
             yield (pair.id, verdict.kind, verdict.probability, verdict.duplicate_probability, reasons, joins)
 
-    def _verdict(self, pair: _Pair, ruled: dict[int, tuple[int, str]]) -> Verdict:
-        left, right = self._prepared[pair.left], self._prepared[pair.right]
-        comparison = compare(left, right, self._series_of(pair.left), self._series_of(pair.right))
+    def _verdict(self, left: _Prepared, right: _Prepared, leftover: int) -> Verdict:
+        comparison = compare(left.article, right.article, self._series_of(left), self._series_of(right))
         verdict = verdict_of(comparison, self._model)
-        if pair.left in ruled and ruled[pair.left] == ruled.get(pair.right):
+        series = (left.article.newspaper, left.form)
+        if series == (right.article.newspaper, right.form) and series in self._rules:
             rule = "An editor made it a rule that the articles of this series are never duplicates of each other."
             return Verdict(Kind.TEMPLATE, 1.0, 0.0, (rule, *verdict.reasons))
-        if pair.leftover:
-            found = f"One newspaper has this text under {pair.leftover} headlines: what was left of unlike articles."
-            return Verdict(Kind.SIMILAR, 1.0 - verdict.duplicate_probability / 2, 0.0, (found, *verdict.reasons))
+        if leftover:
+            found = f"One newspaper has this text under {leftover} headlines: it is what was left of unlike articles."
+            return Verdict(Kind.SIMILAR, 1.0, 0.0, (found, *verdict.reasons))
         return verdict
 
-    def _series_of(self, article: int) -> KnownSeries:
-        prepared = self._prepared[article]
-        habits = self._habits.get(prepared.newspaper, NO_HABITS)
-        return self._series.series_of(prepared.newspaper, prepared.date, self._headlines[article], habits)
-
-    def _ruled(self, pairs: Sequence[_Pair]) -> dict[int, tuple[int, str]]:
-        """Return the series, of those that are a rule, of the articles that are in one."""
-        if not self._rules:
-            return {}
-        ids = {article for pair in pairs for article in (pair.left, pair.right)}
-        forms = HeadlineForm.objects.filter(pk__in=ids).values_list("pk", "newspaper", "form")
-        return {pk: (newspaper, form) for pk, newspaper, form in forms if (newspaper, form) in self._rules}
+    def _series_of(self, each: _Prepared) -> KnownSeries:
+        habits = self._habits.get(each.article.newspaper, NO_HABITS)
+        return self._series.series_of(each.article.newspaper, each.article.date, each.form, habits)
 
     def _habitual(self) -> Iterator[PreparedArticle]:
         """Yield the articles that the habits of the month's newspapers are learnt from."""
@@ -220,31 +250,13 @@ class _Court:
             cursor.execute(_HABITUAL_SQL, {**bounds, "most": _HABIT_ARTICLES})
             ids = [row[0] for row in cursor]
         for start in range(0, len(ids), _PAIRS_AT_ONCE):
-            batch = ids[start : start + _PAIRS_AT_ONCE]
-            self._prepare(set(batch))
-            yield from (self._prepared[each] for each in batch)
-
-    def _prepare(self, wanted: set[int]) -> None:
-        """Have these articles ready, and forget those that were not asked for the longest."""
-        for known in wanted & self._prepared.keys():
-            self._prepared.move_to_end(known)
-        missing = Article.objects.filter(pk__in=wanted - self._prepared.keys()).select_related("newspaper")
-        for article in missing.only("date", "headline", "content", "newspaper__name", "newspaper__title_affixes"):
-            headline = plain_title(article.headline, names_of(article.newspaper))
-            self._headlines[article.pk] = headline
-            text = ArticleText(article.newspaper_id, article.date, headline, article.content)
-            self._prepared[article.pk] = self._preparer.prepare(text)
-        while len(self._prepared) > max(_KEPT_ARTICLES, len(wanted)):
-            forgotten, _ = self._prepared.popitem(last=False)
-            del self._headlines[forgotten]
+            yield from (each.article for each in _SHELF.fetch(set(ids[start : start + _PAIRS_AT_ONCE])).values())
 
 
-def _headlines_around(task: MonthTask) -> Iterator[tuple[int, datetime.date, str]]:
+def _forms_around(task: MonthTask) -> Iterator[tuple[int, datetime.date, str]]:
     around = datetime.timedelta(days=SERIES_DAYS)
-    articles = Article.objects.in_scope(task.first_day - around, task.last_day + around, None)
-    rows = articles.values_list("newspaper", "newspaper__name", "newspaper__title_affixes", "date", "headline")
-    for newspaper, name, affixes, date, headline in rows.iterator(5_000):
-        yield newspaper, date, plain_title(headline, [name, *affixes])
+    forms = HeadlineForm.objects.filter(date__range=(task.first_day - around, task.last_day + around))
+    yield from forms.order_by().values_list("newspaper", "date", "form").iterator(5_000)
 
 
 Facts = dict[datetime.date, tuple[int, int, int]]

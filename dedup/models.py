@@ -205,7 +205,10 @@ class HeadlineForm(models.Model):
     revision = models.BigIntegerField(help_text="Of the article whose headline it was.")
 
     class Meta:
-        indexes = [models.Index("newspaper", MD5("form"), name="headline_form")]
+        indexes = [
+            models.Index("newspaper", MD5("form"), name="headline_form"),
+            models.Index(fields=["date"], name="headline_form_date"),
+        ]
 
     def __str__(self) -> str:
         return self.form

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median_low
 
-from dedup.wording import PreparedArticle, Preparer
+from dedup.wording import PreparedArticle
 
 # How far from an article its series is looked for, both ways: a monthly column is met at least twice.
 SERIES_DAYS = 60
 # A form is recurring when its newspaper prints it on this many days: a story and its follow-up are two.
 RECURRING_DAYS = 3
+# An article that has this share of the sentences of another one is a copy of it, and makes no habit.
+_COPY = 0.9
 # A series is regular when this share of its gaps is the usual one, give or take a day.
 _REGULAR = 0.6
 # Articles that a newspaper is taken to have besides those that are known.
@@ -58,21 +60,20 @@ NO_SERIES = Series()
 class HeadlineSeries:
     """The days on which each newspaper printed headlines of each form."""
 
-    def __init__(self, rows: Iterable[tuple[int, datetime.date, str]], preparer: Preparer | None = None) -> None:
-        """Read rows of newspaper, day of publication and headline (without the newspaper's name), in any order."""
-        self._preparer = preparer or Preparer()
+    def __init__(self, rows: Iterable[tuple[int, datetime.date, str]]) -> None:
+        """Read rows of newspaper, day of publication and form (Preparer.headline_form), in any order."""
         days: defaultdict[tuple[int, str], set[datetime.date]] = defaultdict(set)
-        for newspaper, date, headline in rows:
-            if form := self._preparer.headline_form(headline):
+        for newspaper, date, form in rows:
+            if form:
                 days[newspaper, form].add(date)
         # Most headlines are printed once, and are forgotten here.
         self._days: Mapping[tuple[int, str], list[datetime.date]] = {
             key: sorted(found) for key, found in days.items() if len(found) > 1
         }
 
-    def series_of(self, newspaper: int, date: datetime.date, headline: str, habits: Habits | None = None) -> Series:
+    def series_of(self, newspaper: int, date: datetime.date, form: str, habits: Habits | None = None) -> Series:
         """Return the series of an article."""
-        printed = self._days.get((newspaper, self._preparer.headline_form(headline)), [])
+        printed = self._days.get((newspaper, form), [])
         near = [day for day in printed if abs((day - date).days) <= SERIES_DAYS]
         return Series(len([day for day in near if day != date]), usual_gap(near), habits or NO_HABITS)
 
@@ -91,14 +92,19 @@ def habits_of(articles: Iterable[PreparedArticle]) -> dict[int, Habits]:
     """Return what recurs in each newspaper: forms it printed on RECURRING_DAYS or more days, and its words.
 
     Made from the prepared articles of a block: those that some pass proposed are enough, for a series proposes itself.
+    Copies of an article count once: a text that is printed again is no template.
     """
     days: defaultdict[tuple[int, int], set[datetime.date]] = defaultdict(set)
+    owners: dict[tuple[int, int], int] = {}
     words: defaultdict[int, Counter[str]] = defaultdict(Counter)
     counts: Counter[int] = Counter()
-    for article in articles:
+    for number, article in enumerate(articles):
         counts[article.newspaper] += 1
         words[article.newspaper].update(article.vocabulary)
-        for form in article.sentence_forms:
+        if _is_copy(article, owners):
+            continue
+        for form, key in zip(article.sentence_forms, article.sentence_keys, strict=True):
+            owners[article.newspaper, key] = number
             if form:
                 days[article.newspaper, form].add(article.date)
     forms: defaultdict[int, set[int]] = defaultdict(set)
@@ -113,6 +119,13 @@ def habits_of(articles: Iterable[PreparedArticle]) -> dict[int, Habits]:
         )
         for newspaper, count in counts.items()
     }
+
+
+def _is_copy(article: PreparedArticle, owners: Mapping[tuple[int, int], int]) -> bool:
+    """Return whether nearly all sentences of an article stand in one other article of its newspaper."""
+    found = Counter(owners.get((article.newspaper, key)) for key in article.sentence_keys)
+    del found[None]
+    return bool(found) and max(found.values()) >= _COPY * len(article.sentence_keys)
 
 
 def _weight(frequency: int, articles: int) -> float:

@@ -108,6 +108,11 @@ class Preparer:
     def __init__(self) -> None:
         self._known = _KnownWords()
 
+    @property
+    def known_words(self) -> int:
+        """The number of words that it keeps."""
+        return len(self._known)
+
     def prepare(self, article: ArticleText) -> PreparedArticle:
         """Return the article ready to be compared."""
         shown: list[str] = []

@@ -52,6 +52,24 @@ def test_a_cannot_link_counts_for_whole_must_groups() -> None:
     assert members([Edge(2, 3, 1.0)], must=[(1, 2), (3, 4)], cannot=[(1, 4)]) == [(1, 2), (3, 4)]
 
 
+def test_a_chain_does_not_join_what_was_mostly_found_apart() -> None:
+    """Two pairs of copies, held together by one weak edge, while three other pairs between them are templates."""
+    edges = [Edge(1, 2, 0.99), Edge(3, 4, 0.98), Edge(2, 3, 0.55)]
+    assert members(edges, apart=[(1, 3), (1, 4)]) == [(1, 2), (3, 4)]
+    assert members(edges, apart=[(1, 3)]) == [(1, 2, 3, 4)]
+    assert members([*edges, Edge(1, 4, 0.6)], apart=[(1, 3), (2, 4)]) == [(1, 2, 3, 4)]
+
+
+def test_decisions_outweigh_what_was_found_apart() -> None:
+    assert members([], must=[(1, 2), (2, 3)], apart=[(1, 3), (1, 2)]) == [(1, 2, 3)]
+
+
+def test_a_series_in_which_each_article_is_like_the_next_does_not_become_one_cluster() -> None:
+    chain = [Edge(day, day + 1, 0.6) for day in range(1, 30)]
+    apart = [(one, other) for one in range(1, 31) for other in range(one + 2, min(one + 5, 31))]
+    assert max(map(len, members(chain, apart=apart))) <= 3
+
+
 def test_the_order_of_the_edges_does_not_matter() -> None:
     edges = [Edge(1, 2, 0.9), Edge(2, 3, 0.9), Edge(3, 4, 0.7), Edge(5, 6, 0.6), Edge(4, 5, 0.6)]
     expected = cluster(edges, cannot=[(1, 6)])

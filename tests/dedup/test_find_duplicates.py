@@ -50,7 +50,7 @@ def state_of_the_store() -> tuple:
     members = Membership.objects.order_by("article").values_list("article", "cluster__kept")
     return (
         list(pair_rows),
-        list(evidence.values_list("pair__left", "pair__right", "pass_name", "score", "joins", "stale")),
+        list(evidence.values_list("pair__left", "pair__right", "pass_name", "score", "stale")),
         list(members),
     )
 

@@ -12,7 +12,17 @@ from django.core.management import call_command
 
 from articles.ingest import IncomingArticle, newest_revision, store_articles
 from articles.models import Article, Newspaper
-from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, RunBlock
+from dedup.models import (
+    Cluster,
+    DetectionRun,
+    Evidence,
+    JudgedMonth,
+    Membership,
+    Pair,
+    Profile,
+    RunBlock,
+    Series,
+)
 from dedup.passes import PASSES
 
 pytestmark = pytest.mark.django_db
@@ -44,13 +54,12 @@ def rows(*, stale: bool = False) -> tuple:
                 each.pass_name,
                 *sorted((url[each.pair.left_id], url[each.pair.right_id])),
                 each.score,
-                each.joins,
                 str(each.details),
             )
             for each in evidence
         ),
         sorted(
-            (*sorted((url[each.left_id], url[each.right_id])), each.best_score)
+            (*sorted((url[each.left_id], url[each.right_id])), each.best_score, each.verdict, each.joins)
             for each in Pair.objects.all()
             if each.best_score
         ),
@@ -62,7 +71,7 @@ def rows(*, stale: bool = False) -> tuple:
 
 
 def forget_runs() -> None:
-    for model in (Membership, Cluster, Evidence, Pair, RunBlock, DetectionRun):
+    for model in (Membership, Cluster, Evidence, Pair, RunBlock, DetectionRun, JudgedMonth, Series):
         model.objects.all().delete()
 
 

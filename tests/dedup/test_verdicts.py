@@ -68,10 +68,9 @@ def compared(left: ArticleText, right: ArticleText, *others: ArticleText) -> Com
     everything = [left, right, *others]
     prepared = [preparer.prepare(each) for each in everything]
     habits = habits_of(prepared)
-    headlines = HeadlineSeries([(each.newspaper, each.date, each.headline) for each in everything])
-    series = [
-        headlines.series_of(each.newspaper, each.date, each.headline, habits[each.newspaper]) for each in everything
-    ]
+    rows = [(each.newspaper, each.date, preparer.headline_form(each.headline)) for each in everything]
+    headlines = HeadlineSeries(rows)
+    series = [headlines.series_of(*row, habits[row[0]]) for row in rows]
     return compare(prepared[0], prepared[1], series[0], series[1])
 
 

@@ -88,7 +88,7 @@ def small_blocks(monkeypatch) -> None:
 def found() -> tuple:
     evidence = Evidence.objects.order_by("pair__left", "pair__right", "pass_name")
     return (
-        list(evidence.values_list("pair__left", "pair__right", "pass_name", "score", "joins", "details", "stale")),
+        list(evidence.values_list("pair__left", "pair__right", "pass_name", "score", "details", "stale")),
         list(Pair.objects.order_by("left", "right").values_list("left", "right", "best_score", "state")),
         list(Membership.objects.order_by("article").values_list("article", "cluster__kept")),
     )

@@ -107,19 +107,19 @@ def test_evidence_says_what_was_shared(store) -> None:
     assert found.evidence == {"shared": "ferry sails at noon it says", "articles": 2}
 
 
-def test_a_text_that_one_newspaper_has_under_many_headlines_joins_no_cluster(store) -> None:
+def test_a_text_that_one_newspaper_has_under_many_headlines_is_marked_as_a_leftover(store) -> None:
     text = "About the senator: he was born in Port Selby and sits on the harbour committee."
     config = PASSES["exact"].config_class(most_headlines=3)
 
-    def joins() -> set[bool]:
-        return {config.joins(found) for found in PASSES["exact"].find(DAYS, config, connection)}
+    def leftovers() -> set[int | None]:
+        return {found.evidence.get("leftover") for found in PASSES["exact"].find(DAYS, config, connection)}
 
     for number in range(5):
         store(text, newspaper=f"Paper {number}", headline=f"Wire story in paper number {number}")
-    assert joins() == {True}
+    assert leftovers() == {None}
     for number in range(3):
         store(text, newspaper="Paper 0", headline=f"Wholly other headline {number}")
-    assert joins() == {False}
+    assert leftovers() == {4}
 
 
 @pytest.mark.parametrize(

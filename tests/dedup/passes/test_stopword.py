@@ -181,9 +181,3 @@ def test_a_burst_of_equal_articles_on_one_day_is_found_whole(store) -> None:
         ]
     )
     assert len(find()) == 300 * 299 // 2
-
-
-def test_a_pair_joins_from_the_cluster_threshold_on() -> None:
-    config = StopwordConfig()
-    assert [config.joins(Candidate(1, 2, "stopword", score)) for score in (0.79, 0.8, 1.0)] == [False, True, True]
-    assert not StopwordConfig(clusters=False).joins(Candidate(1, 2, "stopword", 1.0))
