@@ -24,11 +24,8 @@ from dedup.passes import PASSES
 from dedup.passes.base import PassConfig, Reach
 from dedup.profiles import Configs, enabled, snapshot
 from dedup.scope import Scope, blocks_for, blocks_of, fingerprint, window_of
-from dedup.types import Candidate, Tally, Window
+from dedup.types import VERDICTS, Candidate, Tally, Window
 from dedup.workers import execute
-
-# What the full comparison is called where passes are named.
-VERDICTS = "verdicts"
 
 # One run at a time on a database, whichever process it is in. Arbitrary, but fixed.
 _RUN_LOCK = 5_112_003

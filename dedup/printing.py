@@ -26,7 +26,7 @@ from articles.models import Article
 from dedup.audit import AuditedDay
 from dedup.models import DetectionRun, Evidence
 from dedup.reports import PassCount, label, pass_counts, run_facts
-from dedup.types import Candidate
+from dedup.types import VERDICTS, Candidate
 
 _PAIRS_AT_ONCE = 1_000
 
@@ -51,22 +51,29 @@ class RunProgress:
         self._finished: Counter[str] = Counter()
         self._read: Counter[str] = Counter()
 
-    def start(self, pass_name: str, articles: int) -> None:
-        """Begin the bar of a pass."""
-        self._totals[pass_name] = articles
-        self._tasks[pass_name] = self._bars.add_task(label(pass_name), total=articles, pairs=0)
+    def start(self, step: str, total: int) -> None:
+        """Begin the bar of a pass, by articles, or of the full comparison, by pairs."""
+        self._totals[step] = total
+        self._tasks[step] = self._bars.add_task(label(step), total=total, unit=self._unit(step))
 
-    def read(self, pass_name: str, articles: int) -> None:
-        """Move the bar of a pass on inside its one block; the last step waits for the block's end."""
-        self._read[pass_name] += articles
-        total = self._totals[pass_name]
-        self._bars.update(self._tasks[pass_name], completed=min(self._read[pass_name], 0.95 * total))
+    def read(self, step: str, amount: int) -> None:
+        """Move a bar on inside a block; the last step waits for the block's end."""
+        self._read[step] += amount
+        self._show(step)
 
-    def advance(self, pass_name: str, articles: int, pairs: int) -> None:
-        """Move the bar of a pass to the end of a block."""
-        self._pairs[pass_name] += pairs
-        self._finished[pass_name] += articles
-        self._bars.update(self._tasks[pass_name], completed=self._finished[pass_name], pairs=self._pairs[pass_name])
+    def advance(self, step: str, amount: int, pairs: int) -> None:
+        """Move a bar to the end of a block."""
+        self._pairs[step] += pairs
+        self._finished[step] += amount
+        self._show(step)
+
+    def _show(self, step: str) -> None:
+        inside = min(self._read[step], 0.95 * self._totals[step])
+        completed = max(self._finished[step], inside)
+        self._bars.update(self._tasks[step], completed=completed, unit=self._unit(step))
+
+    def _unit(self, step: str) -> str:
+        return "pairs" if step == VERDICTS else f"articles, {self._pairs[step]:,} pairs"
 
 
 @contextmanager
@@ -76,7 +83,7 @@ def progress(*, show: bool) -> Iterator[RunProgress]:
     bars = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:,}/{task.total:,} articles, {task.fields[pairs]:,} pairs"),
+        TextColumn("{task.completed:,.0f}/{task.total:,} {task.fields[unit]}"),
         RateColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),

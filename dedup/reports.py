@@ -7,6 +7,16 @@ from typing import Any
 
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
+from dedup.types import VERDICTS
+
+_STEPS = {VERDICTS: "Full comparison", "audit": "Audit"}
+# What pairs are, of all that stand, as a run counts them.
+_KINDS = {
+    "duplicate": "duplicates",
+    "version": "new versions",
+    "template": "templates",
+    "similar": "merely similar",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,7 @@ def run_facts(run: DetectionRun) -> list[tuple[str, str]]:
         return []
     facts = [
         ("Articles compared", f"{counts['articles']:,}"),
+        *((f"Pairs that are {_KINDS[kind]}", f"{pairs:,}") for kind, pairs in counts.get("verdicts", {}).items()),
         ("Clusters", f"{counts['clusters']:,}"),
         ("Articles in clusters", f"{counts['clustered_articles']:,}"),
         ("Articles that are duplicates", f"{counts['duplicate_articles']:,}"),
@@ -54,7 +65,9 @@ def run_settings(run: DetectionRun) -> list[tuple[str, list[tuple[str, Any]]]]:
 
 
 def label(pass_name: str) -> str:
-    """Return what a pass is called for editors; one that is no longer registered keeps its name."""
+    """Return what a pass, or another step of a run, is called; one that is no longer registered keeps its name."""
+    if pass_name in _STEPS:
+        return _STEPS[pass_name]
     return PASSES[pass_name].label if pass_name in PASSES else pass_name
 
 

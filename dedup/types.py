@@ -5,6 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+# What the full comparison is called where the steps of a run are named, beside the passes.
+VERDICTS = "verdicts"
+
 
 @dataclass(frozen=True, slots=True)
 class Window:

@@ -288,11 +288,11 @@ def test_blocks_that_are_done_are_not_repeated(corpus, monkeypatch) -> None:
     monkeypatch.setattr(scope, "BLOCK_ARTICLES", 1)
     written: list[str] = []
 
-    def interrupted(run_id, name, config, candidates, window, tally):
+    def interrupted(run_id, name, candidates, window, tally):
         if len(written) == 4:
             raise KeyboardInterrupt
         written.append(f"{name} {window.first_day}")
-        return pairs.write_block(run_id, name, config, candidates, window, tally)
+        return pairs.write_block(run_id, name, candidates, window, tally)
 
     monkeypatch.setattr(pipeline, "write_block", interrupted)
     with pytest.raises(SystemExit) as ended:

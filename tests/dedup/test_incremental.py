@@ -198,9 +198,10 @@ def test_a_run_in_which_a_profile_switched_a_pass_off_is_no_ground_for_it_either
     store(OPENINGS[0])
     store(OPENINGS[0])
     find_duplicates()
-    Profile.objects.update(settings={"trigram": {"enabled": False}})
+    usual = Profile.objects.get().settings
+    Profile.objects.update(settings=usual | {"trigram": {"enabled": False}})
     find_duplicates()
-    Profile.objects.update(settings={})
+    Profile.objects.update(settings=usual)
     summary = find_duplicates("--new")
     assert "trigram" not in summary["scope"]["newer_than"]
     assert "exact" in summary["scope"]["newer_than"]

@@ -174,7 +174,7 @@ def test_a_value_out_of_range_is_refused_with_the_range(name) -> None:
 
 
 def test_an_unknown_setting_is_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match="there is no setting 'treshold'; the settings are enabled, clusters"):
+    with pytest.raises(ConfigError, match="there is no setting 'treshold'; the settings are enabled"):
         make_config(PassConfig, {"treshold": 0.7})
 
 
