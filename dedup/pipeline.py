@@ -125,9 +125,18 @@ def store_refused_run(scope: Scope, reason: str, *, profile: Profile, user_id: i
     )
 
 
-def run_detection(run: DetectionRun, configs: Configs, scope: Scope, *, progress: Progress, workers: int = 1) -> None:
-    """Execute a run: every pass over every block, then stale evidence, then clusters. Call inside `run_lock`.
+def run_detection(
+    run: DetectionRun,
+    configs: Configs,
+    scope: Scope,
+    *,
+    progress: Progress,
+    workers: int = 1,
+    verdicts: bool = True,
+) -> None:
+    """Execute a run: every pass over every block, stale evidence, verdicts, clusters. Call inside `run_lock`.
 
+    Without `verdicts` it ends with the evidence: new pairs join no cluster until a run with them.
     Each block's evidence is stored with the block's mark in one transaction: a run that is killed repeats no
     more than the blocks under way, one a worker process. Whatever ends the run early is stored with it and raised.
     """
@@ -142,8 +151,9 @@ def run_detection(run: DetectionRun, configs: Configs, scope: Scope, *, progress
         )
         stale = sum(mark_stale(run, name, scope.answered(name)) for name in scope.passes or PASSES)
         follow_scores()
-        update_series()
-        _judge(run, progress, workers)
+        if verdicts:
+            update_series()
+            _judge(run, progress, workers)
         contradictions = len(rebuild_clusters().contradictions)
         _finish(run, DetectionRun.State.DONE, counts=_counts(run, scope, stale, contradictions))
     except KeyboardInterrupt:

@@ -132,7 +132,8 @@ class Benchmark:
         return Agreement(plain.articles | asked.articles, plain.found | asked.found)
 
     def _find_duplicates(self, pass_name: str, workers: str, threshold: float) -> Usage:
-        command = [sys.executable, "manage.py", "find_duplicates", "--no-progress", "--passes", pass_name]
+        command = [sys.executable, "manage.py", "find_duplicates", "--no-progress", "--no-verdicts"]
+        command += ["--passes", pass_name]
         command += ["--threshold", f"{pass_name}={threshold}"]
         if workers != "default":
             command += ["--workers", workers]

@@ -122,6 +122,15 @@ def test_what_a_verdict_rests_on_has_it_given_anew(corpus, store, change) -> Non
     assert ("kept",) not in set(map(tuple, Pair.objects.values_list("reasons", flat=True)))
 
 
+def test_a_run_without_verdicts_leaves_them_to_the_next(corpus) -> None:
+    find_duplicates("--no-verdicts")
+    assert verdicts(corpus["story"]) == {""}
+    assert not Cluster.objects.exists()
+    find_duplicates()
+    assert verdicts(corpus["story"]) == {"duplicate"}
+    assert Cluster.objects.get().size == 3
+
+
 def test_an_article_far_away_changes_nothing(corpus, store) -> None:
     find_duplicates()
     Pair.objects.update(reasons=["kept"])

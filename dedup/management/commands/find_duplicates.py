@@ -97,6 +97,11 @@ class Command(BaseCommand):
             metavar="N",
             help="afterwards make the plain SQL join on N random days and say whether the trigram pass found the same",
         )
+        parser.add_argument(
+            "--no-verdicts",
+            action="store_true",
+            help="store what the passes find, and leave the verdicts to a later run",
+        )
         parser.add_argument("--dry-run", action="store_true", help="find and print, but store nothing")
         parser.add_argument("--format", choices=("text", "json", "jsonl"), default="text", help="jsonl: a line a pair")
         parser.add_argument("--no-progress", action="store_true", help="no progress bar on the terminal")
@@ -146,7 +151,14 @@ class Command(BaseCommand):
     def _run(self, profile: Profile, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
         run = start_run(configs, scope, profile=profile)
         with printing.progress(show=not options["no_progress"]) as progress:
-            run_detection(run, configs, scope, progress=progress, workers=options["workers"])
+            run_detection(
+                run,
+                configs,
+                scope,
+                progress=progress,
+                workers=options["workers"],
+                verdicts=not options["no_verdicts"],
+            )
         printing.print_run(run, options["format"], self.stdout, detailed=options["verbosity"] > 1)
         if options["audit"]:
             self._audit(configs, scope, options)
