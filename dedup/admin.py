@@ -11,7 +11,7 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from articles.admin import ReadOnlyAdmin
-from dedup.models import Cluster, Decision, DetectionRun, Evidence, Pair, Profile
+from dedup.models import Cluster, Decision, DetectionRun, Evidence, FittedModel, Pair, Profile, Series
 from dedup.passes import PASSES
 from dedup.passes.base import Setting, settings_of
 from dedup.profiles import ProfileError, configs_of
@@ -120,7 +120,7 @@ class DetectionRunAdmin(ReadOnlyAdmin):
 @admin.register(Pair)
 class PairAdmin(ReadOnlyAdmin):
     list_display = ("id", "state", "verdict", "probability", "best_score", "days_apart", "same_newspaper")
-    list_filter = ("state", "same_newspaper")
+    list_filter = ("state", "verdict", "same_newspaper")
     list_select_related = True
     show_full_result_count = False
 
@@ -137,6 +137,19 @@ class EvidenceAdmin(ReadOnlyAdmin):
 class ClusterAdmin(ReadOnlyAdmin):
     list_display = ("id", "state", "size", "lowest_score", "first_day", "last_day")
     list_filter = ("state",)
+
+
+@admin.register(Series)
+class SeriesAdmin(ReadOnlyAdmin):
+    list_display = ("headline", "newspaper", "articles", "days", "first_day", "last_day", "ruled_by", "ruled_at")
+    list_filter = (("ruled_at", admin.EmptyFieldListFilter), "newspaper")
+    list_select_related = ("newspaper", "ruled_by")
+    search_fields = ("headline",)
+
+
+@admin.register(FittedModel)
+class FittedModelAdmin(ReadOnlyAdmin):
+    list_display = ("id", "in_use", "decisions", "fitted_at")
 
 
 @admin.register(Decision)

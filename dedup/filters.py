@@ -7,19 +7,44 @@ from typing import Any, ClassVar
 import django_filters as filters
 from django import forms
 from django.contrib.auth import get_user_model
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Abs
 
 from articles.models import Article, Newspaper
-from dedup.models import Cluster, Decision, Evidence, Pair
+from dedup.models import Cluster, Decision, Evidence, Pair, Series, Verdict
 from dedup.passes import PASSES
+from dedup.series_rules import pairs_of
 
+# From this probability of being duplicates on, an editor is asked about a pair whatever its verdict is.
+LEAST_PROBABILITY = 0.1
+MAY_BE_DUPLICATES = Q(verdict__in=[Verdict.DUPLICATE, Verdict.VERSION]) | Q(
+    duplicate_probability__gte=LEAST_PROBABILITY
+)
+# A cluster of which one tie is less probable than this is shown as held by a weak pair.
+WEAK_TIE = 0.75
+WEAKLY_HELD = Q(state=Cluster.State.PROPOSED, lowest_score__lt=WEAK_TIE)
+
+# By probability, only the pairs that have one are listed.
+BY_PROBABILITY = ("", "doubt")
 ORDERINGS = {
-    "": ("highest score first", ("-best_score", "id")),
+    "": ("most probable duplicates first", ("-duplicate_probability", "id")),
+    "doubt": ("most doubtful first", ("doubt", "id")),
+    "-score": ("highest score first", ("-best_score", "id")),
     "score": ("lowest score first", ("best_score", "id")),
     "-date": ("newest first", ("-left__date", "-id")),
     "date": ("oldest first", ("left__date", "id")),
 }
-ANY_STATE = "any"
+# How far a pair is from being a clear case, 0..0.5.
+DOUBT = Abs(F("duplicate_probability") - 0.5)
+ANY = "any"
+UNJUDGED = "unjudged"
+# In the order of the form; the first, which needs no name in the address, is what an editor is asked first.
+VERDICTS = {
+    "": ("may be duplicates", MAY_BE_DUPLICATES),
+    **{kind.value: (kind.label, Q(verdict=kind)) for kind in Verdict},
+    UNJUDGED: ("not yet judged", Q(verdict="")),
+    ANY: ("any", Q()),
+}
 
 
 class DayInput(forms.DateInput):
@@ -59,6 +84,10 @@ def _newspapers(*_args: Any) -> QuerySet[Newspaper]:
     return Newspaper.objects.all()
 
 
+def _series(*_args: Any) -> QuerySet[Series]:
+    return Series.objects.all()
+
+
 def _score(label: str) -> filters.NumberFilter:
     widget = forms.NumberInput(attrs={"min": 0, "max": 1, "step": "any", "placeholder": "0 … 1"})
     return filters.NumberFilter(method=_kept_by_whole, label=label, min_value=0, max_value=1, widget=widget)
@@ -67,6 +96,12 @@ def _score(label: str) -> filters.NumberFilter:
 class PairFilter(_Set):
     """The queue's filter: which pairs, and in which order."""
 
+    verdict = filters.ChoiceFilter(
+        method=_kept_by_whole,
+        choices=[(value, label) for value, (label, _) in VERDICTS.items() if value],
+        label="Verdict",
+        empty_label=VERDICTS[""][0],
+    )
     pass_name = filters.ChoiceFilter(method=_kept_by_whole, label="Pass", empty_label="any pass")
     score_from = _score("Score from")
     score_to = _score("Score to")
@@ -84,7 +119,7 @@ class PairFilter(_Set):
     headline = filters.CharFilter(method="by_headline", label="Words in a headline", max_length=200)
     state = filters.ChoiceFilter(
         method=_kept_by_whole,
-        choices=[*((value, label) for value, label in Pair.State.choices if value != "undecided"), (ANY_STATE, "any")],
+        choices=[*((value, label) for value, label in Pair.State.choices if value != "undecided"), (ANY, "any")],
         label="State",
         empty_label="waiting for a decision",
     )
@@ -95,12 +130,15 @@ class PairFilter(_Set):
         empty_label=ORDERINGS[""][0],
     )
 
+    # Set by the links of a series' page; the list then names the series.
+    series = filters.ModelChoiceFilter(queryset=_series, method="by_series", label="Series", widget=forms.HiddenInput())
+
     class Meta:
         model = Pair
         fields: ClassVar[list[str]] = []
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: Any) -> None:
+        super().__init__(data, Pair.objects.annotate(doubt=DOUBT))
         self.form.fields["pass_name"].choices = [
             ("", "any pass"),
             *((each.name, each.label) for each in PASSES.values()),
@@ -109,11 +147,36 @@ class PairFilter(_Set):
     @property
     def ordering(self) -> tuple[str, ...]:
         """The fields that the chosen order sorts by."""
-        return ORDERINGS[self._values().get("sort") or ""][1]
+        return ORDERINGS[self._sort][1]
+
+    @property
+    def hidden_unjudged(self) -> QuerySet[Pair]:
+        """Return the pairs that would be listed if they had a verdict."""
+        if (self._values().get("verdict") or "") not in ("", ANY) or self._sort not in BY_PROBABILITY:
+            return Pair.objects.none()
+        return self._bounded(self.queryset.filter(verdict=""))
+
+    @property
+    def chosen_series(self) -> Series | None:
+        """The series whose pairs alone are listed."""
+        return self._values().get("series")
+
+    @property
+    def _sort(self) -> str:
+        values = self._values()
+        sort: str = values.get("sort") or ""
+        return "-score" if values.get("verdict") == UNJUDGED and sort in BY_PROBABILITY else sort
 
     def filter_queryset(self, queryset: QuerySet[Pair]) -> QuerySet[Pair]:
         """Return the pairs that pass the filter, in no order."""
-        values = self.form.cleaned_data
+        queryset = queryset.filter(VERDICTS[self.form.cleaned_data.get("verdict") or ""][1])
+        if self._sort in BY_PROBABILITY:
+            queryset = queryset.filter(duplicate_probability__isnull=False)
+        return self._bounded(queryset)
+
+    def _bounded(self, queryset: QuerySet[Pair]) -> QuerySet[Pair]:
+        """Apply every field but the verdict."""
+        values = self._values()
         queryset = super().filter_queryset(queryset)
         queryset = _in_state(queryset, values.get("state"))
         queryset = _scored(queryset, values.get("pass_name"), values.get("score_from"), values.get("score_to"))
@@ -125,11 +188,14 @@ class PairFilter(_Set):
     def by_headline(self, queryset: QuerySet[Pair], _name: str, value: str) -> QuerySet[Pair]:
         return queryset.filter(Q(left__headline__icontains=value) | Q(right__headline__icontains=value))
 
+    def by_series(self, queryset: QuerySet[Pair], _name: str, value: Series) -> QuerySet[Pair]:
+        return pairs_of(value, queryset)
+
 
 def _in_state(pairs: QuerySet[Pair], state: str | None) -> QuerySet[Pair]:
     if not state:
         return pairs.filter(state=Pair.State.UNDECIDED, best_score__gt=0)
-    return pairs if state == ANY_STATE else pairs.filter(state=state)
+    return pairs if state == ANY else pairs.filter(state=state)
 
 
 def _scored(pairs: QuerySet[Pair], pass_name: str | None, low: Any, high: Any) -> QuerySet[Pair]:
@@ -162,6 +228,9 @@ class ClusterFilter(_Set):
     newspaper = filters.ModelChoiceFilter(
         queryset=_newspapers, method="by_newspaper", label="Newspaper", empty_label="any newspaper"
     )
+    held = filters.ChoiceFilter(
+        method="by_tie", choices=[("weak", "by a weak pair")], label="Held together", empty_label="by any pairs"
+    )
 
     class Meta:
         model = Cluster
@@ -170,6 +239,31 @@ class ClusterFilter(_Set):
     def by_newspaper(self, queryset: QuerySet[Cluster], _name: str, value: Newspaper) -> QuerySet[Cluster]:
         members = Article.objects.filter(membership__cluster=OuterRef("pk"), newspaper=value)
         return queryset.filter(Exists(members))
+
+    def by_tie(self, queryset: QuerySet[Cluster], _name: str, _value: str) -> QuerySet[Cluster]:
+        return queryset.filter(WEAKLY_HELD)
+
+
+class SeriesFilter(_Set):
+    """Which series."""
+
+    newspaper = filters.ModelChoiceFilter(queryset=_newspapers, label="Newspaper", empty_label="any newspaper")
+    ruled = filters.ChoiceFilter(
+        method="by_rule",
+        choices=[("yes", "a rule: never duplicates"), ("no", "no rule")],
+        label="Rule",
+        empty_label="with and without a rule",
+    )
+    headline = filters.CharFilter(
+        field_name="headline", lookup_expr="icontains", label="Words in the headline", max_length=200
+    )
+
+    class Meta:
+        model = Series
+        fields: ClassVar[list[str]] = []
+
+    def by_rule(self, queryset: QuerySet[Series], _name: str, value: str) -> QuerySet[Series]:
+        return queryset.filter(ruled_at__isnull=value == "no")
 
 
 class ArticleFilter(_Set):

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from dedup.views import articles, clusters, dashboard, history, pairs, runs
+from dedup.views import articles, clusters, dashboard, history, pairs, runs, series
 
 urlpatterns = [
     path("", dashboard.dashboard, name="dashboard"),
@@ -17,6 +17,10 @@ urlpatterns = [
     path("clusters/<int:cluster_id>/reject/", clusters.cluster_reject, name="cluster_reject"),
     path("clusters/<int:cluster_id>/take-out/", clusters.cluster_take_out, name="cluster_take_out"),
     path("clusters/<int:cluster_id>/keep/", clusters.cluster_keep, name="cluster_keep"),
+    path("series/", series.series_list, name="series_list"),
+    path("series/<int:series_id>/", series.series, name="series"),
+    path("series/<int:series_id>/rule/", series.series_rule, name="series_rule"),
+    path("series/<int:series_id>/end-rule/", series.series_end_rule, name="series_end_rule"),
     path("articles/", articles.articles, name="articles"),
     path("articles/<int:article_id>/", articles.article, name="article"),
     path("runs/", runs.runs, name="runs"),

@@ -8,12 +8,13 @@ from typing import Any
 from django import template
 from django.http import HttpRequest, QueryDict
 from django.template.defaultfilters import pluralize
+from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
 from dedup.differences import Segment
-from dedup.models import Evidence
+from dedup.models import Evidence, Series, Verdict
 from dedup.reports import label
 
 register = template.Library()
@@ -30,6 +31,37 @@ def score(value: float) -> str:
 def percent(share: float) -> str:
     """Write a share of 0..1 as a percentage with one decimal."""
     return f"{share * 100:.1f} %"
+
+
+@register.filter
+def chance(probability: float) -> str:
+    """Write a probability as a whole percentage, cut and not rounded: only what is certain reads 100 %."""
+    if 0 < probability < 0.01:
+        return "under 1 %"
+    return f"{math.floor(probability * 100 + 1e-6)} %"
+
+
+_GLOSSES = {
+    Verdict.DUPLICATE: "The same article, whole or cropped.",
+    Verdict.VERSION: "A later state of the same article, with news of its own.",
+    Verdict.TEMPLATE: "The same form filled with other facts: no duplicates, however alike they look.",
+    Verdict.SIMILAR: "Two articles that have something in common.",
+}
+
+
+@register.filter
+def gloss(verdict: str) -> str:
+    """Say what a verdict means."""
+    return _GLOSSES[Verdict(verdict)]
+
+
+@register.filter
+def extent(series: Series) -> str:
+    """Write how large a series is and how long it runs."""
+    articles = f"{series.articles:,} article{pluralize(series.articles)}"
+    days = f"{series.days:,} day{pluralize(series.days)}"
+    first, last = (date_format(day, "j M Y") for day in (series.first_day, series.last_day))
+    return f"{articles} on {days}, {first} to {last}"
 
 
 @register.filter

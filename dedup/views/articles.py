@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from django.db.models import Q
+from django.db.models import F, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from articles.models import Article
 from dedup.filters import ArticleFilter
+from dedup.headlines import series_of_article
 from dedup.models import Cluster, Pair
 from dedup.views.paging import page_of
 
 PAIRS_SHOWN = 50
+MOST_PROBABLE_FIRST = (F("duplicate_probability").desc(nulls_last=True), "-best_score", "id")
 
 
 def articles(request: HttpRequest) -> HttpResponse:
@@ -30,7 +32,8 @@ def article(request: HttpRequest, article_id: int) -> HttpResponse:
         "article": shown,
         "urls": shown.urls.all(),
         "cluster": Cluster.objects.with_kept().filter(memberships__article=shown).first(),
-        "pairs": pairs.prefetch_related("evidence").order_by("-best_score", "id")[:PAIRS_SHOWN],
+        "pairs": pairs.prefetch_related("evidence").order_by(*MOST_PROBABLE_FIRST)[:PAIRS_SHOWN],
         "pairs_shown": PAIRS_SHOWN,
+        "series": series_of_article(shown),
     }
     return render(request, "dedup/article.html", context)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Count, F, Max, Q, QuerySet
 from django.db.models.functions import Left, Length
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
@@ -16,10 +16,10 @@ from django.urls import reverse
 
 from articles.models import Article
 from dedup import review
-from dedup.filters import ClusterFilter
+from dedup.filters import WEAK_TIE, ClusterFilter
 from dedup.forms import ClusterConfirmForm, MemberForm
 from dedup.links import standing_links
-from dedup.models import Cluster, Decision, Membership, Pair
+from dedup.models import Cluster, Decision, Membership, Pair, Verdict
 from dedup.views.paging import page_of, rows_after, rows_before
 from dedup.views.requests import (
     EditorRequest,
@@ -33,8 +33,10 @@ from dedup.views.requests import (
 )
 
 ORDERING = ("-size", "id")
-# A cluster of a hundred articles may hold thousands of pairs; the strongest ones are shown.
+# A cluster of a hundred articles may hold thousands of pairs; those that say least for it are shown.
 PAIRS_SHOWN = 100
+APART_SHOWN = 5
+_LEAST_PROBABLE_FIRST = (F("duplicate_probability").asc(nulls_last=True), "best_score", "id")
 MEMBERS_SHOWN = 200
 CONTRADICTIONS_SHOWN = 50
 # Of the text of each article: one more than the template shows, which then says that there is more.
@@ -45,7 +47,8 @@ def clusters(request: HttpRequest) -> HttpResponse:
     """List the clusters, the largest first."""
     filterset = ClusterFilter(request.GET, Cluster.objects.with_kept())
     page = page_of(filterset.qs.order_by(*ORDERING), request.GET.get("page"))
-    return render(request, "dedup/clusters.html", {"filter": filterset, "page": page})
+    context = {"filter": filterset, "page": page, "weak_tie": WEAK_TIE}
+    return render(request, "dedup/clusters.html", context)
 
 
 def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
@@ -55,6 +58,7 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
         return _gone(request, cluster_id)
     headlines = dict(Article.objects.filter(membership__cluster=shown).order_by("pk").values_list("pk", "headline"))
     contradictions = _contradictions(headlines)
+    inside = _pairs_inside(shown)
     filterset = ClusterFilter(request.GET, Cluster.objects.all())
     ordered = (filterset.qs, ORDERING, shown)
     context = {
@@ -63,7 +67,10 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
         "members_shown": MEMBERS_SHOWN,
         "article_ids": ",".join(map(str, headlines)),
         "headlines": len(set(headlines.values())),
-        "pairs": _pairs_inside(shown)[:PAIRS_SHOWN],
+        "weakest": _weakest(shown, inside),
+        "weakly_held": shown.state == Cluster.State.PROPOSED and shown.lowest_score < WEAK_TIE,
+        "apart": _apart(inside),
+        "pairs": inside.prefetch_related("evidence").order_by(*_LEAST_PROBABLE_FIRST)[:PAIRS_SHOWN],
         "pairs_shown": PAIRS_SHOWN,
         "contradictions": contradictions[:CONTRADICTIONS_SHOWN],
         "contradictions_left_out": max(len(contradictions) - CONTRADICTIONS_SHOWN, 0),
@@ -190,7 +197,34 @@ def _members(shown: Cluster) -> list[Member]:
 def _pairs_inside(shown: Cluster) -> QuerySet[Pair]:
     members = Membership.objects.filter(cluster=shown).values("article")
     inside = Pair.objects.with_articles().filter(left__in=members, right__in=members)
-    return inside.exclude(state=Pair.State.REJECTED).prefetch_related("evidence").order_by("-best_score", "id")
+    return inside.exclude(state=Pair.State.REJECTED)
+
+
+def _weakest(shown: Cluster, inside: QuerySet[Pair]) -> Pair | None:
+    """Return the pair that holds a cluster together where nothing more probable does."""
+    # A version ties half as much as it is probable (dedup/clusters.py).
+    weakest = Q(verdict=Verdict.DUPLICATE, probability=shown.lowest_score)
+    weakest |= Q(verdict=Verdict.VERSION, probability=2 * shown.lowest_score)
+    return inside.filter(weakest, joins=True, best_score__gt=0).order_by("id").first()
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """The undecided pairs of a cluster that the comparison found to be no copies of each other."""
+
+    templates: int
+    similar: int
+    pairs: QuerySet[Pair]
+
+
+def _apart(inside: QuerySet[Pair]) -> Apart:
+    found = inside.filter(state=Pair.State.UNDECIDED, best_score__gt=0, verdict__in=[Verdict.TEMPLATE, Verdict.SIMILAR])
+    counts = dict(found.order_by().values_list("verdict").annotate(Count("pk")))
+    return Apart(
+        templates=counts.get(Verdict.TEMPLATE, 0),
+        similar=counts.get(Verdict.SIMILAR, 0),
+        pairs=found.order_by("-probability", "id")[:APART_SHOWN],
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,12 +59,19 @@ def write_count(counted: int) -> str:
 
 
 def rows_after(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> QuerySet[Row]:
-    """Return the rows that stand after this one, in order. `ordering` ends with a unique field."""
+    """Return the rows that stand after this one, in order. `ordering` ends with a unique field.
+
+    A row that has no value to be ordered by is in no such list; all others stand after it.
+    """
+    if _is_unordered(ordering, row):
+        return rows.order_by(*ordering)
     return rows.filter(_beyond(ordering, row)).order_by(*ordering)
 
 
 def rows_before(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> QuerySet[Row]:
     """Return the rows that stand before this one, the nearest first."""
+    if _is_unordered(ordering, row):
+        return rows.none()
     reverse = [name[1:] if name.startswith("-") else f"-{name}" for name in ordering]
     return rows_after(rows, reverse, row)
 
@@ -81,6 +88,10 @@ def _beyond(ordering: Sequence[str], row: Model) -> Q:
             further = Q(**{f"{field}__{step}e": value}) & (further | condition)
         condition = further
     return condition
+
+
+def _is_unordered(ordering: Sequence[str], row: Model) -> bool:
+    return any(_value(row, name.removeprefix("-")) is None for name in ordering)
 
 
 def _value(row: Model, path: str) -> Any:

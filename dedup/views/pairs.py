@@ -14,9 +14,10 @@ from django.urls import reverse
 from articles.models import Article
 from dedup import review
 from dedup.differences import Segment, compare_texts
-from dedup.filters import PairFilter
+from dedup.filters import DOUBT, PairFilter
 from dedup.forms import PairDecisionForm
 from dedup.models import Decision, Evidence, Membership, Pair
+from dedup.series_rules import series_of_both
 from dedup.views.paging import count_up_to_ceiling, page_of, rows_after, rows_before, write_count
 from dedup.views.requests import (
     EditorRequest,
@@ -39,18 +40,25 @@ VIEWS = {"": "Side by side", "merged": "Merged", "plain": "Unmarked"}
 
 def queue(request: HttpRequest) -> HttpResponse:
     """List the pairs that pass the filter; without one, those that wait for a decision."""
-    filterset = PairFilter(request.GET, Pair.objects.all())
+    filterset = PairFilter(request.GET)
     # Joins that only the rows need would slow the counting.
     page = page_of(filterset.qs.order_by(*filterset.ordering), request.GET.get("page"))
     rows = {pair.pk: pair for pair in _for_list(Pair.objects.filter(pk__in=[pair.pk for pair in page.rows]))}
-    context = {"filter": filterset, "page": page, "pairs": [rows[pair.pk] for pair in page.rows]}
+    context = {
+        "filter": filterset,
+        "page": page,
+        "pairs": [rows[pair.pk] for pair in page.rows],
+        "unjudged": count_up_to_ceiling(filterset.hidden_unjudged),
+        "series": filterset.chosen_series,
+    }
     return render(request, "dedup/queue.html", context)
 
 
 def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
     """Show the two articles of a pair beside each other, what differs, and what every pass says."""
-    shown = get_object_or_404(Pair.objects.select_related("left__newspaper", "right__newspaper"), pk=pair_id)
-    filterset = PairFilter(request.GET, Pair.objects.all())
+    pairs = Pair.objects.annotate(doubt=DOUBT).select_related("left__newspaper", "right__newspaper")
+    shown = get_object_or_404(pairs, pk=pair_id)
+    filterset = PairFilter(request.GET)
     ordered = (filterset.qs, filterset.ordering, shown)
     decisions = list(with_actors(review.decisions_on(shown)).order_by("-pk"))
     context = {
@@ -62,6 +70,7 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
         "previous": rows_before(*ordered).values_list("pk", flat=True).first(),
         "left_in_queue": write_count(count_up_to_ceiling(filterset.qs)),
         "clusters": _clusters_of(shown.left_id, shown.right_id),
+        "series": series_of_both(shown.left, shown.right),
         "note": refused_note(request),
         "note_length": review.MAX_NOTE_CHARACTERS,
         **_comparison(request, shown.left, shown.right),
@@ -76,7 +85,7 @@ def _address(request: HttpRequest, pair_id: int) -> str:
 @decision_view(_address)
 def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
     """Take a decision on a pair, and go on to the next one of the same selection."""
-    decided = get_object_or_404(Pair.objects.select_related("left"), pk=pair_id)
+    decided = get_object_or_404(Pair.objects.annotate(doubt=DOUBT).select_related("left"), pk=pair_id)
     try:
         values = values_of(PairDecisionForm(request.POST))
         decision = review.decide_pair(pair_id, user=request.user, **values)
@@ -166,7 +175,7 @@ def _clusters_of(left: int, right: int) -> dict[str, Any]:
 
 
 def _next_address(request: HttpRequest, decided: Pair) -> str:
-    filterset = PairFilter(request.GET, Pair.objects.all())
+    filterset = PairFilter(request.GET)
     following = rows_after(filterset.qs, filterset.ordering, decided).values_list("pk", flat=True).first()
     if following is not None:
         return reverse("pair", args=[following]) + query_of(request)
