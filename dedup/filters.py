@@ -27,7 +27,7 @@ WEAKLY_HELD = Q(state=Cluster.State.PROPOSED, lowest_score__lt=WEAK_TIE)
 # By probability, only the pairs that have one are listed.
 BY_PROBABILITY = ("", "doubt")
 ORDERINGS = {
-    "": ("most probable duplicates first", ("-duplicate_probability", "id")),
+    "": ("most probable first", ("-duplicate_probability", "id")),
     "doubt": ("most doubtful first", ("doubt", "id")),
     "-score": ("highest score first", ("-best_score", "id")),
     "score": ("lowest score first", ("best_score", "id")),

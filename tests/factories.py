@@ -7,9 +7,9 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
-from articles.models import Article
+from articles.models import Article, Newspaper
 from dedup.clusters import rebuild_clusters
-from dedup.models import Cluster, DetectionRun, Evidence, Pair, Profile
+from dedup.models import Cluster, DetectionRun, Evidence, HeadlineForm, Pair, Profile, Series
 
 PASSWORD = "a-long-passphrase"  # noqa: S105 - of users that live as long as a test
 
@@ -35,20 +35,49 @@ def make_run(**fields: Any) -> DetectionRun:
     return DetectionRun.objects.create(**{**values, **fields})
 
 
-def make_pair(first: Article, second: Article, *, joins: bool = True, **scores: float) -> Pair:
-    """Return the pair of two articles, with the score that each of these passes gave it (trigram=0.8)."""
+def make_pair(
+    first: Article, second: Article, *, verdict: str = "duplicate", probability: float | None = None, **scores: float
+) -> Pair:
+    """Return the pair of two articles, with the score that each of these passes gave it (trigram=0.8).
+
+    The verdict, "" for none, is as probable as the best score is high, unless told; only duplicates join.
+    """
     left, right = sorted((first, second), key=lambda article: article.pk)
+    best_score = max(scores.values(), default=0.0)
+    probability = best_score if probability is None else probability
     pair = Pair.objects.create(
         left=left,
         right=right,
-        best_score=max(scores.values(), default=0.0),
+        best_score=best_score,
+        verdict=verdict,
+        probability=probability if verdict else None,
+        duplicate_probability=(probability if verdict == "duplicate" else 0.01) if verdict else None,
+        joins=verdict == "duplicate",
         days_apart=abs((left.date - right.date).days),
         same_newspaper=left.newspaper_id == right.newspaper_id,
     )
     run = DetectionRun.objects.first() or make_run()
     for name, score in scores.items():
-        Evidence.objects.create(pair=pair, pass_name=name, score=score, joins=joins, run=run)
+        Evidence.objects.create(pair=pair, pass_name=name, score=score, run=run)
     return pair
+
+
+def make_series(newspaper: Newspaper, form: str, *articles: Article) -> Series:
+    """Return the series of these articles of a newspaper, whose headlines have this form."""
+    HeadlineForm.objects.bulk_create(
+        HeadlineForm(article=each, newspaper=newspaper, date=each.date, form=form, revision=each.revision)
+        for each in articles
+    )
+    days = sorted({each.date for each in articles})
+    return Series.objects.create(
+        newspaper=newspaper,
+        form=form,
+        headline=articles[-1].headline,
+        articles=len(articles),
+        days=len(days),
+        first_day=days[0],
+        last_day=days[-1],
+    )
 
 
 def make_cluster(*articles: Article, score: float = 0.9) -> Cluster:

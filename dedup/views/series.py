@@ -19,7 +19,7 @@ from dedup.views.articles import MOST_PROBABLE_FIRST
 from dedup.views.paging import page_of
 from dedup.views.requests import EditorRequest, decision_view, query_of
 
-PAIRS_SHOWN = 20
+PAIRS_SHOWN = 10
 
 
 def series_list(request: HttpRequest) -> HttpResponse:

@@ -12,18 +12,19 @@ from dedup.profiles import ProfileError, configs_of, default_profile, snapshot
 
 pytestmark = pytest.mark.django_db
 
+# What the default profile begins with.
+PROPOSING = {"sentence": {"enabled": True, "threshold": 0.1, "day_window": 3}}
 
-def test_there_is_a_default_profile_with_every_setting_at_its_default() -> None:
+
+def test_there_is_a_default_profile_that_also_proposes_by_sentences() -> None:
     profile = default_profile()
-    assert (profile.name, profile.settings) == ("default", {})
+    assert (profile.name, profile.settings) == ("default", PROPOSING)
     assert snapshot(configs_of(profile.settings))["trigram"] == {
         "enabled": True,
-        "clusters": True,
         "day_window": 3,
         "prefix": 1000,
         "threshold": 0.6,
         "arbitrated": 100,
-        "cluster_threshold": 0.8,
     }
 
 
@@ -84,15 +85,17 @@ def test_the_form_has_every_setting_with_its_range_and_help(admin) -> None:
 
 def test_saving_stores_only_what_differs_from_the_defaults(admin) -> None:
     profile = default_profile()
-    form = form_of(admin, profile) | {"trigram__threshold": "0.7", "trigram__day_window": "5"}
+    form = form_of(admin, profile) | {"trigram__threshold": "0.7", "trigram__day_window": "5", "versions_join": "on"}
     del form["exact__enabled"]
     response = admin.post(reverse("admin:dedup_profile_change", args=[profile.pk]), form)
     assert response.status_code == 302
     profile.refresh_from_db()
-    assert profile.settings == {"exact": {"enabled": False}, "trigram": {"threshold": 0.7, "day_window": 5}}
+    wanted = PROPOSING | {"exact": {"enabled": False}, "trigram": {"threshold": 0.7, "day_window": 5}}
+    assert profile.versions_join
+    assert profile.settings == wanted
     admin.post(reverse("admin:dedup_profile_change", args=[profile.pk]), form_of(admin, profile))
     profile.refresh_from_db()
-    assert profile.settings == {"exact": {"enabled": False}, "trigram": {"threshold": 0.7, "day_window": 5}}
+    assert profile.settings == wanted
 
 
 def test_a_value_out_of_range_is_refused_on_the_page(admin) -> None:
@@ -101,7 +104,7 @@ def test_a_value_out_of_range_is_refused_on_the_page(admin) -> None:
     html = admin.post(reverse("admin:dedup_profile_change", args=[profile.pk]), form).content.decode()
     assert "Ensure this value is less than or equal to 1.0." in html
     profile.refresh_from_db()
-    assert profile.settings == {}
+    assert profile.settings == PROPOSING
 
 
 def test_a_new_default_takes_the_place_of_the_old_one(admin) -> None:

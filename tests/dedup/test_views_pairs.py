@@ -109,7 +109,7 @@ def test_a_pair_without_evidence(desk: Client, pair: Pair) -> None:
 
 def test_scores_are_cut_and_stale_evidence_is_named(desk: Client, pair: Pair) -> None:
     Evidence.objects.create(
-        pair=pair, pass_name="exact", score=0.99999, joins=True, run=make_run(), stale=True, details={"group_size": 3}
+        pair=pair, pass_name="exact", score=0.99999, run=make_run(), stale=True, details={"group_size": 3}
     )
     page = shown(desk, pair)
 
@@ -318,7 +318,7 @@ def test_the_page_costs_a_fixed_number_of_queries(
     desk: Client, editor: User, pair: Pair, django_assert_num_queries: Any
 ) -> None:
     for name in ("exact", "title"):
-        Evidence.objects.create(pair=pair, pass_name=name, score=0.5, joins=True, run=make_run())
+        Evidence.objects.create(pair=pair, pass_name=name, score=0.5, run=make_run())
     for kind in ("unsure", "confirm"):
         review.decide_pair(pair.pk, kind, user=editor)
     review.take_out(Cluster.objects.get().pk, pair.right_id, user=editor)
