@@ -12,9 +12,9 @@ import pytest
 from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from dedup.models import Cluster, Pair
+from dedup.models import Cluster, Pair, Series
 from tests.conftest import StoreArticle
-from tests.factories import PASSWORD, make_cluster, make_pair, make_user
+from tests.factories import PASSWORD, make_cluster, make_pair, make_series, make_user
 
 ARGUMENTS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
 
@@ -46,6 +46,7 @@ class Desk:
     second: Pair
     other: Pair
     cluster: Cluster
+    series: Series
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def desk(chromium: Browser, transactional_db: None, django_db_serialized_rollbac
     )
     second = make_pair(
         store("Week 4: 41 cases.", headline="Influenza report"),
-        store("Week 5: 58 cases.", headline="Influenza report", newspaper="Inland Gazette"),
+        store("Week 5: 58 cases.", headline="Influenza report", date="2026-03-09"),
         verdict="template",
         trigram=0.85,
     )
@@ -71,7 +72,8 @@ def desk(chromium: Browser, transactional_db: None, django_db_serialized_rollbac
     cluster = make_cluster(
         *(store(headline=f"Ferry sails again, {paper}", newspaper=paper) for paper in papers), score=0.7
     )
-    return Desk(first, second, other, cluster)
+    series = make_series(second.left.newspaper, "influenza report", second.left, second.right)
+    return Desk(first, second, other, cluster, series)
 
 
 def settled(page: Page) -> None:

@@ -156,6 +156,19 @@ def test_everything_works_without_javascript(desk: Desk, open_desk: Opener) -> N
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
 
 
+def test_a_series_is_made_a_rule_with_keyboard_alone_and_without_javascript(desk: Desk, open_desk: Opener) -> None:
+    page = open_desk(java_script_enabled=False)
+    page.goto(f"/pairs/{desk.second.pk}/")
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Series").press("Enter")
+    page.locator(".pair-link").press("Enter")
+    page.get_by_role("button", name="Make it a rule: never duplicates").press("Enter")
+    assert notice(page) == "A rule now: never duplicates of each other. 0 pairs were taken apart."
+    expect(page.get_by_role("heading", name="This is a rule")).to_be_visible()
+    page.get_by_role("button", name="End the rule").press("Enter")
+    expect(page.get_by_role("heading", name="No rule yet")).to_be_visible()
+    expect(page.locator(".rule-history li")).to_have_count(2)
+
+
 def test_the_list_follows_the_filter_and_the_browsers_way_back(desk: Desk, open_desk: Opener) -> None:
     page = open_desk()
     page.goto("/queue/")

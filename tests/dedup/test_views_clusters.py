@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from articles.models import Article
 from dedup import review
+from dedup.clusters import rebuild_clusters
 from dedup.models import Cluster, Decision, Membership, Pair
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
@@ -77,7 +78,8 @@ def test_shows_members_pairs_and_links_to_comparisons(desk: Client, trio: tuple[
         assert article.content in page
     assert f'name="articles" value="{listed_ids(*trio)}"' in page
     assert "3 different headlines." in page
-    assert "The weakest pair that holds them together scores 0.900." in page
+    assert "The weakest pair that holds them together is a duplicate with a probability of 90 %:" in page
+    assert "Held by a weak pair." not in page
     assert page.count("Kept: stands for the cluster") == 1
     others = [article for article in trio if article.pk != cluster.kept_id]
     for article in others:
@@ -312,6 +314,71 @@ def test_a_contradiction_without_a_pair_is_shown(desk: Client, editor: User, tri
     assert re.findall(r'<li><a href="([^"]+)" dir="auto">Pier closed / Pier is shut<', page) == [address]
 
 
+def test_a_weak_tie_is_flagged(desk: Client, store: StoreArticle, trio: tuple[Article, ...]) -> None:
+    strong, weak = make_cluster(store(), store(), score=0.75), make_cluster(*trio, score=0.749)
+    weakest = Pair.objects.filter(left__membership__cluster=weak).order_by("pk")[0]
+    page = shown(desk, weak)
+
+    said = "The weakest pair that holds them together is a duplicate with a probability of 74 %: "
+    assert f'{said}<a href="/pairs/{weakest.pk}/?verdict=any">look at it</a>.' in page
+    assert "<strong>Held by a weak pair.</strong>" in page
+    assert "Held by a weak pair." not in shown(desk, strong)
+    assert listed(desk, held="weak") == [weak.pk]
+    assert listed(desk, held="nonsense") == [weak.pk, strong.pk]
+    rows = desk.get(reverse("clusters")).content.decode().split('class="pair-row')
+    assert ["held by a weak pair" in row for row in rows[1:]] == [True, False]
+
+
+def test_what_decisions_hold_is_not_weak(desk: Client, editor: User, trio: tuple[Article, ...]) -> None:
+    cluster = make_cluster(*trio, score=0.6)
+    review.confirm_cluster(cluster.pk, [article.pk for article in trio], user=editor)
+
+    assert "Held by a weak pair." not in shown(desk, cluster)
+    assert listed(desk, held="weak") == []
+
+
+def test_a_cluster_held_by_a_version_says_so(desk: Client, store: StoreArticle) -> None:
+    first, second = store(), store()
+    pair = make_pair(first, second, verdict="version", probability=0.9, trigram=0.9)
+    Pair.objects.update(joins=True)  # by a profile whose versions join
+    rebuild_clusters([first.pk, second.pk])
+    page = shown(desk, Cluster.objects.get())
+
+    said = "is a new version with a probability of 90 %: "
+    assert f'{said}<a href="/pairs/{pair.pk}/?verdict=any">' in page
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "text"),
+    [
+        (["template"], "1 pair inside was found to be templates of each other"),
+        (
+            ["template", "template", "similar"],
+            "2 pairs inside were found to be templates of each other, 1 merely similar",
+        ),
+        (["similar", "similar"], "2 pairs inside were found to be merely similar"),
+    ],
+)
+def test_pairs_inside_that_the_comparison_parts_are_shown(
+    desk: Client, store: StoreArticle, verdicts: list[str], text: str
+) -> None:
+    articles = [store() for _ in range(4)]
+    cluster = make_cluster(*articles)
+    assert "apart-title" not in shown(desk, cluster)
+    ends = [(1, 2), (1, 3), (2, 3)]
+    apart = [
+        make_pair(articles[left], articles[right], verdict=verdict, probability=0.8, trigram=0.6)
+        for (left, right), verdict in zip(ends, verdicts, strict=False)
+    ]
+    page = shown(desk, cluster)
+
+    assert f'<h2 id="apart-title">{text}</h2>' in page
+    section = page.split('id="apart-title"')[1].split("</section>")[0]
+    assert re.findall(r"/pairs/(\d+)/", section) == [str(pair.pk) for pair in apart]
+    Pair.objects.filter(pk__in=[pair.pk for pair in apart]).update(state="unsure")
+    assert "apart-title" not in shown(desk, cluster)
+
+
 def test_visitors_look_and_do_not_decide(visitor: Client, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
 
@@ -337,7 +404,7 @@ def test_the_page_costs_a_fixed_number_of_queries(
 ) -> None:
     small, large = make_cluster(*trio), make_cluster(*(store() for _ in range(8)))
     # session, user, 2 x permissions, cluster, headlines, standing links, members, URLs, texts, pairs of the kept one,
-    # pairs, evidence, decisions, next, previous
+    # weakest pair, pairs apart, pairs, evidence, decisions, next, previous
     for cluster in (small, large):
-        with django_assert_num_queries(16):
+        with django_assert_num_queries(18):
             shown(desk, cluster)

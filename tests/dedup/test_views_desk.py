@@ -14,13 +14,13 @@ from django.urls import reverse
 from articles.ingest import SeenURL, attach_urls
 from articles.models import Article, ArticleURL, Newspaper
 from dedup import review
-from dedup.models import Decision, Pair
+from dedup.models import Decision, FittedModel, Pair
 from tests.conftest import StoreArticle
-from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_user
+from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_series, make_user
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ["dashboard", "queue", "clusters", "articles", "runs", "history", "password_change"]
+PAGES = ["dashboard", "queue", "clusters", "series_list", "articles", "runs", "history", "password_change"]
 
 
 def text_of(client: Client, address: str, status: int = 200, **query: Any) -> str:
@@ -113,14 +113,35 @@ def test_the_dashboard_counts(desk: Client, store: StoreArticle) -> None:
     assert "Run " in page
 
 
+def test_the_dashboard_counts_what_waits_by_verdict(desk: Client, store: StoreArticle) -> None:
+    for verdict in ("duplicate", "version", "template", "template", "similar", ""):
+        make_pair(store(), store(), verdict=verdict, trigram=0.9)
+    Pair.objects.filter(pk=make_pair(store(), store(), trigram=0.9).pk).update(state="rejected")
+    page = text_of(desk, "/")
+
+    assert "2 pairs wait for a decision" in page
+    counts = re.findall(r'href="/queue/\?verdict=(\w+)"><strong>(\d+)</strong>', page)
+    wanted = [("duplicate", "1"), ("version", "1"), ("template", "2"), ("similar", "1"), ("unjudged", "1")]
+    assert counts == wanted
+
+
+def test_the_dashboard_when_only_clear_cases_are_left(desk: Client, store: StoreArticle) -> None:
+    make_run()
+    make_pair(store(), store(), verdict="template", trigram=0.9)
+    page = text_of(desk, "/")
+
+    assert "Nothing waits for a decision" in page
+    assert "No pair that may be a duplicate is left; what remains are clear cases." in page
+
+
 def test_the_dashboard_costs_a_fixed_number_of_queries(
     desk: Client, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     for _ in range(3):
         make_cluster(store(), store())
         make_run()
-    # session, user, articles, clusters, newspapers, waiting, first, runs, 2 x permissions
-    with django_assert_num_queries(10):
+    # session, user, articles, clusters, newspapers, waiting, first, series, runs, 2 x permissions
+    with django_assert_num_queries(11):
         text_of(desk, "/")
 
 
@@ -156,6 +177,17 @@ def test_an_article_with_its_urls_cluster_and_pairs(desk: Client, store: StoreAr
     assert f'href="/clusters/{cluster.pk}/"' in page
     assert f'href="/pairs/{Pair.objects.get().pk}/"' in page
     text_of(desk, "/articles/4711000000/", status=404)
+
+
+def test_an_article_of_a_series_leads_to_it(desk: Client, store: StoreArticle) -> None:
+    first, second = store(headline="Rates of Monday"), store(headline="Rates of Tuesday", date="2026-03-03")
+    series = make_series(first.newspaper, "rates of #", first, second)
+
+    link = f'<a href="/series/{series.pk}/" dir="auto">Rates of Tuesday</a>'
+    assert f'{link} <span class="aside">(2 articles on 2 days, 2 Mar 2026 to 3 Mar 2026)</span>' in text_of(
+        desk, f"/articles/{first.pk}/"
+    )
+    assert "<h2>Series</h2>" not in text_of(desk, f"/articles/{store().pk}/")
 
 
 # ---- history ----
@@ -316,3 +348,16 @@ def test_articles_are_only_looked_at(staff: Client, store: StoreArticle) -> None
     text_of(staff, "/admin/articles/article/add/", status=403)
     assert staff.post(f"/admin/articles/article/{article.pk}/change/", {"headline": "x"}).status_code == 403
     assert staff.post(f"/admin/articles/article/{article.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_series_and_models_are_only_looked_at(staff: Client, store: StoreArticle) -> None:
+    article = store(headline="Rates of Monday")
+    series = make_series(article.newspaper, "rates of #", article)
+    model = FittedModel.objects.create(content="{}", decisions=120)
+
+    for name, pk in (("series", series.pk), ("fittedmodel", model.pk)):
+        text_of(staff, f"/admin/dedup/{name}/{pk}/change/")
+        text_of(staff, f"/admin/dedup/{name}/add/", status=403)
+        assert staff.post(f"/admin/dedup/{name}/{pk}/delete/", {"post": "yes"}).status_code == 403
+    assert "Rates of Monday" in text_of(staff, "/admin/dedup/series/")
+    assert "120" in text_of(staff, "/admin/dedup/fittedmodel/")

@@ -15,7 +15,7 @@ from articles.models import ArticleURL
 from dedup import review
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, Pair
 from tests.conftest import StoreArticle
-from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_user
+from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_series, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -99,6 +99,55 @@ def test_evidence_in_words(desk: Client, pair: Pair, pass_name: str, details: di
 
     found = page.split('class="evidence"')[1].split("</section>")[0]
     assert re.findall(r'<span class="aside">(.*?)</span>', found) == ([text] if text else [])
+
+
+def test_the_verdict_stands_above_with_its_reasons(desk: Client, pair: Pair) -> None:
+    Pair.objects.filter(pk=pair.pk).update(
+        verdict="template",
+        probability=0.978,
+        duplicate_probability=0.004,
+        reasons=["3 numbers replaced: 41 → 58.", "No <b>sentence</b> is shared."],
+    )
+    page = shown(desk, pair)
+
+    head = page.split('class="judgement judgement-')[1].split("</section>")[0]
+    assert '<span class="verdict verdict-template">Template, 97 %</span>' in head
+    assert "The same form filled with other facts" in head
+    assert "That they are duplicates all the same: under 1 %." in head
+    assert re.findall("<li.*?>(.*?)</li>", head) == [
+        "3 numbers replaced: 41 → 58.",
+        "No &lt;b&gt;sentence&lt;/b&gt; is shared.",
+    ]
+    assert page.index('class="judgement judgement-') < page.index('class="evidence"')
+
+
+@pytest.mark.parametrize(
+    ("probability", "text"), [(1.0, "Duplicate, 100 %"), (0.9999, "Duplicate, 99 %"), (0.58, "Duplicate, 58 %")]
+)
+def test_only_what_is_certain_reads_a_hundred(desk: Client, pair: Pair, probability: float, text: str) -> None:
+    Pair.objects.filter(pk=pair.pk).update(probability=probability, duplicate_probability=probability)
+    page = shown(desk, pair)
+
+    assert f'<span class="verdict verdict-duplicate">{text}</span>' in page
+    assert "all the same" not in page
+
+
+def test_a_pair_without_a_verdict_says_so(desk: Client, store: StoreArticle) -> None:
+    page = shown(desk, make_pair(store(), store(), verdict="", trigram=0.7))
+
+    assert '<span class="verdict verdict-unjudged">not yet judged</span>' in page
+    assert "This pair is compared in full by the next run." in page
+
+
+def test_the_series_of_both_is_named(desk: Client, store: StoreArticle, pair: Pair) -> None:
+    first, second = store(headline="Rates of Monday"), store(headline="Rates of Tuesday")
+    of_series = make_pair(first, second, verdict="template", trigram=0.7)
+    series = make_series(first.newspaper, "rates of #", first, second, pair.left)
+
+    link = f'Both are of the series <a href="/series/{series.pk}/" dir="auto">'
+    assert link in shown(desk, of_series)
+    assert "Both are of the series" not in shown(desk, pair)
+    assert "Both are of the series" not in shown(desk, make_pair(first, store(), trigram=0.7))
 
 
 def test_a_pair_without_evidence(desk: Client, pair: Pair) -> None:

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from dedup.models import Evidence, Pair
 from tests.conftest import StoreArticle
-from tests.factories import make_pair
+from tests.factories import make_pair, make_series
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +40,7 @@ def ids(pairs: dict[str, Pair], *names: str) -> list[int]:
     return [pairs[name].pk for name in names]
 
 
-def test_lists_undecided_pairs_the_highest_score_first(desk: Client, pairs: dict[str, Pair]) -> None:
+def test_lists_undecided_pairs_the_most_probable_duplicates_first(desk: Client, pairs: dict[str, Pair]) -> None:
     assert listed(desk) == ids(pairs, "syndicated", "same paper", "far")
 
 
@@ -80,6 +80,107 @@ def test_filter_and_order(desk: Client, pairs: dict[str, Pair], query: dict[str,
     assert listed(desk, **query) == ids(pairs, *names)
 
 
+@pytest.fixture
+def judged(store: StoreArticle) -> dict[str, Pair]:
+    """Return a pair of each verdict, and two that are doubtful; the scores rise while the probability falls."""
+    made = [
+        ("duplicate", 0.97, "duplicate"),
+        ("doubtful", 0.55, "duplicate"),
+        ("version", 0.8, "version"),
+        ("template", 0.9, "template"),
+        ("similar", 0.85, "similar"),
+        ("unjudged", 0.0, ""),
+    ]
+    pairs = {
+        name: make_pair(store(), store(), verdict=verdict, probability=probability, trigram=0.6 + place / 20)
+        for place, (name, probability, verdict) in enumerate(made)
+    }
+    pairs["other template"] = make_pair(store(), store(), verdict="template", probability=0.6, trigram=0.95)
+    for name, probability in {"version": 0.08, "template": 0.02, "similar": 0.09, "other template": 0.1}.items():
+        Pair.objects.filter(pk=pairs[name].pk).update(duplicate_probability=probability)
+    return pairs
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ({}, ["duplicate", "doubtful", "other template", "version"]),
+        (
+            {"verdict": "any"},
+            ["duplicate", "doubtful", "other template", "similar", "version", "template"],
+        ),
+        ({"verdict": "duplicate"}, ["duplicate", "doubtful"]),
+        ({"verdict": "version"}, ["version"]),
+        ({"verdict": "template"}, ["other template", "template"]),
+        ({"verdict": "similar"}, ["similar"]),
+        ({"verdict": "unjudged"}, ["unjudged"]),
+        ({"verdict": "unjudged", "sort": "doubt"}, ["unjudged"]),
+        ({"verdict": "nonsense"}, ["duplicate", "doubtful", "other template", "version"]),
+        ({"sort": "doubt"}, ["doubtful", "other template", "version", "duplicate"]),
+        ({"sort": "-score"}, ["other template", "version", "doubtful", "duplicate"]),
+        (
+            {"verdict": "any", "sort": "score"},
+            ["duplicate", "doubtful", "version", "template", "similar", "unjudged", "other template"],
+        ),
+    ],
+)
+def test_verdicts_and_orders(desk: Client, judged: dict[str, Pair], query: dict[str, str], names: list[str]) -> None:
+    assert listed(desk, **query) == ids(judged, *names)
+    # Going from pair to pair follows the same order, both ways.
+    chain = ids(judged, *names)
+    for place, number in enumerate(chain):
+        page = desk.get(reverse("pair", args=[number]), query).content.decode()
+        neighbours = re.findall(r'rel="(prev|next)"[^>]* href="/pairs/(\d+)/', page)
+        before = [("prev", str(chain[place - 1]))] if place else []
+        assert neighbours == before + [("next", str(each)) for each in chain[place + 1 : place + 2]]
+
+
+def test_rows_name_their_verdict(desk: Client, judged: dict[str, Pair]) -> None:
+    page = desk.get(reverse("queue"), {"verdict": "any", "sort": "score"}).content.decode()
+
+    assert re.findall(r'<span class="verdict verdict-(\w+)">(.*?)</span>', page) == [
+        ("duplicate", "Duplicate, 97 %"),
+        ("duplicate", "Duplicate, 55 %"),
+        ("version", "Version, 80 %"),
+        ("template", "Template, 90 %"),
+        ("similar", "Similar, 85 %"),
+        ("unjudged", "not yet judged"),
+        ("template", "Template, 60 %"),
+    ]
+
+
+def test_what_the_queue_leaves_out_is_told(desk: Client, judged: dict[str, Pair]) -> None:
+    page = desk.get(reverse("queue")).content.decode()
+
+    assert "Pairs that may be duplicates:" in page
+    assert '<a href="/queue/?verdict=any">all together</a>' in page
+    assert "1 pair of this selection has no verdict yet: the next run compares it in full." in page
+    assert '<a href="/queue/?verdict=unjudged">List it</a>' in page
+    for query in ({"verdict": "template"}, {"sort": "-score", "verdict": "any"}, {"same": "False"}):
+        assert "no verdict yet" not in desk.get(reverse("queue"), query).content.decode()
+
+
+def test_after_a_pair_without_a_verdict_comes_the_first_that_has_one(desk: Client, judged: dict[str, Pair]) -> None:
+    number = judged["unjudged"].pk
+    page = desk.get(reverse("pair", args=[number])).content.decode()
+    first = judged["duplicate"].pk
+
+    assert re.findall(r'rel="(prev|next)"[^>]* href="/pairs/(\d+)/', page) == [("next", str(first))]
+    answer = desk.post(reverse("pair_decide", args=[number]), {"kind": "unsure", "seen": "0"})
+    assert answer["Location"] == f"/pairs/{first}/"
+
+
+def test_the_pairs_of_one_series(desk: Client, store: StoreArticle, judged: dict[str, Pair]) -> None:
+    inside, outside = judged["duplicate"], judged["doubtful"]
+    series = make_series(inside.left.newspaper, "rates of #", inside.left, inside.right, outside.left)
+    page = desk.get(reverse("queue"), {"series": series.pk}).content.decode()
+
+    assert listed(desk, series=series.pk) == [inside.pk]
+    assert "Pairs of one series:" in page
+    assert f'href="/pairs/{inside.pk}/?series={series.pk}">Review these' in page
+    assert f'<input type="hidden" name="series" value="{series.pk}"' in page
+
+
 def test_a_newspaper_is_found_on_either_side(desk: Client, pairs: dict[str, Pair]) -> None:
     newspaper = pairs["syndicated"].right.newspaper_id
 
@@ -108,6 +209,9 @@ def test_a_pass_that_no_longer_finds_a_pair_does_not_list_it(desk: Client, pairs
         {"same": "perhaps"},
         {"state": "nonsense"},
         {"sort": "id; DROP TABLE"},
+        {"verdict": "nonsense"},
+        {"series": "x"},
+        {"series": "4711000000"},
         {"pass_name": "no such pass"},
         {"headline": "nul \x00 byte"},
         {"unknown": "field"},
@@ -160,8 +264,9 @@ def test_hostile_headlines_are_text(desk: Client, store: StoreArticle) -> None:
 def test_costs_the_same_queries_for_two_pairs_and_for_twenty(
     desk: Client, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
-    # session, user, permissions of the user and of the groups, newspapers of the form, page, count, rows, evidence
-    queries = 9
+    # session, user, permissions of the user and of the groups, newspapers of the form, page, count, rows, evidence,
+    # pairs without a verdict
+    queries = 10
     first = store()
     for expected in (2, 20):
         while Pair.objects.count() < expected:
