@@ -13,7 +13,7 @@ from django.db.models.functions import Abs
 from articles.models import Article, Newspaper
 from dedup.models import Cluster, Decision, Evidence, Pair, Series, Verdict
 from dedup.passes import PASSES
-from dedup.series_rules import pairs_of
+from dedup.series_rules import both_of
 
 # From this probability of being duplicates on, an editor is asked about a pair whatever its verdict is.
 LEAST_PROBABILITY = 0.1
@@ -154,7 +154,7 @@ class PairFilter(_Set):
         """Return the pairs that would be listed if they had a verdict."""
         if (self._values().get("verdict") or "") not in ("", ANY) or self._sort not in BY_PROBABILITY:
             return Pair.objects.none()
-        return self._bounded(self.queryset.filter(verdict=""))
+        return self._bounded(self.queryset.filter(duplicate_probability=None))
 
     @property
     def chosen_series(self) -> Series | None:
@@ -189,7 +189,7 @@ class PairFilter(_Set):
         return queryset.filter(Q(left__headline__icontains=value) | Q(right__headline__icontains=value))
 
     def by_series(self, queryset: QuerySet[Pair], _name: str, value: Series) -> QuerySet[Pair]:
-        return pairs_of(value, queryset)
+        return queryset.filter(both_of(value))
 
 
 def _in_state(pairs: QuerySet[Pair], state: str | None) -> QuerySet[Pair]:

@@ -7,14 +7,15 @@ from typing import Any
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet, Value
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import MD5
 from django.utils import timezone
 
 from articles.models import Article
+from articles.querysets import ArticleQuerySet
 from dedup.clusters import rebuild_clusters
 from dedup.links import lock_review
-from dedup.models import HeadlineForm, Pair, Series
+from dedup.models import HeadlineForm, Series
 
 RULE_REASON = "An editor made it a rule that the articles of this series are never duplicates of each other."
 MADE = "made it a rule"
@@ -81,15 +82,15 @@ def history_of(series: Series) -> QuerySet[LogEntry]:
     return entries.select_related("user").order_by("-pk")
 
 
-def articles_of(series: Series) -> QuerySet[Article]:
+def articles_of(series: Series) -> ArticleQuerySet:
     """Return the articles of a series."""
     return Article.objects.filter(Exists(_forms_of(series).filter(article=OuterRef("pk"))))
 
 
-def pairs_of(series: Series, pairs: QuerySet[Pair]) -> QuerySet[Pair]:
-    """Return those of the pairs whose articles both are of a series."""
+def both_of(series: Series) -> Q:
+    """Return the condition that both articles of a pair are of a series."""
     members = _forms_of(series).values("article")
-    return pairs.filter(left__in=members, right__in=members)
+    return Q(left__in=members, right__in=members)
 
 
 def series_of_both(left: Article, right: Article) -> Series | None:
@@ -117,7 +118,7 @@ def _series(series_id: int) -> Series:
 def _judge_by_rule(series: Series) -> list[tuple[int, int]]:
     """Give the series' undecided pairs the verdict of the rule; return those that were joined."""
     with connection.cursor() as cursor:
-        values = {"newspaper": series.newspaper_id, "form": series.form, "reason": RULE_REASON}
+        values: dict[str, Any] = {"newspaper": series.newspaper_id, "form": series.form, "reason": RULE_REASON}
         cursor.execute(_JUDGE_BY_RULE_SQL, values)
         return [(left, right) for left, right, joined in cursor if joined]
 

@@ -36,11 +36,18 @@ def make_run(**fields: Any) -> DetectionRun:
 
 
 def make_pair(
-    first: Article, second: Article, *, verdict: str = "duplicate", probability: float | None = None, **scores: float
+    first: Article,
+    second: Article,
+    *,
+    verdict: str = "duplicate",
+    probability: float | None = None,
+    duplicate_probability: float = 0.01,
+    **scores: float,
 ) -> Pair:
     """Return the pair of two articles, with the score that each of these passes gave it (trigram=0.8).
 
     The verdict, "" for none, is as probable as the best score is high, unless told; only duplicates join.
+    `duplicate_probability`: of any other verdict.
     """
     left, right = sorted((first, second), key=lambda article: article.pk)
     best_score = max(scores.values(), default=0.0)
@@ -51,7 +58,7 @@ def make_pair(
         best_score=best_score,
         verdict=verdict,
         probability=probability if verdict else None,
-        duplicate_probability=(probability if verdict == "duplicate" else 0.01) if verdict else None,
+        duplicate_probability=(probability if verdict == "duplicate" else duplicate_probability) if verdict else None,
         joins=verdict == "duplicate",
         days_apart=abs((left.date - right.date).days),
         same_newspaper=left.newspaper_id == right.newspaper_id,

@@ -58,16 +58,19 @@ def desk(chromium: Browser, transactional_db: None, django_db_serialized_rollbac
         store(f"The pier closes on Monday. {middle} The end.", headline="Pier closes", newspaper="Harbour Post"),
         store(f"The pier closes on Tuesday. {middle} The end.", headline="Pier closed", newspaper="Coast Telegraph"),
         verdict="version",
-        probability=0.8,
+        duplicate_probability=0.45,
         trigram=0.95,
     )
     second = make_pair(
         store("Week 4: 41 cases.", headline="Influenza report"),
         store("Week 5: 58 cases.", headline="Influenza report", date="2026-03-09"),
         verdict="template",
+        duplicate_probability=0.2,
         trigram=0.85,
     )
-    other = make_pair(store(headline="<script>alert(1)</script>"), store(), verdict="similar", title=0.9)
+    other = make_pair(
+        store(headline="<script>alert(1)</script>"), store(), verdict="similar", duplicate_probability=0.3, title=0.9
+    )
     papers = ("Harbour Post", "Coast Telegraph", "Inland Gazette", "Evening Mail")
     cluster = make_cluster(
         *(store(headline=f"Ferry sails again, {paper}", newspaper=paper) for paper in papers), score=0.7

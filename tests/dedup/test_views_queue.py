@@ -84,21 +84,25 @@ def test_filter_and_order(desk: Client, pairs: dict[str, Pair], query: dict[str,
 def judged(store: StoreArticle) -> dict[str, Pair]:
     """Return a pair of each verdict, and two that are doubtful; the scores rise while the probability falls."""
     made = [
-        ("duplicate", 0.97, "duplicate"),
-        ("doubtful", 0.55, "duplicate"),
-        ("version", 0.8, "version"),
-        ("template", 0.9, "template"),
-        ("similar", 0.85, "similar"),
-        ("unjudged", 0.0, ""),
+        ("duplicate", 0.97, "duplicate", 0.97),
+        ("doubtful", 0.55, "duplicate", 0.55),
+        ("version", 0.8, "version", 0.08),
+        ("template", 0.9, "template", 0.02),
+        ("similar", 0.85, "similar", 0.09),
+        ("unjudged", 0.0, "", 0.0),
+        ("other template", 0.6, "template", 0.1),
     ]
-    pairs = {
-        name: make_pair(store(), store(), verdict=verdict, probability=probability, trigram=0.6 + place / 20)
-        for place, (name, probability, verdict) in enumerate(made)
+    return {
+        name: make_pair(
+            store(),
+            store(),
+            verdict=verdict,
+            probability=probability,
+            duplicate_probability=duplicate,
+            trigram=0.6 + place / 20,
+        )
+        for place, (name, probability, verdict, duplicate) in enumerate(made)
     }
-    pairs["other template"] = make_pair(store(), store(), verdict="template", probability=0.6, trigram=0.95)
-    for name, probability in {"version": 0.08, "template": 0.02, "similar": 0.09, "other template": 0.1}.items():
-        Pair.objects.filter(pk=pairs[name].pk).update(duplicate_probability=probability)
-    return pairs
 
 
 @pytest.mark.parametrize(
