@@ -141,7 +141,7 @@ class ClusterAdmin(ReadOnlyAdmin):
 
 @admin.register(Series)
 class SeriesAdmin(ReadOnlyAdmin):
-    list_display = ("headline", "newspaper", "articles", "days", "first_day", "last_day", "ruled_by", "ruled_at")
+    list_display = ("headline", "newspaper", "articles", "last_day", "ruled_by", "ruled_at")
     list_filter = (("ruled_at", admin.EmptyFieldListFilter), "newspaper")
     list_select_related = ("newspaper", "ruled_by")
     search_fields = ("headline",)
