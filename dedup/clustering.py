@@ -10,11 +10,12 @@ Neighbours = dict[int, set[int]]
 
 
 class Edge(NamedTuple):
-    """A pair of article ids that a verdict holds together, and its score in 0..1."""
+    """A pair of article ids that a verdict holds together, and its score in 0..1. Lower ranks join first."""
 
     left: int
     right: int
     score: float
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def cluster(
 ) -> Clustering:
     """Return the clusters of two articles and more.
 
-    Must-links join first, in order; then edges, the strongest first (ties by ids). An edge that would bring
+    Must-links join first, in order; then edges by rank, the strongest first (ties by ids). An edge that would bring
     two cannot-linked articles into one cluster is left out, so the weakest tie of the chain gives way; so is one
     between two groups of which more pairs were found `apart` than edges hold together: a chain must not swallow a
     series. A must-link that would bring cannot-linked articles together joins all the same, and the
@@ -87,7 +88,7 @@ def cluster(
     confirmed = {article: forest.root(article) for article in list(forest.parent)}
     contradictions = sorted({pair for pair in cannot if forest.root(pair[0]) == forest.root(pair[1])})
     barred, parted, tied = _neighbours(cannot), _neighbours(apart), _neighbours(edge[:2] for edge in edges)
-    for edge in sorted(edges, key=lambda edge: (-edge.score, edge.left, edge.right)):
+    for edge in sorted(edges, key=lambda edge: (edge.rank, -edge.score, edge.left, edge.right)):
         first, second = forest.root(edge.left), forest.root(edge.right)
         if first == second or forest.between(first, second, barred):
             continue

@@ -55,8 +55,8 @@ def _edges(articles: Collection[int] | None) -> list[Edge]:
     """Return the pairs that their verdict joins, each with the probability of that verdict."""
     rows = _judged(articles).filter(joins=True).values_list("left", "right", "verdict", "probability")
     return [
-        # A version joins after all duplicates: what it holds together is looser.
-        Edge(left, right, (probability or 0.0) / (1 if verdict == Verdict.DUPLICATE else 2))
+        # Versions join after all duplicates: what they hold together is looser.
+        Edge(left, right, probability or 0.0, rank=int(verdict == Verdict.VERSION))
         for left, right, verdict, probability in rows.order_by().iterator()
     ]
 

@@ -16,6 +16,7 @@ from dedup.wording import Preparer
 # A series has been published on so many days.
 LEAST_DAYS = 5
 _WRITTEN_AT_ONCE = 5_000
+RULE_REASON = "An editor made it a rule that the articles of this series are never duplicates of each other."
 
 # Series that an editor made a rule stay, also when their articles are no longer enough.
 _COUNT_SERIES_SQL = """

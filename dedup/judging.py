@@ -22,7 +22,7 @@ from django.db import connection, transaction
 from articles.models import Article
 from articles.normalization import plain_title
 from dedup.comparison import compare
-from dedup.headlines import names_of
+from dedup.headlines import RULE_REASON, names_of
 from dedup.links import lock_review
 from dedup.models import FittedModel, HeadlineForm, JudgedMonth, Series
 from dedup.series import NO_HABITS, SERIES_DAYS, HeadlineSeries, habits_of
@@ -121,7 +121,7 @@ def months_to_judge(*, versions_join: bool) -> list[MonthTask]:
     """Return the months of which something has changed that their verdicts rest on, in order."""
     articles, pairs = _facts()
     model = dump_model(model_in_use())
-    rules = list(Series.objects.filter(ruled_at__isnull=False).order_by("pk").values_list("newspaper", "form"))
+    rules = list(Series.objects.filter(ruled_at__isnull=False).order_by("pk"))
     known = dict(JudgedMonth.objects.values_list("month", "fingerprint"))
     tasks = []
     for first_day in sorted({day.replace(day=1) for day in pairs}):
@@ -129,7 +129,11 @@ def months_to_judge(*, versions_join: bool) -> list[MonthTask]:
         rests_on = [
             model,
             versions_join,
-            rules,
+            [
+                (rule.newspaper_id, rule.form)
+                for rule in rules
+                if rule.first_day <= last_day and rule.last_day >= first_day
+            ],
             _between(articles, first_day, last_day, SERIES_DAYS),
             _between(pairs, first_day, last_day, HABIT_DAYS),
         ]
@@ -231,8 +235,7 @@ class _Court:
         verdict = verdict_of(comparison, self._model)
         series = (left.article.newspaper, left.form)
         if series == (right.article.newspaper, right.form) and series in self._rules:
-            rule = "An editor made it a rule that the articles of this series are never duplicates of each other."
-            return Verdict(Kind.TEMPLATE, 1.0, 0.0, (rule, *verdict.reasons))
+            return Verdict(Kind.TEMPLATE, 1.0, 0.0, (RULE_REASON, *verdict.reasons))
         if leftover:
             found = f"One newspaper has this text under {leftover} headlines: it is what was left of unlike articles."
             return Verdict(Kind.SIMILAR, 1.0, 0.0, (found, *verdict.reasons))

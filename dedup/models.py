@@ -273,7 +273,7 @@ class Cluster(models.Model):
     state = models.CharField(max_length=9, choices=State.choices, default=State.PROPOSED)
     size = models.PositiveIntegerField()
     lowest_score = models.FloatField(
-        help_text="Of the pairs that hold it together, the lowest probability of being duplicates, 0..1."
+        help_text="Of the pairs that hold it together, the lowest probability of their verdict, 0..1."
     )
     first_day = models.DateField()
     last_day = models.DateField()

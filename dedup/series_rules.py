@@ -14,10 +14,10 @@ from django.utils import timezone
 from articles.models import Article
 from articles.querysets import ArticleQuerySet
 from dedup.clusters import rebuild_clusters
+from dedup.headlines import RULE_REASON
 from dedup.links import lock_review
 from dedup.models import HeadlineForm, Series
 
-RULE_REASON = "An editor made it a rule that the articles of this series are never duplicates of each other."
 MADE = "made it a rule"
 ENDED = "ended the rule"
 

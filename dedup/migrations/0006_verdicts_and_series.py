@@ -99,7 +99,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='cluster',
             name='lowest_score',
-            field=models.FloatField(help_text='Of the pairs that hold it together, the lowest probability of being duplicates, 0..1.'),
+            field=models.FloatField(help_text='Of the pairs that hold it together, the lowest probability of their verdict, 0..1.'),
         ),
         migrations.AddIndex(
             model_name='pair',

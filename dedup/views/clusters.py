@@ -202,10 +202,7 @@ def _pairs_inside(shown: Cluster) -> QuerySet[Pair]:
 
 def _weakest(shown: Cluster, inside: QuerySet[Pair]) -> Pair | None:
     """Return the pair that holds a cluster together where nothing more probable does."""
-    # A version ties half as much as it is probable (dedup/clusters.py).
-    weakest = Q(verdict=Verdict.DUPLICATE, probability=shown.lowest_score)
-    weakest |= Q(verdict=Verdict.VERSION, probability=2 * shown.lowest_score)
-    return inside.filter(weakest, joins=True, best_score__gt=0).order_by("id").first()
+    return inside.filter(probability=shown.lowest_score, joins=True, best_score__gt=0).order_by("id").first()
 
 
 @dataclass(frozen=True, slots=True)
