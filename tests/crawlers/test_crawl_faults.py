@@ -86,7 +86,8 @@ def test_a_crawl_outlives_its_connection_to_the_database(held_page: Site, crawl:
     assert held_page.arrived.wait(60)
     with connection.cursor() as cursor:
         cursor.execute(END_OTHER_CONNECTIONS)
-        assert cursor.fetchall() == [(True,)]
+        # Beside the crawl's own, one of a process of an earlier test may just be ending.
+        assert set(cursor.fetchall()) == {(True,)}
     held_page.release.set()
     output, errors = process.communicate(timeout=60)
     assert (process.returncode, output, errors) == (0, "Fjordbladet: 3 stored, 0 known, 0 failed\n", "")

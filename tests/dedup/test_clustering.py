@@ -98,7 +98,7 @@ def test_random_graphs_match_plain_search_and_keep_every_cannot_link(seed: int) 
 
 def reachable(edges: list[Edge]) -> list[tuple[int, ...]]:
     neighbours: dict[int, set[int]] = {}
-    for left, right, _ in edges:
+    for left, right, *_ in edges:
         neighbours.setdefault(left, set()).add(right)
         neighbours.setdefault(right, set()).add(left)
     found, seen = [], set()
