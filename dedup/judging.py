@@ -11,8 +11,8 @@ import datetime
 import gc
 import hashlib
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -21,7 +21,8 @@ from django.db import connection, transaction
 
 from articles.models import Article
 from articles.normalization import plain_title
-from dedup.comparison import compare
+from dedup.comparison import Comparison, compare
+from dedup.features import features_of
 from dedup.headlines import RULE_REASON, names_of
 from dedup.links import lock_review
 from dedup.models import FittedModel, HeadlineForm, JudgedMonth, Series
@@ -169,6 +170,34 @@ def judge_month(task: MonthTask, on_judged: Callable[[int], None]) -> int:
     return len(pairs)
 
 
+def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[float, ...]]:
+    """Return the features of pairs of stored articles, whether or not a pass proposes them.
+
+    Each is compared with what is known of the month of its later article, as judge_month does. Pairs of articles that
+    have been stored since the last run are left out.
+    """
+    seen = HeadlineForm.objects.filter(pk__in={end for pair in ends for end in pair})
+    days = dict(seen.values_list("pk", "date"))
+    months: defaultdict[datetime.date, list[_Pair]] = defaultdict(list)
+    for left, right in sorted(each for each in ends if days.keys() >= set(each)):
+        months[max(days[left], days[right]).replace(day=1)].append(_Pair(0, left, right, 0))
+    model = dump_model(default_model())
+    found: dict[tuple[int, int], tuple[float, ...]] = {}
+    with _without_collector():
+        for first_day, pairs in sorted(months.items()):
+            last_day = _next_month(first_day) - datetime.timedelta(days=1)
+            court = _Court(MonthTask(first_day, last_day, len(pairs), model, versions_join=False, fingerprint=""))
+            for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+                compared = court.comparisons(pairs[start : start + _PAIRS_AT_ONCE])
+                found.update(((pair.left, pair.right), features_of(each)) for pair, _, _, each in compared)
+    return found
+
+
+def forget_articles() -> None:
+    """Forget the articles that are ready to be compared: in another schema, others have their numbers."""
+    _SHELF.clear()
+
+
 class _Prepared(NamedTuple):
     """An article ready to be compared, as it was at a revision, and the form of its headline."""
 
@@ -200,6 +229,10 @@ class _Shelf:
             self._articles.popitem(last=False)
         return found
 
+    def clear(self) -> None:
+        """Forget all articles."""
+        self._articles.clear()
+
     def _prepared(self, article: Article) -> _Prepared:
         if self._preparer.known_words > _KNOWN_WORDS:
             self._preparer = Preparer()
@@ -223,15 +256,20 @@ class _Court:
 
     def rows(self, pairs: Sequence[_Pair]) -> Iterator[tuple[Any, ...]]:
         """Yield the verdict of each pair as it is stored."""
-        articles = _SHELF.fetch({article for pair in pairs for article in (pair.left, pair.right)})
-        for pair in pairs:
-            verdict = self._verdict(articles[pair.left], articles[pair.right], pair.leftover)
+        for pair, left, right, comparison in self.comparisons(pairs):
+            verdict = self._verdict(left, right, comparison, pair.leftover)
             joins = verdict.kind is Kind.DUPLICATE or (self._task.versions_join and verdict.kind is Kind.VERSION)
             reasons = json.dumps(verdict.reasons, ensure_ascii=False)
             yield (pair.id, verdict.kind, verdict.probability, verdict.duplicate_probability, reasons, joins)
 
-    def _verdict(self, left: _Prepared, right: _Prepared, leftover: int) -> Verdict:
-        comparison = compare(left.article, right.article, self._series_of(left), self._series_of(right))
+    def comparisons(self, pairs: Sequence[_Pair]) -> Iterator[tuple[_Pair, _Prepared, _Prepared, Comparison]]:
+        """Yield each pair with its two articles and their full comparison."""
+        articles = _SHELF.fetch({article for pair in pairs for article in (pair.left, pair.right)})
+        for pair in pairs:
+            left, right = articles[pair.left], articles[pair.right]
+            yield pair, left, right, compare(left.article, right.article, self._series_of(left), self._series_of(right))
+
+    def _verdict(self, left: _Prepared, right: _Prepared, comparison: Comparison, leftover: int) -> Verdict:
         verdict = verdict_of(comparison, self._model)
         series = (left.article.newspaper, left.form)
         if series == (right.article.newspaper, right.form) and series in self._rules:
