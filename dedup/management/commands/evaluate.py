@@ -1,0 +1,217 @@
+"""`manage.py evaluate`: measure passes and verdicts against pairs that people have labelled."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import sys
+from argparse import BooleanOptionalAction
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import FrameType
+from typing import Any, TextIO, cast
+
+from django.core.checks import Tags
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DEFAULT_DB_ALIAS
+
+from dedup import printing
+from dedup.judgement_report import counts_of, judged_pairs, print_report, report
+from dedup.labels import Label, LabelsError, Problem, find_articles, read_labels
+from dedup.models import DetectionRun, FittedModel, Profile
+from dedup.passes import PASSES
+from dedup.pipeline import run_detection, start_run
+from dedup.profiles import Configs, ProfileError, choose_passes, configs_of, default_profile, enabled, profile_named
+from dedup.scope import Scope
+from dedup.scratch import ScratchError, scratch_schema
+from dedup.workers import WorkerDiedError
+
+USAGE, INTERRUPTED = 2, 130
+_NAMES = ", ".join(PASSES)
+_SHOWN_PROBLEMS = 5
+
+
+class Command(BaseCommand):
+    """Read the labels, run if articles are given, measure, print. Results go to stdout, all else to stderr."""
+
+    help = (
+        "Measure how well the passes and the verdicts agree with labelled pairs: precision, recall, F1 and every "
+        "error. The articles are those stored, or those of --articles, which are kept apart and forgotten afterwards."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument(
+            "--articles",
+            metavar="FILE",
+            help="import this file into a schema of its own and run there (default: what is stored and was found)",
+        )
+        parser.add_argument(
+            "--labels",
+            required=True,
+            metavar="FILE",
+            help="JSON lines or CSV, also .gz, with a and b (external ids) or url_a and url_b, label (D, V, T, E, N), "
+            "and if you like weight, stratum, days",
+        )
+        parser.add_argument("--profile", help="with --articles: run with this profile (default: the default profile)")
+        parser.add_argument("--passes", help=f"with --articles: these passes alone, out of {','.join(PASSES)}")
+        parser.add_argument(
+            "--cross-validate",
+            action=BooleanOptionalAction,
+            default=True,
+            help="measure verdicts also by models learnt from the labels of other dates (default: yes)",
+        )
+        parser.add_argument("--format", choices=("text", "json"), default="text")
+        parser.add_argument(
+            "--workers",
+            type=int,
+            default=os.cpu_count() or 1,
+            metavar="N",
+            help="with --articles: at most so many processes (default: one a core)",
+        )
+        parser.add_argument("--no-progress", action="store_true", help="no progress bar on the terminal")
+
+    def handle(self, **options: Any) -> None:
+        """Measure. Exits with 2 for options and files that cannot be used, and with 130 when interrupted."""
+        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
+        signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            labels, problems = read_labels(Path(options["labels"]))
+            _check(options)
+            if options["articles"] is None:
+                result = _measured(labels, problems, _last_run(), options)
+            else:
+                profile = default_profile() if options["profile"] is None else profile_named(options["profile"])
+                result = self._apart(profile, labels, problems, options)
+        except (LabelsError, ProfileError) as error:
+            raise CommandError(f"{error}.", returncode=USAGE) from error
+        except (ScratchError, WorkerDiedError) as error:
+            raise CommandError(f"{error}.") from error
+        except KeyboardInterrupt:
+            self.stderr.write("Interrupted. Nothing of it is kept.")
+            sys.exit(INTERRUPTED)
+        self._tell(result["labels"]["problems"])
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(result, ensure_ascii=False))
+        else:
+            print_report(result, cast("TextIO", self.stdout))
+
+    def _apart(
+        self, profile: Profile, labels: Sequence[Label], problems: list[Problem], options: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Import the articles into a schema of their own, run there, and measure."""
+        configs = _configs(profile, options["passes"])
+        model = FittedModel.objects.filter(in_use=True).first()
+        with scratch_schema():
+            if model:
+                FittedModel.objects.create(content=model.content, decisions=model.decisions, in_use=True)
+            self._import(options)
+            kept = {"settings": profile.settings, "versions_join": profile.versions_join}
+            same, _ = Profile.objects.update_or_create(name=profile.name, defaults=kept)
+            # Nobody else knows of this schema: a run needs no lock here, and none in the store is in the way.
+            run = start_run(configs, Scope(), profile=same)
+            with printing.progress(show=not options["no_progress"]) as progress:
+                run_detection(run, configs, Scope(), progress=progress, workers=options["workers"])
+            return _measured(labels, problems, run, options)
+
+    def _import(self, options: dict[str, Any]) -> None:
+        """Import the articles, and tell of it at the end: an import that breaks off here cannot be gone on with."""
+        told = _Told(terminal=self.stderr.isatty())
+        try:
+            call_command(
+                "import_articles", options["articles"], no_progress=options["no_progress"], stdout=told, stderr=told
+            )
+        except SystemExit:
+            raise KeyboardInterrupt from None
+        self.stderr.write(told.getvalue().rstrip())
+
+    def _tell(self, problems: Sequence[dict[str, Any]]) -> None:
+        for each in problems[:_SHOWN_PROBLEMS]:
+            self.stderr.write(f"line {each['line']}: {each['reason']}")
+        if (more := len(problems) - _SHOWN_PROBLEMS) > 0:
+            self.stderr.write(f"… and {more:,} more rows that do not count; --format json lists them all.")
+
+
+class _Told(io.StringIO):
+    """Keeps what a command says, which shows its progress bar as if it said it on the terminal."""
+
+    def __init__(self, *, terminal: bool) -> None:
+        super().__init__()
+        self._terminal = terminal
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+
+def _check(options: dict[str, Any]) -> None:
+    """Raise ProfileError for options that cannot be meant."""
+    if options["workers"] < 1:
+        raise ProfileError(f"--workers is {options['workers']}; it must be at least 1")
+    if options["articles"] is None and (options["profile"] is not None or options["passes"] is not None):
+        raise ProfileError("--profile and --passes say how --articles are compared; name a file of articles too")
+
+
+def _configs(profile: Profile, listed: str | None) -> Configs:
+    """Return the configs of the run. Raises ProfileError."""
+    configs = configs_of(profile.settings)
+    if listed is not None:
+        configs = choose_passes(configs, [name.strip() for name in listed.split(",")])
+    if not enabled(configs):
+        raise ProfileError(f"no pass is enabled; enable one in the profile or name some with --passes ({_NAMES})")
+    return configs
+
+
+def _last_run() -> DetectionRun:
+    """Return the run whose verdicts are measured. Raises ProfileError where there is none."""
+    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    if run is None:
+        raise ProfileError(
+            "no run has found pairs yet; start manage.py find_duplicates, or name a file with --articles"
+        )
+    return run
+
+
+def _measured(
+    labels: Sequence[Label], problems: Sequence[Problem], run: DetectionRun, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the report on what a run has found. Raises LabelsError where not one label can be used."""
+    found, unknown = find_articles(labels)
+    every = sorted([*problems, *unknown], key=lambda each: each.line)
+    if not found:
+        first = f", for example line {every[0].line}: {every[0].reason}" if every else ": the file is empty"
+        raise LabelsError(f"{options['labels']} has no pair whose two articles are stored{first}")
+    judged = judged_pairs(found)
+    passes = [name for name in PASSES if run.config.get(name, {}).get("enabled")]
+    return {
+        "about": _about(run, options["articles"]),
+        "run": {
+            "number": run.pk if options["articles"] is None else None,
+            "finished_at": run.finished_at and run.finished_at.isoformat(timespec="seconds"),
+            "profile": run.profile_name,
+            "articles": run.counts.get("articles"),
+            "pairs": run.counts.get("pairs"),
+        },
+        "labels": {
+            "read": len(labels) + len(problems),
+            "bad": sum(each.stored for each in every),
+            "not_stored": sum(not each.stored for each in every),
+            **counts_of(judged),
+            "problems": [asdict(each) for each in every],
+        },
+        **report(judged, passes, cross_validated=options["cross_validate"]),
+    }
+
+
+def _about(run: DetectionRun, articles: str | None) -> str:
+    if articles is None:
+        return f"Verdicts in the store, last by run {run.pk} of {run.finished_at:%Y-%m-%d %H:%M} UTC."
+    counts = run.counts
+    return f"{counts['articles']:,} articles of {Path(articles).name}, {counts['pairs']:,} pairs proposed."
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
