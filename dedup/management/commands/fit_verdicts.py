@@ -1,0 +1,188 @@
+"""`manage.py fit_verdicts`: learn how to judge pairs from what editors decided, and say what that would change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.table import Table
+
+from dedup.labels import FoundPair, LabelsError, find_articles, read_labels
+from dedup.learning import SHIPPED, Change, LearningError, Lessons, agreement, change_to, learn, lessons, store, use
+from dedup.models import FittedModel, Pair
+from dedup.verdict_model import LABELS, ModelError
+
+USAGE = 2
+_SHOWN_CHANGES = 20
+_SHOWN_PROBLEMS = 5
+_WIDTH = 120
+_REJUDGED = "The next run of find_duplicates judges all pairs by it."
+
+
+class Command(BaseCommand):
+    """Learn, show, store; switch on only where that is asked for."""
+
+    help = (
+        "Learn from the pairs that editors confirmed and rejected how this installation's articles are judged, and "
+        "show what would change. Nothing changes until --switch-on, or --use, puts the new model in use."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        doing = parser.add_mutually_exclusive_group()
+        doing.add_argument("--switch-on", action="store_true", help="put the new model in use at once")
+        doing.add_argument("--use", metavar="MODEL", help=f"put this model in use: its number, or {SHIPPED}")
+        doing.add_argument("--list", action="store_true", help="list the models, and say which is in use")
+        parser.add_argument(
+            "--labels", metavar="FILE", help="learn from these labelled pairs too; the same files as for evaluate"
+        )
+        parser.add_argument("--format", choices=("text", "json"), default="text")
+
+    def handle(self, **options: Any) -> None:
+        """Do it. Exits with 2 for options and files that cannot be used, and where too little is decided."""
+        try:
+            if options["use"] is not None:
+                self._use(options)
+            elif options["list"]:
+                self._list(options)
+            else:
+                self._learn(options)
+        except (LabelsError, LearningError, ModelError) as error:
+            raise CommandError(f"{error}.", returncode=USAGE) from error
+
+    def _use(self, options: dict[str, Any]) -> None:
+        fitted = use(options["use"])
+        name = f"Model {fitted.pk}" if fitted else "The shipped model"
+        said = json.dumps({"in_use": fitted.pk if fitted else SHIPPED})
+        self.stdout.write(said if options["format"] == "json" else f"{name} is in use. {_REJUDGED}")
+
+    def _list(self, options: dict[str, Any]) -> None:
+        models = list(FittedModel.objects.order_by("pk"))
+        shipped: dict[str, Any] = {
+            "model": SHIPPED,
+            "learnt_at": None,
+            "decisions": 0,
+            "in_use": not any(each.in_use for each in models),
+        }
+        own: list[dict[str, Any]] = [
+            {
+                "model": each.pk,
+                "learnt_at": each.fitted_at.isoformat(timespec="minutes"),
+                "decisions": each.decisions,
+                "in_use": each.in_use,
+            }
+            for each in models
+        ]
+        if options["format"] == "json":
+            self.stdout.write(json.dumps([shipped, *own]))
+            return
+        table = Table("Model", "Learnt at", "Decisions", "In use")
+        for row in (shipped, *own):
+            table.add_row(str(row["model"]), row["learnt_at"] or "", f"{row['decisions']:,}", "yes" * row["in_use"])
+        _print(table, self.stdout)
+
+    def _learn(self, options: dict[str, Any]) -> None:
+        taught = lessons(self._labels(options["labels"]))
+        model = learn(taught)
+        agreed, change = agreement(taught), change_to(model)
+        fitted = store(model, taught.decisions, in_use=options["switch_on"])
+        described = _described(change)
+        if options["format"] == "json":
+            result = {
+                "model": fitted.pk,
+                "in_use": fitted.in_use,
+                "decisions": taught.decisions,
+                "learnt_from": model.learnt_from,
+                "agreement": dict(zip(("tested", "in_use", "learnt"), agreed, strict=True)),
+                "compared": change.compared,
+                "judged": change.judged,
+                "counts": _counts(change),
+                "changed": described,
+            }
+            self.stdout.write(json.dumps(result, ensure_ascii=False))
+            return
+        self._print(fitted, taught, agreed, change, described)
+
+    def _labels(self, path: str | None) -> list[FoundPair]:
+        if path is None:
+            return []
+        labels, problems = read_labels(Path(path))
+        found, unknown = find_articles(labels)
+        every = sorted([*problems, *unknown], key=lambda each: each.line)
+        for each in every[:_SHOWN_PROBLEMS]:
+            self.stderr.write(f"line {each.line}: {each.reason}")
+        if (more := len(every) - _SHOWN_PROBLEMS) > 0:
+            self.stderr.write(f"… and {more:,} more rows that do not count.")
+        return found
+
+    def _print(
+        self,
+        fitted: FittedModel,
+        taught: Lessons,
+        agreed: tuple[int, int, int],
+        change: Change,
+        described: Sequence[dict[str, Any]],
+    ) -> None:
+        counts = ", ".join(f"{sum(pair.label == label for pair in taught.pairs)} {label}" for label in LABELS)
+        self.stdout.write(f"Learnt from {taught.decisions:,} decisions; with the labels {counts}.")
+        tested, before, after = agreed
+        self.stdout.write(
+            f"Of {tested:,} pairs the model in use agrees with {before:,}, one learnt from other dates with {after:,}."
+        )
+        if change.compared < change.judged:
+            self.stdout.write(f"What would change is shown on {change.compared:,} of {change.judged:,} judged pairs.")
+        table = Table("Verdict now", "By the new model", title="What would change", title_justify="left")
+        table.add_column("Pairs", justify="right")
+        for row in _counts(change):
+            table.add_row(row["old"], row["new"], f"{row['pairs']:,}")
+        _print(table, self.stdout)
+        if len(change.changes.changed) > len(described):
+            self.stdout.write(f"The {len(described)} largest of {len(change.changes.changed):,} changes:")
+        for each in described:
+            probabilities = "duplicate {old_duplicate_probability:.2f} → {new_duplicate_probability:.2f}"
+            self.stdout.write(f"\npair {each['pair']}: {each['old']} → {each['new']}, {probabilities.format(**each)}")
+            for side in ("left", "right"):
+                self.stdout.write(f"  {each[side]}")
+        self.stdout.write(f"\nStored as model {fitted.pk}. {_after(fitted)}")
+
+
+def _after(fitted: FittedModel) -> str:
+    if fitted.in_use:
+        return f"It is in use. {_REJUDGED}"
+    return f"It is not in use; manage.py fit_verdicts --use {fitted.pk} puts it in use."
+
+
+def _counts(change: Change) -> list[dict[str, Any]]:
+    """Return how many pairs have each old and new verdict, the changed ones first and the most first."""
+    counts = sorted(change.changes.counts.items(), key=lambda each: (each[0][0] == each[0][1], -each[1], each[0]))
+    return [{"old": str(old), "new": str(new), "pairs": pairs} for (old, new), pairs in counts]
+
+
+def _described(change: Change) -> list[dict[str, Any]]:
+    shown = change.changes.changed[:_SHOWN_CHANGES]
+    pairs = Pair.objects.with_articles().in_bulk([change.pairs[each.place] for each in shown])
+    described = []
+    for each in shown:
+        pair = pairs[change.pairs[each.place]]
+        described.append(
+            {
+                "pair": pair.pk,
+                "old": str(each.old),
+                "new": str(each.new),
+                "old_duplicate_probability": round(each.old_duplicate_probability, 4),
+                "new_duplicate_probability": round(each.new_duplicate_probability, 4),
+                "state": pair.state,
+                "left": f"{pair.left.date}  {pair.left.newspaper.name}: {pair.left}",
+                "right": f"{pair.right.date}  {pair.right.newspaper.name}: {pair.right}",
+            }
+        )
+    return described
+
+
+def _print(table: Table, stream: Any) -> None:
+    width = None if stream.isatty() else _WIDTH
+    Console(file=cast("TextIO", stream), width=width).print(table)
