@@ -126,7 +126,7 @@ def _on_sentences(comparison: Comparison) -> Iterator[str]:
     elif not exact and not close:
         yield "No sentence is shared."
     elif exact == sentences:
-        yield f"All {_count(sentences, 'sentence')} of the shorter article are in the longer one, word for word."
+        yield f"{_all_of(sentences)} of the shorter article {_are(sentences)} in the longer one, word for word."
     elif close and not rest and (kinds := _only_changes(comparison)):
         others = "the other differs" if close == 1 else f"the {close} others differ"
         lead = f"{exact} of {_count(sentences, 'sentence')} shared; {others}" if exact else _all_differ(sentences)
@@ -137,6 +137,8 @@ def _on_sentences(comparison: Comparison) -> Iterator[str]:
 
 def _shared(exact: int, close: int, sentences: int) -> str:
     of = f"of the shorter article's {_count(sentences, 'sentence')}"
+    if close == sentences:
+        return f"{_all_of(sentences)} of the shorter article {_are(sentences)} in the longer one in other words"
     if not exact:
         return f"{close} {of} {_are(close)} in the longer one in other words"
     edited = f", {close} more with changes" if close else ""
@@ -148,7 +150,13 @@ def _not_shared(rest: int) -> str:
 
 
 def _all_differ(sentences: int) -> str:
-    return "The one sentence differs" if sentences == 1 else f"All {sentences} sentences differ"
+    return f"{_all_of(sentences)} {'differs' if sentences == 1 else 'differ'}"
+
+
+def _all_of(sentences: int) -> str:
+    if sentences == 1:
+        return "The one sentence"
+    return "Both sentences" if sentences == 2 else f"All {sentences} sentences"
 
 
 def _only_changes(comparison: Comparison) -> str:

@@ -387,3 +387,23 @@ def test_a_higher_threshold_makes_fewer_duplicates() -> None:
 
 def test_no_series_is_assumed_where_none_is_given() -> None:
     assert Series() == Series(days=0, gap=0)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "reason"),
+    [
+        ("Rain at 4 pm in Split.", "Rain at 5 pm in Split.", "The one sentence differs only in numbers."),
+        (
+            "The ferry sails at noon on weekdays. The buses wait for it.",
+            "The ferry sails at noon on weekdays. The buses wait for it. Tickets are sold on the quay.",
+            "Both sentences of the shorter article are in the longer one, word for word.",
+        ),
+        (
+            "The old ferry to the outer islands sails at noon on all weekdays until the end of May.",
+            "The ferry to the outer islands sails at noon on weekdays until the end of May. Tickets cost more.",
+            "The one sentence of the shorter article is in the longer one in other words.",
+        ),
+    ],
+)
+def test_one_and_two_sentences_are_told_as_people_say_it(left: str, right: str, reason: str) -> None:
+    assert reasons_for(compared(article(left, "One"), article(right, "Two")))[0] == reason
