@@ -32,6 +32,8 @@ from dedup.verdict_model import VerdictModel, default_model, dump_model, load_mo
 from dedup.verdicts import Kind, Verdict, verdict_of
 from dedup.wording import ArticleText, PreparedArticle, Preparer
 
+# Grows with every change of what the comparison of two articles says: all pairs are judged anew.
+COMPARISON_VERSION = 1
 # How many days around a month its newspapers' habits are learnt from, and from how many articles at most.
 HABIT_DAYS = 21
 _HABIT_ARTICLES = 3_000
@@ -128,6 +130,7 @@ def months_to_judge(*, versions_join: bool) -> list[MonthTask]:
     for first_day in sorted({day.replace(day=1) for day in pairs}):
         last_day = _next_month(first_day) - datetime.timedelta(days=1)
         rests_on = [
+            COMPARISON_VERSION,
             model,
             versions_join,
             [
