@@ -28,8 +28,9 @@ from dedup.links import lock_review
 from dedup.models import FittedModel, HeadlineForm, JudgedMonth, Series
 from dedup.series import NO_HABITS, SERIES_DAYS, HeadlineSeries, habits_of
 from dedup.series import Series as KnownSeries
+from dedup.types import Kind
 from dedup.verdict_model import VerdictModel, default_model, dump_model, load_model
-from dedup.verdicts import Kind, Verdict, verdict_of
+from dedup.verdicts import Verdict, verdict_of
 from dedup.wording import ArticleText, PreparedArticle, Preparer
 
 # Grows with every change of what the comparison of two articles says: all pairs are judged anew.

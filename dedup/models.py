@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from articles.models import Article
 from dedup.querysets import ClusterQuerySet, EvidenceQuerySet, PairQuerySet
-from dedup.verdicts import Kind
+from dedup.types import Kind
 
 
 class Profile(models.Model):

@@ -1,12 +1,22 @@
-"""The words of the detection: what a pass is asked, what it tells while it works, and what it answers."""
+"""The words of the detection: what a pass is asked, tells while it works, and answers; and what a pair is."""
 
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 # What the full comparison is called where the steps of a run are named, beside the passes.
 VERDICTS = "verdicts"
+
+
+class Kind(StrEnum):
+    """What a pair is: a copy, a later state of the same text, the same form with other facts, or none of these."""
+
+    DUPLICATE = "duplicate"
+    VERSION = "version"
+    TEMPLATE = "template"
+    SIMILAR = "similar"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from dedup.alignment import Change, Replacement
 from dedup.comparison import Comparison
 from dedup.features import features_of
 from dedup.series import SERIES_DAYS
+from dedup.types import Kind
 from dedup.verdict_model import Probabilities, VerdictModel, default_model
 
 # Examples of what differs that a reason names, and how long each may be.
@@ -30,15 +30,6 @@ _CHANGES: Final[Mapping[Change, tuple[str, str]]] = {
     Change.SPELLING: ("spelling", "spellings"),
     Change.WORDING: ("wording", "wordings"),
 }
-
-
-class Kind(StrEnum):
-    """What a pair is: a copy, a later state of the same text, the same form with other facts, or none of these."""
-
-    DUPLICATE = "duplicate"
-    VERSION = "version"
-    TEMPLATE = "template"
-    SIMILAR = "similar"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,17 @@ from django.db import migrations
 SENTENCE = {"enabled": True, "threshold": 0.1, "day_window": 3}
 
 
+# What passes decided before there were verdicts; a profile that still says so could not be used.
+GONE = ("clusters", "cluster_threshold")
+
+
 def propose_more(apps, schema_editor):
-    for profile in apps.get_model("dedup", "Profile").objects.filter(is_default=True):
-        profile.settings = {"sentence": SENTENCE} | profile.settings
+    for profile in apps.get_model("dedup", "Profile").objects.all():
+        kept = {
+            name: {setting: value for setting, value in values.items() if setting not in GONE}
+            for name, values in profile.settings.items()
+        }
+        profile.settings = ({"sentence": SENTENCE} if profile.is_default else {}) | kept
         profile.save(update_fields=["settings"])
 
 

@@ -9,6 +9,7 @@ import pytest
 from dedup.comparison import Comparison, compare
 from dedup.features import FEATURE_NAMES, FEATURES, features_of, on_same_day, without_series
 from dedup.series import HeadlineSeries, Series, habits_of
+from dedup.types import Kind
 from dedup.verdict_model import (
     QUESTIONS,
     Logistic,
@@ -19,7 +20,7 @@ from dedup.verdict_model import (
     fit,
     load_model,
 )
-from dedup.verdicts import Kind, reasons_for, verdict_changes, verdict_of
+from dedup.verdicts import reasons_for, verdict_changes, verdict_of
 from dedup.wording import ArticleText, Preparer
 
 MONDAY = datetime.date(2026, 3, 2)
