@@ -35,8 +35,10 @@ from dedup.wording import ArticleText, PreparedArticle, Preparer
 
 # Grows with every change of what the comparison of two articles says: all pairs are judged anew.
 COMPARISON_VERSION = 1
-# How many days around a month its newspapers' habits are learnt from, and from how many articles at most.
+# How many days around a month its newspapers' habits are learnt from; from articles of pairs that are so near to each
+# other, because what repeats after weeks is already rare; and from how many articles at most.
 HABIT_DAYS = 21
+_NEAR_DAYS = 3
 _HABIT_ARTICLES = 3_000
 # Prepared articles that a process keeps for their next pair and the next month, some 40 kB each, and words.
 _KEPT_ARTICLES = 4_000
@@ -74,7 +76,7 @@ _HABITUAL_SQL = """
 SELECT id FROM (
     SELECT DISTINCT article.id
     FROM dedup_pair AS pair JOIN articles_article AS article ON article.id IN (pair.left_id, pair.right_id)
-    WHERE pair.best_score > 0 AND article.date BETWEEN %(first_day)s AND %(last_day)s
+    WHERE pair.best_score > 0 AND pair.days_apart <= %(near)s AND article.date BETWEEN %(first_day)s AND %(last_day)s
 ) AS proposed
 ORDER BY md5(id::text)
 LIMIT %(most)s
@@ -292,7 +294,7 @@ class _Court:
         around = datetime.timedelta(days=HABIT_DAYS)
         bounds = {"first_day": self._task.first_day - around, "last_day": self._task.last_day + around}
         with connection.cursor() as cursor:
-            cursor.execute(_HABITUAL_SQL, {**bounds, "most": _HABIT_ARTICLES})
+            cursor.execute(_HABITUAL_SQL, {**bounds, "most": _HABIT_ARTICLES, "near": _NEAR_DAYS})
             ids = [row[0] for row in cursor]
         for start in range(0, len(ids), _PAIRS_AT_ONCE):
             yield from (each.article for each in _SHELF.fetch(set(ids[start : start + _PAIRS_AT_ONCE])).values())

@@ -306,7 +306,7 @@ def stored(store) -> dict[str, Article]:
 def test_what_is_stored_is_measured_without_a_file_of_articles(stored, files) -> None:
     result = measured(files[1])
     run = DetectionRun.objects.get()
-    assert (result["run"]["number"], result["run"]["articles"], result["run"]["pairs"]) == (run.pk, 10, 13)
+    assert (result["run"]["number"], result["run"]["articles"], result["run"]["pairs"]) == (run.pk, 10, 16)
     assert result["about"] == f"Verdicts in the store, last by run {run.pk} of {run.finished_at:%Y-%m-%d %H:%M} UTC."
     assert (result["verdict"]["precision"], result["verdict"]["recall"]) == (1.0, 0.75)
     reason = "no stored article has the id 'n20'; import it, or correct the label"

@@ -13,7 +13,7 @@ from dedup.profiles import ProfileError, configs_of, default_profile, snapshot
 pytestmark = pytest.mark.django_db
 
 # What the default profile begins with.
-PROPOSING = {"sentence": {"enabled": True, "threshold": 0.1, "day_window": 3}}
+PROPOSING = {"sentence": {"enabled": True, "threshold": 0.1}}
 
 
 def test_there_is_a_default_profile_that_also_proposes_by_sentences() -> None:
