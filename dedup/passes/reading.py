@@ -16,9 +16,9 @@ Fresh = npt.NDArray[np.bool_]
 
 _PAGE = 2_000
 
-# One page after the other by day and id, from the index article_date. Without `newer_than`, the last column is null.
+# One page after the other by day and id, from the index article_date. Without `newer_than`, that column is null.
 _PAGE_SQL = """
-SELECT id, date, left(normalized_text, %(prefix)s), revision > %(newer_than)s
+SELECT id, date, {text}, revision > %(newer_than)s
 FROM articles_article
 WHERE (date, id) > (%(after_day)s, %(after_id)s)
   AND date <= %(last_day)s
@@ -26,6 +26,11 @@ WHERE (date, id) > (%(after_day)s, %(after_id)s)
 ORDER BY date, id
 LIMIT %(page)s
 """
+_NORMALIZED_SQL = _PAGE_SQL.format(text="left(normalized_text, %(prefix)s)")
+_CONTENT_SQL = _PAGE_SQL.format(text="content")
+
+# Id, day, text, and whether it is fresh.
+ArticleRow = tuple[int, datetime.date, str, bool | None]
 
 
 class Page(NamedTuple):
@@ -42,14 +47,8 @@ class Page(NamedTuple):
 
 def read_pages(window: Window, connection: Connection, tally: Tally, *, day_window: int, prefix: int) -> Iterator[Page]:
     """Yield the articles of a window and of the days before it, so many characters of each, a page at a time."""
-    parameters: dict[str, Any] = {**scope_parameters(window), "prefix": prefix}
-    parameters |= {"page": _PAGE, "after_day": first_day_read(window, day_window), "after_id": 0}
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(_PAGE_SQL, parameters)
-            rows = cursor.fetchall()
-        if not rows:
-            return
+    begin = first_day_read(window, day_window)
+    for rows in _rows(_NORMALIZED_SQL, {**scope_parameters(window), "prefix": prefix}, begin, connection):
         yield Page(
             np.array([row[0] for row in rows], dtype=np.int64),
             np.array([row[1].toordinal() for row in rows], dtype=np.int64),
@@ -57,6 +56,27 @@ def read_pages(window: Window, connection: Connection, tally: Tally, *, day_wind
             [row[2] for row in rows],
         )
         tally.on_read(len(rows))
+
+
+def read_contents(window: Window, connection: Connection, tally: Tally) -> Iterator[list[ArticleRow]]:
+    """Yield all articles up to the window's last day with their whole content, a page at a time."""
+    for rows in _rows(_CONTENT_SQL, scope_parameters(window), datetime.date.min, connection):
+        yield rows
+        tally.on_read(len(rows))
+
+
+def _rows(
+    statement: str, parameters: dict[str, Any], begin: datetime.date, connection: Connection
+) -> Iterator[list[ArticleRow]]:
+    """Yield the rows of a statement from a day on, a page at a time."""
+    parameters |= {"page": _PAGE, "after_day": begin, "after_id": 0}
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, parameters)
+            rows = cursor.fetchall()
+        if not rows:
+            return
+        yield rows
         parameters |= {"after_day": rows[-1][1], "after_id": rows[-1][0]}
 
 

@@ -6,34 +6,17 @@ are counted over the whole scope, so the pass reads all articles of it, whicheve
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from dedup.passes.base import Connection, PassConfig, Reach, setting
-from dedup.passes.grouping import scope_parameters
-from dedup.passes.reading import first_row
+from dedup.passes.reading import first_row, read_contents
 from dedup.sentences import SentenceSets, sentence_sets, shared_sentences
 from dedup.shingles import IntArray, Ragged
 from dedup.types import Candidate, Tally, Window
-
-# Articles that are read at once; of each sentence, twelve bytes stay in memory.
-_PAGE = 2_000
-
-# The content, because normalised texts have no sentence ends. One page after the other by day and id, from the
-# index article_date: no cursor is held open over a long run.
-_PAGE_SQL = """
-SELECT id, date, content
-FROM articles_article
-WHERE (date, id) > (%(after_day)s, %(after_id)s)
-  AND date <= %(last_day)s
-  AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
-ORDER BY date, id
-LIMIT %(page)s
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +108,8 @@ class SentencePass:
 def _read_corpus(window: Window, config: SentenceConfig, connection: Connection, tally: Tally) -> _Corpus:
     ids, days, sizes, hashes = ([np.empty(0, dtype=np.int64)] for _ in range(4))
     weights = [np.empty(0, dtype=np.float32)]
-    for rows in _pages(window, connection):
+    # The content, because normalised texts have no sentence ends.
+    for rows in read_contents(window, connection, tally):
         ids.append(np.array([row[0] for row in rows], dtype=np.int64))
         days.append(np.array([row[1].toordinal() for row in rows], dtype=np.int64))
         texts = [row[2] for row in rows]
@@ -133,20 +117,6 @@ def _read_corpus(window: Window, config: SentenceConfig, connection: Connection,
         sizes.append(page.sets.sizes)
         hashes.append(page.sets.values.astype(np.int64, copy=False))
         weights.append(page.weights)
-        tally.on_read(len(rows))
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
     sets = Ragged(np.concatenate(hashes), offsets)
     return _Corpus(np.concatenate(ids), np.concatenate(days), SentenceSets(sets, np.concatenate(weights)))
-
-
-def _pages(window: Window, connection: Connection) -> Iterator[list[tuple[int, datetime.date, str]]]:
-    parameters: dict[str, Any] = {**scope_parameters(window), "page": _PAGE}
-    parameters |= {"after_day": datetime.date.min, "after_id": 0}
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(_PAGE_SQL, parameters)
-            rows = cursor.fetchall()
-        if not rows:
-            return
-        yield rows
-        parameters |= {"after_day": rows[-1][1], "after_id": rows[-1][0]}

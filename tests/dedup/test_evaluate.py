@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import os
@@ -16,10 +15,10 @@ from articles.ingest import SeenURL, attach_urls
 from articles.management.commands import import_articles
 from articles.models import Article, ArticleURL
 from dedup import pipeline
-from dedup.labels import Label, LabelsError, Named, read_labels
 from dedup.management.commands import evaluate as command
 from dedup.models import DetectionRun, FittedModel, Pair, Profile
 from dedup.verdict_model import default_model, dump_model
+from tests.articles.rows import json_lines
 
 # A schema cannot be used by half a transaction.
 pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
@@ -80,16 +79,12 @@ LABELS = [
 ]
 
 
-def lines(rows: list[dict]) -> str:
-    return "".join(json.dumps(each) + "\n" for each in rows)
-
-
 @pytest.fixture
 def files(tmp_path) -> list[str]:
     """Return the options that name a file of articles and one of labels."""
     articles, labels = tmp_path / "articles.jsonl", tmp_path / "labels.jsonl"
-    articles.write_text(lines([*ARTICLES, row(20, "2026-03-11", "Coast Echo", "Rain at noon", RAIN)]))
-    labels.write_text(lines(LABELS))
+    articles.write_bytes(json_lines(*ARTICLES, row(20, "2026-03-11", "Coast Echo", "Rain at noon", RAIN)))
+    labels.write_bytes(json_lines(*LABELS))
     return [f"--articles={articles}", f"--labels={labels}"]
 
 
@@ -335,7 +330,7 @@ def test_rows_that_do_not_count_are_told_with_line_value_and_remedy(stored, stor
         {"a": "n1", "b": "n1", "label": "D"},
         {"a": "n1", "b": "gone", "label": "D"},
     ]
-    labels.write_text(lines(rows))
+    labels.write_bytes(json_lines(*rows))
     result = measured(f"--labels={labels}")
     assert [(each["line"], each["reason"]) for each in result["labels"]["problems"]] == [
         (1, "label is 'X'; it must be one of D, V, T, E, N"),
@@ -364,7 +359,7 @@ def test_rows_that_do_not_count_are_told_with_line_value_and_remedy(stored, stor
 )
 def test_too_few_labels_allow_no_cross_validation(stored, tmp_path, other, reason) -> None:
     labels = tmp_path / "labels.jsonl"
-    labels.write_text(lines([LABELS[0], other]))
+    labels.write_bytes(json_lines(LABELS[0], other))
     crossed = measured(f"--labels={labels}")["cross_validated"]
     assert crossed == {"verdict": None, "within_3_days": None, "folds": 0, "reason": reason}
     assert f"No cross-validation: {reason}." in evaluate(f"--labels={labels}")[0]
@@ -392,7 +387,7 @@ def test_cross_validation_judges_by_models_of_other_dates(store, tmp_path) -> No
         labels.append({"a": f"t{day}0", "b": f"t{day}1", "label": "T"})
     call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
     path = tmp_path / "labels.jsonl"
-    path.write_text(lines(labels))
+    path.write_bytes(json_lines(*labels))
     crossed = measured(f"--labels={path}")["cross_validated"]
     assert crossed["folds"] == 6
     assert crossed["verdict"] == crossed["within_3_days"]
@@ -435,73 +430,6 @@ def test_options_and_files_that_cannot_be_used_are_refused(files, tmp_path) -> N
     with pytest.raises(CommandError, match=r"none\.jsonl cannot be opened: No such file or directory\."):
         evaluate(f"--articles={tmp_path}/none.jsonl", labels)
     assert schemas() == []
-
-
-# ---- files of labels -------------------------------------------------------------------------------
-
-
-def test_every_form_of_file_gives_the_same_labels(tmp_path) -> None:
-    wanted = [
-        Label(2, (Named("7"), Named("x y")), "T", 2.5, "low, far", 4),
-        Label(4, (Named(url="https://a.example/1"), Named("9")), "D"),
-    ]
-    table = 'A;B;URL a;label;Weight;stratum;days\n7;x y;;t;2.5;"low, far";4\n\n;9;https://a.example/1;D;;;\n'
-    plain, zipped = tmp_path / "labels.csv", tmp_path / "labels.CSV.gz"
-    plain.write_text("\ufeff" + table, encoding="utf-8")
-    zipped.write_bytes(gzip.compress(table.encode()))
-    rows = [
-        {"a": 7, "b": "x y", "label": "T", "weight": 2.5, "stratum": "low, far", "days": 4, "sure": 3},
-        {"a": None, "url_a": "https://a.example/1", "b": 9, "label": "D"},
-    ]
-    described = tmp_path / "labels.jsonl.gz"
-    described.write_bytes(gzip.compress(("\n" + lines(rows).replace("\n", "\n\n", 1)).encode()))
-    for path in (plain, zipped, described):
-        assert read_labels(path) == (wanted, [])
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ('{"a": "1", "label": "D"}', "neither b nor url_b names an article; give its external id or its URL"),
-        ('{"a": "1", "b": "2"}', "label is None; it must be one of D, V, T, E, N"),
-        ('{"a": "1", "b": "2", "label": "D", "weight": 0}', "weight is 0; it must be a number above 0, or empty for 1"),
-        (
-            '{"a": "1", "b": "2", "label": "D", "weight": "much"}',
-            "weight is 'much'; it must be a number above 0, or empty for 1",
-        ),
-        ('{"a": "1", "b": "2", "label": "D", "days": -1}', "days is -1; it must be a whole number from 0 on, or empty"),
-        ('{"a": ["1"], "b": "2", "label": "D"}', "a is ['1']; it must be a text or a number"),
-        ("[1, 2]", "[1, 2] is no row; write a JSON object a line, or as many cells as the header has"),
-        ("a and b", "'a and b' is no row; write a JSON object a line, or as many cells as the header has"),
-    ],
-)
-def test_a_bad_row_names_value_and_remedy(tmp_path, line, reason) -> None:
-    path = tmp_path / "labels.jsonl"
-    path.write_text(f'{line}\n{{"a": "1", "b": "2", "label": "D"}}\n')
-    labels, problems = read_labels(path)
-    assert [each.line for each in labels] == [2]
-    assert [(each.line, each.reason) for each in problems] == [(1, reason)]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("labels.txt", b"", "the format of {} is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz"),
-        ("labels.jsonl", b"\xff\n", "{} is not UTF-8 (byte 1); save it as UTF-8"),
-        ("labels.jsonl.gz", b"{}", "{} cannot be read: Not a gzipped file (b'{{}}'); check the path"),
-        (
-            "labels.csv",
-            b"a,b\n",
-            "the header 'a,b' has no column label; it needs label, and a and b or url_a and url_b",
-        ),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_said(tmp_path, name, content, message) -> None:
-    path = tmp_path / name
-    path.write_bytes(content)
-    with pytest.raises(LabelsError) as raised:
-        read_labels(path)
-    assert str(raised.value) == message.format(path)
 
 
 # ---- real news -------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from django.db import connection
 from articles.ingest import IncomingArticle, store_articles
 from articles.models import Article
 from articles.normalization.text import normalize_text
-from dedup.passes import sentence
+from dedup.passes import reading
 from dedup.passes.sentence import SentenceConfig, SentencePass
 from dedup.sentences import sentences_of, weight_of
 from dedup.types import Candidate, Window
@@ -104,7 +104,7 @@ def random_articles(request) -> None:
 @pytest.mark.parametrize("page", [7, 2_000])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_pairs_scores_and_evidence_are_those_of_brute_force(random_articles, page, weighted, monkeypatch) -> None:
-    monkeypatch.setattr(sentence, "_PAGE", page)
+    monkeypatch.setattr(reading, "_PAGE", page)
     for day_window, most, characters in ((30, 10, 20), (5, 6, 1), (60, 1000, 35)):
         rest = {
             "day_window": day_window,
