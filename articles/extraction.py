@@ -24,6 +24,8 @@ from readability import Document
 from readability.readability import Unparseable
 from w3lib.encoding import html_to_unicode
 
+# Grows with every change of a result, so that stored pages that were extracted otherwise are found.
+EXTRACTOR_VERSION = 1
 # Shorter texts are teasers and notices; scripts without blanks say as much in fewer characters.
 MIN_TEXT_LETTERS = 40
 # A text that is mostly links is a list of articles, not an article.
@@ -59,6 +61,13 @@ class ExtractedArticle:
     date: datetime.date | None
     date_source: DateSource | None
     canonical_url: str | None
+    amp_url: str | None = None
+    language: str = ""
+    byline: str = ""
+    agency: str = ""
+    dateline: str = ""
+    date_doubt: str = ""
+    paywalled: bool = False
 
 
 def extract_article(body: bytes, url: str, content_type: str = "") -> ExtractedArticle:

@@ -22,8 +22,9 @@ from typing import BinaryIO, Literal, TypeAlias
 from uuid import UUID
 
 from articles.fields import UnreadableDayError, parse_day, plain_text
-from articles.ingest import IncomingArticle, RejectedArticleError, Stored, check_article, known_urls, store_articles
-from articles.models import ArticleURL
+from articles.incoming import Details, IncomingArticle, RejectedArticleError, check_article
+from articles.ingest import Stored, known_urls, store_articles
+from articles.models import Article, ArticleURL
 from articles.normalization import url_key
 
 FileFormat: TypeAlias = Literal["jsonl", "csv"]
@@ -330,6 +331,7 @@ def _article(values: Mapping[str, object], newspaper: str) -> IncomingArticle:
         newspaper=" ".join(_newspaper(values, columns["newspaper"]).split()) or newspaper,
         external_id=_external_id(values, columns["external_id"]),
         kind=ArticleURL.Kind.IMPORT,
+        details=Details(date_source=Article.DateSource.IMPORT),
     )
 
 

@@ -1,23 +1,34 @@
 """The one writer of articles: checks, normalises, stores, and attaches URLs that are already known.
 
-An article is stored once, as it was first seen; it is never fetched again, overwritten or deleted. A URL
-names one article for good. Near-duplicates are stored like any other article: finding them is the
-business of the detection passes, which can be looked at and undone.
+An article is stored once, as it was first seen; it is never fetched again or deleted, and articles/renewal.py
+alone changes it, when the rules do. A URL names one article for good. Near-duplicates are stored like any other
+article: finding them is the business of the detection passes, which can be looked at and undone.
 """
 
 from __future__ import annotations
 
-import datetime
+import dataclasses
+import gzip
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Max
 
-from articles.models import Article, ArticleURL, Newspaper
+from articles.incoming import (
+    MAX_NEWSPAPER_CHARACTERS,
+    IncomingArticle,
+    PageCopy,
+    RejectedArticleError,
+    SeenURL,
+    check_article,
+    url_fault,
+)
+from articles.models import Article, ArticlePage, ArticleURL, Newspaper
 from articles.normalization import (
     NORMALIZER_VERSION,
     host_of,
@@ -28,46 +39,12 @@ from articles.normalization import (
     url_key,
 )
 
-MAX_CONTENT_CHARACTERS = 1_000_000
-MAX_HEADLINE_CHARACTERS = 2_000
-MAX_URL_CHARACTERS = 2_000
-MAX_EXTERNAL_ID_CHARACTERS = 200
-MAX_NEWSPAPER_CHARACTERS = 200
-# The first printed newspaper is of 1605 (Relation, Strasbourg); an earlier day is a reading error.
-FIRST_DAY = datetime.date(1605, 1, 1)
-# Tomorrow has begun in the east when it is today in UTC; the second day is for clocks that are wrong.
-MAX_DAYS_AHEAD = 2
-
 # The host at the beginning of a normalised URL, if a newspaper can carry it as its name.
 _HOST = re.compile(rf"[^/?#]{{1,{MAX_NEWSPAPER_CHARACTERS}}}(?![^/?#])")
 # One writer at a time, so that two who bring the same URL end with one article. Arbitrary, but fixed.
 _INGEST_LOCK = 5_112_001
-
-
-class RejectedArticleError(ValueError):
-    """An article that cannot be stored; the message names the value, the bound and the remedy."""
-
-
-@dataclass(frozen=True, slots=True)
-class SeenURL:
-    """A URL under which an article was seen, and how."""
-
-    url: str
-    kind: ArticleURL.Kind
-
-
-@dataclass(frozen=True, slots=True)
-class IncomingArticle:
-    """An article on its way into the store. `newspaper` is a name; empty: the newspaper of the URL's host."""
-
-    date: datetime.date
-    headline: str
-    url: str
-    content: str
-    newspaper: str = ""
-    external_id: str = ""
-    kind: ArticleURL.Kind = ArticleURL.Kind.PAGE
-    other_urls: Sequence[SeenURL] = ()
+# So many new or changed articles at once ask for refresh_statistics.
+MANY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +57,37 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class Forms:
+    """What is compared of an article, named as the columns that keep it."""
+
+    normalized_title: str
+    normalized_text: str
+    text_digest: UUID | None
+
+    @classmethod
+    def of(cls, newspaper: Newspaper, headline: str, content: str) -> Self:
+        """Return the forms by the rules of today and the newspaper's habits."""
+        text = normalize_text(content)
+        affixes = [newspaper.name, *newspaper.title_affixes, *newspaper.learnt_affixes]
+        return cls(normalize_title(headline, affixes), text, text_digest(text))
+
+
+@dataclass(frozen=True, slots=True)
 class _Prepared:
     """A checked article with everything that can be computed outside the lock."""
 
     incoming: IncomingArticle
     newspaper: Newspaper
-    normalized_title: str
-    normalized_text: str
-    digest: UUID | None
+    forms: Forms
     urls: dict[UUID, SeenURL]  # its own URL first
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Be the one writer of articles for the length of a transaction."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_INGEST_LOCK])
+        yield
 
 
 def store_article(incoming: IncomingArticle) -> Stored:
@@ -115,8 +114,7 @@ def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
     newspapers = _newspapers([(batch[position].newspaper, batch[position].url) for position in sound])
     for position, newspaper in zip(sound, newspapers, strict=True):
         prepared[position] = _prepare(batch[position], newspaper)
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_INGEST_LOCK])
+    with writing():
         for position, stored in _write(prepared).items():
             results[position] = stored
     return [stored for stored in results if stored is not None]
@@ -131,12 +129,11 @@ def known_urls(urls: Iterable[str]) -> set[str]:
 
 def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
     """Attach URLs to the article that `known_as` belongs to; return whether there is one."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_INGEST_LOCK])
+    with writing():
         owner = ArticleURL.objects.filter(key=url_key(known_as)).values_list("article_id", flat=True).first()
         if owner is None:
             return False
-        seen = {url_key(each.url): each for each in urls if not _url_fault(each.url)}
+        seen = {url_key(each.url): each for each in urls if not url_fault(each.url)}
         ArticleURL.objects.bulk_create(
             [_new_url(key, each, owner) for key, each in seen.items()], ignore_conflicts=True
         )
@@ -148,8 +145,7 @@ def newest_revision() -> int:
 
     It waits for the writer of the moment, whose articles have numbers already that nobody sees yet.
     """
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_INGEST_LOCK])
+    with writing():
         newest: int | None = Article.objects.aggregate(newest=Max("revision"))["newest"]
     return newest or 0
 
@@ -158,30 +154,6 @@ def refresh_statistics() -> None:
     """Have PostgreSQL look at the articles again, after many have come: else it reads them in a slower way at first."""
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE articles_article, articles_articleurl")
-
-
-def check_article(incoming: IncomingArticle) -> None:
-    """Raise RejectedArticleError unless the article can be stored as it is."""
-    if fault := _url_fault(incoming.url):
-        raise RejectedArticleError(fault)
-    if not incoming.content.strip():
-        raise RejectedArticleError("content is empty; an article needs its text")
-    bounds = (
-        ("content", incoming.content, MAX_CONTENT_CHARACTERS),
-        ("headline", incoming.headline, MAX_HEADLINE_CHARACTERS),
-        ("id", incoming.external_id, MAX_EXTERNAL_ID_CHARACTERS),
-        ("newspaper", incoming.newspaper, MAX_NEWSPAPER_CHARACTERS),
-    )
-    for name, value, limit in bounds:
-        if fault := _text_fault(name, value, limit):
-            raise RejectedArticleError(fault)
-    if incoming.date < FIRST_DAY:
-        raise RejectedArticleError(f"date {incoming.date} is before {FIRST_DAY}, when there were no newspapers")
-    last_day = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=MAX_DAYS_AHEAD)
-    if incoming.date > last_day:
-        raise RejectedArticleError(
-            f"date {incoming.date} is after {last_day}, {MAX_DAYS_AHEAD} days from today (UTC); correct the date"
-        )
 
 
 def newspaper_for(name: str, url: str) -> Newspaper:
@@ -198,32 +170,6 @@ def newspaper_host(url: str) -> str:
     if target is None or f".{host}".endswith(f".{target[0]}"):
         return host
     return target[0]
-
-
-def _url_fault(url: str) -> str:
-    if not url.strip():
-        return "url is missing; every article needs the URL it stands at"
-    if fault := _text_fault("url", url, MAX_URL_CHARACTERS):
-        return fault
-    host = host_of(url)
-    if not host:
-        return f"url {url[:100]!r} names no host; it must begin with http:// or https://"
-    if len(host) > MAX_NEWSPAPER_CHARACTERS:
-        return f"url has a host of {len(host):,} characters; at most {MAX_NEWSPAPER_CHARACTERS:,} are stored"
-    return ""
-
-
-def _text_fault(name: str, value: str, limit: int) -> str:
-    if len(value) > limit:
-        return f"{name} has {len(value):,} characters; at most {limit:,} are stored"
-    if "\0" in value:
-        return f"{name} holds a NUL byte at character {value.index(chr(0)) + 1}; remove it"
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        # JSON can carry half of a UTF-16 pair; PostgreSQL cannot store it.
-        return f"{name} holds half a surrogate pair, which is no text; encode it as UTF-8"
-    return ""
 
 
 def _newspapers(wanted: Sequence[tuple[str, str]]) -> list[Newspaper]:
@@ -252,17 +198,15 @@ def _named(hosts: Mapping[str, str]) -> dict[str, Newspaper]:
 
 
 def _prepare(incoming: IncomingArticle, newspaper: Newspaper) -> _Prepared:
-    text = normalize_text(incoming.content)
+    forms = Forms.of(newspaper, incoming.headline, incoming.content)
     urls = {url_key(incoming.url): SeenURL(incoming.url.strip(), incoming.kind)}
     for seen in incoming.other_urls:
-        if not _url_fault(seen.url):
+        if not url_fault(seen.url):
             urls.setdefault(url_key(seen.url), seen)
     return _Prepared(
         incoming=incoming,
         newspaper=newspaper,
-        normalized_title=normalize_title(incoming.headline, [newspaper.name, *newspaper.title_affixes]),
-        normalized_text=text,
-        digest=text_digest(text),
+        forms=forms,
         urls=urls,
     )
 
@@ -282,6 +226,11 @@ def _write(prepared: dict[int, _Prepared]) -> dict[int, Stored]:
                 new_urls.append((key, seen, article))
     Article.objects.bulk_create([article for outcome, article in outcomes.values() if outcome == "created"])
     ArticleURL.objects.bulk_create([_new_url(key, seen, article.pk) for key, seen, article in new_urls])
+    ArticlePage.objects.bulk_create(
+        _new_page(page, article.pk)
+        for position, (outcome, article) in outcomes.items()
+        if outcome == "created" and (page := prepared[position].incoming.page)
+    )
     return {position: Stored(outcome, article.pk) for position, (outcome, article) in outcomes.items()}
 
 
@@ -306,8 +255,9 @@ def _known_article(each: _Prepared, owners: dict[UUID, Article]) -> Article | No
         owner = owners.get(key)
         if owner is None or owner.newspaper_id != each.newspaper.pk:
             continue
-        same_title = bool(each.normalized_title) and owner.normalized_title == each.normalized_title
-        if same_title or (each.digest is not None and owner.text_digest == each.digest):
+        forms = each.forms
+        same_title = bool(forms.normalized_title) and owner.normalized_title == forms.normalized_title
+        if same_title or (forms.text_digest is not None and owner.text_digest == forms.text_digest):
             return owner
     return None
 
@@ -320,11 +270,17 @@ def _new_article(each: _Prepared) -> Article:
         headline=each.incoming.headline.strip(),
         url=each.incoming.url.strip(),
         content=each.incoming.content,
-        normalized_title=each.normalized_title,
-        normalized_text=each.normalized_text,
-        text_digest=each.digest,
+        **dataclasses.asdict(each.forms),
         normalizer_version=NORMALIZER_VERSION,
+        extractor_version=each.incoming.page.extractor_version if each.incoming.page else 0,
+        **dataclasses.asdict(each.incoming.details),
     )
+
+
+def _new_page(page: PageCopy, article_id: int) -> ArticlePage:
+    # Without a time in it, so that the same page is stored as the same bytes.
+    body = gzip.compress(page.body, mtime=0)
+    return ArticlePage(article_id=article_id, url=page.url, content_type=page.content_type, body=body)
 
 
 def _new_url(key: UUID, seen: SeenURL, article_id: int) -> ArticleURL:

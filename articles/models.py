@@ -26,6 +26,19 @@ class Newspaper(models.Model):
         blank=True,
         help_text="What this newspaper puts before or after its headlines, such as its name.",
     )
+    learnt_affixes = ArrayField(
+        models.CharField(max_length=200),
+        default=list,
+        blank=True,
+        editable=False,
+        help_text="What stands before or after many of its headlines, as its articles showed.",
+    )
+    kept_url_parameters = ArrayField(
+        models.CharField(max_length=100),
+        default=list,
+        blank=True,
+        help_text="Parameters of its URLs that tell its stories apart and are never dropped, such as sid.",
+    )
     crawl = models.BooleanField(default=True, help_text="Whether `manage.py crawl` without names visits it.")
     feed_urls = ArrayField(
         models.URLField(max_length=2000, validators=[_URL]), default=list, blank=True, help_text="RSS or Atom feeds."
@@ -55,7 +68,20 @@ class Newspaper(models.Model):
 
 
 class Article(models.Model):
-    """One article as it was first stored. Written by articles/ingest.py alone, and never deleted."""
+    """One article as it was first stored, and never deleted.
+
+    articles/ingest.py alone stores articles, and articles/renewal.py alone brings stored ones up to date.
+    """
+
+    class DateSource(models.TextChoices):
+        """Where the day of publication was read."""
+
+        JSON_LD = "json-ld", "the page's linked data"
+        META = "meta", "the page's meta elements"
+        TIME = "time", "a time element of the page"
+        TEXT = "htmldate", "the text of the page"
+        LINK = "link", "the feed or sitemap that named the page"
+        IMPORT = "import", "the imported file"
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.PROTECT, related_name="articles")
     external_id = models.CharField(max_length=200, blank=True, help_text="Its id in the collection it came from.")
@@ -70,6 +96,16 @@ class Article(models.Model):
     )
     normalizer_version = models.PositiveSmallIntegerField(editable=False)
     stored_at = models.DateTimeField(auto_now_add=True)
+    language = models.CharField(max_length=8, blank=True, help_text="ISO 639 code, detected; empty if in doubt.")
+    byline = models.TextField(blank=True, help_text="The authors, as the page names them.")
+    agency = models.CharField(max_length=100, blank=True, help_text="The news agency that the text is credited to.")
+    dateline = models.CharField(max_length=200, blank=True, help_text="Place and day before the first sentence.")
+    date_source = models.CharField(max_length=8, blank=True, choices=DateSource.choices)
+    date_doubt = models.CharField(max_length=200, blank=True, help_text="Why the day may be wrong; empty if sure.")
+    paywalled = models.BooleanField(default=False, help_text="Whether the page showed the beginning only.")
+    extractor_version = models.PositiveSmallIntegerField(
+        default=0, editable=False, help_text="Of the extraction that its text comes from; 0 for imported texts."
+    )
     revision = models.BigIntegerField(
         default=0,
         editable=False,
@@ -112,6 +148,7 @@ class ArticleURL(models.Model):
         FEED = "feed", "feed link"
         REDIRECT = "redirect", "redirect target"
         CANONICAL = "canonical", "canonical link"
+        AMP = "amp", "AMP page"
         IMPORT = "import", "imported"
 
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="urls")
@@ -125,6 +162,19 @@ class ArticleURL(models.Model):
         ordering = ["id"]
         verbose_name = "article URL"
         indexes = [models.Index(MD5("normalized_url"), name="article_url_normalized")]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class ArticlePage(models.Model):
+    """The page that an article was extracted from, compressed; extracting it again needs no fetching."""
+
+    article = models.OneToOneField(Article, on_delete=models.CASCADE, primary_key=True, related_name="page")
+    url = models.TextField(help_text="Where it was fetched, after redirects.")
+    content_type = models.CharField(max_length=200, blank=True, help_text="The HTTP header, which names the charset.")
+    body = models.BinaryField(help_text="As it was fetched, compressed with gzip.")
+    fetched_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
         return self.url

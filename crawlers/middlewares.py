@@ -11,6 +11,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.response import get_base_url
 
 from articles import ingest
+from articles.incoming import SeenURL
 from articles.models import ArticleURL
 from crawlers.database import in_database
 from crawlers.items import ArticleLink
@@ -39,8 +40,8 @@ class KnownURLMiddleware:
         if link is None or not await in_database(ingest.known_urls, [request.url]):
             return
         if redirects := request.meta.get("redirect_urls"):
-            seen = [ingest.SeenURL(link.url, link.kind)]
-            seen += [ingest.SeenURL(url, ArticleURL.Kind.REDIRECT) for url in redirects[1:]]
+            seen = [SeenURL(link.url, link.kind)]
+            seen += [SeenURL(url, ArticleURL.Kind.REDIRECT) for url in redirects[1:]]
             await in_database(ingest.attach_urls, seen, known_as=request.url)
         self.crawler.stats.inc_value("articles/known")
         raise KnownURLError(request.url)

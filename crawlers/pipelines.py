@@ -1,6 +1,7 @@
 """From a fetched page to a stored article."""
 
 import asyncio
+from dataclasses import replace
 from typing import Self, cast
 
 from asgiref.sync import sync_to_async
@@ -9,8 +10,9 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
 from articles import ingest
-from articles.extraction import ExtractedArticle, ExtractionError, extract_article
-from articles.models import ArticleURL
+from articles.extraction import EXTRACTOR_VERSION, ExtractedArticle, ExtractionError, extract_article
+from articles.incoming import IncomingArticle, PageCopy, RejectedArticleError, SeenURL, extracted_details
+from articles.models import Article, ArticleURL
 from crawlers.database import in_database
 from crawlers.items import FetchedPage
 from crawlers.sites import same_site
@@ -35,7 +37,7 @@ class ArticlePipeline:
         try:
             article = await asyncio.to_thread(extract_article, item.body, item.url, item.content_type)
             stored = await in_database(ingest.store_article, _incoming(item, article))
-        except (ExtractionError, ingest.RejectedArticleError) as error:
+        except (ExtractionError, RejectedArticleError) as error:
             self.spider.count_failure(item.url, str(error))
             raise DropItem(str(error), log_level="DEBUG") from error
         self.spider.count("stored" if stored.outcome == "created" else "known")
@@ -45,18 +47,21 @@ class ArticlePipeline:
         await sync_to_async(connections.close_all)()
 
 
-def _incoming(page: FetchedPage, article: ExtractedArticle) -> ingest.IncomingArticle:
+def _incoming(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
     """Return what to store; raise ExtractionError if neither page nor source knows the day."""
     date = article.date or page.link.published
     if date is None:
         raise ExtractionError("no publication date")
+    details = extracted_details(article)
+    if article.date is None:
+        details = replace(details, date_source=Article.DateSource.LINK)
     redirected = page.url != page.link.url
-    seen = [ingest.SeenURL(page.link.url, page.link.kind)] if redirected else []
-    seen += [ingest.SeenURL(url, ArticleURL.Kind.REDIRECT) for url in page.redirects]
+    seen = [SeenURL(page.link.url, page.link.kind)] if redirected else []
+    seen += [SeenURL(url, ArticleURL.Kind.REDIRECT) for url in page.redirects]
     # Another site's page has an article of its own, which must not count as known because of a copy's link to it.
     if article.canonical_url and same_site(article.canonical_url, page.url):
-        seen.append(ingest.SeenURL(article.canonical_url, ArticleURL.Kind.CANONICAL))
-    return ingest.IncomingArticle(
+        seen.append(SeenURL(article.canonical_url, ArticleURL.Kind.CANONICAL))
+    return IncomingArticle(
         date=date,
         headline=article.headline,
         url=page.url,
@@ -64,4 +69,6 @@ def _incoming(page: FetchedPage, article: ExtractedArticle) -> ingest.IncomingAr
         newspaper=page.link.source.newspaper,
         kind=ArticleURL.Kind.REDIRECT if redirected else page.link.kind,
         other_urls=seen,
+        details=details,
+        page=PageCopy(page.url, page.content_type, page.body, EXTRACTOR_VERSION),
     )

@@ -8,7 +8,8 @@ from itertools import count
 
 import pytest
 
-from articles.ingest import IncomingArticle, store_article
+from articles.incoming import IncomingArticle
+from articles.ingest import store_article
 from articles.models import Article
 
 StoreArticle = Callable[..., Article]

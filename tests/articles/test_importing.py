@@ -14,7 +14,8 @@ import pytest
 from articles import importing, ingest
 from articles.fields import DATE_FORMS
 from articles.importing import Row, read_rows
-from articles.models import ArticleURL
+from articles.incoming import Details, IncomingArticle
+from articles.models import Article, ArticleURL
 from tests.articles.rows import json_lines, row
 
 
@@ -26,7 +27,7 @@ def read_csv(data: bytes) -> list[Row]:
     return list(read_rows(io.BytesIO(data), "csv"))
 
 
-def article_of(row: Row) -> ingest.IncomingArticle:
+def article_of(row: Row) -> IncomingArticle:
     assert row.article is not None, row.reason
     return row.article
 
@@ -47,7 +48,7 @@ def faults(rows: list[Row]) -> list[tuple[int, str]]:
 )
 def test_columns_have_many_names(names: tuple[str, ...], values: dict[str, object]) -> None:
     cells = ("2026-03-02", "Harbour Post", "https://harbourpost.example/1", "Ferry sails", "It sails.", "hp-1")
-    expected = ingest.IncomingArticle(
+    expected = IncomingArticle(
         date=datetime.date(2026, 3, 2),
         headline="Ferry sails",
         url="https://harbourpost.example/1",
@@ -55,6 +56,7 @@ def test_columns_have_many_names(names: tuple[str, ...], values: dict[str, objec
         newspaper="Harbour Post",
         external_id="hp-1",
         kind=ArticleURL.Kind.IMPORT,
+        details=Details(date_source=Article.DateSource.IMPORT),
     )
     text = io.StringIO()
     csv.writer(text).writerows([(*names, "ignored"), (*cells, "anything")])
@@ -369,9 +371,7 @@ def test_memory_does_not_grow_with_the_length_of_a_line(monkeypatch: pytest.Monk
 
 def test_long_articles_make_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "MAX_LINE_BYTES", 1_000)
-    rows = [
-        Row(number, "", ingest.IncomingArticle(datetime.date(2026, 3, 2), "", "", "x" * 600)) for number in range(5)
-    ]
+    rows = [Row(number, "", IncomingArticle(datetime.date(2026, 3, 2), "", "", "x" * 600)) for number in range(5)]
     sizes: list[int] = []
 
     def store(batch: object) -> list[ingest.Stored]:

@@ -9,13 +9,10 @@ import pytest
 import time_machine
 from django.db import connection
 
+from articles.incoming import IncomingArticle, RejectedArticleError, SeenURL, check_article
 from articles.ingest import (
-    IncomingArticle,
-    RejectedArticleError,
-    SeenURL,
     Stored,
     attach_urls,
-    check_article,
     known_urls,
     newspaper_for,
     newspaper_host,

@@ -11,7 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from articles.ingest import SeenURL, attach_urls
+from articles.incoming import SeenURL
+from articles.ingest import attach_urls
 from articles.management.commands import import_articles
 from articles.models import Article, ArticleURL
 from dedup import pipeline

@@ -10,7 +10,8 @@ import random
 import pytest
 from django.core.management import call_command
 
-from articles.ingest import IncomingArticle, newest_revision, store_articles
+from articles.incoming import IncomingArticle
+from articles.ingest import newest_revision, store_articles
 from articles.models import Article, Newspaper
 from dedup.models import (
     Cluster,

@@ -11,7 +11,8 @@ from django.db import DatabaseError, connection
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from articles.ingest import SeenURL, attach_urls
+from articles.incoming import SeenURL
+from articles.ingest import attach_urls
 from articles.models import Article, ArticleURL, Newspaper
 from dedup import review
 from dedup.models import Decision, FittedModel, Pair

@@ -10,7 +10,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from articles.ingest import SeenURL, attach_urls
+from articles.incoming import SeenURL
+from articles.ingest import attach_urls
 from articles.models import ArticleURL
 from dedup import review
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, Pair

@@ -24,7 +24,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from articles.importing import FileFormat, Rehearsal, Row, Store, UnreadableFileError, import_rows, read_rows
-from articles.ingest import MAX_NEWSPAPER_CHARACTERS, refresh_statistics, store_articles
+from articles.incoming import MAX_NEWSPAPER_CHARACTERS
+from articles.ingest import MANY, refresh_statistics, store_articles
 
 STDIN = "-"
 # One transaction each. Larger ones gain no time, and crawlers wait while one is written.
@@ -126,10 +127,6 @@ class Rejects:
     def flush(self) -> None:
         if self._file is not None:
             self._file.flush()
-
-
-# After so many new articles, PostgreSQL's idea of the table is out of date.
-MANY = 1_000
 
 
 class Command(BaseCommand):

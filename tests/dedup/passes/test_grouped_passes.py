@@ -5,7 +5,8 @@ import datetime
 import pytest
 from django.db import connection
 
-from articles.ingest import SeenURL, attach_urls
+from articles.incoming import SeenURL
+from articles.ingest import attach_urls
 from articles.models import ArticleURL
 from dedup.passes import PASSES
 from dedup.types import Window

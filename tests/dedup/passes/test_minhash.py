@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from django.db import connection
 
-from articles.ingest import IncomingArticle, store_articles
+from articles.incoming import IncomingArticle
+from articles.ingest import store_articles
 from articles.models import Article
 from dedup.passes import minhash
 from dedup.passes.base import ConfigError

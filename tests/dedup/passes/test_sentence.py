@@ -9,7 +9,8 @@ from itertools import combinations, pairwise
 import pytest
 from django.db import connection
 
-from articles.ingest import IncomingArticle, store_articles
+from articles.incoming import IncomingArticle
+from articles.ingest import store_articles
 from articles.models import Article
 from articles.normalization.text import normalize_text
 from dedup.passes import reading

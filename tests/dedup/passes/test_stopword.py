@@ -7,7 +7,8 @@ from itertools import combinations, pairwise
 import pytest
 from django.db import connection
 
-from articles.ingest import IncomingArticle, store_articles
+from articles.incoming import IncomingArticle
+from articles.ingest import store_articles
 from articles.models import Article
 from dedup.passes import reading
 from dedup.passes.stopword import StopwordConfig, StopwordPass

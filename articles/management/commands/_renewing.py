@@ -1,0 +1,96 @@
+"""What the commands that renew stored articles share: their options, their progress, their report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import QuerySet
+from rich.console import Console
+from rich.progress import Progress
+
+from articles.ingest import MANY, refresh_statistics
+from articles.models import Article, Newspaper
+from articles.renewal import Renewed
+
+INTERRUPTED_STATUS = 130
+USAGE_STATUS = 2
+MAX_BATCH_SIZE = 5_000
+SHOWN_FAILURES = 10
+
+
+class RenewingCommand(BaseCommand):
+    """Renews the articles that carry an older version, batch by batch, and goes on where it was interrupted."""
+
+    default_batch_size: int
+
+    def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
+        raise NotImplementedError
+
+    def renew(self, newspapers: Sequence[Newspaper] | None, batch_size: int) -> Iterator[Renewed]:
+        raise NotImplementedError
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "newspapers", nargs="*", metavar="NEWSPAPER", help="name of a newspaper; without any, all are renewed"
+        )
+        parser.add_argument(
+            "--batch-size",
+            type=_batch_size,
+            default=self.default_batch_size,
+            metavar="N",
+            help=f"articles in a transaction, 1 to {MAX_BATCH_SIZE:,} (default: %(default)s)",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="say how many articles are outdated, change nothing")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        newspapers = _newspapers(options["newspapers"])
+        outdated = self.outdated(newspapers).count()
+        if options["dry_run"]:
+            self.stdout.write(f"{outdated:,} articles are outdated.")
+            return
+        done = changed = 0
+        failures: list[tuple[int, str]] = []
+        try:
+            with Progress(console=Console(stderr=True), disable=not self.stderr.isatty()) as progress:
+                task = progress.add_task("articles", total=outdated)
+                for renewed in self.renew(newspapers, options["batch_size"]):
+                    done += renewed.articles
+                    changed += renewed.changed
+                    failures += renewed.failures
+                    progress.update(task, completed=done)
+        except KeyboardInterrupt:
+            self._report(done, changed, failures)
+            self.stderr.write("Interrupted; the same command goes on from there.")
+            sys.exit(INTERRUPTED_STATUS)
+        if changed >= MANY:
+            refresh_statistics()
+        self._report(done, changed, failures)
+
+    def _report(self, done: int, changed: int, failures: Sequence[tuple[int, str]]) -> None:
+        stayed = f", {len(failures):,} stayed as they were" if failures else ""
+        self.stdout.write(f"{done:,} articles looked at, {changed:,} changed{stayed}.")
+        for article_id, reason in failures[:SHOWN_FAILURES]:
+            self.stderr.write(f"article {article_id}: {reason}")
+        if len(failures) > SHOWN_FAILURES:
+            for reason, count in Counter(reason for _, reason in failures).most_common():
+                self.stderr.write(f"{count:>9,}  {reason}")
+
+
+def _newspapers(names: Sequence[str]) -> list[Newspaper] | None:
+    if not names:
+        return None
+    found = list(Newspaper.objects.filter(name__in=names))
+    if unknown := sorted(set(names) - {newspaper.name for newspaper in found}):
+        raise CommandError(f"No newspaper is named {', '.join(map(repr, unknown))}.", returncode=USAGE_STATUS)
+    return found
+
+
+def _batch_size(value: str) -> int:
+    if not value.isdecimal() or not 1 <= int(value) <= MAX_BATCH_SIZE:
+        raise argparse.ArgumentTypeError(f"{value!r} is not a number from 1 to {MAX_BATCH_SIZE:,}")
+    return int(value)

@@ -1,0 +1,26 @@
+"""`manage.py renormalize`: bring the forms that are compared up to today's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from django.db.models import QuerySet
+
+from articles import renewal
+from articles.management.commands._renewing import RenewingCommand
+from articles.models import Article, Newspaper
+from articles.renewal import Renewed
+
+
+class Command(RenewingCommand):
+    help = (
+        "Computes the forms of titles, texts and URLs that are compared anew, for articles that were stored under "
+        "older rules or whose newspaper's habits have changed. Interrupted, it goes on when it is run again."
+    )
+    default_batch_size = 500
+
+    def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
+        return renewal.outdated_forms(newspapers)
+
+    def renew(self, newspapers: Sequence[Newspaper] | None, batch_size: int) -> Iterator[Renewed]:
+        return renewal.renormalize(newspapers, batch_size=batch_size)

@@ -1,0 +1,149 @@
+"""Brings stored articles up to date: normal forms by today's rules, texts by today's extraction.
+
+Both go batch by batch in the order of ids, each in a transaction of its own, and take up only articles that carry an
+older version: what was interrupted goes on, and what is done costs nothing to do again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+
+from django.db.models import QuerySet
+
+from articles.extraction import EXTRACTOR_VERSION, ExtractionError, extract_article
+from articles.incoming import Details, IncomingArticle, RejectedArticleError, check_article, extracted_details
+from articles.ingest import Forms, writing
+from articles.models import Article, ArticleURL, Newspaper
+from articles.normalization import NORMALIZER_VERSION, normalize_url
+
+_FORMS = [field.name for field in fields(Forms)]
+_DETAILS = [field.name for field in fields(Details)]
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """What became of a batch: articles looked at, those that changed, and what kept others as they were."""
+
+    articles: int
+    changed: int
+    failures: Sequence[tuple[int, str]] = ()  # article ids, and why their pages gave nothing better
+
+
+def outdated_forms(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
+    """Return the articles whose normal forms are of other rules than today's."""
+    return _of(newspapers).exclude(normalizer_version=NORMALIZER_VERSION)
+
+
+def outdated_texts(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
+    """Return the articles whose page is kept and was extracted otherwise than today."""
+    return _of(newspapers).filter(page__isnull=False).exclude(extractor_version=EXTRACTOR_VERSION)
+
+
+def mark_outdated(newspaper: Newspaper) -> int:
+    """Have the forms of a newspaper's articles renewed, after its habits have changed; return their number."""
+    return Article.objects.filter(newspaper=newspaper).update(normalizer_version=0)
+
+
+def renormalize(newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 500) -> Iterator[Renewed]:
+    """Bring the forms of titles, texts and URLs up to date; yield after each batch, which is stored then."""
+    outdated = outdated_forms(newspapers).select_related("newspaper").order_by("id")
+    last_id = 0
+    while articles := list(outdated.filter(id__gt=last_id)[:batch_size]):
+        with writing():
+            changed = _renew_forms(articles) | _renew_urls(articles)
+            Article.objects.filter(id__in=[article.pk for article in articles]).update(
+                normalizer_version=NORMALIZER_VERSION
+            )
+        last_id = articles[-1].pk
+        yield Renewed(len(articles), len(changed))
+
+
+def reextract(newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 100) -> Iterator[Renewed]:
+    """Extract stored pages again; yield after each batch, which is stored then.
+
+    Where a page gives no article any more, or one that cannot be stored, the article stays as it is.
+    """
+    last_id = 0
+    while articles := list(
+        outdated_texts(newspapers)
+        .filter(id__gt=last_id)
+        .select_related("newspaper", "page")
+        .order_by("id")[:batch_size]
+    ):
+        changed: list[Article] = []
+        failures: list[tuple[int, str]] = []
+        for article in articles:  # before the lock, which spiders wait for
+            try:
+                if _extract_again(article):
+                    changed.append(article)
+            except (ExtractionError, RejectedArticleError, OSError, EOFError, zlib.error) as error:
+                failures.append((article.pk, str(error)))
+        with writing():
+            Article.objects.bulk_update(changed, ["headline", "content", "date", *_FORMS, *_DETAILS])
+            Article.objects.filter(id__in=[article.pk for article in articles]).update(
+                extractor_version=EXTRACTOR_VERSION, normalizer_version=NORMALIZER_VERSION
+            )
+        last_id = articles[-1].pk
+        yield Renewed(len(articles), len(changed), failures)
+
+
+def _of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
+    return Article.objects.all() if newspapers is None else Article.objects.filter(newspaper__in=newspapers)
+
+
+def _renew_forms(articles: Sequence[Article]) -> set[int]:
+    """Write the forms that changed; return the ids of their articles.
+
+    Only those, because the database counts up the revision of every row that is written, and runs look at it again.
+    """
+    changed = [article for article in articles if _set_forms(article)]
+    Article.objects.bulk_update(changed, _FORMS)
+    return {article.pk for article in changed}
+
+
+def _set_forms(article: Article) -> bool:
+    return _set(article, asdict(Forms.of(article.newspaper, article.headline, article.content)))
+
+
+def _renew_urls(articles: Sequence[Article]) -> set[int]:
+    changed = []
+    for url in ArticleURL.objects.filter(article_id__in=[article.pk for article in articles]):
+        form = normalize_url(url.url)
+        if url.normalized_url != form:
+            url.normalized_url = form
+            changed.append(url)
+    ArticleURL.objects.bulk_update(changed, ["normalized_url"])
+    return {url.article_id for url in changed}
+
+
+def _extract_again(article: Article) -> bool:
+    """Set what the article's page gives today; return whether anything changed. Raises what extraction raises."""
+    page = article.page
+    extracted = extract_article(gzip.decompress(page.body), page.url, page.content_type)
+    details = extracted_details(extracted)
+    if extracted.date is None:  # then the day came from elsewhere, and is as good as it was
+        details = replace(details, date_source=article.date_source, date_doubt=article.date_doubt)
+    incoming = IncomingArticle(
+        date=extracted.date or article.date,
+        headline=extracted.headline,
+        url=article.url,
+        content=extracted.text,
+        details=details,
+    )
+    check_article(incoming)
+    forms = Forms.of(article.newspaper, incoming.headline, incoming.content)
+    values = {"headline": incoming.headline.strip(), "content": incoming.content, "date": incoming.date}
+    return _set(article, values | asdict(details) | asdict(forms))
+
+
+def _set(article: Article, values: dict[str, object]) -> bool:
+    """Set these fields of the article; return whether one of them was another."""
+    changed = False
+    for name, value in values.items():
+        if getattr(article, name) != value:
+            setattr(article, name, value)
+            changed = True
+    return changed
