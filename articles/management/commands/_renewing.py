@@ -51,7 +51,7 @@ class RenewingCommand(BaseCommand):
         newspapers = _newspapers(options["newspapers"])
         outdated = self.outdated(newspapers).count()
         if options["dry_run"]:
-            self.stdout.write(f"{outdated:,} articles are outdated.")
+            self.stdout.write(f"Outdated articles: {outdated:,}.")
             return
         done = changed = 0
         failures: list[tuple[int, str]] = []
@@ -73,7 +73,7 @@ class RenewingCommand(BaseCommand):
 
     def _report(self, done: int, changed: int, failures: Sequence[tuple[int, str]]) -> None:
         stayed = f", {len(failures):,} stayed as they were" if failures else ""
-        self.stdout.write(f"{done:,} articles looked at, {changed:,} changed{stayed}.")
+        self.stdout.write(f"Articles: {done:,} looked at, {changed:,} changed{stayed}.")
         for article_id, reason in failures[:SHOWN_FAILURES]:
             self.stderr.write(f"article {article_id}: {reason}")
         if len(failures) > SHOWN_FAILURES:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, TextIO, cast
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error as DatabaseFault
@@ -23,62 +22,20 @@ from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
-from articles.importing import FileFormat, Rehearsal, Row, Store, UnreadableFileError, import_rows, read_rows
+from articles.importing import FileFormat, Rehearsal, Row, Store, import_rows
 from articles.incoming import MAX_NEWSPAPER_CHARACTERS
 from articles.ingest import MANY, refresh_statistics, store_articles
+from articles.management.files import STDIN, USAGE_STATUS, Source, source_named
 
-STDIN = "-"
 # One transaction each. Larger ones gain no time, and crawlers wait while one is written.
 DEFAULT_BATCH_SIZE = 500
 MAX_BATCH_SIZE = 5_000
 SHOWN_REJECTS = 5
-USAGE_STATUS = 2
 INTERRUPTED_STATUS = 130  # 128 + SIGINT, as shells report it
 REPORTED = ("read", "stored", "known", "rejected", "seconds", "articles/s")
 
-_ENDING = re.compile(r"\.(?P<format>jsonl|csv)(?P<gzipped>\.gz)?\Z", re.IGNORECASE)
 # What differs between two rejections of one kind: quoted values and numbers.
 _VALUE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\d(?:[\d,.:-]*\d)?""")
-
-
-@dataclass(frozen=True)
-class Source:
-    """A file to import; "-" is standard input."""
-
-    name: str
-    file_format: FileFormat
-    gzipped: bool = False
-
-    @contextmanager
-    def open(self) -> Iterator[tuple[BinaryIO, Callable[[], int], int | None]]:
-        """Open it: the decompressed stream, how much of the file was read by now, and its size, both in bytes."""
-        if self.name == STDIN:
-            yield sys.stdin.buffer, lambda: 0, None
-            return
-        path = Path(self.name)
-        with path.open("rb") as raw:
-            stream = gzip.GzipFile(fileobj=raw) if self.gzipped else raw
-            yield cast("BinaryIO", stream), raw.tell, path.stat().st_size
-
-    def rows(self, stream: BinaryIO, newspaper: str = "") -> Iterator[Row]:
-        try:
-            yield from read_rows(stream, self.file_format, newspaper=newspaper)
-        except UnreadableFileError as error:
-            raise CommandError(f"{self.name} cannot be imported: {error}.") from error
-
-    def check(self) -> None:
-        """Raise CommandError if the file is missing, cannot be read twice, or holds no row that can be read."""
-        if self.name == STDIN:
-            return
-        path = Path(self.name)
-        try:
-            if path.exists() and not (path.is_file() or path.is_dir()):
-                remedy = f'read it with "-" and --format {self.file_format}'
-                raise CommandError(f"{self.name} is no regular file and cannot be read twice; {remedy}.")
-            with self.open() as (stream, _, _):
-                next(self.rows(stream), None)
-        except OSError as error:
-            raise CommandError(f"{self.name} cannot be opened: {error.strerror}. Check the path.") from error
 
 
 @dataclass
@@ -251,7 +208,7 @@ def _progress(*, shown: bool) -> Progress:
 
 def _sources(names: Sequence[str], stdin_format: FileFormat | None, rejects: str | None) -> list[Source]:
     """Return the files to import. Raises CommandError for a usage that cannot be meant."""
-    sources = [_source(name, stdin_format) for name in names]
+    sources = [source_named(name, stdin_format) for name in names]
     if names.count(STDIN) > 1:
         raise CommandError('"-" is given twice; standard input can be read once.', returncode=USAGE_STATUS)
     if rejects and any(_same_file(rejects, name) for name in names if name != STDIN):
@@ -265,19 +222,6 @@ def _same_file(left: str, right: str) -> bool:
         return Path(left).samefile(right)
     except OSError:  # one of them is not there
         return Path(left).resolve() == Path(right).resolve()
-
-
-def _source(name: str, stdin_format: FileFormat | None) -> Source:
-    if name == STDIN:
-        if stdin_format is None:
-            raise CommandError('"-" needs --format jsonl or --format csv.', returncode=USAGE_STATUS)
-        return Source(name, stdin_format)
-    ending = _ENDING.search(name)
-    if ending is None:
-        fault = f"The format of {name} is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz"
-        raise CommandError(f'{fault}, or read it with "-" and --format.', returncode=USAGE_STATUS)
-    file_format: FileFormat = "csv" if ending["format"].lower() == "csv" else "jsonl"
-    return Source(name, file_format, gzipped=ending["gzipped"] is not None)
 
 
 def _newspaper(value: str) -> str:

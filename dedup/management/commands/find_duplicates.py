@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from argparse import RawDescriptionHelpFormatter
-from datetime import date
 from types import FrameType
 from typing import Any, cast
 
@@ -14,9 +13,9 @@ from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
 
-from articles.models import Newspaper
 from dedup import printing
 from dedup.audit import audit, random_days
+from dedup.management.arguments import day, newspaper_ids
 from dedup.models import Profile
 from dedup.passes import PASSES
 from dedup.passes.trigram import TrigramConfig
@@ -63,9 +62,9 @@ class Command(BaseCommand):
         parser.add_argument("--profile", help="the profile to take the settings from (default: the default profile)")
         parser.add_argument("--passes", help=f"these passes alone, separated by commas, out of {names}")
         parser.add_argument(
-            "--since", type=_day, metavar="DAY", help="only pairs whose later article is from this day on, YYYY-MM-DD"
+            "--since", type=day, metavar="DAY", help="only pairs whose later article is from this day on, YYYY-MM-DD"
         )
-        parser.add_argument("--until", type=_day, metavar="DAY", help="only articles up to this day, YYYY-MM-DD")
+        parser.add_argument("--until", type=day, metavar="DAY", help="only articles up to this day, YYYY-MM-DD")
         parser.add_argument(
             "--newspaper", action="append", metavar="NAME", help="only articles of this newspaper; may be repeated"
         )
@@ -115,7 +114,7 @@ class Command(BaseCommand):
             profile = default_profile() if named is None else profile_named(named)
             configs = _configs(profile, options)
             scope = Scope(
-                options["since"], options["until"], _newspaper_ids(options["newspaper"]), _pass_names(options["passes"])
+                options["since"], options["until"], newspaper_ids(options["newspaper"]), _pass_names(options["passes"])
             )
             _check_numbers(options, configs)
         except (ProfileError, ScopeError) as error:
@@ -223,24 +222,6 @@ def _configs(profile: Profile, options: dict[str, Any]) -> Configs:
 
 def _pass_names(listed: str | None) -> tuple[str, ...] | None:
     return None if listed is None else tuple(name.strip() for name in listed.split(","))
-
-
-def _newspaper_ids(names: list[str] | None) -> tuple[int, ...] | None:
-    if names is None:
-        return None
-    known = dict(Newspaper.objects.values_list("name", "id"))
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        some = ", ".join(list(known)[:20]) or "none"
-        raise ScopeError(f"there is no newspaper {unknown[0]!r}; there are: {some}")
-    return tuple(sorted({known[name] for name in names}))
-
-
-def _day(text: str) -> date:
-    return date.fromisoformat(text)
-
-
-_day.__name__ = "day (YYYY-MM-DD)"  # argparse names it in its message
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
