@@ -69,8 +69,8 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
 class ArticleAdmin(ReadOnlyAdmin):
     """Articles as they were stored."""
 
-    list_display = ["headline", "newspaper", "date", "stored_at"]
-    list_filter = ["newspaper"]
+    list_display = ["headline", "newspaper", "date", "agency", "language", "paywalled", "stored_at"]
+    list_filter = ["newspaper", "paywalled", "date_source", ("date_doubt", admin.EmptyFieldListFilter)]
     list_select_related = ["newspaper"]
     search_fields = ["headline", "=external_id"]
     date_hierarchy = "date"

@@ -47,6 +47,14 @@ VERDICTS = {
 }
 
 
+# What of the articles themselves an editor may want to look at.
+LOOK_AT = {
+    "day": ("days in doubt", ~Q(date_doubt="")),
+    "paywall": ("paywalled articles", Q(paywalled=True)),
+    "agency": ("credited to an agency", ~Q(agency="")),
+}
+
+
 class DayInput(forms.DateInput):
     """A day, picked from the browser's calendar."""
 
@@ -276,9 +284,20 @@ class ArticleFilter(_Set):
         field_name="headline", lookup_expr="icontains", label="Words in the headline", max_length=200
     )
 
+    look = filters.ChoiceFilter(
+        choices=[(name, label) for name, (label, _) in LOOK_AT.items()],
+        method="filter_look",
+        label="Look at",
+        empty_label="all",
+    )
+
     class Meta:
         model = Article
         fields: ClassVar[list[str]] = []
+
+    def filter_look(self, queryset: QuerySet[Article], _name: str, value: str) -> QuerySet[Article]:
+        """Narrow to what an editor should look at."""
+        return queryset.filter(LOOK_AT[value][1])
 
 
 def _deciders(*_args: Any) -> QuerySet[Any]:

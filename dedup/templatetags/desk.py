@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from babel import Locale
 from django import template
 from django.http import HttpRequest, QueryDict
 from django.template.defaultfilters import pluralize
@@ -39,6 +40,12 @@ def chance(probability: float) -> str:
     if 0 < probability < 0.01:
         return "under 1 %"
     return f"{math.floor(probability * 100 + 1e-6)} %"
+
+
+@register.filter
+def language(code: str) -> str:
+    """Write the name of a language, by its ISO 639 code; one that is not known keeps its code."""
+    return Locale("en").languages.get(code, code)
 
 
 _GLOSSES = {

@@ -166,6 +166,35 @@ def test_articles_are_filtered(desk: Client, store: StoreArticle) -> None:
     assert listed(newspaper=first.newspaper_id) == [first.pk]
     assert listed(newspaper="x", date_from="x", page="zzz") == [second.pk, first.pk]
 
+    Article.objects.filter(pk=first.pk).update(date_doubt="The page names two days.", agency="Reuters")
+    Article.objects.filter(pk=second.pk).update(paywalled=True)
+    assert listed(look="day") == [first.pk]
+    assert listed(look="agency") == [first.pk]
+    assert listed(look="paywall") == [second.pk]
+
+
+def test_an_article_shows_what_is_known_beside_its_text(desk: Client, store: StoreArticle) -> None:
+    known, unknown = store(), store()
+    Article.objects.filter(pk=known.pk).update(
+        byline="Ilse <Corrigan>",
+        agency="Reuters",
+        dateline="PORT SELBY, March 2",
+        language="si",
+        date_source=Article.DateSource.META,
+        date_doubt="its address says 5 March 2026",
+        paywalled=True,
+    )
+
+    page = text_of(desk, f"/articles/{known.pk}/")
+    assert "<b>By</b> <bdi>Ilse &lt;Corrigan&gt;</bdi>" in page
+    assert "<b>Agency</b> <bdi>Reuters</bdi>" in page
+    assert "<b>Dateline</b> <bdi>PORT SELBY, March 2</bdi>" in page
+    assert "<b>Language</b> Sinhala" in page
+    assert "The day is in doubt: its address says 5 March 2026" in page
+    assert "Behind a paywall: the page showed the beginning only." in page
+    assert "The day was read from the page&#x27;s meta elements." in page
+    assert 'class="details"' not in text_of(desk, f"/articles/{unknown.pk}/")
+
 
 def test_an_article_with_its_urls_cluster_and_pairs(desk: Client, store: StoreArticle) -> None:
     first, second = store("Text <b>bold</b>."), store()
