@@ -6,14 +6,13 @@ older version: what was interrupted goes on, and what is done costs nothing to d
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
 from django.db.models import QuerySet
 
-from articles.extraction import EXTRACTOR_VERSION, ExtractionError, extract_article
+from articles.extraction import EXTRACTOR_VERSION, ExtractedArticle
+from articles.extraction_workers import extractor
 from articles.incoming import Details, IncomingArticle, RejectedArticleError, check_article, extracted_details
 from articles.ingest import Forms, writing
 from articles.models import Article, ArticleURL, Newspaper
@@ -61,33 +60,30 @@ def renormalize(newspapers: Sequence[Newspaper] | None = None, *, batch_size: in
         yield Renewed(len(articles), len(changed))
 
 
-def reextract(newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 100) -> Iterator[Renewed]:
-    """Extract stored pages again; yield after each batch, which is stored then.
+def reextract(
+    newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 100, workers: int = 1
+) -> Iterator[Renewed]:
+    """Extract stored pages again, in so many processes; yield after each batch, which is stored then.
 
     Where a page gives no article any more, or one that cannot be stored, the article stays as it is.
     """
+    outdated = outdated_texts(newspapers).select_related("newspaper", "page").order_by("id")
     last_id = 0
-    while articles := list(
-        outdated_texts(newspapers)
-        .filter(id__gt=last_id)
-        .select_related("newspaper", "page")
-        .order_by("id")[:batch_size]
-    ):
-        changed: list[Article] = []
-        failures: list[tuple[int, str]] = []
-        for article in articles:  # before the lock, which spiders wait for
-            try:
-                if _extract_again(article):
+    with extractor(workers) as extract:
+        while articles := list(outdated.filter(id__gt=last_id)[:batch_size]):
+            changed: list[Article] = []
+            failures: list[tuple[int, str]] = []
+            pages = [(bytes(article.page.body), article.page.url, article.page.content_type) for article in articles]
+            for article, extraction in zip(articles, extract(pages), strict=True):
+                if isinstance(extraction, str):
+                    failures.append((article.pk, extraction))
+                elif fault := _fault(article, extraction):
+                    failures.append((article.pk, fault))
+                elif _set(article, _values(article, extraction)):
                     changed.append(article)
-            except (ExtractionError, RejectedArticleError, OSError, EOFError, zlib.error) as error:
-                failures.append((article.pk, str(error)))
-        with writing():
-            Article.objects.bulk_update(changed, ["headline", "content", "date", *_FORMS, *_DETAILS])
-            Article.objects.filter(id__in=[article.pk for article in articles]).update(
-                extractor_version=EXTRACTOR_VERSION, normalizer_version=NORMALIZER_VERSION
-            )
-        last_id = articles[-1].pk
-        yield Renewed(len(articles), len(changed), failures)
+            _store_extracted(articles, changed)
+            last_id = articles[-1].pk
+            yield Renewed(len(articles), len(changed), failures)
 
 
 def _of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
@@ -119,24 +115,42 @@ def _renew_urls(articles: Sequence[Article]) -> set[int]:
     return {url.article_id for url in changed}
 
 
-def _extract_again(article: Article) -> bool:
-    """Set what the article's page gives today; return whether anything changed. Raises what extraction raises."""
-    page = article.page
-    extracted = extract_article(gzip.decompress(page.body), page.url, page.content_type)
+def _fault(article: Article, extracted: ExtractedArticle) -> str:
+    """Return why an article cannot be stored with what its page gives; empty if it can."""
+    try:
+        check_article(
+            IncomingArticle(
+                date=extracted.date or article.date,
+                headline=extracted.headline,
+                url=article.url,
+                content=extracted.text,
+                details=extracted_details(extracted),
+            )
+        )
+    except RejectedArticleError as rejection:
+        return str(rejection)
+    return ""
+
+
+def _values(article: Article, extracted: ExtractedArticle) -> dict[str, object]:
+    """Return the fields of the article by what its page gives today."""
     details = extracted_details(extracted)
     if extracted.date is None:  # then the day came from elsewhere, and is as good as it was
         details = replace(details, date_source=article.date_source, date_doubt=article.date_doubt)
-    incoming = IncomingArticle(
-        date=extracted.date or article.date,
-        headline=extracted.headline,
-        url=article.url,
-        content=extracted.text,
-        details=details,
-    )
-    check_article(incoming)
-    forms = Forms.of(article.newspaper, incoming.headline, incoming.content)
-    values = {"headline": incoming.headline.strip(), "content": incoming.content, "date": incoming.date}
-    return _set(article, values | asdict(details) | asdict(forms))
+    forms = Forms.of(article.newspaper, extracted.headline, extracted.text)
+    return {
+        "headline": extracted.headline.strip(),
+        "content": extracted.text,
+        "date": extracted.date or article.date,
+        **asdict(details),
+        **asdict(forms),
+    }
+
+
+def _store_extracted(articles: Sequence[Article], changed: Sequence[Article]) -> None:
+    with writing():
+        Article.objects.bulk_update(changed, ["headline", "content", "date", *_FORMS, *_DETAILS])
+        Article.objects.filter(id__in=[article.pk for article in articles]).update(extractor_version=EXTRACTOR_VERSION)
 
 
 def _set(article: Article, values: dict[str, object]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 import io
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -108,10 +109,11 @@ def test_an_interrupted_renewal_goes_on(store: StoreArticle, monkeypatch: pytest
     assert run("renormalize", "--batch-size", "2")[0] == "Articles: 3 looked at, 3 changed.\n"
 
 
-def test_reextract_takes_text_and_details_from_the_kept_page() -> None:
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_reextract_takes_text_and_details_from_the_kept_page(workers: str) -> None:
     article = store_page()
 
-    assert run("reextract") == ("Articles: 1 looked at, 1 changed.\n", "")
+    assert run("reextract", "--workers", workers) == ("Articles: 1 looked at, 1 changed.\n", "")
 
     renewed = Article.objects.get()
     assert (renewed.headline, renewed.content) == ("Ferry sails", TEXT)
@@ -150,6 +152,21 @@ def test_imported_articles_have_no_page_to_extract(store: StoreArticle) -> None:
     store()
 
     assert run("reextract", "--dry-run")[0] == "Outdated articles: 0.\n"
+
+
+def die(_page: object) -> None:
+    os._exit(9)
+
+
+def test_a_killed_worker_is_told_of_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    store_page()
+
+    with monkeypatch.context() as patched:
+        patched.setattr("articles.extraction_workers.extract_kept", die)
+        with pytest.raises(CommandError, match="a worker process was killed, perhaps for want of memory"):
+            run("reextract", "--workers", "2")
+
+    assert run("reextract", "--workers", "1")[0] == "Articles: 1 looked at, 1 changed.\n"
 
 
 @pytest.mark.parametrize("command", ["renormalize", "reextract"])

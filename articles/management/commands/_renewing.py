@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -31,7 +31,7 @@ class RenewingCommand(BaseCommand):
     def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
         raise NotImplementedError
 
-    def renew(self, newspapers: Sequence[Newspaper] | None, batch_size: int) -> Iterator[Renewed]:
+    def renew(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[Renewed]:
         raise NotImplementedError
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ class RenewingCommand(BaseCommand):
         )
         parser.add_argument(
             "--batch-size",
-            type=_batch_size,
+            type=number_up_to(MAX_BATCH_SIZE),
             default=self.default_batch_size,
             metavar="N",
             help=f"articles in a transaction, 1 to {MAX_BATCH_SIZE:,} (default: %(default)s)",
@@ -58,7 +58,7 @@ class RenewingCommand(BaseCommand):
         try:
             with Progress(console=Console(stderr=True), disable=not self.stderr.isatty()) as progress:
                 task = progress.add_task("articles", total=outdated)
-                for renewed in self.renew(newspapers, options["batch_size"]):
+                for renewed in self.renew(newspapers, options):
                     done += renewed.articles
                     changed += renewed.changed
                     failures += renewed.failures
@@ -90,7 +90,12 @@ def _newspapers(names: Sequence[str]) -> list[Newspaper] | None:
     return found
 
 
-def _batch_size(value: str) -> int:
-    if not value.isdecimal() or not 1 <= int(value) <= MAX_BATCH_SIZE:
-        raise argparse.ArgumentTypeError(f"{value!r} is not a number from 1 to {MAX_BATCH_SIZE:,}")
-    return int(value)
+def number_up_to(bound: int) -> Callable[[str], int]:
+    """Return what reads a number from 1 to this bound; for argparse."""
+
+    def number(value: str) -> int:
+        if not value.isdecimal() or not 1 <= int(value) <= bound:
+            raise argparse.ArgumentTypeError(f"{value!r} is not a number from 1 to {bound:,}")
+        return int(value)
+
+    return number

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
 
+from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
 from articles import renewal
-from articles.management.commands._renewing import RenewingCommand
+from articles.management.commands._renewing import RenewingCommand, number_up_to
 from articles.models import Article, Newspaper
 from articles.renewal import Renewed
+
+MAX_WORKERS = 64
 
 
 class Command(RenewingCommand):
@@ -19,8 +26,22 @@ class Command(RenewingCommand):
     )
     default_batch_size = 100
 
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--workers",
+            type=number_up_to(MAX_WORKERS),
+            default=os.cpu_count() or 1,
+            metavar="N",
+            help=f"processes that extract, 1 to {MAX_WORKERS} (default: one a core)",
+        )
+
     def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
         return renewal.outdated_texts(newspapers)
 
-    def renew(self, newspapers: Sequence[Newspaper] | None, batch_size: int) -> Iterator[Renewed]:
-        return renewal.reextract(newspapers, batch_size=batch_size)
+    def renew(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[Renewed]:
+        try:
+            yield from renewal.reextract(newspapers, batch_size=options["batch_size"], workers=options["workers"])
+        except BrokenProcessPool as error:
+            fault = "a worker process was killed, perhaps for want of memory; run the command again with --workers 1"
+            raise CommandError(fault) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -22,5 +23,5 @@ class Command(RenewingCommand):
     def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
         return renewal.outdated_forms(newspapers)
 
-    def renew(self, newspapers: Sequence[Newspaper] | None, batch_size: int) -> Iterator[Renewed]:
-        return renewal.renormalize(newspapers, batch_size=batch_size)
+    def renew(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[Renewed]:
+        return renewal.renormalize(newspapers, batch_size=options["batch_size"])
