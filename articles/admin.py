@@ -11,7 +11,9 @@ from django.contrib.postgres.forms import SimpleArrayField
 from django.db import models
 from django.http import HttpRequest
 
-from articles.models import Article, ArticleURL, Newspaper
+from articles.ingest import writing
+from articles.models import Article, ArticleURL, LearntParameter, Newspaper
+from articles.url_guard import renew_forms_with
 
 
 class OneALine(SimpleArrayField):
@@ -26,6 +28,25 @@ class OneALine(SimpleArrayField):
         return super().to_python(value)
 
 
+class LearntParameterInline(admin.TabularInline[LearntParameter, Newspaper]):
+    """What the guard of the URLs learnt, and from which two of them."""
+
+    model = LearntParameter
+    readonly_fields = ["name", "first_url", "second_url", "learnt_at"]
+    verbose_name_plural = "URL parameters that were seen to tell stories apart"
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, *_args: Any) -> bool:
+        return False
+
+    def has_change_permission(self, *_args: Any) -> bool:
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - Django's
+        return request.user.has_perm("articles.view_newspaper")
+
+
 @admin.register(Newspaper)
 class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
     """Newspapers, and where the crawler finds their articles."""
@@ -33,8 +54,9 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
     list_display = ["name", "host", "crawl"]
     list_filter = ["crawl"]
     search_fields = ["name", "host"]
+    inlines = [LearntParameterInline]
     fieldsets = [
-        (None, {"fields": ["name", "host", "title_affixes"]}),
+        (None, {"fields": ["name", "host", "title_affixes", "kept_url_parameters"]}),
         ("Crawling", {"fields": ["crawl", "feed_urls", "sitemap_urls", "section_urls", "article_url_pattern"]}),
     ]
 
@@ -50,6 +72,16 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
             label=str(db_field.verbose_name).capitalize(),
             help_text=f"{db_field.help_text} One a line.",
         )
+
+    def save_model(self, request: HttpRequest, obj: Newspaper, form: Any, change: bool) -> None:
+        """Save the newspaper; of its kept parameters what was changed, beside what was learnt in the meantime."""
+        before = set(form.initial.get("kept_url_parameters") or ())
+        after = {name.lower() for name in obj.kept_url_parameters}
+        with writing():
+            learnt = Newspaper.objects.filter(pk=obj.pk).values_list("kept_url_parameters", flat=True).first() or ()
+            obj.kept_url_parameters = sorted(set(learnt) - (before - after) | after)
+            super().save_model(request, obj, form, change)
+            renew_forms_with(obj, before ^ after)
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):

@@ -23,7 +23,7 @@ from uuid import UUID
 
 from articles.fields import UnreadableDayError, parse_day, plain_text
 from articles.incoming import Details, IncomingArticle, RejectedArticleError, check_article
-from articles.ingest import Stored, known_urls, store_articles
+from articles.ingest import Stored, known_urls, store_articles, story_url
 from articles.models import Article, ArticleURL
 from articles.normalization import url_key
 
@@ -118,7 +118,7 @@ class Rehearsal:
             check_article(article)
         except RejectedArticleError as rejection:
             return Stored("rejected", reason=str(rejection))
-        key = url_key(article.url)
+        key = url_key(story_url(article.url))
         met = article.url in known or key in self._met
         self._met.add(key)
         return Stored("known" if met else "created")

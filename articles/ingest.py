@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,16 +30,17 @@ from articles.incoming import (
 from articles.models import Article, ArticlePage, ArticleURL, Newspaper
 from articles.normalization import (
     NORMALIZER_VERSION,
+    comparable_url,
     host_of,
     normalize_text,
     normalize_title,
     normalize_url,
     text_digest,
+    unwrap_url,
     url_key,
 )
+from articles.url_guard import learn_parameters
 
-# The host at the beginning of a normalised URL, if a newspaper can carry it as its name.
-_HOST = re.compile(rf"[^/?#]{{1,{MAX_NEWSPAPER_CHARACTERS}}}(?![^/?#])")
 # One writer at a time, so that two who bring the same URL end with one article. Arbitrary, but fixed.
 _INGEST_LOCK = 5_112_001
 # So many new or changed articles at once ask for refresh_statistics.
@@ -79,7 +79,9 @@ class _Prepared:
     incoming: IncomingArticle
     newspaper: Newspaper
     forms: Forms
-    urls: dict[UUID, SeenURL]  # its own URL first
+    url: str  # where it stands
+    own_keys: Sequence[UUID]  # of that, and of the redirect under which it came
+    urls: dict[UUID, SeenURL]  # its own first
 
 
 @contextmanager
@@ -121,23 +123,30 @@ def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
 
 
 def known_urls(urls: Iterable[str]) -> set[str]:
-    """Return those of the URLs that already belong to an article, and need no fetching."""
-    keys = {url: url_key(url) for url in urls}
-    known = set(ArticleURL.objects.filter(key__in=set(keys.values())).values_list("key", flat=True))
-    return {url for url, key in keys.items() if key in known}
+    """Return those of the URLs that already belong to an article, or lead to one's, and need no fetching."""
+    keys = {url: {url_key(url), url_key(story_url(url))} for url in urls}
+    wanted = {key for either in keys.values() for key in either}
+    known = set(ArticleURL.objects.filter(key__in=wanted).values_list("key", flat=True))
+    return {url for url, either in keys.items() if not known.isdisjoint(either)}
 
 
 def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
     """Attach URLs to the article that `known_as` belongs to; return whether there is one."""
     with writing():
-        owner = ArticleURL.objects.filter(key=url_key(known_as)).values_list("article_id", flat=True).first()
+        names = {url_key(known_as), url_key(story_url(known_as))}
+        owner = Article.objects.filter(urls__key__in=names).only("newspaper_id").first()
         if owner is None:
             return False
         seen = {url_key(each.url): each for each in urls if not url_fault(each.url)}
-        ArticleURL.objects.bulk_create(
-            [_new_url(key, each, owner) for key, each in seen.items()], ignore_conflicts=True
-        )
+        owners = _owners(seen)
+        _attach([(key, each, owner) for key, each in seen.items() if key not in owners])
     return True
+
+
+def story_url(url: str) -> str:
+    """Return the URL that an article stands at which came under this one: the target of a redirect that names it."""
+    target = unwrap_url(url)
+    return target if target == url or not url_fault(target) else url
 
 
 def newest_revision() -> int:
@@ -165,11 +174,11 @@ def newspaper_for(name: str, url: str) -> Newspaper:
 def newspaper_host(url: str) -> str:
     """Return the host of the site that published the URL; of a redirect or an archived page, the target's."""
     host = host_of(url)
-    target = _HOST.match(normalize_url(url))
+    target = host_of(normalize_url(url))
     # The normal form of a plain URL only drops labels such as m. from its host.
-    if target is None or f".{host}".endswith(f".{target[0]}"):
+    if not target or len(target) > MAX_NEWSPAPER_CHARACTERS or f".{host}".endswith(f".{target}"):
         return host
-    return target[0]
+    return target
 
 
 def _newspapers(wanted: Sequence[tuple[str, str]]) -> list[Newspaper]:
@@ -198,17 +207,15 @@ def _named(hosts: Mapping[str, str]) -> dict[str, Newspaper]:
 
 
 def _prepare(incoming: IncomingArticle, newspaper: Newspaper) -> _Prepared:
-    forms = Forms.of(newspaper, incoming.headline, incoming.content)
-    urls = {url_key(incoming.url): SeenURL(incoming.url.strip(), incoming.kind)}
+    came_under, url = SeenURL(incoming.url.strip(), incoming.kind), story_url(incoming.url.strip())
+    own = [came_under] if url == came_under.url else [SeenURL(url, ArticleURL.Kind.REDIRECT), came_under]
+    urls = {url_key(each.url): each for each in own}
+    own_keys = tuple(urls)
     for seen in incoming.other_urls:
         if not url_fault(seen.url):
             urls.setdefault(url_key(seen.url), seen)
-    return _Prepared(
-        incoming=incoming,
-        newspaper=newspaper,
-        forms=forms,
-        urls=urls,
-    )
+    forms = Forms.of(newspaper, incoming.headline, incoming.content)
+    return _Prepared(incoming=incoming, newspaper=newspaper, forms=forms, url=url, own_keys=own_keys, urls=urls)
 
 
 def _write(prepared: dict[int, _Prepared]) -> dict[int, Stored]:
@@ -225,13 +232,32 @@ def _write(prepared: dict[int, _Prepared]) -> dict[int, Stored]:
                 owners[key] = article
                 new_urls.append((key, seen, article))
     Article.objects.bulk_create([article for outcome, article in outcomes.values() if outcome == "created"])
-    ArticleURL.objects.bulk_create([_new_url(key, seen, article.pk) for key, seen, article in new_urls])
+    _attach(new_urls)
     ArticlePage.objects.bulk_create(
         _new_page(page, article.pk)
         for position, (outcome, article) in outcomes.items()
         if outcome == "created" and (page := prepared[position].incoming.page)
     )
     return {position: Stored(outcome, article.pk) for position, (outcome, article) in outcomes.items()}
+
+
+def _attach(new_urls: Sequence[tuple[UUID, SeenURL, Article]]) -> None:
+    """Store URLs that no article has; see whether they show a parameter that tells a newspaper's stories apart."""
+    papers = {article.newspaper_id for _, _, article in new_urls}
+    # Inside the lock, because another writer may have learnt one since the newspapers were read.
+    kept = dict(Newspaper.objects.filter(pk__in=papers).values_list("pk", "kept_url_parameters"))
+    learn_parameters(
+        ArticleURL.objects.bulk_create(
+            ArticleURL(
+                article=article,
+                url=seen.url,
+                key=key,
+                normalized_url=comparable_url(seen.url, kept[article.newspaper_id]),
+                kind=seen.kind,
+            )
+            for key, seen, article in new_urls
+        )
+    )
 
 
 def _owners(keys: Collection[UUID]) -> dict[UUID, Article]:
@@ -248,10 +274,10 @@ def _known_article(each: _Prepared, owners: dict[UUID, Article]) -> Article | No
     text: a site that names its front page as the canonical URL of every article must not lose them all,
     nor a paper its wire copy because it points to the agency.
     """
-    own_key, *other_keys = each.urls
-    if own_key in owners:
-        return owners[own_key]
-    for key in other_keys:
+    for key in each.own_keys:
+        if key in owners:
+            return owners[key]
+    for key in each.urls:
         owner = owners.get(key)
         if owner is None or owner.newspaper_id != each.newspaper.pk:
             continue
@@ -268,7 +294,7 @@ def _new_article(each: _Prepared) -> Article:
         external_id=each.incoming.external_id,
         date=each.incoming.date,
         headline=each.incoming.headline.strip(),
-        url=each.incoming.url.strip(),
+        url=each.url,
         content=each.incoming.content,
         **dataclasses.asdict(each.forms),
         normalizer_version=NORMALIZER_VERSION,
@@ -281,13 +307,3 @@ def _new_page(page: PageCopy, article_id: int) -> ArticlePage:
     # Without a time in it, so that the same page is stored as the same bytes.
     body = gzip.compress(page.body, mtime=0)
     return ArticlePage(article_id=article_id, url=page.url, content_type=page.content_type, body=body)
-
-
-def _new_url(key: UUID, seen: SeenURL, article_id: int) -> ArticleURL:
-    return ArticleURL(
-        article_id=article_id,
-        url=seen.url,
-        key=key,
-        normalized_url=normalize_url(seen.url),
-        kind=seen.kind,
-    )

@@ -37,7 +37,8 @@ class Newspaper(models.Model):
         models.CharField(max_length=100),
         default=list,
         blank=True,
-        help_text="Parameters of its URLs that tell its stories apart and are never dropped, such as sid.",
+        help_text="Parameters that tell its stories apart, such as sid in story?sid=123, and are never dropped when "
+        "its URLs are compared. Those that its articles show are added; one that you take out is not added again.",
     )
     crawl = models.BooleanField(default=True, help_text="Whether `manage.py crawl` without names visits it.")
     feed_urls = ArrayField(
@@ -165,6 +166,23 @@ class ArticleURL(models.Model):
 
     def __str__(self) -> str:
         return self.url
+
+
+class LearntParameter(models.Model):
+    """A URL parameter that showed itself to tell a newspaper's stories apart, with the URLs of two of them."""
+
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="learnt_parameters")
+    name = models.CharField(max_length=100, help_text="In lower case.")
+    first_url = models.TextField(verbose_name="URL of one story")
+    second_url = models.TextField(verbose_name="URL of another story")
+    learnt_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["newspaper", "name"], name="learnt_parameter_once")]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class ArticlePage(models.Model):

@@ -16,7 +16,8 @@ from articles.extraction_workers import extractor
 from articles.incoming import Details, IncomingArticle, RejectedArticleError, check_article, extracted_details
 from articles.ingest import Forms, writing
 from articles.models import Article, ArticleURL, Newspaper
-from articles.normalization import NORMALIZER_VERSION, normalize_url
+from articles.normalization import NORMALIZER_VERSION
+from articles.url_guard import learn_parameters, renew_url_forms
 
 _FORMS = [field.name for field in fields(Forms)]
 _DETAILS = [field.name for field in fields(Details)]
@@ -105,14 +106,12 @@ def _set_forms(article: Article) -> bool:
 
 
 def _renew_urls(articles: Sequence[Article]) -> set[int]:
-    changed = []
-    for url in ArticleURL.objects.filter(article_id__in=[article.pk for article in articles]):
-        form = normalize_url(url.url)
-        if url.normalized_url != form:
-            url.normalized_url = form
-            changed.append(url)
-    ArticleURL.objects.bulk_update(changed, ["normalized_url"])
-    return {url.article_id for url in changed}
+    urls = list(
+        ArticleURL.objects.filter(article_id__in=[article.pk for article in articles]).select_related(
+            "article__newspaper"
+        )
+    )
+    return renew_url_forms(urls) | learn_parameters(urls)
 
 
 def _fault(article: Article, extracted: ExtractedArticle) -> str:

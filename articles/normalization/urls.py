@@ -7,12 +7,16 @@ those of Media Cloud's URL pass, with guards so that two stories of one newspape
 
 import re
 import uuid
+from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from tldextract import TLDExtract
 from w3lib.url import safe_url_string
+
+from articles.normalization.parameters import read_parameters
+from articles.normalization.wrappers import copied_url, redirect_target
 
 # Blanks, controls and invisible characters that copying and byte order marks leave at the ends.
 _TRIMMED = "".join(map(chr, range(33))) + "\x7f\x85\xa0\u1680\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u3000\ufeff"
@@ -38,47 +42,24 @@ _DROPPED_LABEL = re.compile(
     r"(?:m|amp|beta|media|data|image|www\d*|cdn|topic|article|news|archive|blog|video|search|preview|login|shop"
     r"|sports?|act|donate|press|web|photos?|\d+)\."
 )
+# Shortens URLs to labels: 543.r2.ly.
+_TOLD_BY_LABELS = frozenset({"r2.ly"})
 _IPV4 = re.compile(r"[\d.]+")
 _SLASHES = re.compile("/{2,}")
 _ESCAPED_AMPERSAND = re.compile("&(?:amp;)+", re.IGNORECASE)
 # story/amp, story/amp/, story.amp, story.amp.html; not the front page's own /amp, before which nothing stands.
-_AMP_TAIL = re.compile(r"(?<=[^/])(?:[/.]amp)+(?P<extension>\.html?)?\Z", re.IGNORECASE)
-_AMP_PARAMETERS = frozenset({"amp", "amp=", "amp=1", "amp=true", "amp=yes", "outputtype=amp"})
+_AMP_TAIL = re.compile(r"(?<=[^/])(?:[/.]amp)+(?P<extension>\.html?)?(?P<slash>/?)\Z", re.IGNORECASE)
+_BEFORE_LAST_SLASH = re.compile(r"\A(http://[^/]+/[^?#]+?)/(?=[?#]|\Z)")
+# Letters of other scripts, and single escapes.
+_ESCAPED_TEXT = re.compile("(?:%[89a-f][0-9a-f])+|%[0-7][0-9a-f]")
 
-_TRACKING_PARAMETER = re.compile(
-    r"(?:utm|ga)_.*|_ga|_gl|_hsenc|_hsmi|_openstat|fb_action_ids|fb_action_types|fb_source|fb_ref"
-    r"|action_object_map|action_type_map|action_ref_map|fsrc_fb_noscript|fbclid|gclid|msclkid|yclid|igshid"
-    r"|mc_cid|mc_eid|phpsessid|phpsessionid|ns_mchannel|ns_campaign|ito|wprss|custom_click|feedname|feedtype"
-    r"|skipmobile|skip_mobile|altcast_code"
-)
-# Decoration on most sites, the story's number on some; so is any name that begins with an underscore.
-_AMBIGUOUS_PARAMETER = re.compile("sort|cid|s_cid|sid|ncid|ir|ref|oref|eref|source|_.*")
-_PARAMETER_BY_SITE = {
-    "facebook.com": re.compile("fref|hc_location"),
-    "nytimes.com": re.compile(r"emc|partner|_r|hp|inline|smid|wt\.z_sma|bicmp|bicmlukp|bicmst|bicmet|abt|abg"),
-    "livejournal.com": re.compile("thread|nojs"),
-    "google": re.compile("gws_rd|ei"),
-}
-_NO_PARAMETER = re.compile(r"(?!)")
+# What can be stored (2,000 characters) is shorter, even with each of them written as four escapes.
+_MAX_CHARACTERS = 30_000
+_MAX_WRAPPERS = 10
 
 _YOUTUBE = frozenset({"youtube.com", "youtube-nocookie.com", "youtu.be"})
 _VIDEO_PATH = re.compile(r"/(?:(?:embed|v|shorts|live)/)?(?!videoseries)(?P<id>[\w-]{11})", re.IGNORECASE)
 _VIDEO_PARAMETER = re.compile(r"(?:\A|&)v=(?P<id>[\w-]{11})(?:&|\Z)", re.IGNORECASE)
-
-_ARCHIVES = frozenset({"archive.is", "archive.ph", "archive.today"})
-_ARCHIVED = re.compile(r"/(?:o/)?[^/]+/(?P<url>https?:/.+)", re.IGNORECASE)
-_AMP_CACHED = re.compile(r"/(?:amp|[cv])/(?:s/)?(?P<url>[^/]+\.[^/]+/.+)", re.IGNORECASE)
-_REDIRECT_TARGET = re.compile(r"(?:\A|&)(?:url|q)=(?P<url>https?(?::|%3a)[^&]+)", re.IGNORECASE)
-
-_WORD_BREAK = re.compile("[-_+.,~]|%20")
-_NUMBER = re.compile(r"\d{4,}")
-_YEAR_OR_DATE = re.compile(r"(?:19|20)\d\d(?:\d\d){0,2}")
-# Words of which scripts and sections are named, not stories.
-_GENERIC_WORD = re.compile(
-    "articles?|aspx?|blogs?|breaking|category|cfm|cgi|center|content|default|details?|display|do|document|full|get"
-    "|home|html?|index|item|jsp|latest|list|media|more|news|newsroom|of|page|php|popup|posts?|press|print|read"
-    "|releases?|room|section|show|shtml|single|story|stories|the|top|video|view|xhtml"
-)
 
 
 class _Address(NamedTuple):
@@ -88,6 +69,14 @@ class _Address(NamedTuple):
     path: str
     query: str
     state: str  # a "#!" fragment, by which single-page sites tell their pages apart
+
+
+class _Place(NamedTuple):
+    host: str  # without its dropped labels
+    site: str
+    path: str
+    query: str
+    state: str
 
 
 def host_of(url: str) -> str:
@@ -119,24 +108,46 @@ def url_key(url: str) -> uuid.UUID:
     return uuid.uuid5(uuid.NAMESPACE_URL, canonicalize_url(url))
 
 
-def normalize_url(url: str) -> str:
-    """Return the lossy form `host/path?query`, such as example.com/2024/01/02/story?id=5.
+def normalize_url(url: str, kept: Collection[str] = ()) -> str:
+    """Return the lossy form http://host/path?query, such as http://example.com/2024/01/02/story?id=5.
 
-    No scheme, port, user, fragment and last slash; host without labels such as www., m. and amp.; lower-case
-    but for YouTube's ids; the query without tracking parameters, sorted. A redirect, an archived page and an
-    AMP copy give the form of the URL inside. '' for a text that is no URL; one without a scheme is read as
-    http. The result of a result is that result.
+    No port, user and fragment; host without labels such as www., m. and amp.; lower-case but for YouTube's ids; the
+    query without decoration, sorted. `kept` names parameters that are none, in lower case. A redirect, an archived
+    page and an AMP copy give the form of the URL inside. '' for a text that is no URL, or one beyond all measure; one
+    without a scheme is read as http. The result of a result is that result.
     Source: mediacloud/metadata-lib, mcmetadata/urls.py, and mediacloud/backend, mediawords/util/url.
     """
-    while (address := _parse(_repair(url))) is not None:
-        host, site = _site(address.host)
-        path = _AMP_TAIL.sub(r"\g<extension>", _SLASHES.sub("/", address.path).rstrip("/"))
-        query = _ESCAPED_AMPERSAND.sub("&", address.query)
-        inner = _url_inside(host, site, path, query)
+    place = _innermost(url)
+    form = _lossy_form(place, kept) if place else ""
+    return form if len(form) <= _MAX_CHARACTERS else ""
+
+
+def comparable_url(url: str, kept: Collection[str] = ()) -> str:
+    """Return normalize_url(url, kept) without the last slash of its path, which sites add and drop as they like."""
+    return _BEFORE_LAST_SLASH.sub(r"\1", normalize_url(url, kept), count=1)
+
+
+def dropped_parameters(url: str, kept: Collection[str] = ()) -> dict[str, str]:
+    """Return the lower-case names and values of what normalize_url(url, kept) leaves out of the query."""
+    place = _innermost(url)
+    if place is None or place.site in _YOUTUBE:
+        return {}
+    parameters = read_parameters(place.site, place.path, place.query, kept)
+    return {each.name: each.text.partition("=")[2] for each in parameters if each.dropped}
+
+
+def unwrap_url(url: str) -> str:
+    """Return where a redirect of Google leads, as far as it says so itself; any other URL as it is."""
+    target = url
+    for _ in range(_MAX_WRAPPERS):
+        address = _parse(_repair(target))
+        if address is None:
+            return url
+        inner = redirect_target(_site(address.host)[1], address.path, _ESCAPED_AMPERSAND.sub("&", address.query))
         if not inner:
-            return _lossy_form(host, site, path, query, address.state)
-        url = inner
-    return ""
+            return target
+        target = inner
+    return url
 
 
 def registered_name(host: str) -> str:
@@ -185,7 +196,9 @@ def _unify_escape(escape: re.Match[str]) -> str:
 
 
 def _repair(url: str) -> str:
-    """Return the URL with one scheme, http; '' for what has another scheme or begins with no host."""
+    """Return the URL with one scheme, http; '' for what has another scheme, no host or too many characters."""
+    if len(url) > _MAX_CHARACTERS:
+        return ""
     url = url.strip(_TRIMMED).translate(_LINE_BREAKS).replace("\\", "/")
     schemes = _SCHEMES.match(url)
     if schemes is None:
@@ -206,55 +219,48 @@ def _site(host: str) -> tuple[str, str]:
     # An unknown last label is a suffix by the list's default rule, as for hosts of a private network.
     suffix_labels = parts.suffix.count(".") + 1
     site = ".".join(host.split(".")[-suffix_labels - 1 :])
+    if site in _TOLD_BY_LABELS:
+        return host, site
     while (label := _DROPPED_LABEL.match(host)) and host.count(".") > suffix_labels:
         host = host[label.end() :]
     return host, "google" if parts.domain == "google" else site
 
 
-def _url_inside(host: str, site: str, path: str, query: str) -> str:
-    """Return the URL that a redirect, an archive or an AMP cache carries; '' if this is none of these."""
-    if site == "google" and path.lower() == "/url":
-        target = _REDIRECT_TARGET.search(query)
-        return unquote(target["url"]) if target else ""
-    if host in _ARCHIVES:
-        wrapped = _ARCHIVED.fullmatch(path)
-    elif site in {"google", "ampproject.org"}:
-        wrapped = _AMP_CACHED.fullmatch(path)
-    else:
-        return ""
-    return f"{wrapped['url']}?{query}" if wrapped else ""
+def _innermost(url: str) -> _Place | None:
+    """Return where the page stands that the URL names, inside of redirects, archives and AMP copies."""
+    for _ in range(_MAX_WRAPPERS):
+        address = _parse(_repair(url))
+        if address is None:
+            return None
+        host, site = _site(address.host)
+        path, query = _SLASHES.sub("/", address.path), _ESCAPED_AMPERSAND.sub("&", address.query)
+        url = redirect_target(site, path, query) or copied_url(host, site, path, query)
+        if not url:
+            if site in _YOUTUBE:
+                return _Place(host, site, path, query, address.state)
+            return _Place(host, site, _lower(path), _lower(query).replace("+", "%20"), _lower(address.state))
+    return None
 
 
-def _lossy_form(host: str, site: str, path: str, query: str, state: str) -> str:
-    if site in _YOUTUBE:
-        video = _VIDEO_PARAMETER.search(query) or _VIDEO_PATH.fullmatch(path)
+def _lossy_form(place: _Place, kept: Collection[str]) -> str:
+    if place.site in _YOUTUBE:
+        video = _VIDEO_PARAMETER.search(place.query) or _VIDEO_PATH.fullmatch(place.path.rstrip("/"))
         if video:
-            return f"youtube.com/watch?v={video['id']}"
-    kept = "&".join(sorted(_kept_parameters(site, path, query))) if query else ""
-    form = f"{host}{path}?{kept}{state}" if kept else f"{host}{path}{state}"
-    return form if site in _YOUTUBE else form.lower()
+            return f"http://youtube.com/watch?v={video['id']}"
+    path = _AMP_TAIL.sub(r"\g<extension>\g<slash>", place.path)
+    parameters = read_parameters(place.site, path, place.query, kept) if place.query else ()
+    query = "&".join(sorted(each.text for each in parameters if not each.dropped))
+    return f"http://{place.host}{path}{'?' if query else ''}{query}{place.state}"
 
 
-def _kept_parameters(site: str, path: str, query: str) -> list[str]:
-    dropped_here = _PARAMETER_BY_SITE.get(site, _NO_PARAMETER)
-    ambiguous = _AMBIGUOUS_PARAMETER if _names_a_story(path) else _NO_PARAMETER
-    kept = []
-    for parameter in filter(None, query.replace("+", "%20").split("&")):
-        lower = parameter.lower()
-        name = lower.partition("=")[0]
-        rules = (_TRACKING_PARAMETER, dropped_here, ambiguous)
-        if lower not in _AMP_PARAMETERS and not any(rule.fullmatch(name) for rule in rules):
-            kept.append(parameter if site in _YOUTUBE else lower)
-    return kept
+def _lower(part: str) -> str:
+    """Return the part in lower case, escaped letters too, with the digits of escapes in upper case."""
+    lower = part.lower()
+    return _ESCAPED_TEXT.sub(_lower_escaped, lower) if "%" in lower else lower
 
 
-def _names_a_story(path: str) -> bool:
-    """Whether the path alone tells a story: its last part has three words or a number that is no year or date.
-
-    Only then may a parameter go that could be the story's number: story?sid=123 is told by the sid alone.
-    """
-    last = path.rpartition("/")[2].lower()
-    if any(not _YEAR_OR_DATE.fullmatch(number) for number in _NUMBER.findall(last)):
-        return True
-    words = [word for word in _WORD_BREAK.split(last) if len(word) > 1 and not word.isdecimal()]
-    return sum(not _GENERIC_WORD.fullmatch(word) for word in words) >= 3
+def _lower_escaped(escaped: re.Match[str]) -> str:
+    try:
+        return quote(unquote(escaped[0], errors="strict").lower(), safe="")
+    except UnicodeDecodeError:
+        return escaped[0].upper()

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
-from articles.normalization import normalize_text, normalize_title, normalize_url
+from articles.normalization import comparable_url, normalize_text, normalize_title
 from crawlers.demo_newspapers.papers import PAPERS
 from crawlers.demo_newspapers.scenarios import Article, Truth, articles, groups
 
@@ -120,7 +120,7 @@ def _passes(left: Article, right: Article) -> tuple[tuple[str, ...], tuple[str, 
 
 
 def _url_forms(article: Article) -> set[str]:
-    return {normalize_url(_ANY_BASE + path) for path in (article.path, *article.copies)}
+    return {comparable_url(_ANY_BASE + path) for path in (article.path, *article.copies)}
 
 
 def _same_title(left: Article, right: Article) -> bool:

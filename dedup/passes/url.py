@@ -17,7 +17,7 @@ WITH seen AS (
     JOIN articles_articleurl AS known ON known.article_id = article.id
     WHERE article.date <= %(last_day)s
       AND (%(newspaper_ids)s::bigint[] IS NULL OR article.newspaper_id = ANY (%(newspaper_ids)s))
-      AND known.normalized_url ~ '[/?].'
+      AND known.normalized_url ~ '//[^/]+/.'
 ), counted AS (
     SELECT *, count(*) OVER (PARTITION BY newspaper_id, normalized_url) AS articles FROM seen
 )

@@ -66,7 +66,7 @@ def test_stores_an_article_with_its_normalised_forms() -> None:
     assert article.normalizer_version == NORMALIZER_VERSION
     url = article.urls.get()
     assert (url.url, url.kind, url.key) == (f"{FERRY}?utm_source=feed#top", "feed", url_key(f"{FERRY}?utm_source=feed"))
-    assert url.normalized_url == "harbourpost.example/2026/ferry"
+    assert url.normalized_url == "http://harbourpost.example/2026/ferry"
 
 
 @pytest.mark.django_db
@@ -297,6 +297,73 @@ def test_attach_urls_needs_a_known_article_and_moves_no_url() -> None:
 
 
 @pytest.mark.django_db
+def test_an_article_that_comes_under_a_redirect_of_google_stands_at_its_target() -> None:
+    wrapper = f"https://www.google.com/url?rct=j&sa=t&url={FERRY}&ct=ga&usg=A"
+    other = f"https://www.google.com/url?rct=j&url={FERRY}&ct=ga&usg=B"
+    [first, again, direct] = store_articles(
+        [
+            incoming(wrapper, newspaper="", kind=Kind.IMPORT),
+            incoming(other, newspaper="", kind=Kind.IMPORT),
+            incoming(newspaper="", headline="Another headline"),
+        ]
+    )
+
+    assert (first.outcome, again.outcome, direct.outcome) == ("created", "known", "known")
+    article = Article.objects.get()
+    assert (article.url, article.newspaper.name) == (FERRY, "harbourpost.example")
+    assert urls_of(article.pk) == [(FERRY, "redirect"), (wrapper, "import"), (other, "import")]
+    assert set(ArticleURL.objects.values_list("normalized_url", flat=True)) == {"http://harbourpost.example/2026/ferry"}
+    elsewhere = wrapper.replace("ferry", "quay")
+    assert known_urls([wrapper, f"{wrapper}&x=1", elsewhere]) == {wrapper, f"{wrapper}&x=1"}
+    assert attach_urls([SeenURL("https://t.example/1", Kind.FEED)], known_as=f"{wrapper}&x=1")
+
+
+@pytest.mark.django_db
+def test_an_article_that_is_known_under_the_redirect_alone_is_known() -> None:
+    wrapper = f"https://www.google.com/url?url={FERRY}"
+    first = store_article(incoming())
+    ArticleURL.objects.update(url=wrapper, key=url_key(wrapper))
+
+    assert store_article(incoming(wrapper)) == Stored("known", first.article_id)
+    assert urls_of(first.article_id) == [(wrapper, "page"), (FERRY, "redirect")]
+
+
+@pytest.mark.django_db
+def test_a_redirect_whose_target_cannot_be_stored_stays_as_it_is() -> None:
+    wrapper = f"https://www.google.com/url?url=https://{'a.' * 97}example/"
+    stored = store_article(incoming(wrapper))
+    assert urls_of(stored.article_id) == [(wrapper, "page")]
+
+
+@pytest.mark.django_db
+def test_a_dozen_urls_of_one_story_end_at_one_article() -> None:
+    story = "https://www.harbourpost.example/article/us-ferry-skerry/ferry-sails-again-after-winter-idHP5K12"
+    seen = [
+        SeenURL("https://feeds.harbourpost.example/~r/top/~3/AbC/ferry-sails-again-after-winter-idHP5K12", Kind.FEED),
+        SeenURL("https://hp.example/2kXyZ", Kind.REDIRECT),
+        SeenURL("https://harbourpost.example/article/idHP5K12", Kind.REDIRECT),
+        SeenURL("https://uk.harbourpost.example/article/uk-ferry-skerry/ferry-sails-idHP5K12", Kind.CANONICAL),
+        SeenURL(f"https://m.{story.removeprefix('https://www.')}", Kind.AMP),
+        SeenURL(f"{story}/amp", Kind.AMP),
+        SeenURL(f"{story}?feedType=RSS&feedName=topNews", Kind.FEED),
+        SeenURL(f"{story}?utm_source=feed&utm_medium=rss", Kind.FEED),
+        SeenURL(f"{story}?il=0", Kind.PAGE),
+    ]
+    first = store_article(incoming(f"{story}?feedType=RSS", kind=Kind.FEED, other_urls=seen))
+    assert attach_urls([SeenURL(f"https://www.google.com/url?url={story}", Kind.PAGE)], known_as=story + "?il=0")
+    again = store_article(
+        incoming(story, content="Read again.", other_urls=[SeenURL("https://hp.example/2kXyZ", Kind.REDIRECT)])
+    )
+
+    assert again == Stored("known", first.article_id)
+    assert ArticleURL.objects.filter(article=first.article_id).count() == ArticleURL.objects.count() == 12
+    for url in ArticleURL.objects.values_list("url", flat=True):
+        assert store_article(incoming(url, headline="Anything", content="Anything.")).article_id == first.article_id
+    kinds = {kind for _, kind in urls_of(first.article_id)}
+    assert kinds == {Kind.PAGE, Kind.FEED, Kind.REDIRECT, Kind.CANONICAL, Kind.AMP}
+
+
+@pytest.mark.django_db
 def test_a_newspaper_is_found_by_name_then_by_host() -> None:
     named = newspaper_for("Harbour Post", FERRY)
     results = store_articles(
@@ -331,6 +398,7 @@ def test_a_newspaper_named_in_a_batch_is_found_by_its_host_in_all_of_it(named_fi
         ("https://news.google.com/", "news.google.com"),
         ("https://www.google.com/url?rct=j&url=https://tide.example.org/a/b.html&ct=ga", "tide.example.org"),
         ("https://www.google.com/url?q=nothing", "google.com"),
+        ("https://www.google.com/amp/s/m.tide.example.org/a", "tide.example.org"),
         (f"https://www.google.com/url?url=https://{'a.' * 120}example/", "google.com"),
         ("https://archive.ph/2026/https://skerrytimes.example/ferry", "skerrytimes.example"),
         ("http://127.0.0.1:8000/ferry", "127.0.0.1"),
@@ -344,8 +412,8 @@ def test_the_newspaper_of_a_redirect_is_that_of_its_target(url: str, host: str) 
 def test_a_batch_costs_the_same_number_of_queries_whatever_its_size(django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
     store_articles([incoming(), incoming("https://elsewhere.example/1", newspaper="")])
     batch = [incoming(f"{FERRY}/{number}", newspaper="Harbour Post" if number % 2 else "") for number in range(100)]
-    # Two for the newspapers; the transaction, its lock, the known URLs, the articles and the URLs.
-    with django_assert_num_queries(8):
+    # Two for the newspapers; the transaction, its lock, the known URLs, the articles, the kept parameters and the URLs.
+    with django_assert_num_queries(9):
         store_articles(batch)
 
 

@@ -1,10 +1,20 @@
+import base64
 import uuid
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from articles.normalization import canonicalize_url, host_of, normalize_url, url_key
+from articles.normalization import (
+    canonicalize_url,
+    comparable_url,
+    dropped_parameters,
+    host_of,
+    normalize_url,
+    unwrap_url,
+    url_key,
+)
 from articles.normalization.urls import registered_name
 
 SLUG = "example.com/2024/05/01/harbour-bridge-closes"
@@ -135,7 +145,7 @@ def test_key_is_fixed_because_it_is_stored() -> None:
     ],
 )
 def test_urls_of_one_story(url: str) -> None:
-    assert normalize_url(url) == SLUG
+    assert comparable_url(url) == f"http://{SLUG}"
 
 
 @pytest.mark.parametrize(
@@ -156,6 +166,9 @@ def test_urls_of_one_story(url: str) -> None:
         "msclkid",
         "mc_cid",
         "mc_eid",
+        "dclid",
+        "gbraid",
+        "mtm_source",
         "igshid",
         "yclid",
         "_openstat",
@@ -174,17 +187,19 @@ def test_urls_of_one_story(url: str) -> None:
     ],
 )
 def test_tracking_goes_from_any_url(name: str) -> None:
-    assert normalize_url(f"http://example.com/story?{name}=Ab1&id=7") == "example.com/story?id=7"
-    assert normalize_url(f"http://example.com/story?id=7&{name.upper()}=Ab1") == "example.com/story?id=7"
+    assert normalize_url(f"http://example.com/story?{name}=Ab1&id=7") == "http://example.com/story?id=7"
+    assert normalize_url(f"http://example.com/story?id=7&{name.upper()}=Ab1") == "http://example.com/story?id=7"
 
 
 @pytest.mark.parametrize(
-    "name", ["sort", "cid", "s_cid", "sid", "ncid", "ir", "ref", "oref", "eref", "source", "_r", "_ref"]
+    "name",
+    ["sort", "cid", "s_cid", "sid", "ncid", "ir", "ref", "oref", "eref", "source", "_r", "_ref", "xtor", "referrer"],
 )
 def test_ambiguous_parameters_go_where_the_path_names_the_story(name: str) -> None:
-    assert normalize_url(f"http://{SLUG}?{name}=123") == SLUG
-    assert normalize_url(f"http://example.com/news/48213?{name}=123") == "example.com/news/48213"
-    assert normalize_url(f"http://example.com/story?{name}=123") == f"example.com/story?{name}=123"
+    assert normalize_url(f"http://{SLUG}?{name}=123") == f"http://{SLUG}"
+    assert normalize_url(f"http://example.com/news/48213?{name}=123") == "http://example.com/news/48213"
+    assert normalize_url(f"http://example.com/x/fdf95bf448e1f2a8?{name}=123") == "http://example.com/x/fdf95bf448e1f2a8"
+    assert normalize_url(f"http://example.com/story?{name}=123") == f"http://example.com/story?{name}=123"
 
 
 @pytest.mark.parametrize(
@@ -198,6 +213,7 @@ def test_ambiguous_parameters_go_where_the_path_names_the_story(name: str) -> No
         "example.com/read-full-story",
         "example.com/view_press_release.aspx",
         "example.com/latest-news/",
+        "example.com/index2024.php",
         "example.com",
     ],
 )
@@ -208,11 +224,15 @@ def test_stories_told_apart_by_one_parameter_stay_apart(address: str) -> None:
 @pytest.mark.parametrize(
     ("url", "form"),
     [
-        ("https://www.facebook.com/page/posts/5?fref=nf&hc_location=x", "facebook.com/page/posts/5"),
-        ("https://www.nytimes.com/x.html?smid=tw&WT.z_sma=1&_r=0&emc=a&id=4", "nytimes.com/x.html?id=4"),
-        ("http://someone.livejournal.com/17.html?thread=9&nojs=1", "someone.livejournal.com/17.html"),
-        ("https://www.google.de/about?ei=5&gws_rd=ssl&hl=de", "google.de/about?hl=de"),
-        ("http://example.com/x.html?smid=tw&fref=nf&thread=9&ei=5", "example.com/x.html?ei=5&fref=nf&smid=tw&thread=9"),
+        ("https://www.facebook.com/page/posts/5?fref=nf&hc_location=x", "http://facebook.com/page/posts/5"),
+        ("https://www.facebook.com/HarbourPost?ref=br_tf", "http://facebook.com/harbourpost"),
+        ("https://www.nytimes.com/x.html?smid=tw&WT.z_sma=1&_r=0&emc=a&id=4", "http://nytimes.com/x.html?id=4"),
+        ("http://someone.livejournal.com/17.html?thread=9&nojs=1", "http://someone.livejournal.com/17.html"),
+        ("https://www.google.de/about?ei=5&gws_rd=ssl&hl=de", "http://google.de/about?hl=de"),
+        (
+            "http://example.com/x.html?smid=tw&fref=nf&thread=9&ei=5",
+            "http://example.com/x.html?ei=5&fref=nf&smid=tw&thread=9",
+        ),
     ],
 )
 def test_parameters_of_one_site(url: str, form: str) -> None:
@@ -222,16 +242,18 @@ def test_parameters_of_one_site(url: str, form: str) -> None:
 @pytest.mark.parametrize(
     ("url", "form"),
     [
-        ("http://press.com/a", "press.com/a"),
-        ("http://news.press.com/a", "press.com/a"),
-        ("http://m.co.uk/a", "m.co.uk/a"),
-        ("http://www.example.co.uk/a", "example.co.uk/a"),
-        ("http://news.blogspot.com/a", "news.blogspot.com/a"),
-        ("http://mayor.example.com/a", "mayor.example.com/a"),
-        ("http://news.localhost/a", "news.localhost/a"),
-        ("http://www.paper.localhost/a", "paper.localhost/a"),
-        ("http://10.0.0.1/a", "10.0.0.1/a"),
-        ("http://[2001:DB8::1]/a", "[2001:db8::1]/a"),
+        ("http://press.com/a", "http://press.com/a"),
+        ("http://news.press.com/a", "http://press.com/a"),
+        ("http://m.co.uk/a", "http://m.co.uk/a"),
+        ("http://www.example.co.uk/a", "http://example.co.uk/a"),
+        ("http://news.blogspot.com/a", "http://news.blogspot.com/a"),
+        ("http://mayor.example.com/a", "http://mayor.example.com/a"),
+        ("http://news.localhost/a", "http://news.localhost/a"),
+        ("http://cdn.com.do/a", "http://cdn.com.do/a"),
+        ("http://543.r2.ly", "http://543.r2.ly/"),
+        ("http://www.paper.localhost/a", "http://paper.localhost/a"),
+        ("http://10.0.0.1/a", "http://10.0.0.1/a"),
+        ("http://[2001:DB8::1]/a", "http://[2001:db8::1]/a"),
     ],
 )
 def test_labels_go_while_a_registrable_domain_remains(url: str, form: str) -> None:
@@ -241,20 +263,166 @@ def test_labels_go_while_a_registrable_domain_remains(url: str, form: str) -> No
 @pytest.mark.parametrize(
     ("url", "form"),
     [
-        ("http://example.com?p=82", "example.com?p=82"),
-        ("http://example.com/Story?B=2&a=1", "example.com/story?a=1&b=2"),
-        ("http://example.com/s?q=a+b&r=%7E", "example.com/s?q=a%20b&r=~"),
-        ("http://example.com/amp", "example.com/amp"),
-        ("http://example.com/best-amp", "example.com/best-amp"),
-        ("http://example.com/story?amp=5&outputType=print", "example.com/story?amp=5&outputtype=print"),
-        ("http://example.com/guitar.amp.html", "example.com/guitar.html"),
-        ("http://example.com/#!/Story/5", "example.com#!/story/5"),
-        ("https://www.google.com/search?q=http://example.com", "google.com/search?q=http://example.com"),
-        ("https://www.google.com/url?q=bridge", "google.com/url?q=bridge"),
+        ("http://example.com", "http://example.com/"),
+        ("HTTPS://www.Example.com/", "http://example.com/"),
+        ("http://example.com?p=82", "http://example.com/?p=82"),
+        ("http://example.com/Story/?b=2#top", "http://example.com/story/?b=2"),
+        ("http://example.com/story/amp/", "http://example.com/story/"),
+        ("http://example.com/?244321", "http://example.com/?244321"),
+        ("http://example.com/a?x=&y=1&=_r%3D6&z", "http://example.com/a?x&y=1&z"),
+        ("http://example.com/a?nk=440cd48f&p=1", "http://example.com/a?p=1"),
+        ("http://example.com/a?nk=north", "http://example.com/a?nk=north"),
+        ("http://example.com/the peer/ a.html", "http://example.com/the%20peer/%20a.html"),
+        ("http://example.com/%C3%89t%C3%89/%e0%b6%9a", "http://example.com/%C3%A9t%C3%A9/%E0%B6%9A"),
+        ("http://example.com/Éte", "http://example.com/%C3%A9te"),
+        ("http://example.com/a%2fB%C3", "http://example.com/a%2Fb%C3"),
+        ("http://localhost:8000/a/B", "http://localhost/a/b"),
+        ("http://example.com/Story?B=2&a=1", "http://example.com/story?a=1&b=2"),
+        ("http://example.com/s?q=a+b&r=%7E", "http://example.com/s?q=a%20b&r=~"),
+        ("http://example.com/amp", "http://example.com/amp"),
+        ("http://example.com/best-amp", "http://example.com/best-amp"),
+        ("http://example.com/story?amp=5&outputType=print", "http://example.com/story?amp=5&outputtype=print"),
+        ("http://example.com/guitar.amp.html", "http://example.com/guitar.html"),
+        ("http://example.com/#!/Story/5", "http://example.com/#!/story/5"),
+        ("https://www.google.com/search?q=http://example.com", "http://google.com/search?q=http://example.com"),
+        ("https://www.google.com/url?q=bridge", "http://google.com/url?q=bridge"),
     ],
 )
 def test_lossy_form(url: str, form: str) -> None:
     assert normalize_url(url) == form
+
+
+@pytest.mark.parametrize(
+    ("url", "form"),
+    [
+        ("http://example.com/story/", "http://example.com/story"),
+        ("http://example.com/story/?id=5&u=/a/", "http://example.com/story?id=5&u=/a/"),
+        ("http://example.com/#!/story/", "http://example.com/#!/story/"),
+        ("http://example.com/?u=http://a.b/c/", "http://example.com/?u=http://a.b/c/"),
+        ("http://example.com/", "http://example.com/"),
+        ("http://example.com/?p=82", "http://example.com/?p=82"),
+        ("no url", ""),
+    ],
+)
+def test_the_last_slash_of_a_path_is_not_compared(url: str, form: str) -> None:
+    assert comparable_url(url) == form
+
+
+def test_kept_parameters_are_no_decoration() -> None:
+    url = f"http://{SLUG}?SID=A12&utm_source=x&amp=1"
+    assert normalize_url(url) == f"http://{SLUG}"
+    assert normalize_url(url, ["sid"]) == f"http://{SLUG}?sid=a12"
+    assert normalize_url(url, ["amp", "utm_source"]) == f"http://{SLUG}?amp=1&utm_source=x"
+    assert dropped_parameters(url) == {"sid": "a12", "utm_source": "x", "amp": "1"}
+    assert dropped_parameters(url, ["sid", "amp"]) == {"utm_source": "x"}
+    assert dropped_parameters(f"https://archive.ph/AbC/{url}") == dropped_parameters(url)
+    assert dropped_parameters("http://example.com/story?sid=5&page=2") == {}
+    assert dropped_parameters("https://youtu.be/aB3_dEf-H1j?utm_source=x") == {}
+    assert dropped_parameters("no url") == {}
+
+
+def _news_code(url: str, *, length: int | None = None) -> str:
+    length = len(url) if length is None else length
+    size = bytes([length]) if length < 128 else bytes([length & 0x7F | 0x80, length >> 7])
+    return base64.urlsafe_b64encode(b"\x08\x13\x22" + size + url.encode() + b"\xd2\x01\x00").decode().rstrip("=")
+
+
+LONG_URL = f"https://www.example.com/{'a' * 300}?id=7"
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "target"),
+    [
+        (
+            "https://www.google.com/url?rct=j&sa=t&url=https://Example.com/A?b=1&ct=ga&usg=X",
+            "https://Example.com/A?b=1",
+        ),
+        (
+            "https://www.google.com/url?q=https%3A%2F%2Fexample.com%2Fa%3Fb%3D1%26c%3D2&sa=D",
+            "https://example.com/a?b=1&c=2",
+        ),
+        ("http://news.google.com/news/url?sa=t&amp;fd=R&amp;url=http://example.com/a", "http://example.com/a"),
+        ("http://news.url.google.com/url?url=http://example.com/a", "http://example.com/a"),
+        ("https://google.lk/amp/s/www.example.com/a/amp/?x=1", "https://www.example.com/a/amp/?x=1"),
+        ("https://www.google.com/amp/www.example.com/a", "http://www.example.com/a"),
+        (f"https://news.google.com/rss/articles/{_news_code('https://example.com/a')}?oc=5", "https://example.com/a"),
+        (f"https://news.google.com/__i/rss/rd/articles/{_news_code('http://example.com/A')}", "http://example.com/A"),
+        (f"https://news.google.com/articles/{_news_code(LONG_URL)}?hl=en-US&gl=US", LONG_URL),
+        (f"https://news.google.com/read/{_news_code(LONG_URL)}", LONG_URL),
+        ("https://google.com/url?q=https://google.com/url%3Fq=https://example.com/a", "https://example.com/a"),
+    ],
+)
+def test_redirects_of_google_are_unwrapped(wrapper: str, target: str) -> None:
+    assert unwrap_url(wrapper) == target
+    assert unwrap_url(target) == target
+    assert normalize_url(wrapper) == normalize_url(target)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://www.google.com/url?q=harbour+bridge",
+        "https://www.google.com/search?q=https://example.com/a",
+        "https://www.google.com/url?q=https://",
+        "https://www.google.com/url?q=https://a..b/",
+        "https://news.google.com/rss/articles/CBMiSkFVX3lxTE0xNGp1Rkk2X2FCV1dsajZhVUs4YVB2QUtiV2VlMQ?oc=5",
+        f"https://news.google.com/rss/articles/{_news_code('ftp://example.com/a')}",
+        f"https://news.google.com/rss/articles/{_news_code('')}",
+        "https://news.google.com/rss/articles/CBMi",
+        "https://news.google.com/rss/articles/A",
+        "https://feedproxy.google.com/~r/harbourpost/~3/AbC/ferry-sails",
+        "https://example.com/url?q=https://example.org/a",
+        "https://archive.ph/AbC/https://example.com/a",
+        "https://www-example-com.cdn.ampproject.org/c/s/www.example.com/a",
+        "no url",
+        "",
+    ],
+)
+def test_other_urls_are_not_unwrapped(url: str) -> None:
+    assert unwrap_url(url) == url
+
+
+def test_a_news_code_that_promises_more_than_it_holds_gives_what_is_there() -> None:
+    code = _news_code("https://example.com/a", length=22)
+    assert unwrap_url(f"https://news.google.com/articles/{code}") == "https://example.com/a\ufffd"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://archive.is/o/AbC12/www.example.com/2024/05/01/harbour-bridge-closes",
+        "https://archive.is/o/AbC12/https://example.com/2024/05/01/harbour-bridge-closes%23comments",
+    ],
+)
+def test_an_archived_page_is_compared_as_the_page(url: str) -> None:
+    assert normalize_url(url) == f"http://{SLUG}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.com/" + "a" * 2_000_000,
+        "http://example.com/?" + "&".join(f"p{number}=1" for number in range(100_000)),
+        "http://example.com/?" + "&sid=1" * 100_000,
+        "https://google.com/url?q=" * 50_000 + "http://example.com/",
+        "https://archive.is/a/" * 500 + "http://example.com/",
+        "https://google.com/url?q=" * 11 + "http://example.com/",
+        "http:" * 300_000,
+        "http://" + "m." * 500_000 + "example.com/",
+        "\\" * 1_000_000,
+        "http://example.com/" + "%C3%89" * 300_000,
+    ],
+)
+def test_texts_beyond_all_measure_have_no_form(url: str) -> None:
+    assert normalize_url(url) == ""
+    assert unwrap_url(url) == url
+    assert dropped_parameters(url) == {}
+
+
+def test_what_can_be_stored_has_a_form() -> None:
+    form = normalize_url("http://example.com/" + "\U0001d11e" * 1_981)
+    assert len(form) == 19 + 12 * 1_981
+    assert normalize_url(form) == form
 
 
 @pytest.mark.parametrize(
@@ -270,15 +438,15 @@ def test_lossy_form(url: str, form: str) -> None:
     ],
 )
 def test_video_ids_keep_their_case(url: str) -> None:
-    assert normalize_url(url) == "youtube.com/watch?v=aB3_dEf-H1j"
+    assert normalize_url(url) == "http://youtube.com/watch?v=aB3_dEf-H1j"
 
 
 def test_other_youtube_pages_keep_their_case() -> None:
     assert (
         normalize_url("https://www.youtube.com/embed/videoseries?list=PLab")
-        == "youtube.com/embed/videoseries?list=PLab"
+        == "http://youtube.com/embed/videoseries?list=PLab"
     )
-    assert normalize_url("https://www.youtube.com/channel/UCab?utm_source=x") == "youtube.com/channel/UCab"
+    assert normalize_url("https://www.youtube.com/channel/UCab?utm_source=x") == "http://youtube.com/channel/UCab"
 
 
 _PIECES = st.from_regex(
@@ -293,10 +461,25 @@ _ADDRESSES = st.tuples(
 ).map("".join)
 
 
-@given(st.text() | _ADDRESSES)
-def test_any_text_has_one_stable_form(text: str) -> None:
-    form, address = normalize_url(text), canonicalize_url(text)
-    assert normalize_url(form) == form
+@given(st.text() | _ADDRESSES, st.sets(st.sampled_from(["sid", "utm_a", "_x", "v", "amp", "q"])))
+def test_any_text_has_one_stable_form(text: str, kept: set[str]) -> None:
+    form, address = normalize_url(text, kept), canonicalize_url(text)
+    assert normalize_url(form, kept) == form
+    assert comparable_url(form, kept) == comparable_url(text, kept) == comparable_url(comparable_url(text, kept), kept)
+    assert normalize_url(text, kept | dropped_parameters(text, kept).keys()).count("&") >= form.count("&")
     assert canonicalize_url(address) == address
     assert url_key(text) == url_key(address)
     assert host_of(address) == host_of(text)
+
+
+@given(st.text() | _ADDRESSES)
+def test_what_is_unwrapped_is_unwrapped_for_good_and_has_the_same_form(text: str) -> None:
+    assert unwrap_url(unwrap_url(text)) == unwrap_url(text)
+    assert normalize_url(unwrap_url(text)) == normalize_url(text)
+
+
+@given(st.binary(max_size=60), st.text(max_size=20))
+def test_no_news_code_raises(beginning: bytes, end: str) -> None:
+    code = base64.urlsafe_b64encode(b"\x08\x13\x22" + beginning).decode()
+    unwrapped = unwrap_url(f"https://news.google.com/articles/{code}{quote(end)}")
+    assert unwrap_url(unwrapped) == unwrapped

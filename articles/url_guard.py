@@ -1,0 +1,235 @@
+"""Notices when a dropped parameter tells a newspaper's stories apart, and keeps it from then on.
+
+normalize_url drops parameters that decorate URLs on most sites and number the stories on some. Where different stories
+of one newspaper end with one form, the parameter in which their URLs differ is learnt: it goes to the newspaper's
+kept_url_parameters, with the two URLs as evidence, and the forms of that newspaper's URLs are renewed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations, islice
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.db.models.functions import MD5, Left
+
+from articles.models import Article, ArticleURL, LearntParameter, Newspaper
+from articles.normalization import comparable_url, dropped_parameters, is_tracker
+
+logger = logging.getLogger(__name__)
+
+# More of a newspaper's parameters than this are noise, or malice.
+MAX_LEARNT = 20
+# So many articles of a form are compared with each other.
+MAX_ARTICLES = 25
+_MAX_ROWS = 2_000
+_MAX_PARAMETERS = 30  # of a URL
+_NAME = re.compile(r"[a-z0-9_.-]{1,40}")
+# Below it, a page may be a paywall's beginning or a notice instead of a story.
+_LEAST_CHARACTERS = 400
+_READ_CHARACTERS = 20_000
+_SHINGLE_WORDS = 4
+# Two versions of a story share far more, two stories little more than the newspaper's standing phrases.
+_MOST_SHARED = 0.2
+_MOST_SHARED_WORDS = 0.5  # of their titles
+# Decoration may differ on one page whose content changes (a front page, a notice), but hardly with three stories.
+_STORIES_OF_A_TRACKER = 3
+# Of normalised titles: pages that change under their URL, and notices.
+_NO_STORY = re.compile(
+    r"\b(?:live|liveblog|liveticker|newsticker|ticker|updates|en direct|en vivo|ao vivo|error|not found|access denied"
+    r"|forbidden|unavailable|captcha|just a moment|are you a robot|javascript|subscribe|log in|login|sign in)\b"
+    r"|\A[45]\d\d\b"
+)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """An article of a form, and what its URL of that form lost; of several URLs, the one that lost most."""
+
+    article_id: int
+    title: str
+    text_digest: UUID | None
+    url: str = ""
+    dropped: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Collision:
+    """Two articles under one form."""
+
+    first: _Seen
+    second: _Seen
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The parameters that both URLs lost, and with them different values."""
+        first, second = self.first.dropped, self.second.dropped
+        return frozenset(name for name in first.keys() & second.keys() if first[name] != second[name])
+
+
+def learn_parameters(seen: Sequence[ArticleURL]) -> set[int]:
+    """Learn from stored URLs, by what they share forms with; return the ids of the articles whose forms changed.
+
+    Inside ingest.writing(). Costs one query by an index, and none where no URL lost a parameter.
+    """
+    forms = {url.normalized_url for url in seen if "?" in url.url and dropped_parameters(url.url)}
+    new = {url.article_id for url in seen}
+    changed: set[int] = set()
+    for newspaper_id, articles in _sharing(forms):
+        some = sorted(articles, key=lambda each: (each.article_id not in new, each.article_id))[:MAX_ARTICLES]
+        pairs = list(combinations(some, 2))
+        suspected = [_Collision(*pair) for pair in pairs if pair[0].article_id in new and _may_be_two_stories(*pair)]
+        confirmed = _confirmed([each for each in suspected if each.names], newspaper_id, articles)
+        one_text = [
+            _Collision(*pair) for pair in pairs if pair[0].text_digest and pair[0].text_digest == pair[1].text_digest
+        ]
+        for collision, name in _telling(confirmed, Counter(name for each in one_text for name in each.names)):
+            changed |= _keep(newspaper_id, name, collision)
+    return changed
+
+
+def renew_url_forms(urls: Sequence[ArticleURL]) -> set[int]:
+    """Write the forms that changed; return the ids of their articles. Reads article.newspaper."""
+    changed = []
+    for url in urls:
+        form = comparable_url(url.url, url.article.newspaper.kept_url_parameters)
+        if url.normalized_url != form:
+            url.normalized_url = form
+            changed.append(url)
+    ArticleURL.objects.bulk_update(changed, ["normalized_url"], batch_size=1_000)
+    return {url.article_id for url in changed}
+
+
+def renew_forms_with(newspaper: Newspaper, names: Collection[str]) -> set[int]:
+    """Renew the forms of a newspaper's URLs that have one of these parameters; return the ids of those that changed."""
+    named = Q()
+    for name in names:
+        named |= Q(url__icontains=name)
+    urls = ArticleURL.objects.filter(named, article__newspaper=newspaper).select_related("article__newspaper")
+    return renew_url_forms(list(urls.defer("article__content", "article__normalized_text"))) if named else set()
+
+
+def _sharing(forms: Collection[str]) -> Iterator[tuple[int, list[_Seen]]]:
+    """Yield the articles that share one of the forms with others of their newspaper. Uses article_url_normalized."""
+    if not forms:
+        return
+    digests = [hashlib.md5(form.encode(), usedforsecurity=False).hexdigest() for form in forms]
+    rows = (
+        ArticleURL.objects.annotate(digest=MD5("normalized_url"))
+        .filter(digest__in=digests, article__paywalled=False)
+        .order_by("-id")
+        .values_list(
+            "article__newspaper_id", "normalized_url", "article_id", "article__normalized_title",
+            "article__text_digest", "url", "article__newspaper__kept_url_parameters",
+        )[:_MAX_ROWS]
+    )  # fmt: skip
+    groups: dict[tuple[int, str], dict[int, _Seen]] = defaultdict(dict)
+    for newspaper_id, form, article_id, title, text_digest, url, kept in rows:
+        article = groups[newspaper_id, form].setdefault(article_id, _Seen(article_id, title, text_digest))
+        named = ((name, value) for name, value in dropped_parameters(url, kept).items() if _NAME.fullmatch(name))
+        dropped = dict(islice(named, _MAX_PARAMETERS))
+        if len(dropped) > len(article.dropped):
+            article.url, article.dropped = url, dropped
+    for (newspaper_id, _), articles in groups.items():
+        if len(articles) > 1:
+            yield newspaper_id, list(articles.values())
+
+
+def _may_be_two_stories(first: _Seen, second: _Seen) -> bool:
+    """Whether two articles may be different stories, by their titles."""
+    if not (first.title and second.title) or _NO_STORY.search(first.title) or _NO_STORY.search(second.title):
+        return False
+    return _shared_share(set(first.title.split()), set(second.title.split())) <= _MOST_SHARED_WORDS
+
+
+def _confirmed(suspected: Sequence[_Collision], newspaper_id: int, articles: Sequence[_Seen]) -> list[_Collision]:
+    """Return the collisions whose texts are those of different stories; `articles` are all of the form."""
+    if not suspected:
+        return []
+    some = {each.article_id for collision in suspected for each in (collision.first, collision.second)}
+    shingles = _shingles(some, newspaper_id, [each.article_id for each in articles])
+    return [
+        each
+        for each in suspected
+        if (first := shingles.get(each.first.article_id))
+        and (second := shingles.get(each.second.article_id))
+        and _shared_share(first, second) <= _MOST_SHARED
+    ]
+
+
+def _shingles(
+    article_ids: Collection[int], newspaper_id: int, of_form: Collection[int]
+) -> Mapping[int, set[tuple[str, ...]]]:
+    """Return the runs of words in each article's text.
+
+    Left out are short texts, and those that the newspaper has under other URLs too: a notice in place of the story.
+    """
+    rows = Article.objects.filter(pk__in=article_ids).annotate(beginning=Left("normalized_text", _READ_CHARACTERS))
+    texts = list(rows.values_list("pk", "text_digest", "beginning"))
+    elsewhere = Article.objects.filter(newspaper=newspaper_id, text_digest__in=[digest for _, digest, _ in texts])
+    repeated = set(elsewhere.exclude(pk__in=of_form).values_list("text_digest", flat=True))
+    found = {}
+    for article_id, digest, text in texts:
+        if len(text) >= _LEAST_CHARACTERS and digest not in repeated:
+            words = text.split()
+            found[article_id] = set(zip(*(words[start:] for start in range(_SHINGLE_WORDS)), strict=False))
+    return found
+
+
+def _shared_share(left: set[Any], right: set[Any]) -> float:
+    """Return which share of the smaller set is in the other."""
+    return len(left & right) / (min(len(left), len(right)) or 1)
+
+
+def _telling(collisions: Sequence[_Collision], refuted: Mapping[str, int]) -> Iterator[tuple[_Collision, str]]:
+    """Yield the fewest parameters that tell the stories apart, as far as any do, each with a collision that it ends.
+
+    `refuted` counts the pairs of one text in which a parameter differs too. Trackers come last.
+    """
+    left = list(collisions)
+    while left:
+        votes = Counter(name for each in left for name in each.names)
+        telling = [name for name in votes if votes[name] > refuted.get(name, 0) and _may_tell(name, left)]
+        if not telling:
+            return
+        name = min(telling, key=lambda name: (is_tracker(name), -votes[name], not _is_number(name, left), name))
+        yield next(each for each in left if name in each.names), name
+        left = [each for each in left if name not in each.names]
+
+
+def _values(name: str, collisions: Sequence[_Collision]) -> set[str]:
+    return {story.dropped[name] for each in collisions if name in each.names for story in (each.first, each.second)}
+
+
+def _may_tell(name: str, collisions: Sequence[_Collision]) -> bool:
+    return not is_tracker(name) or len(_values(name, collisions)) >= _STORIES_OF_A_TRACKER
+
+
+def _is_number(name: str, collisions: Sequence[_Collision]) -> bool:
+    return all(value.isdecimal() for value in _values(name, collisions))
+
+
+def _keep(newspaper_id: int, name: str, collision: _Collision) -> set[int]:
+    """Keep the parameter unless it was learnt before and taken out; return the articles whose forms changed."""
+    newspaper = Newspaper.objects.select_for_update().get(pk=newspaper_id)
+    if name in newspaper.kept_url_parameters or newspaper.learnt_parameters.count() >= MAX_LEARNT:
+        return set()
+    urls = {"first_url": collision.first.url, "second_url": collision.second.url}
+    _, created = LearntParameter.objects.get_or_create(newspaper=newspaper, name=name, defaults=urls)
+    if not created:
+        return set()
+    newspaper.kept_url_parameters.append(name)
+    newspaper.save(update_fields=["kept_url_parameters"])
+    logger.info(
+        "%s: the parameter %s tells stories apart and is kept; see %s and %s",
+        newspaper.name, name, collision.first.url, collision.second.url,
+    )  # fmt: skip
+    return renew_forms_with(newspaper, [name])
