@@ -106,11 +106,10 @@ def _set_forms(article: Article) -> bool:
 
 
 def _renew_urls(articles: Sequence[Article]) -> set[int]:
-    urls = list(
-        ArticleURL.objects.filter(article_id__in=[article.pk for article in articles]).select_related(
-            "article__newspaper"
-        )
-    )
+    by_id = {article.pk: article for article in articles}
+    urls = list(ArticleURL.objects.filter(article_id__in=by_id))
+    for url in urls:
+        url.article = by_id[url.article_id]
     return renew_url_forms(urls) | learn_parameters(urls)
 
 

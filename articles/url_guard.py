@@ -52,13 +52,12 @@ _NO_STORY = re.compile(
 
 @dataclass(slots=True)
 class _Seen:
-    """An article of a form, and what its URL of that form lost; of several URLs, the one that lost most."""
+    """An article of a form, and what its URLs of that form lost: name, value, and the URL."""
 
     article_id: int
     title: str
     text_digest: UUID | None
-    url: str = ""
-    dropped: dict[str, str] = field(default_factory=dict)
+    dropped: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
 
 
 @dataclass(frozen=True)
@@ -70,15 +69,16 @@ class _Collision:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The parameters that both URLs lost, and with them different values."""
+        """The parameters that URLs of both lost, and with them no value in common."""
         first, second = self.first.dropped, self.second.dropped
-        return frozenset(name for name in first.keys() & second.keys() if first[name] != second[name])
+        return frozenset(name for name in first.keys() & second.keys() if first[name].keys().isdisjoint(second[name]))
 
 
 def learn_parameters(seen: Sequence[ArticleURL]) -> set[int]:
     """Learn from stored URLs, by what they share forms with; return the ids of the articles whose forms changed.
 
-    Inside ingest.writing(). Costs one query by an index, and none where no URL lost a parameter.
+    Inside ingest.writing(). Costs one query by an index where no form is shared, and none where no URL lost a
+    parameter.
     """
     forms = {url.normalized_url for url in seen if "?" in url.url and dropped_parameters(url.url)}
     new = {url.article_id for url in seen}
@@ -122,22 +122,19 @@ def _sharing(forms: Collection[str]) -> Iterator[tuple[int, list[_Seen]]]:
     if not forms:
         return
     digests = [hashlib.md5(form.encode(), usedforsecurity=False).hexdigest() for form in forms]
-    rows = (
-        ArticleURL.objects.annotate(digest=MD5("normalized_url"))
-        .filter(digest__in=digests, article__paywalled=False)
-        .order_by("-id")
-        .values_list(
-            "article__newspaper_id", "normalized_url", "article_id", "article__normalized_title",
-            "article__text_digest", "url", "article__newspaper__kept_url_parameters",
-        )[:_MAX_ROWS]
+    stored = ArticleURL.objects.annotate(digest=MD5("normalized_url")).order_by("-id")
+    having = Counter(digest for digest, _ in set(stored.filter(digest__in=digests).values_list("digest", "article_id")))
+    shared = [digest for digest, articles in having.items() if articles > 1]
+    rows = stored.filter(digest__in=shared, article__paywalled=False).values_list(
+        "article__newspaper_id", "digest", "article_id", "article__normalized_title",
+        "article__text_digest", "url", "article__newspaper__kept_url_parameters",
     )  # fmt: skip
     groups: dict[tuple[int, str], dict[int, _Seen]] = defaultdict(dict)
-    for newspaper_id, form, article_id, title, text_digest, url, kept in rows:
-        article = groups[newspaper_id, form].setdefault(article_id, _Seen(article_id, title, text_digest))
+    for newspaper_id, digest, article_id, title, text_digest, url, kept in rows[:_MAX_ROWS] if shared else ():
+        article = groups[newspaper_id, digest].setdefault(article_id, _Seen(article_id, title, text_digest))
         named = ((name, value) for name, value in dropped_parameters(url, kept).items() if _NAME.fullmatch(name))
-        dropped = dict(islice(named, _MAX_PARAMETERS))
-        if len(dropped) > len(article.dropped):
-            article.url, article.dropped = url, dropped
+        for name, value in islice(named, _MAX_PARAMETERS):
+            article.dropped[name].setdefault(value, url)
     for (newspaper_id, _), articles in groups.items():
         if len(articles) > 1:
             yield newspaper_id, list(articles.values())
@@ -206,7 +203,8 @@ def _telling(collisions: Sequence[_Collision], refuted: Mapping[str, int]) -> It
 
 
 def _values(name: str, collisions: Sequence[_Collision]) -> set[str]:
-    return {story.dropped[name] for each in collisions if name in each.names for story in (each.first, each.second)}
+    stories = (story for each in collisions if name in each.names for story in (each.first, each.second))
+    return {value for story in stories for value in story.dropped[name]}
 
 
 def _may_tell(name: str, collisions: Sequence[_Collision]) -> bool:
@@ -222,14 +220,13 @@ def _keep(newspaper_id: int, name: str, collision: _Collision) -> set[int]:
     newspaper = Newspaper.objects.select_for_update().get(pk=newspaper_id)
     if name in newspaper.kept_url_parameters or newspaper.learnt_parameters.count() >= MAX_LEARNT:
         return set()
-    urls = {"first_url": collision.first.url, "second_url": collision.second.url}
-    _, created = LearntParameter.objects.get_or_create(newspaper=newspaper, name=name, defaults=urls)
+    first_url, second_url = (next(iter(each.dropped[name].values())) for each in (collision.first, collision.second))
+    evidence = {"first_url": first_url, "second_url": second_url}
+    _, created = LearntParameter.objects.get_or_create(newspaper=newspaper, name=name, defaults=evidence)
     if not created:
         return set()
     newspaper.kept_url_parameters.append(name)
     newspaper.save(update_fields=["kept_url_parameters"])
-    logger.info(
-        "%s: the parameter %s tells stories apart and is kept; see %s and %s",
-        newspaper.name, name, collision.first.url, collision.second.url,
-    )  # fmt: skip
+    told = "%s: the parameter %s tells stories apart and is kept; see %s and %s"
+    logger.info(told, newspaper.name, name, first_url, second_url)
     return renew_forms_with(newspaper, [name])

@@ -226,6 +226,7 @@ def _site(host: str) -> tuple[str, str]:
     return host, "google" if parts.domain == "google" else site
 
 
+@lru_cache(maxsize=2048)  # the form of a stored URL and what it lost are asked for one after the other
 def _innermost(url: str) -> _Place | None:
     """Return where the page stands that the URL names, inside of redirects, archives and AMP copies."""
     for _ in range(_MAX_WRAPPERS):

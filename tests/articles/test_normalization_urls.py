@@ -1,5 +1,7 @@
 import base64
+import re
 import uuid
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -459,6 +461,13 @@ _ADDRESSES = st.tuples(
     st.sampled_from(["", "http://", "https://example.com/"]),
     st.lists(_PIECES | st.text(max_size=3), max_size=12).map("".join),
 ).map("".join)
+
+
+def test_the_documented_forms_are_the_forms() -> None:
+    document = (Path(__file__).parents[2] / "docs" / "normalization.md").read_text()
+    rows = re.findall(r"^\| `(\S+)` \| `(\S+)` \|$", document, re.MULTILINE)
+    assert len(rows) == 6
+    assert [form for _, form in rows] == [normalize_url(url) for url, _ in rows]
 
 
 @given(st.text() | _ADDRESSES, st.sets(st.sampled_from(["sid", "utm_a", "_x", "v", "amp", "q"])))
