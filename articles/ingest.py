@@ -173,6 +173,7 @@ def newspaper_for(name: str, url: str) -> Newspaper:
 
 def newspaper_host(url: str) -> str:
     """Return the host of the site that published the URL; of a redirect or an archived page, the target's."""
+    url = story_url(url)
     host = host_of(url)
     target = host_of(normalize_url(url))
     # The normal form of a plain URL only drops labels such as m. from its host.

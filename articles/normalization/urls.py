@@ -138,6 +138,8 @@ def dropped_parameters(url: str, kept: Collection[str] = ()) -> dict[str, str]:
 
 def unwrap_url(url: str) -> str:
     """Return where a redirect of Google leads, as far as it says so itself; any other URL as it is."""
+    if "google" not in url.lower():  # most are not, and need no parsing
+        return url
     target = url
     for _ in range(_MAX_WRAPPERS):
         address = _parse(_repair(target))

@@ -398,7 +398,7 @@ def test_a_newspaper_named_in_a_batch_is_found_by_its_host_in_all_of_it(named_fi
         ("https://news.google.com/", "news.google.com"),
         ("https://www.google.com/url?rct=j&url=https://tide.example.org/a/b.html&ct=ga", "tide.example.org"),
         ("https://www.google.com/url?q=nothing", "google.com"),
-        ("https://www.google.com/amp/s/m.tide.example.org/a", "tide.example.org"),
+        ("https://www.google.com/amp/s/m.tide.example.org/a", "m.tide.example.org"),
         (f"https://www.google.com/url?url=https://{'a.' * 120}example/", "google.com"),
         ("https://archive.ph/2026/https://skerrytimes.example/ferry", "skerrytimes.example"),
         ("http://127.0.0.1:8000/ferry", "127.0.0.1"),
