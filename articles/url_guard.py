@@ -37,8 +37,8 @@ _NAME = re.compile(r"[a-z0-9_.-]{1,40}")
 _LEAST_CHARACTERS = 400
 _READ_CHARACTERS = 20_000
 _SHINGLE_WORDS = 4
-# Measured on labelled pairs of news: none of 89 duplicates and 54 versions is told to be two stories, and 87 of 100 pairs
-# of other stories are.
+# Measured on labelled pairs of news: none of 89 duplicates and 54 versions passes for two stories, and 87 of 100 pairs
+# of other stories do.
 _MOST_SHARED = 0.1
 _MOST_SHARED_WORDS = 0.5  # of their titles
 # Decoration may differ on one page whose content changes (a front page, a notice), but hardly with three stories.

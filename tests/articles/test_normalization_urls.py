@@ -242,6 +242,46 @@ def test_parameters_of_one_site(url: str, form: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "label",
+    [
+        "m",
+        "amp",
+        "beta",
+        "media",
+        "data",
+        "image",
+        "www",
+        "www3",
+        "cdn",
+        "topic",
+        "article",
+        "news",
+        "archive",
+        "blog",
+        "video",
+        "search",
+        "preview",
+        "login",
+        "shop",
+        "sport",
+        "sports",
+        "act",
+        "donate",
+        "press",
+        "web",
+        "photo",
+        "photos",
+        "7",
+        "543",
+    ],
+)
+def test_one_label_says_nothing_of_the_site(label: str) -> None:
+    assert normalize_url(f"https://{label}.example.com/a") == "http://example.com/a"
+    assert normalize_url(f"https://{label}s7.example.com/a") == f"http://{label}s7.example.com/a"
+    assert normalize_url(f"https://{label}.com/a") == f"http://{label}.com/a"
+
+
+@pytest.mark.parametrize(
     ("url", "form"),
     [
         ("http://press.com/a", "http://press.com/a"),

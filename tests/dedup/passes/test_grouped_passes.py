@@ -28,6 +28,15 @@ def test_url_finds_the_dozen_addresses_of_one_story(store) -> None:
     assert pairs("url") == {(left, right) for left in ids for right in ids if left < right}
 
 
+def test_url_keeps_stories_apart_that_a_parameter_tells_apart(store) -> None:
+    page = "https://harbour.example/council/minutes-of-little-skerry"
+    ferry, oven = (" ".join(f"{word}{number}" for number in range(80)) for word in ("ferry", "oven"))
+    one = store(ferry, url=f"{page}?sid=101", headline="Ferry sails again")
+    store(oven, url=f"{page}?sid=102", headline="Pupils dig up an oven")
+    again = store(ferry, url=f"{page}/?sid=101&utm_source=feed", headline="Ferry sails again")
+    assert pairs("url") == {(one.pk, again.pk)}
+
+
 def test_url_is_asked_within_one_newspaper_alone(store) -> None:
     store(newspaper="Harbour Post", url="https://shared.example/2026/03/02/breakwater-to-close?utm_source=a")
     store(newspaper="Inland Courier", url="https://shared.example/2026/03/02/breakwater-to-close?utm_source=b")
