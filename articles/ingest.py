@@ -18,8 +18,10 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Max
 
+from articles.credits import text_credits
 from articles.incoming import (
     MAX_NEWSPAPER_CHARACTERS,
+    Details,
     IncomingArticle,
     PageCopy,
     RejectedArticleError,
@@ -27,6 +29,7 @@ from articles.incoming import (
     check_article,
     url_fault,
 )
+from articles.language import detect_language
 from articles.models import Article, ArticlePage, ArticleURL, Newspaper
 from articles.normalization import (
     NORMALIZER_VERSION,
@@ -216,7 +219,23 @@ def _prepare(incoming: IncomingArticle, newspaper: Newspaper) -> _Prepared:
         if not url_fault(seen.url):
             urls.setdefault(url_key(seen.url), seen)
     forms = Forms.of(newspaper, incoming.headline, incoming.content)
+    incoming = dataclasses.replace(incoming, details=_details(incoming, newspaper))
     return _Prepared(incoming=incoming, newspaper=newspaper, forms=forms, url=url, own_keys=own_keys, urls=urls)
+
+
+def _details(incoming: IncomingArticle, newspaper: Newspaper) -> Details:
+    """Return the article's details; where it came without its page, with what its text alone tells."""
+    details = incoming.details
+    if incoming.page is not None:
+        return details
+    found = text_credits(incoming.content, (newspaper.name, newspaper.host))
+    return dataclasses.replace(
+        details,
+        language=details.language or detect_language(incoming.content),
+        byline=details.byline or found.byline,
+        agency=details.agency or found.agency,
+        dateline=details.dateline or found.dateline,
+    )
 
 
 def _write(prepared: dict[int, _Prepared]) -> dict[int, Stored]:

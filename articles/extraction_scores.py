@@ -1,0 +1,95 @@
+"""How well extracted texts match the known ones: precision, recall and F1 over sequences of four words.
+
+The measure is that of the public article extraction benchmark of Scrapinghub (scrapinghub/article-extraction-benchmark,
+evaluate.py), so that figures can be laid beside those that are published for other programs.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+
+SHINGLE_WORDS = 4
+RESAMPLES = 1_000
+# Of a normal distribution: 95 of 100 means lie within so many deviations.
+_DEVIATIONS = 1.96
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class PageScore:
+    """The shares of a page's shingles: found rightly, found wrongly, missed. Their sum is 1, or 0 without any."""
+
+    right: float
+    wrong: float
+    missed: float
+
+    @property
+    def precision(self) -> float:
+        return _share(self.right, self.wrong, nothing=0.0 if self.missed else 1.0)
+
+    @property
+    def recall(self) -> float:
+        return _share(self.right, self.missed, nothing=0.0 if self.wrong else 1.0)
+
+    @property
+    def f1(self) -> float:
+        return _harmonic_mean(self.precision, self.recall)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Of all pages: mean precision and recall, the F1 of the two, and the share of texts that are exactly right."""
+
+    f1: float
+    precision: float
+    recall: float
+    accuracy: float
+
+
+def score_page(expected: str, found: str) -> PageScore:
+    """Compare a page's known text with the one that was found; how often a shingle occurs counts too."""
+    wanted, got = _shingles(expected), _shingles(found)
+    right = (wanted & got).total()
+    wrong, missed = got.total() - right, wanted.total() - right
+    total = right + wrong + missed or 1
+    return PageScore(right / total, wrong / total, missed / total)
+
+
+def score_pages(pages: Sequence[PageScore]) -> Score:
+    """Return the score of all pages. Those where nothing was found count in recall only."""
+    precision = _mean([page.precision for page in pages if page.right + page.wrong])
+    recall = _mean([page.recall for page in pages if page.right + page.missed])
+    accuracy = _mean([float(not page.wrong and not page.missed) for page in pages])
+    return Score(_harmonic_mean(precision, recall), precision, recall, accuracy)
+
+
+def margins(pages: Sequence[PageScore], *, resamples: int = RESAMPLES, seed: int = 1) -> Score:
+    """Return how far each figure may lie off by the choice of the pages (95 percent, bootstrap)."""
+    dice = random.Random(seed)  # noqa: S311 - a sample, no secret
+    samples = [asdict(score_pages(dice.choices(pages, k=len(pages)))) for _ in range(resamples)]
+    names = [field.name for field in fields(Score)]
+    return Score(*(_DEVIATIONS * statistics.stdev(sample[name] for sample in samples) for name in names))
+
+
+def _shingles(text: str) -> Counter[tuple[str, ...]]:
+    """Return the sequences of four words; of a shorter text, the one sequence that it is."""
+    words = _WORD.findall(text)
+    starts = range(max(1, len(words) - SHINGLE_WORDS + 1))
+    return Counter(tuple(words[start : start + SHINGLE_WORDS]) for start in starts if words)
+
+
+def _share(part: float, rest: float, *, nothing: float) -> float:
+    return part / (part + rest) if part or rest else nothing
+
+
+def _harmonic_mean(left: float, right: float) -> float:
+    return 2 * left * right / (left + right) if left + right else 0.0
+
+
+def _mean(values: Sequence[float]) -> float:
+    return statistics.fmean(values) if values else 0.0

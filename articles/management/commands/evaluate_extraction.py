@@ -1,0 +1,175 @@
+"""`manage.py evaluate_extraction FOLDER`: how well texts are extracted from pages whose text is known."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from readability import Document
+from readability.readability import Unparseable
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Column, Table
+
+from articles.extraction import ExtractionError, decode_page, extract_article
+from articles.extraction_scores import PageScore, Score, margins, score_page, score_pages
+from articles.pages import join_paragraphs, paragraphs, parse_markup
+
+GROUND_TRUTH = "ground-truth.json"
+SHOWN_NAME = 12
+FIGURES = ("f1", "precision", "recall", "accuracy")
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A page and the text that is known to be its article's."""
+
+    name: str
+    url: str
+    body: bytes
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """The scores of the pages, in their order, and what extracting took on average."""
+
+    pages: Sequence[PageScore]
+    milliseconds: float
+
+    @property
+    def score(self) -> Score:
+        return score_pages(self.pages)
+
+
+class Command(BaseCommand):
+    help = (
+        "Extracts the pages of a folder, html/ID.html.gz, and compares their texts with the known ones in "
+        'ground-truth.json, {"ID": {"articleBody": TEXT, "url": URL}}. The measure is that of the article extraction '
+        "benchmark of Scrapinghub: means of precision and recall over sequences of four words, and their F1."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", type=Path, metavar="FOLDER", help="ground-truth.json and html/ID.html.gz")
+        parser.add_argument("--format", choices=["text", "json"], default="text", help="default: %(default)s")
+        parser.add_argument("--worst", type=int, default=0, metavar="N", help="list the N pages with the lowest F1")
+        parser.add_argument("--baseline", action="store_true", help="measure readability-lxml alone beside it")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        pages = _read_pages(options["folder"])
+        extractors: dict[str, Callable[[_Page], str]] = {"newsdedup": _extracted_text}
+        if options["baseline"]:
+            extractors["readability-lxml"] = _readability_text
+        results = {name: _measure(pages, extractor) for name, extractor in extractors.items()}
+        worst = _worst(pages, results["newsdedup"], options["worst"])
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(_as_json(results, worst), indent=2))
+        else:
+            self._print(results, worst)
+
+    def _print(self, results: Mapping[str, _Result], worst: Sequence[tuple[_Page, PageScore]]) -> None:
+        console = Console(file=cast("TextIO", self.stdout))
+        console.print(_score_table(results))
+        if worst:
+            heads = (Column(each, no_wrap=True) for each in ("f1", "precision", "recall", "page"))
+            table = Table(*heads, Column("url", overflow="fold"), box=SIMPLE_HEAD, pad_edge=False)
+            for page, score in worst:
+                figures = (f"{figure:.3f}" for figure in (score.f1, score.precision, score.recall))
+                table.add_row(*figures, page.name[:SHOWN_NAME], page.url)
+            console.print(table)
+        pages = len(results["newsdedup"].pages)
+        meaning = "ms: milliseconds a page; ±: what another choice of pages may change (bootstrap, 95%)"
+        self.stdout.write(f"{pages:,} pages; {meaning}.")
+
+
+def _read_pages(folder: Path) -> list[_Page]:
+    """Return the pages of the folder. Raises CommandError that names what is missing or damaged."""
+    path = folder / GROUND_TRUTH
+    try:
+        known = json.loads(path.read_bytes())
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}. Name the folder that holds it.") from error
+    except ValueError as error:
+        raise CommandError(f"{path} is no JSON: {error}.") from error
+    if not isinstance(known, dict) or not known:
+        raise CommandError(f'{path} holds no pages; it must be an object {{"ID": {{"articleBody": TEXT}}}}.')
+    return [_read_page(folder, name, entry) for name, entry in known.items()]
+
+
+def _read_page(folder: Path, name: str, entry: object) -> _Page:
+    text = entry.get("articleBody") if isinstance(entry, dict) else None
+    if not isinstance(text, str):
+        raise CommandError(f"{folder / GROUND_TRUTH} gives no articleBody for {name}.")
+    url = entry.get("url") if isinstance(entry, dict) else None
+    path = folder / "html" / f"{name}.html.gz"
+    try:
+        body = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CommandError(f"{path} cannot be read: {reason}. Every page of {GROUND_TRUTH} is needed.") from error
+    return _Page(name, url if isinstance(url, str) else "", body, text)
+
+
+def _measure(pages: Sequence[_Page], extractor: Callable[[_Page], str]) -> _Result:
+    extractor(pages[0])  # what is loaded once is not counted
+    started = time.perf_counter()
+    texts = [extractor(page) for page in pages]
+    seconds = time.perf_counter() - started
+    scores = [score_page(page.text, text) for page, text in zip(pages, texts, strict=True)]
+    return _Result(scores, 1000 * seconds / len(pages))
+
+
+def _extracted_text(page: _Page) -> str:
+    try:
+        return extract_article(page.body, page.url).text
+    except ExtractionError:
+        return ""
+
+
+def _readability_text(page: _Page) -> str:
+    try:
+        summary = Document(decode_page(page.body)).summary(html_partial=True)
+    except Unparseable:
+        return ""
+    return join_paragraphs(paragraphs(parse_markup(summary))) if summary.strip() else ""
+
+
+def _worst(pages: Sequence[_Page], result: _Result, number: int) -> list[tuple[_Page, PageScore]]:
+    return sorted(zip(pages, result.pages, strict=True), key=lambda each: each[1].f1)[: max(0, number)]
+
+
+def _score_table(results: Mapping[str, _Result]) -> Table:
+    heads = (Column(each, justify="right", no_wrap=True) for each in (*FIGURES, "ms"))
+    table = Table(Column("", no_wrap=True), *heads, box=SIMPLE_HEAD, pad_edge=False)
+    for name, result in results.items():
+        score, margin = asdict(result.score), asdict(_margins(result))
+        figures = (f"{score[each]:.3f} ±{margin[each]:.3f}" for each in FIGURES)
+        table.add_row(name, *figures, f"{result.milliseconds:.1f}")
+    return table
+
+
+def _as_json(results: Mapping[str, _Result], worst: Sequence[tuple[_Page, PageScore]]) -> dict[str, object]:
+    """Return the figures of the extraction on top, and those of others beside it."""
+    ours, *others = ({"name": name} | _figures(result) for name, result in results.items())
+    listed = [
+        {"page": page.name, "url": page.url, "f1": score.f1, "precision": score.precision, "recall": score.recall}
+        for page, score in worst
+    ]
+    del ours["name"]
+    return ours | ({"baselines": others} if others else {}) | ({"worst": listed} if worst else {})
+
+
+def _figures(result: _Result) -> dict[str, object]:
+    margin = {f"{name}_margin": value for name, value in asdict(_margins(result)).items()}
+    return asdict(result.score) | margin | {"pages": len(result.pages), "milliseconds_a_page": result.milliseconds}
+
+
+def _margins(result: _Result) -> Score:
+    return margins(result.pages)
