@@ -141,10 +141,10 @@ def _text_by_heading(page: lxml.html.HtmlElement, headlines: Collection[str]) ->
 
 
 def _as_text(parts: Sequence[Paragraph], headlines: Collection[str]) -> str:
-    parts = without_furniture(parts)
     # The headline has a field of its own.
     if parts and parts[0].text.casefold() in headlines:
         parts = parts[1:]
+    parts = without_furniture(parts)
     total = sum(letters(part.text) for part in parts)
     links = sum(letters(part.text) * part.linked for part in parts)
     if total < MIN_TEXT_LETTERS or links > MAX_LINK_SHARE * total:

@@ -166,7 +166,7 @@ def text_credits(text: str, sites: Sequence[str] = ()) -> Credits:
     `sites` are names of its newspaper: one that stands before the first sentence is no place.
     """
     body = text.strip()
-    byline, rest = _leading_byline(body)
+    byline, rest = split_byline(body)
     dateline, agency = _opening(rest)
     if dateline in _NO_PLACES or any(_squash(dateline) in _squash(site) for site in sites):
         dateline = ""
@@ -183,6 +183,16 @@ def page_credits(text: str, authors: Sequence[str], sites: Sequence[str]) -> Cre
     agency = found.agency or next(filter(None, map(agency_named, parts)), "")
     byline = clean_byline(authors, sites) or found.byline
     return Credits(byline, agency or next(filter(None, map(agency_named, sites)), ""), found.dateline)
+
+
+def split_byline(text: str) -> tuple[str, str]:
+    """Return the authors named in a line of their own at the beginning, and the text after it."""
+    first, _, rest = text.partition("\n")
+    if (match := _BYLINE.fullmatch(first.strip())) and rest.strip():
+        names = [name for name in _BETWEEN.split(match["names"]) if name]
+        if all(1 < len(name.split()) < 6 and all(map(_PERSON.fullmatch, name.split())) for name in names):
+            return clean_byline([", ".join(names)]), rest.strip()
+    return "", text
 
 
 def clean_byline(authors: Sequence[str], sites: Sequence[str] = ()) -> str:
@@ -212,16 +222,6 @@ def _is_name(name: str) -> bool:
     if not name or name[0].islower():
         return False
     return 2 < len(name) <= MAX_AUTHOR_CHARACTERS and len(name.split()) <= 6 and not _NOT_A_NAME.search(name)
-
-
-def _leading_byline(text: str) -> tuple[str, str]:
-    """Return the authors named in a line of their own at the beginning, and the text after it."""
-    first, _, rest = text.partition("\n")
-    if (match := _BYLINE.fullmatch(first.strip())) and rest.strip():
-        names = [name for name in _BETWEEN.split(match["names"]) if name]
-        if all(1 < len(name.split()) < 6 and all(map(_PERSON.fullmatch, name.split())) for name in names):
-            return clean_byline([", ".join(names)]), rest.strip()
-    return "", text
 
 
 def _opening(text: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import lxml.html
 
 from articles.article_text import MIN_TEXT_LETTERS, find_text, remove_noise, remove_programs
-from articles.credits import page_credits
+from articles.credits import page_credits, split_byline
 from articles.declared import Declared, declared_text, nodes, read_declared
 from articles.language import detect_language
 from articles.pages import UnreadablePageError, decode_page, letters, parse_page
@@ -97,7 +97,8 @@ def extract_article(
     if not text:
         raise ExtractionError("no article text")
     day = find_publication_day(page, declared, url, today or datetime.datetime.now(datetime.UTC).date())
-    found = page_credits(text, declared.authors, declared.sites)
+    byline, text = split_byline(text)  # a line of its own, which has a field
+    found = page_credits(text, [*declared.authors, "", byline], declared.sites)
     return ExtractedArticle(
         text=text,
         headline=next(iter(declared.headlines), ""),

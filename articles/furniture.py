@@ -128,12 +128,24 @@ _IMPRINT = re.compile(
 _AFTER_HEAD = re.compile(r"\s*(?P<sign>[:：|>»›]|\s[–—-]\s|\.{3}|…)")
 
 
+MAX_TIME_CHARACTERS = 80
+_TIME_WORD = re.compile(
+    r"0(?:st|nd|rd|th|er|h|am|pm)?|published|updated|posted|modified|last|first|on|at|am|pm|a|m|p|gmt|utc|ist|est|edt|pst|pdt|cet"
+    r"|cest|bst|min|mins|minutes?|hours?|days?|ago|read|uhr|um|de|à|às|le|am|den|il|alle|ore|h"
+    r"|(?:jan|feb|f[eé]v|mar|mär|apr|avr|abr|ma[iygj]|ju[inl]|gi?u|lug|aug|ago|ao[uû]|sep|set|o[ck]t|out|nov|de[cz]|d[eé]c|dic)\w*"
+    r"|(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lu|mar|mer|mié|jue|jeu|vie|ven|s[aá]b|dom|dim|seg|ter|qua|qui|sex)"
+    r"\w*(?:-feira)?",
+)
+
+
 def without_furniture(parts: Sequence[Paragraph]) -> list[Paragraph]:
     """Return the paragraphs without the lines that are no text of the article."""
     total = sum(letters(part.text) for part in parts)
     leading_away = sum(letters(part.text) for part in parts if part.linked >= MIN_LINKED)
     listing = leading_away > MAX_LINKED_LINES * total
-    return [part for part in parts if not is_furniture(part, listing=listing)]
+    kept = [part for part in parts if not is_furniture(part, listing=listing)]
+    beginning = next((position for position, part in enumerate(kept) if not _is_time(part.text)), 0)
+    return kept[beginning:]
 
 
 def is_furniture(part: Paragraph, *, listing: bool = False) -> bool:
@@ -156,6 +168,13 @@ def is_announcement(text: str) -> bool:
     """Return whether the line is the heading of a box with other articles, or of readers' comments."""
     words = tuple(_words(text))
     return words in _READ_ALSO or words in _LABELS
+
+
+def _is_time(text: str) -> bool:
+    """Return whether the line only says when the article was published."""
+    if len(text) > MAX_TIME_CHARACTERS or not any(map(str.isdigit, text)):
+        return False
+    return all(_TIME_WORD.fullmatch(word) for word in _words(text))
 
 
 def _leads_away(part: Paragraph) -> bool:

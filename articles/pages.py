@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +16,17 @@ from w3lib.encoding import html_to_unicode
 MAX_ELEMENTS = 60_000
 # Pictures are written into attributes; nothing that is read here is so long.
 MAX_ATTRIBUTE_CHARACTERS = 5_000
+MAX_ATTRIBUTES = 100
 # What is looked at of a page to guess its charset, from its first byte that is not ASCII.
 _GUESSED_BYTES = 50_000
 # What lxml lets in and cannot handle afterwards: characters that XML has not (XML 1.0, section 2.2).
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _NO_LETTERS = re.compile(r"[\W_]+")
+# A start tag up to its end; atomic, so that no page takes longer than its length.
+_TAG = re.compile(r"""<(?P<name>[a-zA-Z]\w*+)(?:[^"'>]++|"[^"]*+"|'[^']*+')*+""")
+_MANY_CHARACTERS, _MANY_ATTRIBUTES = 10_000, 2_000
+_KANA = re.compile("[\u3041-\u30ff]")
+_MARKUP = re.compile(r"<[a-zA-Z!?/]")
 _BLANKS = re.compile(r"\s+")
 _INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad "
 _BLOCKS = frozenset({
@@ -66,24 +73,41 @@ def parse_page(body: bytes, content_type: str = "") -> lxml.html.HtmlElement:
     source = decode_page(body, content_type)
     if not source.strip():
         raise UnreadablePageError("empty page")
+    if not _MARKUP.search(source):  # a plain text that is called a page
+        source = "".join(f"<p>{html.escape(part)}</p>" for part in re.split(r"\n\s*\n", source))
     try:
         page = parse_markup(source)
     except (lxml.etree.LxmlError, AssertionError) as error:  # nothing but comments, or no element at all
         raise UnreadablePageError("empty page") from error
     if int(page.xpath("count(//*)")) > MAX_ELEMENTS:
         raise UnreadablePageError("page too large")
-    for element in page.xpath(f"//*[@*[string-length() > {MAX_ATTRIBUTE_CHARACTERS}]]"):
-        for name, value in element.items():
-            if len(value) > MAX_ATTRIBUTE_CHARACTERS and element.tag != "meta":
-                del element.attrib[name]
+    _drop_attributes(page)
     return page
+
+
+def _drop_attributes(page: lxml.html.HtmlElement) -> None:
+    """Remove attributes that are too long to be read, and those of elements that have too many."""
+    for element in page.xpath(f"//*[@*[string-length() > {MAX_ATTRIBUTE_CHARACTERS}] or count(@*) > {MAX_ATTRIBUTES}]"):
+        kept = [(name, value) for name, value in element.items() if len(value) <= MAX_ATTRIBUTE_CHARACTERS]
+        element.attrib.clear()
+        element.attrib.update(kept[:MAX_ATTRIBUTES])
 
 
 def parse_markup(source: str) -> lxml.html.HtmlElement:
     """Return the root element of HTML. Raises LxmlError where there is no element."""
+    if len(source) > _MANY_CHARACTERS:
+        source = _TAG.sub(_without_crowd, source)
     # As bytes, because lxml refuses a str that declares an encoding of its own.
     parser = lxml.html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     return lxml.html.document_fromstring(_NOT_XML.sub(" ", source).encode(), parser=parser)
+
+
+def _without_crowd(tag: re.Match[str]) -> str:
+    """Return the tag; without its attributes if there are so many that libxml2 would take minutes over them."""
+    crowded = len(tag[0]) > _MANY_CHARACTERS and (
+        tag[0].count("=") > _MANY_ATTRIBUTES or ("<" not in tag[0][1:] and len(tag[0].split()) > _MANY_ATTRIBUTES)
+    )
+    return f"<{tag['name']} " if crowded else tag[0]
 
 
 def squeeze(text: str) -> str:
@@ -200,9 +224,19 @@ def _guess_charset(body: bytes) -> str | None:
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:
-        guess = charset_normalizer.from_bytes(_sample(body)).best()
-        return guess.encoding if guess else None
+        sample = _sample(body)
+        guess = charset_normalizer.from_bytes(sample).best()
+        return guess.encoding if guess else _japanese_charset(sample)
     return "utf-8"
+
+
+def _japanese_charset(sample: bytes) -> str | None:
+    """Return the Japanese charset that makes a tenth of the text kana; charset_normalizer misses short ones."""
+    for encoding in ("cp932", "euc_jp"):
+        text = sample.decode(encoding, "ignore")
+        if len(_KANA.findall(text)) * 10 > sum(character > "\x7f" for character in text):
+            return encoding
+    return None
 
 
 def _sample(body: bytes) -> bytes:

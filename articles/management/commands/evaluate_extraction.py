@@ -24,6 +24,7 @@ from articles.pages import join_paragraphs, paragraphs, parse_markup
 
 GROUND_TRUTH = "ground-truth.json"
 SHOWN_NAME = 12
+WIDTH = 110  # of the tables, wherever they are printed
 FIGURES = ("f1", "precision", "recall", "accuracy")
 
 
@@ -75,7 +76,7 @@ class Command(BaseCommand):
             self._print(results, worst)
 
     def _print(self, results: Mapping[str, _Result], worst: Sequence[tuple[_Page, PageScore]]) -> None:
-        console = Console(file=cast("TextIO", self.stdout))
+        console = Console(file=cast("TextIO", self.stdout), width=WIDTH)
         console.print(_score_table(results))
         if worst:
             heads = (Column(each, no_wrap=True) for each in ("f1", "precision", "recall", "page"))
