@@ -11,7 +11,7 @@ import lxml.html
 from readability import Document
 from readability.readability import Unparseable
 
-from articles.furniture import MAX_LINE_CHARACTERS, is_announcement, without_furniture
+from articles.furniture import MAX_LINE_CHARACTERS, is_announcement, is_time, without_furniture
 from articles.pages import Paragraph, elements_of, join_paragraphs, letters, paragraphs, parse_markup, squeeze
 
 # Shorter texts are teasers and notices; scripts without blanks say as much in fewer characters.
@@ -141,10 +141,12 @@ def _text_by_heading(page: lxml.html.HtmlElement, headlines: Collection[str]) ->
 
 
 def _as_text(parts: Sequence[Paragraph], headlines: Collection[str]) -> str:
-    # The headline has a field of its own.
+    parts = without_furniture(parts)
+    # The headline and the time have fields of their own.
     if parts and parts[0].text.casefold() in headlines:
         parts = parts[1:]
-    parts = without_furniture(parts)
+    while parts and is_time(parts[0].text):
+        parts = parts[1:]
     total = sum(letters(part.text) for part in parts)
     links = sum(letters(part.text) * part.linked for part in parts)
     if total < MIN_TEXT_LETTERS or links > MAX_LINK_SHARE * total:

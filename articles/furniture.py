@@ -143,9 +143,7 @@ def without_furniture(parts: Sequence[Paragraph]) -> list[Paragraph]:
     total = sum(letters(part.text) for part in parts)
     leading_away = sum(letters(part.text) for part in parts if part.linked >= MIN_LINKED)
     listing = leading_away > MAX_LINKED_LINES * total
-    kept = [part for part in parts if not is_furniture(part, listing=listing)]
-    beginning = next((position for position, part in enumerate(kept) if not _is_time(part.text)), 0)
-    return kept[beginning:]
+    return [part for part in parts if not is_furniture(part, listing=listing)]
 
 
 def is_furniture(part: Paragraph, *, listing: bool = False) -> bool:
@@ -170,7 +168,7 @@ def is_announcement(text: str) -> bool:
     return words in _READ_ALSO or words in _LABELS
 
 
-def _is_time(text: str) -> bool:
+def is_time(text: str) -> bool:
     """Return whether the line only says when the article was published."""
     if len(text) > MAX_TIME_CHARACTERS or not any(map(str.isdigit, text)):
         return False

@@ -8,8 +8,8 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from articles.pages import letters
 
-# In ten languages, every text of 60 letters was recognised or left open, and none taken for another.
-MIN_LETTERS = 60
+# In ten languages, every sentence was recognised or left open, and none taken for another.
+MIN_LETTERS = 40
 # Most texts are told by their beginning; the others are looked at longer.
 SAMPLES = (120, 240, 1_000)
 MIN_PROBABILITY = 0.9
@@ -38,11 +38,12 @@ def detect_language(text: str, declared: str = "") -> str:
         return ""
     for length in SAMPLES:
         language, probability = _identifier().classify(beginning[:length])
-        if probability >= MIN_PROBABILITY or (language == declared and probability >= MIN_DECLARED_PROBABILITY):
+        if probability >= MIN_PROBABILITY:
             return language
         if len(beginning) <= length:
             break
-    return ""
+    likely = dict(_identifier().rank(beginning[:length])) if declared else {}
+    return declared if likely.get(declared, 0) >= MIN_DECLARED_PROBABILITY else ""
 
 
 @cache

@@ -23,7 +23,10 @@ _GUESSED_BYTES = 50_000
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _NO_LETTERS = re.compile(r"[\W_]+")
 # A start tag up to its end; atomic, so that no page takes longer than its length.
-_TAG = re.compile(r"""<(?P<name>[a-zA-Z]\w*+)(?:[^"'>]++|"[^"]*+"|'[^']*+')*+""")
+_TAG = re.compile(
+    r"""<(?P<name>[a-zA-Z]\w*+)(?:[^"'<>]++|<(?!/)|"(?:[^"<]++|<(?!/script))*+"|'(?:[^'<]++|<(?!/script))*+')*+"""
+)
+_QUOTED = re.compile(r""""[^"]*+"|'[^']*+'""")
 _MANY_CHARACTERS, _MANY_ATTRIBUTES = 10_000, 2_000
 _KANA = re.compile("[\u3041-\u30ff]")
 _MARKUP = re.compile(r"<[a-zA-Z!?/]")
@@ -103,10 +106,14 @@ def parse_markup(source: str) -> lxml.html.HtmlElement:
 
 
 def _without_crowd(tag: re.Match[str]) -> str:
-    """Return the tag; without its attributes if there are so many that libxml2 would take minutes over them."""
-    crowded = len(tag[0]) > _MANY_CHARACTERS and (
-        tag[0].count("=") > _MANY_ATTRIBUTES or ("<" not in tag[0][1:] and len(tag[0].split()) > _MANY_ATTRIBUTES)
-    )
+    """Return the tag; without its attributes if there are so many that libxml2 would take minutes over them.
+
+    Values do not count: what a stray quotation mark opens is half a page, and no attribute.
+    """
+    if len(tag[0]) <= _MANY_CHARACTERS:
+        return tag[0]
+    bare = _QUOTED.sub(" ", tag[0])
+    crowded = max(bare.count("="), len(bare.split())) > _MANY_ATTRIBUTES
     return f"<{tag['name']} " if crowded else tag[0]
 
 

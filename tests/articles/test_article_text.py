@@ -1,5 +1,7 @@
 """What is text of an article and what only stands around it: lines, boxes, very short articles. No network."""
 
+# ruff: noqa: E501 - a line is a case
+
 import pytest
 
 from articles.extraction import ExtractionError, extract_article
