@@ -73,7 +73,7 @@ def decode_page(body: bytes, content_type: str = "") -> str:
 
 def parse_page(body: bytes, content_type: str = "") -> lxml.html.HtmlElement:
     """Return the page's root element, without comments. Raises UnreadablePageError."""
-    source = decode_page(body, content_type)
+    source = _NOT_XML.sub(" ", decode_page(body, content_type))
     if not source.strip():
         raise UnreadablePageError("empty page")
     if not _MARKUP.search(source):  # a plain text that is called a page
