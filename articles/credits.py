@@ -137,7 +137,7 @@ _NO_PLACES = frozenset({
 })  # fmt: skip
 
 _BY = re.compile(
-    r"^\W*(?:(?:written |reported |posted |published |words )?by|von|par|por|di|door|autore?r?|author|автор)[\s:]+",
+    r"^\W*(?:(?:written |reported |posted |published )?by|from|von|par|por|di|door|autore?r?|author|автор)[\s:]+",
     re.IGNORECASE,
 )
 _BYLINE = re.compile(r"(?:By|BY)\s(?P<names>[^\W\d_][^!?:;\d()]{2,120})")

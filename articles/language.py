@@ -12,7 +12,7 @@ from articles.pages import letters
 MIN_LETTERS = 40
 # Most texts are told by their beginning; the others are looked at longer.
 SAMPLES = (120, 240, 1_000)
-MIN_PROBABILITY = 0.9
+MIN_PROBABILITY = 0.8
 # What the page says of itself is believed if the text makes it this likely.
 MIN_DECLARED_PROBABILITY = 0.3
 # Of those that the model knows, the languages that newspapers appear in; it takes dialects and dead ones for them.
@@ -34,7 +34,7 @@ def detect_language(text: str, declared: str = "") -> str:
     """
     declared = _SAME.get(declared, declared)
     beginning = " ".join(text[: 2 * SAMPLES[-1]].split())
-    if letters(beginning) < MIN_LETTERS:
+    if letters(beginning[: SAMPLES[1]]) < MIN_LETTERS and letters(beginning) < MIN_LETTERS:
         return ""
     for length in SAMPLES:
         language, probability = _identifier().classify(beginning[:length])
