@@ -90,14 +90,8 @@ def extract_article(
     declared = read_declared(page, url)
     remove_programs(page)
     locked = _is_locked(page, declared)
-    remove_noise(page)
-    text = find_text(page, {each.casefold() for each in declared.headlines})
-    if not text and letters(declared_text(declared)) >= MIN_TEXT_LETTERS:
-        text = declared_text(declared)
-    if not text:
-        raise ExtractionError("no article text")
+    byline, text = split_byline(_text(page, declared))  # a line of its own, which has a field
     day = find_publication_day(page, declared, url, today or datetime.datetime.now(datetime.UTC).date())
-    byline, text = split_byline(text)  # a line of its own, which has a field
     found = page_credits(text, [*declared.authors, "", byline], declared.sites)
     return ExtractedArticle(
         text=text,
@@ -113,6 +107,17 @@ def extract_article(
         date_doubt=day.doubt,
         paywalled=letters(text) <= MAX_STUB_LETTERS and locked,
     )
+
+
+def _text(page: lxml.html.HtmlElement, declared: Declared) -> str:
+    """Return the article's text, and remove from the page what is none. Raises ExtractionError."""
+    remove_noise(page)
+    if text := find_text(page, {each.casefold() for each in declared.headlines}):
+        return text
+    text = declared_text(declared)
+    if letters(text) < MIN_TEXT_LETTERS:
+        raise ExtractionError("no article text")
+    return text
 
 
 def _is_locked(page: lxml.html.HtmlElement, declared: Declared) -> bool:
