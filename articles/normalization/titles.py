@@ -2,88 +2,162 @@
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from articles.normalization.text import normalize_text
 from articles.normalization.urls import registered_name
 
 # A part at least this long stands for its title (stories.py of mediacloud/backend, get_normalized_title).
 MIN_PART_CHARACTERS = 32
+# Begins the name of a newspaper whose headlines end with it and nothing between: "… Example Times".
+ELLIPSIS = "…"
+# "News: Example | Radio" is one affix of three parts; longer ones are not met.
+MAX_AFFIX_PARTS = 3
+PREFIX, SUFFIX = "prefix", "suffix"
+
+# One word before a separator tells the kind of a piece and not its story: the prefixes of dup.py of
+# mediacloud/backend (2018). Where the rest has 32 characters they fall anyway, this is for the short headlines.
+_KICKER = re.compile(
+    "analysis|ap|breaking|cartoon|cnn|commentary|editorial|exclusive|experts|feature|gallup|letters|nyt|op ed|opinion|"
+    "perspective|photos|poll|read|reports?|revealed|review|sources?|study|subject|survey|timeline|today|video|wapo|"
+    "watch|wsj"
+)
+_PLACEHOLDERS = frozenset({"no title", "untitled"})
 
 # Their tags stand within words; any other tag ends one.
 _INLINE_TAG = re.compile(r"</?(?:a|abbr|b|em|font|i|mark|q|s|small|span|strong|sub|sup|u|wbr)\b[^<>]*>", re.IGNORECASE)
 _OTHER_TAG = re.compile(r"<!--.*?-->|</?[a-z][a-z0-9]*\b[^<>]*>", re.IGNORECASE | re.DOTALL)
+# Marks that only say which way to read. They would stand between a separator and its blanks.
+_DIRECTION_MARKS = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF])
 
 # A colon splits only before a blank, so that 10:30 is one word; a hyphen and an en dash, which also join
 # words and years, only between blanks.
-_PART_BREAK = re.compile(r"\s+[-‐‑–]\s+|\s*[—―|｜：]\s*|\s*:+(?:\s+|\Z)")
-_AFFIX_BREAK = re.compile(_PART_BREAK.pattern + r"|\s+[·•«»‹›]\s+")
-# "News: Example | Radio" is one affix of three parts; longer ones are not met.
-_MAX_AFFIX_PARTS = 3
-
+_PART_BREAK = re.compile(r"\s+[-‐‑‒–−－]\s+|\s*[—―|｜：]\s*|\s*:+(?:\s+|\Z)")
+# What separates a name is less doubtful, because it has to be the name. Chinese headlines have no blanks.
+_AFFIX_BREAK = re.compile(
+    _PART_BREAK.pattern
+    + r"|\s+[·•«»‹›~/]+\s+|(?:\s*[()\[\]（）【】|｜])+\s*|\s*_+\s*|(?<=[\u3040-\u30ff\u3400-\u9fff])-+(?=\S)"
+)
+# Most titles have none of these, and are done sooner.
+_ANY_BREAK = re.compile(r"[-‐‑‒–−－—―|｜：:·•«»‹›~/()\[\]（）【】_]")
+# Dropped between two letters, a full stop only between single ones: Mayor's is Mayors, and U.S. is US. All other
+# punctuation parts words.
+_WITHIN_WORD = re.compile(
+    r"""['’‘`´′"“”„!@#*$^~](?<=[^\W\d_].)['’‘`´′"“”„!@#*$^~]*(?=[^\W\d_])"""
+    r"""|\.(?:(?<=\A[^\W\d_].)|(?<=[\W_][^\W\d_].))(?=[^\W\d_](?:[\W_]|\Z))"""
+)
 _DOMAIN = re.compile(r"[\w-]+(?:\.[\w-]+)+")
-_PLACEHOLDERS = frozenset({"no title", "untitled"})
+
+
+class Piece(NamedTuple):
+    """What stands at one end of a headline, outside a separator, and what it leaves."""
+
+    side: str
+    name: str
+    rest: str
 
 
 def normalize_title(title: str, affixes: Sequence[str] = ()) -> str:
     """Return the headline in lower case without markup, publisher and punctuation; '' matches nothing.
 
     `affixes` are the newspaper's names, dropped at either end of the title; "The" before them and the form of
-    a domain make no difference. Of what is left, the longest part between separators stands for the whole
+    a domain make no difference, and one that begins with "…" needs no separator before it. A kicker of one word
+    ("Watch:") is dropped too. Of what is left, the longest part between separators stands for the whole
     if it has 32 characters or more: a section or a kicker that one of two copies lacks must not part them.
     So "Budget: <long part>" and "Analysis: <long part>" are one form, which is why a match is evidence only.
     '' for "(no title)" and "untitled". The result of a result is that result.
     """
-    names = _name_keys(tuple(affixes))
-    text = _without_names(_without_markup(title), names)
-    longest = max(map(normalize_text, _PART_BREAK.split(text)), key=len)
-    if len(longest) < MIN_PART_CHARACTERS or _name_key(longest) in names:
-        longest = normalize_text(text)
+    names = _names(tuple(affixes))
+    text = _without_kickers(_without_names(without_markup(title), names))
+    longest = max(map(_normalize, _PART_BREAK.split(text)), key=len)
+    if len(longest) < MIN_PART_CHARACTERS or name_key(longest) in names.keys:
+        longest = _normalize(text)
     return "" if longest in _PLACEHOLDERS else longest
 
 
 def plain_title(title: str, affixes: Sequence[str] = ()) -> str:
     """Return the headline as it is read, without markup and the newspaper's names at either end."""
-    return _without_names(_without_markup(title), _name_keys(tuple(affixes))).strip()
+    return _without_names(without_markup(title), _names(tuple(affixes)))
 
 
-def _without_markup(title: str) -> str:
-    """Drop tags and decode entities, both of which feeds may have escaped once more."""
+def without_markup(title: str) -> str:
+    """Drop tags and marks of direction, and decode entities, all of which feeds may have escaped once more."""
     title = _without_tags(title)
     if "&" in title:
         title = _without_tags(html.unescape(html.unescape(title)))
-    return title.strip()
+    return title.translate(_DIRECTION_MARKS).strip()
+
+
+def name_key(name: str) -> str:
+    """Return what the spellings of a newspaper's name share: The Example Times, exampletimes.com."""
+    name = name.strip().lower()
+    if _DOMAIN.fullmatch(name):
+        name = registered_name(name) or name
+    return normalize_text(name).replace(" ", "").removeprefix("the")
+
+
+def end_pieces(title: str) -> Iterator[Piece]:
+    """Yield what stands after the last separators of a title without markup, then before the first; long ones first.
+
+    A piece, or what it leaves, may have no letters.
+    """
+    breaks = [found.span() for found in _AFFIX_BREAK.finditer(title)] if _ANY_BREAK.search(title) else []
+    for begin, end in breaks[-MAX_AFFIX_PARTS:]:
+        yield Piece(SUFFIX, title[end:].strip(), title[:begin].strip())
+    for begin, end in reversed(breaks[:MAX_AFFIX_PARTS]):
+        yield Piece(PREFIX, title[:begin].strip(), title[end:].strip())
+
+
+class _Names(NamedTuple):
+    """A newspaper's names: the keys of all, and a pattern of those that need no separator before them."""
+
+    keys: frozenset[str]
+    ending: re.Pattern[str] | None
+
+
+@lru_cache(maxsize=1024)
+def _names(names: tuple[str, ...]) -> _Names:
+    keys = frozenset(key for key in map(name_key, names) if key)
+    endings = [words for name in names if name.strip().startswith(ELLIPSIS) and (words := normalize_text(name).split())]
+    if not endings:
+        return _Names(keys, None)
+    either = "|".join(r"[\W_]+".join(map(re.escape, words)) for words in sorted(endings, key=len, reverse=True))
+    return _Names(keys, re.compile(rf"[\W_]+(?:{either})[\W_]*\Z", re.IGNORECASE))
+
+
+def _without_names(title: str, names: _Names) -> str:
+    """Drop the newspaper's names from both ends of a title, as long as something is left."""
+    rest: str | None = title
+    while names.keys and rest is not None:
+        title = rest
+        rest = next((rest for rest in _rests(title, names) if normalize_text(rest)), None)
+    return title
+
+
+def _rests(title: str, names: _Names) -> Iterator[str]:
+    """Yield what is left of a title without one of the names, the longest name first."""
+    for piece in end_pieces(title):
+        if name_key(piece.name) in names.keys:
+            yield piece.rest
+    if names.ending is not None and (found := names.ending.search(title)):
+        yield title[: found.start()].strip()
+
+
+def _without_kickers(title: str) -> str:
+    """Drop the one-word prefixes of a title, as long as something is left."""
+    while found := _PART_BREAK.search(title):
+        rest = title[found.end() :]
+        if not _KICKER.fullmatch(normalize_text(title[: found.start()])) or not normalize_text(rest):
+            break
+        title = rest
+    return title
 
 
 def _without_tags(title: str) -> str:
     return _OTHER_TAG.sub(" ", _INLINE_TAG.sub("", title)) if "<" in title else title
 
 
-def _without_names(title: str, names: frozenset[str]) -> str:
-    """Drop the newspaper's names from both ends of a title, as long as something is left."""
-    breaks = [found.span() for found in _AFFIX_BREAK.finditer(title)] if names else []
-    begin, end = 0, len(title)
-    while breaks:
-        last, first = breaks[: -_MAX_AFFIX_PARTS - 1 : -1], breaks[:_MAX_AFFIX_PARTS]
-        if suffix := next((cut for cut in last if _name_key(title[cut[1] : end]) in names), None):
-            end = suffix[0]
-        elif prefix := next((cut for cut in first if _name_key(title[begin : cut[0]]) in names), None):
-            begin = prefix[1]
-        else:
-            break
-        breaks = [cut for cut in breaks if begin < cut[0] and cut[1] < end]
-    return title[begin:end]
-
-
-@lru_cache(maxsize=1024)
-def _name_keys(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(key for key in map(_name_key, names) if key)
-
-
-def _name_key(name: str) -> str:
-    """Return what the spellings of a newspaper's name share: The Example Times, exampletimes.com."""
-    name = name.strip().lower()
-    if _DOMAIN.fullmatch(name):
-        name = registered_name(name) or name
-    return normalize_text(name).replace(" ", "").removeprefix("the")
+def _normalize(part: str) -> str:
+    return normalize_text(_WITHIN_WORD.sub("", part))

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from articles.normalization import normalize_text, normalize_title
+from articles.normalization import normalize_text, normalize_title, plain_title
 
 PAPER = ["Example Times"]
 LONG_PART = "mayor opens the long awaited bridge"  # 35 characters
@@ -11,13 +11,18 @@ LONG_PART = "mayor opens the long awaited bridge"  # 35 characters
 @pytest.mark.parametrize(
     ("title", "normalized"),
     [
-        ("Mayor’s Plan: “No”, Says Council!", "mayor s plan no says council"),
+        ("Mayor’s Plan: “No”, Says Council!", "mayors plan no says council"),
         ("<b>Bridge</b>s closed<br>today", "bridges closed today"),
         ("Bridge<!-- ad --> closed", "bridge closed"),
         ("Fish &amp; chips&nbsp;tax", "fish chips tax"),
         ("Escaped twice: &lt;b&gt;fish&lt;/b&gt; &amp;amp; chips", "escaped twice fish chips"),
         ("Why 5 < 6 and 7 > 3", "why 5 6 and 7 3"),
         ("  Two\n lines ", "two lines"),
+        ("harbour!@#line&*(", "harbourline"),
+        ("The U.S. and J.K. Marsh", "the us and jk marsh"),
+        ("The US and JK Marsh", "the us and jk marsh"),
+        ("Ferry self-service,rates/fares up 1.5% at 10.30", "ferry self service rates fares up 1 5 at 10 30"),
+        ("‘Port’“open”", "portopen"),
     ],
 )
 def test_markup_case_and_punctuation_go(title: str, normalized: str) -> None:
@@ -50,6 +55,15 @@ def test_newspaper_goes_at_either_end(separator: str) -> None:
         ("Council votes | City Desk | Example Times", ["Example Times", "City Desk"]),
         ("Example Times: Council votes - Example Times", ["Example Times"]),
         ("Council votes - News: Radio Four", ["News: Radio Four"]),
+        ("Council votes | News | Example", ["News | Example", "Example"]),
+        ("Council votes (Example Times)", ["Example Times"]),
+        ("[Example Times] Council votes", ["Example Times"]),
+        ("Council votes (Town Hall) | Example Times", ["Example Times", "Town Hall"]),
+        ("Council votes ~ Example Times", ["Example Times"]),
+        ("Council votes / Example Times", ["Example Times"]),
+        ("Council votes Read more »", ["… Read more"]),
+        ("Council votes, THE EXAMPLE TIMES", ["… The Example Times"]),
+        ("Council votes - Example Times", ["… Example Times"]),
     ],
 )
 def test_spellings_of_the_newspaper(title: str, affixes: list[str]) -> None:
@@ -65,10 +79,33 @@ def test_spellings_of_the_newspaper(title: str, affixes: list[str]) -> None:
         pytest.param("Council votes | Other Times", PAPER, "council votes other times", id="another newspaper"),
         pytest.param("Vote | jones.house.example", ["house.example"], "vote jones house example", id="another host"),
         pytest.param("Vote - Budget", [""], "vote budget", id="empty name"),
+        pytest.param("Example Times", ["… Example Times"], "example times", id="nothing but the ending"),
+        pytest.param("Counterexample times", ["… Example Times"], "counterexample times", id="inside a word"),
+        pytest.param("Council/Example Times", PAPER, "council example times", id="a stroke without blanks"),
     ],
 )
 def test_what_is_not_the_newspapers_affix_stays(title: str, affixes: list[str], normalized: str) -> None:
     assert normalize_title(title, affixes) == normalized
+
+
+@pytest.mark.parametrize(
+    ("title", "normalized"),
+    [
+        ("WATCH: Ferry sails", "ferry sails"),
+        ("Opinion - Ferry sails", "ferry sails"),
+        ("Op-Ed | Ferry sails", "ferry sails"),
+        ("Breaking: Video: Ferry sails", "ferry sails"),
+        ("Example Times: Watch: Ferry sails", "ferry sails"),
+        ("Watch: (no title)", ""),
+        ("Watch:", "watch"),
+        ("Video – ", "video"),
+        ("Watch the ferry sail", "watch the ferry sail"),
+        ("Today's letters: Ferry sails", "todays letters ferry sails"),
+        ("Ferry: watch sold", "ferry watch sold"),
+    ],
+)
+def test_one_word_before_a_separator_that_tells_the_kind_of_piece_goes(title: str, normalized: str) -> None:
+    assert normalize_title(title, PAPER) == normalized
 
 
 @pytest.mark.parametrize("separator", [" - ", " – ", " — ", "—", " | ", "|", ": ", "：", "｜"])
@@ -104,6 +141,10 @@ def test_kickers_over_one_long_part_are_one_form() -> None:
         ("වරායේ නව පාලම - උදාහරණ පුවත්", ["උදාහරණ පුවත්"], "වරායේ නව පාලම"),
         ("யாழ்ப்பாணம் | செய்தி", ["செய்தி"], "யாழ்ப்பாணம்"),
         ("الجسر مغلق | صحيفة المثال", ["صحيفة المثال"], "الجسر مغلق"),
+        ("\u200fהגשר נסגר \u200f-\u200f עיתון הדוגמה\u200e", ["עיתון הדוגמה"], "הגשר נסגר"),
+        ("港口大桥关闭_示例网", ["示例网"], "港口大桥关闭"),
+        ("港口大桥关闭-示例网", ["示例网"], "港口大桥关闭"),
+        ("【例報】港の橋が閉鎖", ["例報"], "港の橋が閉鎖"),
         ("Новый мост — Вечерний Пример", ["вечерний пример"], "новый мост"),
     ],
 )
@@ -111,10 +152,44 @@ def test_other_scripts(title: str, affixes: list[str], normalized: str) -> None:
     assert normalize_title(title, affixes) == normalized
 
 
-_PIECES = [" - ", ": ", " | ", "—", " « ", "::", "<b>", "</b>", "&amp;", "&lt;", "&#8211;", "no title", "the "]
+_PIECES = [
+    " - ",
+    ": ",
+    " | ",
+    "—",
+    " « ",
+    "::",
+    "watch",
+    "'",
+    ".",
+    "!",
+    "(",
+    ")",
+    "\u200f",
+    "<b>",
+    "</b>",
+    "&amp;",
+    "&lt;",
+    "&#8211;",
+    "no title",
+    "the ",
+]
 
 
 @given(st.lists(st.sampled_from([*_PIECES, "Example Times", "exampletimes.com"]) | st.text(max_size=4)).map("".join))
 def test_the_result_of_a_result_is_that_result(title: str) -> None:
     once = normalize_title(title, PAPER)
     assert normalize_title(once, PAPER) == once == normalize_text(once)
+
+
+@pytest.mark.parametrize(
+    ("title", "plain"),
+    [
+        ("<b>Ferry</b> &amp; tram: U.S. visit | Example Times", "Ferry & tram: U.S. visit"),
+        ("Watch: Ferry sails (Example Times)", "Watch: Ferry sails"),
+        ("Example Times", "Example Times"),
+        ("", ""),
+    ],
+)
+def test_the_plain_title_keeps_all_but_markup_and_the_newspaper(title: str, plain: str) -> None:
+    assert plain_title(title, PAPER) == plain
