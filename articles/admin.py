@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.forms import SimpleArrayField
 from django.db import models
 from django.http import HttpRequest
 
+from articles.habits import learn_habits
 from articles.ingest import writing
 from articles.models import Article, ArticleURL, LearntParameter, Newspaper
+from articles.renewal import mark_outdated
 from articles.url_guard import renew_forms_with
+
+# What is left out of headlines depends on these.
+_AFFIX_FIELDS = {"name", "title_affixes", "refused_affixes"}
 
 
 class OneALine(SimpleArrayField):
@@ -55,10 +60,17 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
     list_filter = ["crawl"]
     search_fields = ["name", "host"]
     inlines = [LearntParameterInline]
+    readonly_fields = ["learnt"]
     fieldsets = [
-        (None, {"fields": ["name", "host", "title_affixes", "kept_url_parameters"]}),
+        (None, {"fields": ["name", "host", "kept_url_parameters"]}),
+        ("Headlines", {"fields": ["title_affixes", "learnt", "refused_affixes"]}),
         ("Crawling", {"fields": ["crawl", "feed_urls", "sitemap_urls", "section_urls", "article_url_pattern"]}),
     ]
+
+    @admin.display(description="learnt affixes")
+    def learnt(self, newspaper: Newspaper) -> str:
+        """Show one a line, as the others are."""
+        return "\n".join(newspaper.learnt_affixes)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Give lists a field of their own; Django's would show them separated by commas, which URLs may hold."""
@@ -82,6 +94,17 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
             obj.kept_url_parameters = sorted(set(learnt) - (before - after) | after)
             super().save_model(request, obj, form, change)
             renew_forms_with(obj, before ^ after)
+        if change and _AFFIX_FIELDS & set(form.changed_data):
+            _renew_headlines(obj, request)
+
+
+def _renew_headlines(newspaper: Newspaper, request: HttpRequest) -> None:
+    """Have headlines read by other affixes; their forms are renewed by the command, which takes longer."""
+    with writing():
+        outdated = mark_outdated(newspaper)
+    learn_habits([newspaper])
+    found = f"{outdated:,} articles carry forms of older rules"
+    messages.warning(request, f"{found}: run manage.py renormalize.")
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):

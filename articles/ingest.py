@@ -71,8 +71,7 @@ class Forms:
     def of(cls, newspaper: Newspaper, headline: str, content: str) -> Self:
         """Return the forms by the rules of today and the newspaper's habits."""
         text = normalize_text(content)
-        affixes = [newspaper.name, *newspaper.title_affixes, *newspaper.learnt_affixes]
-        return cls(normalize_title(headline, affixes), text, text_digest(text))
+        return cls(normalize_title(headline, newspaper.affixes), text, text_digest(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,14 +24,21 @@ class Newspaper(models.Model):
         models.CharField(max_length=200),
         default=list,
         blank=True,
-        help_text="What this newspaper puts before or after its headlines, such as its name.",
+        help_text="What this newspaper puts before or after its headlines, beside its name. "
+        "What begins with … needs no separator before it.",
     )
     learnt_affixes = ArrayField(
         models.CharField(max_length=200),
         default=list,
         blank=True,
         editable=False,
-        help_text="What stands before or after many of its headlines, as its articles showed.",
+        help_text="What stands before or after half of its headlines, as its articles showed. It is left out too.",
+    )
+    refused_affixes = ArrayField(
+        models.CharField(max_length=200),
+        default=list,
+        blank=True,
+        help_text="What was learnt from its headlines, or would be, and belongs to them all the same.",
     )
     kept_url_parameters = ArrayField(
         models.CharField(max_length=100),
@@ -66,6 +73,11 @@ class Newspaper(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def affixes(self) -> list[str]:
+        """Return what is left out at both ends of its headlines."""
+        return [self.name, *self.title_affixes, *self.learnt_affixes]
 
 
 class Article(models.Model):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from articles.extraction import EXTRACTOR_VERSION, ExtractedArticle
 from articles.extraction_workers import extractor
@@ -43,16 +43,26 @@ def outdated_texts(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Ar
 
 
 def mark_outdated(newspaper: Newspaper) -> int:
-    """Have the forms of a newspaper's articles renewed, after its habits have changed; return their number."""
-    return Article.objects.filter(newspaper=newspaper).update(normalizer_version=0)
+    """Have the forms of a newspaper's articles renewed, after its habits have changed; return their number.
+
+    All of them count as changed, for headlines are also compared as they are read.
+    """
+    # The database counts up the revision of a row whose title is written, whatever it is.
+    return Article.objects.filter(newspaper=newspaper).update(
+        normalizer_version=0, normalized_title=F("normalized_title")
+    )
 
 
 def renormalize(newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 500) -> Iterator[Renewed]:
     """Bring the forms of titles, texts and URLs up to date; yield after each batch, which is stored then."""
     outdated = outdated_forms(newspapers).select_related("newspaper").order_by("id")
     last_id = 0
-    while articles := list(outdated.filter(id__gt=last_id)[:batch_size]):
+    while True:
+        # Read by the one writer, so that no newspaper learns anything meanwhile.
         with writing():
+            articles = list(outdated.filter(id__gt=last_id)[:batch_size])
+            if not articles:
+                return
             changed = _renew_forms(articles) | _renew_urls(articles)
             Article.objects.filter(id__in=[article.pk for article in articles]).update(
                 normalizer_version=NORMALIZER_VERSION

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F, Q
@@ -16,6 +15,8 @@ from dedup.wording import Preparer
 # A series has been published on so many days.
 LEAST_DAYS = 5
 _WRITTEN_AT_ONCE = 5_000
+# What Newspaper.affixes reads.
+AFFIX_COLUMNS = ("newspaper__name", "newspaper__title_affixes", "newspaper__learnt_affixes")
 RULE_REASON = "An editor made it a rule that the articles of this series are never duplicates of each other."
 
 # Series that an editor made a rule stay, also when their articles are no longer enough.
@@ -51,11 +52,6 @@ WHERE latest.newspaper_id = series.newspaper_id AND latest.form = series.form
 """
 
 
-def names_of(newspaper: Any) -> list[str]:
-    """Return what a newspaper puts before or after its headlines."""
-    return [newspaper.name, *newspaper.title_affixes]
-
-
 def update_series() -> None:
     """Bring the forms of all headlines, and the series they make, up to date with the articles."""
     _update_forms()
@@ -78,9 +74,7 @@ def _update_forms() -> None:
     outdated = Article.objects.filter(
         Q(headline_form=None) | Q(headline_form__revision__lt=F("revision"))
     ).select_related("newspaper")
-    rows = outdated.only("headline", "date", "revision", "newspaper__name", "newspaper__title_affixes").iterator(
-        _WRITTEN_AT_ONCE
-    )
+    rows = outdated.only("headline", "date", "revision", *AFFIX_COLUMNS).iterator(_WRITTEN_AT_ONCE)
     while batch := list(islice(rows, _WRITTEN_AT_ONCE)):
         HeadlineForm.objects.bulk_create(
             [
@@ -88,7 +82,7 @@ def _update_forms() -> None:
                     article_id=article.pk,
                     newspaper_id=article.newspaper_id,
                     date=article.date,
-                    form=preparer.headline_form(plain_title(article.headline, names_of(article.newspaper))),
+                    form=preparer.headline_form(plain_title(article.headline, article.newspaper.affixes)),
                     revision=article.revision,
                 )
                 for article in batch

@@ -23,7 +23,7 @@ from articles.models import Article
 from articles.normalization import plain_title
 from dedup.comparison import Comparison, compare
 from dedup.features import features_of
-from dedup.headlines import RULE_REASON, names_of
+from dedup.headlines import AFFIX_COLUMNS, RULE_REASON
 from dedup.links import lock_review
 from dedup.models import FittedModel, HeadlineForm, JudgedMonth, Series
 from dedup.series import NO_HABITS, SERIES_DAYS, HeadlineSeries, habits_of
@@ -226,7 +226,7 @@ class _Shelf:
         for known in fresh:
             self._articles.move_to_end(known)
         missing = Article.objects.filter(pk__in=wanted - fresh).select_related("newspaper", "headline_form")
-        columns = ("date", "headline", "content", "revision", "newspaper__name", "newspaper__title_affixes")
+        columns = ("date", "headline", "content", "revision", *AFFIX_COLUMNS)
         for article in missing.only(*columns, "headline_form__form"):
             self._articles[article.pk] = self._prepared(article)
             self._articles.move_to_end(article.pk)
@@ -242,7 +242,7 @@ class _Shelf:
     def _prepared(self, article: Article) -> _Prepared:
         if self._preparer.known_words > _KNOWN_WORDS:
             self._preparer = Preparer()
-        headline = plain_title(article.headline, names_of(article.newspaper))
+        headline = plain_title(article.headline, article.newspaper.affixes)
         text = ArticleText(article.newspaper_id, article.date, headline, article.content)
         return _Prepared(self._preparer.prepare(text), article.headline_form.form, article.revision)
 

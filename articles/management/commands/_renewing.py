@@ -28,6 +28,9 @@ class RenewingCommand(BaseCommand):
 
     default_batch_size: int
 
+    def prepare(self, newspapers: Sequence[Newspaper] | None) -> None:
+        """Do what must be done before it is known which articles are outdated."""
+
     def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
         raise NotImplementedError
 
@@ -49,6 +52,8 @@ class RenewingCommand(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         newspapers = _newspapers(options["newspapers"])
+        if not options["dry_run"]:
+            self.prepare(newspapers)
         outdated = self.outdated(newspapers).count()
         if options["dry_run"]:
             self.stdout.write(f"Outdated articles: {outdated:,}.")

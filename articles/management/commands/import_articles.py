@@ -22,9 +22,10 @@ from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
+from articles.habits import habits_line, newspapers_since, update_habits
 from articles.importing import FileFormat, Rehearsal, Row, Store, import_rows
 from articles.incoming import MAX_NEWSPAPER_CHARACTERS
-from articles.ingest import MANY, refresh_statistics, store_articles
+from articles.ingest import MANY, newest_revision, refresh_statistics, store_articles
 from articles.management.files import STDIN, USAGE_STATUS, Source, source_named
 
 # One transaction each. Larger ones gain no time, and crawlers wait while one is written.
@@ -133,15 +134,22 @@ class Command(BaseCommand):
         store: Store = Rehearsal() if options["dry_run"] else store_articles
         path = options["rejects"]
         with open(path, "w", encoding="utf-8") if path else nullcontext() as file:  # noqa: PTH123 - beside nullcontext
-            rejects = Rejects(file)
+            rejects, before = Rejects(file), newest_revision()
             try:
                 for source in sources:
                     tallies.append(Tally(source.name))
                     self._import_source(source, tallies[-1], store, rejects, options)
-                if sum(tally.outcomes["created"] for tally in tallies) >= MANY and not options["dry_run"]:
-                    refresh_statistics()
+                if not options["dry_run"]:
+                    self._settle(before, sum(tally.outcomes["created"] for tally in tallies))
             finally:
                 self._report_rejects(rejects)
+
+    def _settle(self, before: int, created: int) -> None:
+        """Learn from the articles that have come since this revision."""
+        if created >= MANY:
+            refresh_statistics()
+        for newspaper in update_habits(newspapers_since(before)):
+            self.stdout.write(habits_line(newspaper))
 
     def _import_source(
         self, source: Source, tally: Tally, store: Store, rejects: Rejects, options: dict[str, Any]

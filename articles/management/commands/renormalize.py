@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from articles import renewal
+from articles.habits import habits_line, learn_habits
 from articles.management.commands._renewing import RenewingCommand
 from articles.models import Article, Newspaper
 from articles.renewal import Renewed
@@ -15,10 +16,15 @@ from articles.renewal import Renewed
 
 class Command(RenewingCommand):
     help = (
-        "Computes the forms of titles, texts and URLs that are compared anew, for articles that were stored under "
-        "older rules or whose newspaper's habits have changed. Interrupted, it goes on when it is run again."
+        "Learns what newspapers put before or after their headlines. Then computes the forms of titles, texts and URLs "
+        "that are compared anew, for articles that were stored under older rules or whose newspaper's habits have "
+        "changed. Interrupted, it goes on when it is run again."
     )
     default_batch_size = 500
+
+    def prepare(self, newspapers: Sequence[Newspaper] | None) -> None:
+        for newspaper in learn_habits(newspapers):
+            self.stdout.write(habits_line(newspaper))
 
     def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
         return renewal.outdated_forms(newspapers)

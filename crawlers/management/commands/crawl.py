@@ -16,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 from scrapy.settings import Settings
 
+from articles.habits import habits_line, update_habits
 from articles.models import Newspaper
 from crawlers.jobs import SPIDERS, Job, JobProcess, plan_jobs
 from crawlers.newspapers import UnknownNewspaperError, find_newspapers
@@ -69,10 +70,15 @@ class Command(BaseCommand):
             raise CommandError(f"broke off, for the reason above: {', '.join(broken)}")
         if lost := sum(job.counts[f"failed/{DATABASE_LOST}"] for job in jobs):
             raise CommandError(f"failed because the database was lost: {lost}; run it again for what is missing")
+        self._learn(newspapers, jobs)
         if failed := [newspaper.name for newspaper in newspapers if _only_failed(_counts(newspaper, jobs))]:
             raise CommandError(
                 f"nothing but failures, named above: {', '.join(failed)}; --verbosity 3 shows each request"
             )
+
+    def _learn(self, newspapers: list[Newspaper], jobs: list[Job]) -> None:
+        for newspaper in update_habits(each for each in newspapers if _counts(each, jobs)["stored"]):
+            self.stdout.write(habits_line(newspaper))
 
     def _run(self, scrapy_settings: Settings, jobs: list[Job]) -> bool:
         # The reactor's thread needs no database; what it had is closed, so that no connection idles meanwhile.
