@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from articles.ingest import newest_revision
 from articles.models import Article
+from articles.renewal import outdated_forms
 from dedup.clusters import rebuild_clusters
 from dedup.headlines import update_series
 from dedup.judging import judge_month, months_to_judge
@@ -280,6 +281,7 @@ def _counts(run: DetectionRun, scope: Scope, stale: int, contradictions: int) ->
         "passes": passes,
         "pairs": found.values("pair").distinct().count(),
         "stale": stale,
+        "outdated": outdated_forms().count(),
         "verdicts": {verdict: dict(verdicts).get(verdict, 0) for verdict in Verdict.values},
         "clusters": clusters,
         "clustered_articles": members,

@@ -55,8 +55,12 @@ def run_facts(run: DetectionRun) -> list[tuple[str, str]]:
         ("Articles that are duplicates", f"{counts['duplicate_articles']:,}"),
         ("Share of all articles", f"{counts['duplicate_share']:.1%}"),
     ]
-    seldom = (("stale", "Evidence no longer found"), ("contradictions", "Decisions that contradict each other"))
-    return facts + [(words, f"{counts[name]:,}") for name, words in seldom if counts[name]]
+    seldom = (
+        ("stale", "Evidence no longer found"),
+        ("contradictions", "Decisions that contradict each other"),
+        ("outdated", "Articles compared in outdated forms"),
+    )
+    return facts + [(words, f"{counts[name]:,}") for name, words in seldom if counts.get(name)]
 
 
 def run_settings(run: DetectionRun) -> list[tuple[str, list[tuple[str, Any]]]]:

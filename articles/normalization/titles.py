@@ -43,9 +43,10 @@ _AFFIX_BREAK = re.compile(
 # Most titles have none of these, and are done sooner.
 _ANY_BREAK = re.compile(r"[-‐‑‒–−－—―|｜：:·•«»‹›~/()\[\]（）【】_]")
 # Dropped between two letters, a full stop only between single ones: Mayor's is Mayors, and U.S. is US. All other
-# punctuation parts words.
+# punctuation parts words. Some write Mayor' s.
 _WITHIN_WORD = re.compile(
     r"""['’‘`´′"“”„!@#*$^~](?<=[^\W\d_].)['’‘`´′"“”„!@#*$^~]*(?=[^\W\d_])"""
+    r"""|['’](?<=[^\W\d_].)\s+(?=[sS](?![^\W_]))"""
     r"""|\.(?:(?<=\A[^\W\d_].)|(?<=[\W_][^\W\d_].))(?=[^\W\d_](?:[\W_]|\Z))"""
 )
 _DOMAIN = re.compile(r"[\w-]+(?:\.[\w-]+)+")

@@ -1,32 +1,40 @@
 """The title pass: the same headline; in the same newspaper on the same day, unless a profile looks farther."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from datetime import date
+from itertools import groupby
+from operator import itemgetter
+from typing import ClassVar, NamedTuple
 
+from dedup.contents import READ_CHARACTERS, has_contents
 from dedup.passes.base import Connection, PassConfig, Reach, setting
-from dedup.passes.grouping import counted, near_candidates, scope_parameters
+from dedup.passes.grouping import near_candidates, scope_parameters
 from dedup.types import Candidate, Tally, Window
 
-# Relies on the index article_title for a few days and on article_date for many.
+# Sorts the headlines of all articles. Nothing but what stands twice is read.
 _SQL = """
 WITH counted AS (
-    SELECT CASE WHEN %(across_newspapers)s THEN 0 ELSE newspaper_id END AS place, normalized_title, date, id,
-           count(*) OVER (
+    SELECT CASE WHEN %(across_newspapers)s THEN 0 ELSE newspaper_id END AS place, newspaper_id, normalized_title, date,
+           id, count(*) OVER (
                PARTITION BY CASE WHEN %(across_newspapers)s THEN 0 ELSE newspaper_id END, normalized_title
            ) AS articles
     FROM articles_article
-    WHERE date BETWEEN %(first_day)s - %(days_apart)s AND %(last_day)s
+    WHERE date <= %(last_day)s
       AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
       AND (cardinality(string_to_array(normalized_title, ' ')) >= %(minimum_words)s
            OR normalized_title ~ %(unspaced)s)
 )
-SELECT place || ' ' || normalized_title, normalized_title, id, date
+SELECT place || ' ' || normalized_title, normalized_title, id, date, newspaper_id
 FROM counted
 WHERE articles > 1
 ORDER BY place, normalized_title, date, id
 """
-
+_TEXTS_SQL = """
+SELECT left(normalized_text, %(characters)s) FROM articles_article WHERE id = ANY (%(ids)s) ORDER BY date, id
+"""
+# So many articles of a headline are read before it is asked whether that is enough.
+_READ_AT_ONCE = 50
 
 # Thai, Lao, Burmese, Khmer, kana and Han: written without blanks, two characters are counted as a word.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -63,6 +71,14 @@ class TitleConfig(PassConfig):
         help="Where more articles than this have the same headline within these days, it is a rubric and is left out.",
         source="Media Cloud's 2018 rules, which refuse groups of more than 25",
     )
+    generic_contents: int = setting(
+        3,
+        range=(2, 1000),
+        unit="clearly different texts",
+        help="A headline that a newspaper has over this many, on whatever days, such as “LIVE” or “Situation report”, "
+        "says nothing of its articles and makes no pair.",
+        source="Skoli: the same headline over different content; two are a coincidence",
+    )
 
 
 class TitlePass:
@@ -70,23 +86,62 @@ class TitlePass:
 
     name: ClassVar[str] = "title"
     label: ClassVar[str] = "Same headline"
-    by_days: ClassVar[bool] = True
-    reach: ClassVar[Reach] = Reach.WINDOW
+    by_days: ClassVar[bool] = False
+    reach: ClassVar[Reach] = Reach.STORE
     config_class: ClassVar[type[PassConfig]] = TitleConfig
 
     def find(
         self, window: Window, config: TitleConfig, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
-        """Yield each pair once, with score 1."""
+        """Yield each pair once, with score 1. What generic headlines would give is counted as a candidate, no more."""
         parameters = {
-            "days_apart": config.days_apart,
             "across_newspapers": config.across_newspapers,
             "minimum_words": config.minimum_words,
             "unspaced": f"[{_UNSPACED}]{{{2 * config.minimum_words}}}",
         }
+        tally = tally or Tally()
         with connection.cursor() as cursor:
             cursor.execute(_SQL, {**scope_parameters(window), **parameters})
-            found = near_candidates(
-                self.name, cursor, window=window, largest=config.largest_group, days_apart=config.days_apart
+            for _, group in groupby(cursor, key=itemgetter(0)):
+                yield from _of_one_headline([_Article(*row) for row in group], window, config, connection, tally)
+
+
+class _Article(NamedTuple):
+    """An article among those of its headline, which come in the order of time."""
+
+    key: str
+    headline: str
+    article: int
+    day: date
+    newspaper: int
+
+
+def _of_one_headline(
+    group: Sequence[_Article], window: Window, config: TitleConfig, connection: Connection, tally: Tally
+) -> Iterator[Candidate]:
+    """Yield the pairs of a headline, unless one newspaper of a pair has it over many contents."""
+    generic: dict[int, bool] = {}
+    newspapers = {each.article: each.newspaper for each in group}
+    rows = (each[:4] for each in group)
+    for candidate in near_candidates(
+        TitlePass.name, rows, window=window, largest=config.largest_group, days_apart=config.days_apart
+    ):
+        tally.candidates += 1
+        # Asked of few headlines: of those that stand twice, most do so on different days.
+        for newspaper in {newspapers[candidate.left], newspapers[candidate.right]} - generic.keys():
+            ids = [each.article for each in group if each.newspaper == newspaper]
+            generic[newspaper] = len(ids) >= config.generic_contents and has_contents(
+                _texts(ids, connection), config.generic_contents
             )
-            yield from counted(found, tally)
+        if not any(generic[newspapers[each]] for each in (candidate.left, candidate.right)):
+            tally.verified += 1
+            yield candidate
+
+
+def _texts(ids: Sequence[int], connection: Connection) -> Iterator[str]:
+    """Yield the texts of these articles, which come in the order of time."""
+    with connection.cursor() as cursor:
+        for start in range(0, len(ids), _READ_AT_ONCE):
+            some = list(ids[start : start + _READ_AT_ONCE])
+            cursor.execute(_TEXTS_SQL, {"ids": some, "characters": READ_CHARACTERS})
+            yield from (text for (text,) in cursor.fetchall())

@@ -19,6 +19,7 @@ LONG_PART = "mayor opens the long awaited bridge"  # 35 characters
         ("Why 5 < 6 and 7 > 3", "why 5 6 and 7 3"),
         ("  Two\n lines ", "two lines"),
         ("harbour!@#line&*(", "harbourline"),
+        ("The Mayor’ s plan, the boys’ school", "the mayors plan the boys school"),
         ("The U.S. and J.K. Marsh", "the us and jk marsh"),
         ("The US and JK Marsh", "the us and jk marsh"),
         ("Ferry self-service,rates/fares up 1.5% at 10.30", "ferry self service rates fares up 1 5 at 10 30"),

@@ -301,11 +301,11 @@ def test_blocks_that_are_done_are_not_repeated(corpus, monkeypatch) -> None:
     assert ended.value.code == 130
     run = DetectionRun.objects.get()
     assert run.state == "interrupted"
-    assert written == ["url 2026-03-02", "exact 2026-03-02", "title 2026-03-02", "title 2026-03-03"]
+    assert written == ["url 2026-03-02", "title 2026-03-02", "exact 2026-03-02", "trigram 2026-03-02"]
     find_duplicates()
     run.refresh_from_db()
     assert run.state == "done"
-    assert RunBlock.objects.count() == 1 + 3 + 1 + 3
+    assert RunBlock.objects.count() == 1 + 1 + 1 + 3
     assert list(Cluster.objects.values_list("size", flat=True)) == [4]
 
 

@@ -25,6 +25,7 @@ from dedup.models import (
     Series,
 )
 from dedup.passes import PASSES
+from dedup.reports import run_facts
 
 pytestmark = pytest.mark.django_db
 
@@ -218,3 +219,38 @@ def test_a_dry_run_tells_the_pairs_it_was_asked_for(store) -> None:
     assert {name: each["pairs"] for name, each in stored["passes"].items()} == {"exact": 2, "trigram": 1}
     assert stored["pairs"] == 2
     assert Evidence.objects.filter(pass_name="exact").count() == 3
+
+
+def test_a_run_over_outdated_forms_says_so(store) -> None:
+    store(OPENINGS[0])
+    article = store(OPENINGS[1])
+    assert (find_duplicates()["outdated"], find_duplicates()["said"]) == (0, "")
+    Article.objects.filter(pk=article.pk).update(normalizer_version=0)
+    summary = find_duplicates()
+    assert summary["said"] == "Articles in forms of older rules: 1; run manage.py renormalize, and then this again.\n"
+    assert run_facts(DetectionRun.objects.get(pk=summary["run"]))[-1] == ("Articles compared in outdated forms", "1")
+
+
+@pytest.mark.parametrize("seed", [7, 8])
+def test_a_headline_that_turns_out_generic_ends_alike_step_by_step(seed) -> None:
+    dice = random.Random(seed)
+    articles = [
+        IncomingArticle(
+            date=datetime.date(2026, 3, 1) + datetime.timedelta(days=dice.randrange(4)),
+            headline="Notes from the coast",
+            url=f"https://paper.example/{number}",
+            content=dice.choice(OPENINGS),
+            newspaper="Harbour Post",
+        )
+        for number in range(20)
+    ]
+    found = []
+    for part in (articles[:3], articles[3:5], articles[5:]):
+        store_articles(part)
+        found.append(find_duplicates("--new", "--passes", "title,exact")["passes"].get("title", {}).get("pairs", 0))
+    step_by_step = rows()
+    assert found[-1] == 0
+    assert not [each for each in step_by_step[0] if each[0] == "title"]
+    forget_runs()
+    find_duplicates("--passes", "title,exact")
+    assert rows() == step_by_step

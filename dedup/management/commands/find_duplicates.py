@@ -13,6 +13,7 @@ from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
 
+from articles.renewal import outdated_forms
 from dedup import printing
 from dedup.audit import audit, random_days
 from dedup.management.arguments import day, newspaper_ids
@@ -122,6 +123,7 @@ class Command(BaseCommand):
         signal.signal(signal.SIGTERM, _interrupt)
         try:
             with run_lock():
+                self._tell_outdated()
                 if options["new"]:
                     scope = self._only_new(scope, configs)
                 if options["dry_run"]:
@@ -138,6 +140,11 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             self.stderr.write("Interrupted. The same command goes on where it stopped.")
             sys.exit(INTERRUPTED)
+
+    def _tell_outdated(self) -> None:
+        if outdated := outdated_forms().count():
+            remedy = "run manage.py renormalize, and then this again"
+            self.stderr.write(f"Articles in forms of older rules: {outdated:,}; {remedy}.")
 
     def _only_new(self, scope: Scope, configs: Configs) -> Scope:
         restricted = only_new(scope, configs)

@@ -9,7 +9,7 @@ from articles.incoming import SeenURL
 from articles.ingest import attach_urls
 from articles.models import ArticleURL
 from dedup.passes import PASSES
-from dedup.types import Window
+from dedup.types import Tally, Window
 
 pytestmark = pytest.mark.django_db
 DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
@@ -80,6 +80,73 @@ def test_title_needs_some_words(store) -> None:
         store(headline=headline)
     assert pairs("title") == set()
     assert len(pairs("title", minimum_words=1)) == 1
+
+
+PIECES = (
+    "The ferry “Gannet” sails at noon on weekdays until the end of May.",
+    "A travelling exhibition of glass negatives opens in the old customs house at Carrack.",
+    "Rain is expected on the western coast, with gusts that may reach sixty knots at sea.",
+    "The council of Inverlea has voted to repair the tramway and to sell its depot.",
+)
+
+
+@pytest.mark.parametrize(
+    "headline",
+    [
+        "Situation report from the coast",
+        "තත්ත්ව වාර්තාව අද දින",
+        "En direct de Port Selby",
+        "(no title) (no title) (no title)",
+    ],
+    ids=["en", "si", "fr", "none"],
+)
+def test_title_leaves_out_a_headline_over_many_contents_on_whatever_days(store, headline: str) -> None:
+    for day, piece in enumerate(PIECES[:3], start=1):
+        store(piece, headline=headline, date=f"2026-03-0{day}")
+    twice = store(PIECES[3], headline=headline, date="2026-03-01")
+    assert pairs("title") == set()
+    first = twice.pk - 3
+    assert pairs("title", generic_contents=5) == {(first, twice.pk)}
+    assert pairs("exact") == set()
+
+
+def test_title_counts_what_generic_headlines_would_give(store) -> None:
+    for day in (1, 1, 2, 3):
+        store(PIECES[day], headline="Notes from the coast", date=f"2026-03-0{day}")
+    for _ in range(2):
+        store(PIECES[0], headline="Ferry sails at noon")
+    tally = Tally()
+    each = PASSES["title"]
+    assert len(list(each.find(DAYS, each.config_class(), connection, tally))) == 1
+    assert (tally.candidates, tally.verified) == (2, 1)
+
+
+def test_title_keeps_the_versions_of_a_ticker(store) -> None:
+    articles = [
+        store(" ".join(reversed(PIECES[:length])), headline="Storm over the coast: live", date="2026-03-02").pk
+        for length in (1, 2, 3, 4)
+    ]
+    assert pairs("title") == {(left, right) for left in articles for right in articles if left < right}
+
+
+def test_title_is_generic_in_one_newspaper_alone(store) -> None:
+    for day, piece in enumerate(PIECES[:3], start=1):
+        store(piece, headline="Notes from the coast", date=f"2026-03-0{day}")
+    one = store(PIECES[3], headline="Notes from the coast", newspaper="Inland Courier")
+    other = store(PIECES[3], headline="Notes from the coast!", newspaper="Inland Courier")
+    assert pairs("title") == {(one.pk, other.pk)}
+    assert pairs("title", across_newspapers=True, days_apart=7) == {(one.pk, other.pk)}
+
+
+def test_title_is_judged_by_what_was_published_up_to_the_last_day(store) -> None:
+    for day in (1, 1, 2, 3):
+        store(PIECES[day], headline="Notes from the coast", date=f"2026-03-0{day}")
+    each = PASSES["title"]
+    first_days = Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 2))
+    assert len(list(each.find(first_days, each.config_class(), connection))) == 1
+    last_day = Window(datetime.date(2026, 3, 3), datetime.date(2026, 3, 3))
+    assert list(each.find(last_day, each.config_class(), connection)) == []
+    assert pairs("title") == set()
 
 
 def test_exact_ignores_case_and_punctuation_on_any_day_in_any_newspaper(store) -> None:
