@@ -133,7 +133,7 @@ def follow_scores() -> None:
     """Set the best score of every pair to that of its evidence that is not stale."""
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
-        # Where a first run has filled tables that were last counted empty, the plan would visit all pairs for each pair.
+        # A first run fills tables that were last counted as empty; then the plan would visit all pairs for each pair.
         cursor.execute("ANALYZE dedup_pair, dedup_evidence")
         cursor.execute(_BEST_SCORES_SQL)
 

@@ -6,7 +6,9 @@ import io
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.test import Client
 
 from articles.habits import habits_line, learn_habits, update_habits
 from articles.models import Article, Newspaper
@@ -110,3 +112,22 @@ def test_renormalize_learns_first_but_not_to_try_it_out(store: StoreArticle) -> 
         "Harbour Post: left out of its headlines is “Skerry Online”.\nArticles: 30 looked at, 30 changed.\n"
     )
     assert told("renormalize") == "Articles: 0 looked at, 0 changed.\n"
+
+
+def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, client: Client) -> None:
+    store_titles(store)
+    [newspaper] = update_habits(Newspaper.objects.all())
+    client.force_login(User.objects.create_superuser("root"))
+    address = f"/admin/articles/newspaper/{newspaper.pk}/change/"
+    assert '<div class="readonly">Skerry Online</div>' in client.get(address).content.decode()
+    unchanged = {"name": "Harbour Post", "host": "", "title_affixes": "", "refused_affixes": "", "feed_urls": ""}
+
+    client.post(address, unchanged)
+    assert (Newspaper.objects.get().learnt_affixes, outdated_forms().count()) == (["Skerry Online"], 0)
+
+    answer = client.post(address, unchanged | {"refused_affixes": "Skerry Online"}, follow=True)
+
+    assert "30 articles carry forms of older rules: run manage.py renormalize." in answer.content.decode()
+    assert Newspaper.objects.get().learnt_affixes == []
+    assert told("renormalize") == "Articles: 30 looked at, 30 changed.\n"
+    assert normalized_titles() == [f"{title.lower()} skerry online" for title in TITLES]

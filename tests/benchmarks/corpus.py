@@ -28,9 +28,12 @@ _NEIGHBOURS = 64
 
 _COPY_SQL = """
 COPY articles_article (newspaper_id, external_id, date, headline, url, content, normalized_title, normalized_text,
-    text_digest, normalizer_version, stored_at)
+    text_digest, normalizer_version, stored_at, language, byline, agency, dateline, date_source, date_doubt, paywalled,
+    extractor_version)
 FROM STDIN
 """
+# Of imported articles nothing more is known: neither language nor byline, no doubt, no pay wall, no extraction.
+_NO_DETAILS = ("", "", "", "", "", "", False, 0)
 
 
 class CorpusError(Exception):
@@ -152,8 +155,9 @@ def load(rows: Iterable[Row], connection: Any) -> int:
                 newspaper = newspapers.setdefault(row.newspaper[:200], len(newspapers) + 1)
                 copy.write_row(_columns(row, newspaper, stored_at))
         cursor.executemany(
-            "INSERT INTO articles_newspaper (name, host, title_affixes, crawl, feed_urls, sitemap_urls, section_urls,"
-            " article_url_pattern) VALUES (%s, '', '{}', true, '{}', '{}', '{}', '')",
+            "INSERT INTO articles_newspaper (name, host, title_affixes, learnt_affixes, refused_affixes,"
+            " kept_url_parameters, crawl, feed_urls, sitemap_urls, section_urls, article_url_pattern)"
+            " VALUES (%s, '', '{}', '{}', '{}', '{}', true, '{}', '{}', '{}', '')",
             [(name,) for name in newspapers],
         )
     return count
@@ -164,7 +168,7 @@ def _columns(row: Row, newspaper: int, stored_at: datetime.datetime) -> tuple[An
     title = normalize_title(row.headline, [row.newspaper])
     digest = text_digest(row.text)
     fields = (newspaper, "", row.date, row.headline, url, row.text, title, row.text)
-    return (*fields, digest, NORMALIZER_VERSION, stored_at)
+    return (*fields, digest, NORMALIZER_VERSION, stored_at, *_NO_DETAILS)
 
 
 def pairs_in_window(articles_by_day: Mapping[int, int], days: int) -> int:
