@@ -20,6 +20,7 @@ from crawlers.demo_newspapers.scenarios import Article, Truth, articles, groups
 DAY_WINDOW = 3  # days, inclusive
 PREFIX = 1000  # characters of normalised text
 LEAST_TITLE_WORDS = 3
+GENERIC_CONTENTS = 3  # clearly different texts under one headline
 LEAST_TEXT_CHARACTERS = 40
 # The trigram pass proposes from 0.6 on. A page's extraction may lose or add a sentence, so only pairs well
 # above must be found; those about the threshold may be.
@@ -111,7 +112,9 @@ def _passes(left: Article, right: Article) -> tuple[tuple[str, ...], tuple[str, 
     score = similarity(left, right) if abs((left.date - right.date).days) <= DAY_WINDOW else 0.0
     found = {
         "url": left.paper == right.paper and bool(_url_forms(left) & _url_forms(right)),
-        "title": (left.paper, left.date) == (right.paper, right.date) and _same_title(left, right),
+        "title": (left.paper, left.date) == (right.paper, right.date)
+        and _same_title(left, right)
+        and not _is_generic(left.paper, _title(left)),
         "exact": _same_text(left, right),
         "trigram": score >= SURE_SIMILARITY,
     }
@@ -126,6 +129,18 @@ def _url_forms(article: Article) -> set[str]:
 def _same_title(left: Article, right: Article) -> bool:
     title = _title(left)
     return len(title.split()) >= LEAST_TITLE_WORDS and title == _title(right)
+
+
+@cache
+def _is_generic(paper: str, title: str) -> bool:
+    """Return whether a newspaper has a headline over so many texts that it says nothing."""
+    contents: list[Article] = []
+    for article in articles():
+        if (article.paper, _title(article)) == (paper, title) and not any(
+            similarity(article, each) >= NEAR_SIMILARITY for each in contents
+        ):
+            contents.append(article)
+    return len(contents) >= GENERIC_CONTENTS
 
 
 def _title(article: Article) -> str:

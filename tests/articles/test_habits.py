@@ -14,6 +14,7 @@ from articles.habits import habits_line, learn_habits, update_habits
 from articles.models import Article, Newspaper
 from articles.renewal import outdated_forms
 from tests.articles.rows import json_lines, row
+from tests.articles.test_admin import MANAGEMENT
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
@@ -120,9 +121,15 @@ def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, cli
     client.force_login(User.objects.create_superuser("root"))
     address = f"/admin/articles/newspaper/{newspaper.pk}/change/"
     assert '<div class="readonly">Skerry Online</div>' in client.get(address).content.decode()
-    unchanged = {"name": "Harbour Post", "host": "", "title_affixes": "", "refused_affixes": "", "feed_urls": ""}
+    unchanged = MANAGEMENT | {
+        "name": "Harbour Post",
+        "host": "",
+        "title_affixes": "",
+        "refused_affixes": "",
+        "feed_urls": "",
+    }
 
-    client.post(address, unchanged)
+    assert client.post(address, unchanged).status_code == 302
     assert (Newspaper.objects.get().learnt_affixes, outdated_forms().count()) == (["Skerry Online"], 0)
 
     answer = client.post(address, unchanged | {"refused_affixes": "Skerry Online"}, follow=True)

@@ -189,7 +189,7 @@ SCENARIOS = {
     "many_urls": (4, {"duplicate"}, {"url", "title", "exact", "trigram"}),
     "title_affix": (5, {"duplicate"}, {"title", "exact", "trigram"}),
     "title_case": (5, {"version"}, {"title"}),
-    "live": (3, {"unrelated"}, {"title"}),
+    "live": (3, {"unrelated"}, set()),
     "template": (4, {"template"}, {"trigram"}),
     "related_box": (2, {"unrelated"}, set()),
     "edited": (5, {"duplicate", "version"}, {"title", "trigram"}),
