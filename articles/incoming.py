@@ -5,10 +5,13 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from articles.extraction import ExtractedArticle
 from articles.models import ArticleURL
 from articles.normalization import host_of
+
+if TYPE_CHECKING:  # whoever has an article has loaded the extraction; others need not wait for it
+    from articles.extraction import ExtractedArticle
 
 MAX_CONTENT_CHARACTERS = 1_000_000
 MAX_HEADLINE_CHARACTERS = 2_000
