@@ -1,18 +1,23 @@
-"""Several crawls in one process: one job for each newspaper and spider, resumable, polite to shared hosts."""
+"""Several crawls in one process: one job for each newspaper and spider, recorded, polite to shared hosts."""
 
 import asyncio
 import logging
 import shutil
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ParamSpec
 from urllib.parse import urlsplit
 
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.settings import Settings
 
 from articles.models import Newspaper
+from crawlers import visits
+from crawlers.database import LOST, in_database
+from crawlers.models import Visit
 from crawlers.sites import site_of
 from crawlers.spiders.base import NewspaperSpider
 from crawlers.spiders.feed import FeedSpider
@@ -23,32 +28,35 @@ from crawlers.spiders.sitemap import SitemapSpider
 SPIDERS: dict[str, type[NewspaperSpider]] = {
     spider.name: spider for spider in (FeedSpider, SitemapSpider, SectionSpider)
 }
-# In the state folder of a crawl that stopped in order.
-_RESUMABLE = "resumable"
-
+Arguments = ParamSpec("Arguments")
 logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Job:
-    """One newspaper visited by one spider, and what came of it: counts by outcome, `failed/<reason>` too."""
+    """One newspaper visited by one spider, and what came of it: counts by outcome, `failed/<reason>` too.
+
+    `folder` is for the queue while the job runs: in memory, that of a large sitemap would not be small.
+    """
 
     newspaper: Newspaper
     spider: type[NewspaperSpider]
-    state: Path
+    folder: Path
     counts: Counter[str] = field(default_factory=Counter)
     broke_off: bool = False
 
     @property
-    def hosts(self) -> set[str]:
+    def turns(self) -> set[str]:
+        """What no other job may be at meanwhile: the hosts, and the newspaper's links."""
         urls = getattr(self.newspaper, self.spider.sources_field)
-        return {urlsplit(url).hostname or "" for url in urls if site_of(url)}
+        hosts = {urlsplit(url).hostname or "" for url in urls if site_of(url)}
+        return hosts | {f"newspaper {self.newspaper.pk}"}
 
 
-def plan_jobs(newspapers: list[Newspaper], spiders: list[type[NewspaperSpider]], states: Path) -> list[Job]:
+def plan_jobs(newspapers: list[Newspaper], spiders: list[type[NewspaperSpider]], folder: Path) -> list[Job]:
     """Return a job for each newspaper and spider that it has sources for."""
     return [
-        Job(newspaper, spider, states / str(newspaper.pk) / spider.name)
+        Job(newspaper, spider, folder / str(newspaper.pk) / spider.name)
         for newspaper in newspapers
         for spider in spiders
         if getattr(newspaper, spider.sources_field)
@@ -59,14 +67,14 @@ class JobProcess(AsyncCrawlerProcess):
     """Runs jobs side by side, but those that visit a common host one after the other.
 
     Scrapy's limit of requests to a domain holds within one crawl only. The first interrupt stops in
-    order: what is under way is finished, the rest is kept for the next time.
+    order: what is under way is finished. What waits is in the database, see crawlers/frontier.py.
     """
 
     def __init__(self, settings: Settings, jobs: list[Job]) -> None:
         super().__init__(settings)
         self.jobs = jobs
         self.interrupted = False
-        self._hosts: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._finished = asyncio.Event()
 
     async def join(self) -> None:
@@ -94,52 +102,57 @@ class JobProcess(AsyncCrawlerProcess):
 
     async def _run_in_turn(self, job: Job) -> None:
         async with AsyncExitStack() as turns:
-            for host in sorted(job.hosts):  # in one order, so that no two jobs wait for each other
-                await turns.enter_async_context(self._hosts[host])
+            for turn in sorted(job.turns):  # in one order, so that no two jobs wait for each other
+                await turns.enter_async_context(self._turns[turn])
             if not self.interrupted:
                 await self._run(job)
 
     async def _run(self, job: Job) -> None:
         logger.info("%s: %s", job.newspaper, job.spider.name)
-        prepare_state(job.state)
+        # Scrapy cannot go on with the queue of a crawl that was killed.
+        shutil.rmtree(job.folder, ignore_errors=True)
         settings = self.settings.copy()
         # One host a job: a request that is sent is the only one that waits for the check whether it is known.
-        settings.setdict({"JOBDIR": str(job.state), "CONCURRENT_REQUESTS": 1}, priority="cmdline")
+        # And one page at a time from its request to its store, so that a kill costs one fetch at most.
+        one_at_a_time = {"CONCURRENT_REQUESTS": 1, "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1}
+        settings.setdict({"JOBDIR": str(job.folder), **one_at_a_time}, priority="cmdline")
         crawler = Crawler(job.spider, settings)
-        task = self.crawl(crawler, newspapers=str(job.newspaper.pk))
-        await asyncio.wait([task])
-        if error := task.exception():
-            settle_state(job.state, resumable=False)
-            raise error
-        job.counts.update(_article_counts(crawler))
-        settle_state(job.state, resumable=crawler.stats.get_value("finish_reason") == "shutdown")
+        visit = await in_database(visits.begin_visit, job.newspaper.pk, job.spider.name)
+        state = Visit.State.BROKEN_OFF
+        try:
+            await self._watch(self.crawl(crawler, newspapers=str(job.newspaper.pk)), crawler, visit)
+            stopped = crawler.stats.get_value("finish_reason") == "shutdown"
+            state = Visit.State.INTERRUPTED if stopped else Visit.State.FINISHED
+        finally:
+            job.counts.update(_counts(crawler))
+            await _record(visits.end_visit, visit, state, job.counts, _examples(crawler))
+            shutil.rmtree(job.folder, ignore_errors=True)
+
+    async def _watch(self, task: asyncio.Task[None], crawler: Crawler, visit: Visit) -> None:
+        """Record what a crawl counts while it runs; raise what it raises."""
+        while True:
+            await asyncio.wait([task], timeout=visits.BEAT)
+            if task.done():
+                return task.result()
+            await _record(visits.record_counts, visit, _counts(crawler), _examples(crawler))
 
 
-def _article_counts(crawler: Crawler) -> dict[str, int]:
+async def _record(write: Callable[Arguments, None], *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+    """Write to the record of visits; a crawl does not end because it cannot be written."""
+    try:
+        await in_database(write, *args, **kwargs)
+    except LOST:
+        logger.warning("the visit was not recorded: the database was lost")
+
+
+def _counts(crawler: Crawler) -> dict[str, int]:
     return {
         name.removeprefix("articles/"): value
-        for name, value in crawler.stats.get_stats().items()
+        for name, value in (crawler.stats.get_stats() if crawler.stats else {}).items()
         if name.startswith("articles/")
     }
 
 
-def prepare_state(folder: Path) -> None:
-    """Keep the state of a crawl that stopped in order, once; forget any other.
-
-    Scrapy writes its queue when it stops, but the URLs it has seen as it goes: after a kill, the URLs that
-    waited in the queue would pass for visited. Begun anew, nothing is lost, and nothing that was stored is
-    fetched again.
-    """
-    resumable = folder / _RESUMABLE
-    if resumable.exists():
-        resumable.unlink()
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def settle_state(folder: Path, *, resumable: bool) -> None:
-    """Mark the state of a crawl as one to go on from, or forget it, so that the next crawl sees what is new."""
-    if resumable:
-        (folder / _RESUMABLE).touch()
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
+def _examples(crawler: Crawler) -> dict[str, str]:
+    """Return a URL for each reason of a failure."""
+    return dict(getattr(crawler.spider, "examples", {}))

@@ -1,4 +1,4 @@
-"""What keeps a URL that is known from being fetched again, also when a redirect leads to it, and mends pages."""
+"""What stands between a request and its answer: a known URL is not fetched again, a bad one not asked, pages mended."""
 
 import re
 from typing import Self
@@ -15,6 +15,8 @@ from articles.incoming import SeenURL
 from articles.models import ArticleURL
 from crawlers.database import in_database
 from crawlers.items import ArticleLink
+from crawlers.reasons import RefusedError
+from crawlers.sites import is_visitable
 
 
 class KnownURLError(IgnoreRequest):
@@ -47,6 +49,14 @@ class KnownURLMiddleware:
         raise KnownURLError(request.url)
 
 
+class BadAddressMiddleware:
+    """Drops requests for what is no address of the web; redirects lead to all sorts of things."""
+
+    def process_request(self, request: Request) -> None:
+        if not is_visitable(request.url):
+            raise RefusedError("bad address")
+
+
 class BadBaseMiddleware:
     """Takes the base elements out of a page if the first holds no URL; Scrapy fails at every use of such a page."""
 
@@ -61,10 +71,9 @@ class BadBaseMiddleware:
 
 
 class RedirectAwareDupeFilter(RFPDupeFilter):
-    """Lets a redirect through to a URL that was requested before.
+    """Lets a redirect through to a URL that was requested before; links to articles do not come by here.
 
-    Otherwise the second of two links that lead to one article would vanish without being attached to it.
-    KnownURLMiddleware then drops the request if the article is stored by now.
+    Otherwise a source that redirects in a circle would vanish without being counted.
     """
 
     def request_seen(self, request: Request) -> bool:

@@ -1,6 +1,7 @@
 """From a fetched page to a stored article."""
 
 import asyncio
+import datetime
 from dataclasses import replace
 from typing import Self, cast
 
@@ -13,10 +14,14 @@ from articles import ingest
 from articles.extraction import EXTRACTOR_VERSION, ExtractedArticle, ExtractionError, extract_article
 from articles.incoming import IncomingArticle, PageCopy, RejectedArticleError, SeenURL, extracted_details
 from articles.models import Article, ArticleURL
-from crawlers.database import in_database
+from crawlers.database import LOST, in_database
+from crawlers.dating import judge_day
 from crawlers.items import FetchedPage
+from crawlers.reasons import reason_of
 from crawlers.sites import same_site
 from crawlers.spiders.base import NewspaperSpider
+
+MAX_DOUBT_CHARACTERS = Article._meta.get_field("date_doubt").max_length  # noqa: SLF001 - Django's public API
 
 
 class ArticlePipeline:
@@ -38,9 +43,19 @@ class ArticlePipeline:
             article = await asyncio.to_thread(extract_article, item.body, item.url, item.content_type)
             stored = await in_database(ingest.store_article, _incoming(item, article))
         except (ExtractionError, RejectedArticleError) as error:
-            self.spider.count_failure(item.url, str(error))
+            await self.spider.refuse(item.link, reason_of(error))
             raise DropItem(str(error), log_level="DEBUG") from error
+        except LOST:
+            raise
+        except Exception as error:
+            # Also counted, and logged with its traceback: it is a fault of this program.
+            reason = f"fault in the crawler: {type(error).__name__}"
+            await self.spider.write_down(item.link, reason)
+            raise
         self.spider.count("stored" if stored.outcome == "created" else "known")
+        if stored.outcome == "created" and article.paywalled:
+            self.spider.count("paywalled")
+        await self.spider.settle(item.link)
         return item
 
     async def close_spider(self) -> None:
@@ -48,21 +63,21 @@ class ArticlePipeline:
 
 
 def _incoming(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
-    """Return what to store; raise ExtractionError if neither page nor source knows the day."""
-    date = article.date or page.link.published
-    if date is None:
-        raise ExtractionError("no publication date")
+    """Return what to store; raise ExtractionError if neither page nor source knows a day that can be."""
+    day, doubt = judge_day(article.date, page.link.published, datetime.datetime.now(datetime.UTC).date())
     details = extracted_details(article)
-    if article.date is None:
+    doubts = "; ".join(filter(None, [details.date_doubt, doubt]))
+    details = replace(details, date_doubt=doubts[:MAX_DOUBT_CHARACTERS])
+    if day != article.date:
         details = replace(details, date_source=Article.DateSource.LINK)
     redirected = page.url != page.link.url
     seen = [SeenURL(page.link.url, page.link.kind)] if redirected else []
     seen += [SeenURL(url, ArticleURL.Kind.REDIRECT) for url in page.redirects]
     # Another site's page has an article of its own, which must not count as known because of a copy's link to it.
-    if article.canonical_url and same_site(article.canonical_url, page.url):
-        seen.append(SeenURL(article.canonical_url, ArticleURL.Kind.CANONICAL))
+    declared = ((article.canonical_url, ArticleURL.Kind.CANONICAL), (article.amp_url, ArticleURL.Kind.AMP))
+    seen += [SeenURL(url, kind) for url, kind in declared if url and same_site(url, page.url)]
     return IncomingArticle(
-        date=date,
+        date=day,
         headline=article.headline,
         url=page.url,
         content=article.text,

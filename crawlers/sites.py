@@ -2,18 +2,28 @@
 
 from urllib.parse import urlsplit
 
+from articles.incoming import url_fault
+
 
 def site_of(url: str) -> str:
-    """Return the URL's host in lower case without www., with its port; empty if it is no URL of the web."""
+    """Return the URL's host in lower case without www., with its port; empty if it is no URL of the web.
+
+    One with a user name is none: it was made to look like another host, or gives away a password.
+    """
     try:
         parts = urlsplit(url.strip())
         host, port = parts.hostname or "", parts.port
     except ValueError:  # such as http://[undefined]/
         return ""
-    if parts.scheme.lower() not in {"http", "https"}:
+    if parts.scheme.lower() not in {"http", "https"} or "@" in parts.netloc:
         return ""
     host = host.removeprefix("www.")
     return f"{host}:{port}" if host and port else host
+
+
+def is_visitable(url: str) -> bool:
+    """Return whether a URL is one of the web, and an article could be stored under it."""
+    return bool(site_of(url)) and not url_fault(url)
 
 
 def same_site(left: str, right: str) -> bool:

@@ -6,6 +6,7 @@ the start of a service is logged, and the URL has a password in it.
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import zoneinfo
 from typing import Any
@@ -34,6 +35,16 @@ def boolean(name: str, *, default: bool) -> bool:
 def words(name: str, default: list[str]) -> list[str]:
     """Return what commas separate."""
     return [word.strip() for word in text(name).split(",") if word.strip()] or default
+
+
+def networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    """Return the networks and single addresses that commas separate."""
+    try:
+        return [ipaddress.ip_network(word) for word in words(name, default=[])]
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"{name} cannot be read: {error}. Set addresses or networks like 10.1.0.0/16, separated by commas."
+        ) from error
 
 
 def time_zone(name: str, default: str) -> str:

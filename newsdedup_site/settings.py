@@ -152,8 +152,10 @@ TIME_ZONE = environment.time_zone("TIME_ZONE", default="UTC")
 USE_I18N = False
 USE_TZ = True
 
-# Where `manage.py crawl` keeps the state of a crawl that was interrupted.
+# Where `manage.py crawl` keeps its queues while it is at work.
 CRAWL_STATE_DIR = Path(environment.text("CRAWL_STATE_DIR", default=str(BASE_DIR / "var" / "crawl")))
+# Networks that are not of the public Internet, and which a crawl may reach all the same.
+CRAWL_PRIVATE_ADDRESSES = environment.networks("CRAWL_PRIVATE_ADDRESSES")
 
 LOGGING = {
     "version": 1,

@@ -1,36 +1,41 @@
-"""What the spiders share: their newspapers, the way of a link to its page, and the counting."""
+"""What the spiders share: the way from a newspaper's sources to its articles, and the counting."""
+
+from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Iterable, Iterator
-from typing import Any, ClassVar, Self
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from typing import Any, ClassVar, ParamSpec, Self
+from uuid import UUID
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider, IgnoreRequest
+from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
-from articles import ingest
 from articles.models import Newspaper
+from crawlers import frontier
 from crawlers.database import LOST, in_database
-from crawlers.items import ArticleLink, FetchedPage, Source
+from crawlers.items import ArticleLink, FetchedPage, Source, Validator
 from crawlers.middlewares import KnownURLError
 from crawlers.newspapers import UnknownNewspaperError, find_newspapers
-from crawlers.sites import is_front_page, site_of
+from crawlers.reasons import DATABASE_LOST, UNCHANGED, find_reason, reason_of
+from crawlers.sites import is_front_page, is_visitable
 
-# URLs looked up with one query.
-KNOWN_URLS_BATCH = 500
-DATABASE_LOST = "database lost"
+Arguments = ParamSpec("Arguments")
+_PERMANENT_REDIRECTS = {301, 308}
+MAX_VALIDATOR = 1_000  # characters of an ETag that are kept and sent again
 
 
 class NewspaperSpider(Spider):
     """Visits the sources of newspapers and the articles that they link to.
 
     Argument `newspapers`: names or ids, separated by commas; without it, all that are to be crawled. What
-    happens is counted in the statistics articles/stored, articles/known (links) and
-    articles/failed/<reason>.
+    happens is counted in the statistics articles/stored, articles/known (links), articles/refused_earlier,
+    articles/unchanged (sources), articles/paywalled and articles/failed/<reason>; `examples` has a URL for each
+    reason.
     """
 
     sources_field: ClassVar[str]  # of Newspaper
@@ -38,6 +43,10 @@ class NewspaperSpider(Spider):
     def __init__(self, newspapers: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.newspapers = [name.strip() for name in newspapers.split(",") if name.strip()]
+        self.examples: dict[str, str] = {}
+        self._counted: set[UUID] = set()  # keys of links: those with an outcome, and those that were asked for
+        self._requested: set[UUID] = set()
+        self._validators: dict[int, dict[str, Validator]] = {}  # by the newspaper's id and the source's URL
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -49,92 +58,195 @@ class NewspaperSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         try:
             newspapers = await in_database(find_newspapers, self.newspapers)
+            for newspaper in newspapers:
+                async for request in self._first_requests(newspaper):
+                    yield request
         except UnknownNewspaperError as error:
             self.logger.error("%s", error)  # noqa: TRY400 - the message says it all
             raise CloseSpider("unknown newspaper") from error
         except LOST as error:
             self.count_failure("", DATABASE_LOST)
             raise CloseSpider(DATABASE_LOST) from error
-        for newspaper in newspapers:
-            for request in self._source_requests(newspaper):
-                yield request
 
-    def _source_requests(self, newspaper: Newspaper) -> Iterator[Request]:
+    async def _first_requests(self, newspaper: Newspaper) -> AsyncIterator[Request]:
+        """Yield requests for what waits since an earlier crawl, then for the newspaper's sources."""
+        pattern = newspaper.article_url_pattern
         try:
-            re.compile(newspaper.article_url_pattern)
+            re.compile(pattern)
         except re.error as error:
-            self.count_failure(newspaper.article_url_pattern, f"article URL pattern is no regular expression: {error}")
+            self.count_failure(pattern, f"article URL pattern is no regular expression: {error}")
             return
-        source = Source(newspaper.name, newspaper.article_url_pattern)
+        source = Source(newspaper.pk, newspaper.name, pattern)
+        last = 0
+        while batch := await in_database(frontier.waiting_links, source, last):
+            for request in self._article_requests({link.key: link for _, link in batch}):
+                yield request
+            last = batch[-1][0]
+        self._validators[newspaper.pk] = await in_database(frontier.stored_validators, source)
         for url in getattr(newspaper, self.sources_field):
-            if site_of(url):
-                # Not filtered as a duplicate: a crawl that is taken up again reads its sources again.
-                yield self.source_request(source, url, dont_filter=True)
+            if is_visitable(url):
+                yield self.source_request(source, url)
             else:
                 self.count_failure(url, "bad address")
 
-    def source_request(self, source: Source, url: str, *, dont_filter: bool = False, **more: Any) -> Request:
-        """Return a request for a feed, sitemap or section page; `more` goes to parse_source."""
+    # -- Sources ------------------------------------------------------------------------------------------
+
+    def source_request(self, source: Source, url: str, **more: Any) -> Request:
+        """Return a request for a feed, sitemap or section page; `more` goes to parse_source.
+
+        It asks whether the source has changed since all its links were written down.
+        """
+        headers = {}
+        if validator := self._validators[source.newspaper_id].get(url):
+            headers = {"If-None-Match": validator.etag, "If-Modified-Since": validator.last_modified}
         return Request(
             url,
             callback=self.parse_source,
-            errback=self.request_failed,
+            errback=self.source_failed,
+            headers={name: value for name, value in headers.items() if value},
             cb_kwargs={"source": source, **more},
-            dont_filter=dont_filter,
+            meta={"source_url": url},
         )
 
     @abstractmethod
     def parse_source(self, response: Response, source: Source) -> AsyncIterator[Request]:
         """Yield requests for the articles that a feed, sitemap or section page names."""
 
-    async def article_requests(self, links: Iterable[ArticleLink]) -> AsyncIterator[Request]:
-        """Yield a request for each link to an article that is not stored."""
-        by_url = {link.url: link for link in links if site_of(link.url)}
-        urls = list(by_url)
-        for start in range(0, len(urls), KNOWN_URLS_BATCH):
-            batch = urls[start : start + KNOWN_URLS_BATCH]
-            known = await in_database(ingest.known_urls, batch)
-            if known:
-                self.count("known", len(known))
-            for url in batch:
-                if url not in known:
-                    meta = {"article_link": by_url[url]}
-                    yield Request(url, callback=self.parse_article, errback=self.request_failed, meta=meta)
+    async def source_failed(self, failure: Any) -> None:  # a Failure to which Scrapy adds the request
+        error = failure.value
+        if isinstance(error, HttpError) and error.response.status == UNCHANGED:
+            self.count("unchanged")
+            await self.source_unchanged(failure.request)
+        else:
+            self.count_failure(failure.request.meta["source_url"], reason_of(error))
 
-    def parse_article(self, response: Response) -> Iterator[FetchedPage]:
+    async def source_unchanged(self, request: Request) -> None:
+        """Do what remains when a source has not changed."""
+
+    def validator_of(self, response: Response) -> Validator:
+        """Return what the answer says of the source's state; empty if another answer may come from elsewhere."""
+        if not set(response.meta.get("redirect_reasons", [])) <= _PERMANENT_REDIRECTS:
+            return Validator(response.meta["source_url"], "", "")
+        values = [(response.headers.get(name) or b"").decode("latin-1") for name in ("ETag", "Last-Modified")]
+        etag, last_modified = (value if value.isprintable() and len(value) <= MAX_VALIDATOR else "" for value in values)
+        return Validator(response.meta["source_url"], etag, last_modified)
+
+    async def article_requests(self, source: Source, links: Iterable[ArticleLink]) -> AsyncIterator[Request]:
+        """Yield a request for each link to an article that is neither stored nor refused; count the others."""
+        visitable = []
+        for link in links:
+            if is_visitable(link.url):
+                visitable.append(link)
+            else:
+                self.count_failure(link.url, "bad address")
+        for start in range(0, len(visitable), frontier.BATCH):
+            batch = visitable[start : start + frontier.BATCH]
+            links_sorted = await in_database(frontier.sort_links, source, batch)
+            self._count_once("known", links_sorted.known)
+            self._count_once("refused_earlier", links_sorted.refused)
+            for request in self._article_requests(links_sorted.new):
+                yield request
+
+    # -- Articles -----------------------------------------------------------------------------------------
+
+    def _article_requests(self, links: Mapping[UUID, ArticleLink]) -> Iterator[Request]:
+        """Yield a request for each link that had none yet.
+
+        Not filtered by Scrapy, which takes URLs for one that the store keeps apart: one of them would wait for ever.
+        """
+        for key, link in links.items():
+            if key not in self._requested:
+                self._requested.add(key)
+                meta = {"article_link": link}
+                yield Request(
+                    link.url, callback=self.parse_article, errback=self.article_failed, meta=meta, dont_filter=True
+                )
+
+    async def parse_article(self, response: Response) -> AsyncIterator[FetchedPage]:
         """Hand the page on to the pipeline unless it cannot be an article's."""
         link: ArticleLink = response.meta["article_link"]
         redirects: list[str] = response.meta.get("redirect_urls", [])
-        if not isinstance(response, HtmlResponse):
-            media_type = content_type(response).partition(";")[0] or "unknown type"
-            self.count_failure(response.url, f"no HTML page: {media_type}")
-        elif redirects and not _may_stand_at(response.url, link):
-            self.count_failure(link.url, "redirected to a page that is no article")
+        if reason := _fault(response, link):
+            await self.refuse(link, reason)
         else:
             url = response.url if redirects else link.url
             yield FetchedPage(link, url, tuple(redirects[1:]), content_type(response), response.body)
 
-    def request_failed(self, failure: Any) -> None:  # a Failure to which Scrapy adds the request
-        if not isinstance(failure.value, KnownURLError):
-            self.count_failure(failure.request.url, _reason(failure.value))
+    async def article_failed(self, failure: Any) -> None:  # a Failure to which Scrapy adds the request
+        link: ArticleLink = failure.request.meta["article_link"]
+        if isinstance(failure.value, KnownURLError):
+            await self.settle(link)
+        else:
+            await self.refuse(link, reason_of(failure.value))
+
+    async def settle(self, link: ArticleLink) -> None:
+        """Forget a link whose article is stored."""
+        self._counted.add(link.key)
+        await self._write(frontier.settle, link)
+
+    async def refuse(self, link: ArticleLink, reason: str) -> None:
+        """Count a link that failed, and write down what becomes of it."""
+        self.count_failure(link.url, reason)
+        await self.write_down(link, reason)
+
+    async def write_down(self, link: ArticleLink, reason: str) -> None:
+        """Write down whether a link that failed waits for the next crawl or is left alone."""
+        self._counted.add(link.key)
+        days = self.settings.getfloat("REFUSED_DAYS")
+        if reason == DATABASE_LOST:
+            return  # it waits: that was written down before
+        if find_reason(reason).passing:
+            max_tries = self.settings.getint("MAX_TRIES")
+            await self._write(frontier.postpone, link, reason, max_tries=max_tries, days=days)
+        else:
+            await self._write(frontier.refuse, link, reason, days=days)
+
+    async def _write(self, write: Callable[Arguments, None], *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        """Write down what became of a link. What is lost with the database is only that: the link waits."""
+        try:
+            await in_database(write, *args, **kwargs)
+        except LOST:
+            self.logger.warning("%s: what became of a link was not written down; it is visited again", DATABASE_LOST)
+
+    # -- Counting -----------------------------------------------------------------------------------------
 
     def count(self, outcome: str, number: int = 1) -> None:
-        self.crawler.stats.inc_value(f"articles/{outcome}", number)
+        if number:
+            self.crawler.stats.inc_value(f"articles/{outcome}", number)
+
+    def _count_once(self, outcome: str, keys: set[UUID]) -> None:
+        """Count links that were not counted yet: many pages name the same ones."""
+        self.count(outcome, len(keys - self._counted))
+        self._counted |= keys
 
     def count_failure(self, url: str, reason: str, number: int = 1) -> None:
         self.logger.warning("%s: %s", url, reason)
+        self.examples.setdefault(reason, url)
         self.count(f"failed/{reason}", number)
 
     def count_error(self, failure: Failure, response: Response | None) -> None:
         """Count an error in this code; Scrapy logs its traceback."""
         error = failure.value
-        reason = DATABASE_LOST if isinstance(error, LOST) else f"error: {type(error).__name__}"
-        self.count_failure(response.url if response else "", reason)
+        reason = DATABASE_LOST if isinstance(error, LOST) else f"fault in the crawler: {type(error).__name__}"
+        self.count_failure(getattr(response, "url", ""), reason)
 
 
 def content_type(response: Response) -> str:
     """Return the Content-Type header; empty if there is none."""
     return (response.headers.get("Content-Type") or b"").decode("latin-1")
+
+
+def _fault(response: Response, link: ArticleLink) -> str:
+    """Return why an answer cannot be the article's page; empty if it can."""
+    if response.status == 206:
+        return "cut off"
+    if not response.body:
+        return "empty page"
+    if not isinstance(response, HtmlResponse):
+        return f"no HTML page: {content_type(response).partition(';')[0] or 'unknown type'}"
+    if response.meta.get("redirect_urls") and not _may_stand_at(response.url, link):
+        return "redirected to a page that is no article"
+    return ""
 
 
 def _may_stand_at(target: str, link: ArticleLink) -> bool:
@@ -143,11 +255,3 @@ def _may_stand_at(target: str, link: ArticleLink) -> bool:
     if is_front_page(target):
         return False
     return bool(re.search(pattern, target)) or not re.search(pattern, link.url)
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, HttpError):
-        return f"HTTP {error.response.status}"
-    if isinstance(error, IgnoreRequest):
-        return str(error) or type(error).__name__
-    return DATABASE_LOST if isinstance(error, LOST) else type(error).__name__

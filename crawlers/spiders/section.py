@@ -1,5 +1,7 @@
 """Pages that list articles, such as the front page of a section."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator
 
 from scrapy import Request
@@ -7,7 +9,9 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 
 from articles.models import ArticleURL
-from crawlers.items import ArticleLink, Source
+from crawlers import frontier
+from crawlers.database import in_database
+from crawlers.items import ArticleLink, Source, Validator
 from crawlers.sites import is_front_page, same_site
 from crawlers.spiders.base import NewspaperSpider
 
@@ -15,26 +19,48 @@ NEXT_PAGE = "link[rel~=next]::attr(href), a[rel~=next]::attr(href)"
 
 
 class SectionSpider(NewspaperSpider):
-    """Follows links of the same site that match the newspaper's pattern, and rel=next to further pages."""
+    """Follows links of the same site that match the newspaper's pattern, and rel=next to further pages.
+
+    An unchanged page hides those behind it: what the pages say of their state is kept when the last one was read.
+    """
 
     name = "section"
     sources_field = "section_urls"
 
-    async def parse_source(self, response: Response, source: Source, page: int = 1) -> AsyncIterator[Request]:
+    async def parse_source(
+        self, response: Response, source: Source, read: tuple[Validator, ...] = ()
+    ) -> AsyncIterator[Request]:
         if not isinstance(response, HtmlResponse):
             self.count_failure(response.url, "section is no HTML page")
             return
-        next_page = response.css(NEXT_PAGE).get()
-        next_url = response.urljoin(next_page) if next_page else ""
+        next_url = _next_url(response)
         links = [
             ArticleLink(source, url, ArticleURL.Kind.PAGE)
             for url in _urls(response, source.article_url_pattern)
             if url not in {response.url, next_url}
         ]
-        async for request in self.article_requests(links):
+        async for request in self.article_requests(source, links):
             yield request
-        if same_site(next_url, response.url) and page < self.settings.getint("SECTION_MAX_PAGES"):
-            yield self.source_request(source, next_url, page=page + 1)
+        read = (*read, self.validator_of(response))
+        new = next_url not in {validator.url for validator in read}
+        if same_site(next_url, response.url) and new and len(read) < self.settings.getint("SECTION_MAX_PAGES"):
+            yield self.source_request(source, next_url, read=read)
+        else:
+            await in_database(frontier.store_validators, source, read)
+
+    async def source_unchanged(self, request: Request) -> None:
+        """Keep the state of the pages before this one; this and those behind it are as they were."""
+        source, read = request.cb_kwargs["source"], request.cb_kwargs.get("read", ())
+        await in_database(frontier.store_validators, source, read)
+
+
+def _next_url(response: HtmlResponse) -> str:
+    """Return the URL of the next page; empty if there is none, or one that is no URL."""
+    href = response.css(NEXT_PAGE).get()
+    try:
+        return response.urljoin(href.strip()).partition("#")[0] if href else ""
+    except ValueError:  # such as http://[undefined]/
+        return ""
 
 
 def _urls(response: HtmlResponse, pattern: str) -> list[str]:

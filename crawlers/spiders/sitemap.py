@@ -1,22 +1,44 @@
 """Sitemaps and sitemap indexes, packed or not (sitemaps.org/protocol.html)."""
 
+from __future__ import annotations
+
+import codecs
 import re
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urljoin
 
 import lxml.etree
 from scrapy import Request
 from scrapy.http import Response
-from scrapy.utils.gz import gunzip, gzip_magic_number
+from scrapy.utils.gz import gunzip
 from scrapy.utils.sitemap import Sitemap
 
 from articles.models import ArticleURL
+from crawlers import frontier
+from crawlers.database import in_database
+from crawlers.downloads import GZIP, is_cut_off
 from crawlers.items import ArticleLink, Source
 from crawlers.sites import site_of
 from crawlers.spiders.base import NewspaperSpider
 
+# Some servers pack what is packed already.
+MAX_PACKINGS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A sitemap as it was read: the name of its root element, and the URLs in it. A broken one may have had more."""
+
+    kind: str
+    urls: list[str]
+    broken: bool = False
+
 
 class SitemapSpider(NewspaperSpider):
+    """Visits every sitemap that an index names: an index is always read, its sitemaps each by their own state."""
+
     name = "sitemap"
     sources_field = "sitemap_urls"
 
@@ -24,33 +46,35 @@ class SitemapSpider(NewspaperSpider):
         super().__init__(newspapers, **kwargs)
         self._named: set[str] = set()  # by indexes; at most SITEMAP_MAX_NUMBER
 
-    def source_request(self, source: Source, url: str, *, dont_filter: bool = False, **more: Any) -> Request:
-        request = super().source_request(source, url, dont_filter=dont_filter, **more)
+    def source_request(self, source: Source, url: str, **more: Any) -> Request:
+        request = super().source_request(source, url, **more)
         request.meta["download_maxsize"] = self.settings.getint("SITEMAP_MAXSIZE")
         return request
 
     async def parse_source(self, response: Response, source: Source, level: int = 1) -> AsyncIterator[Request]:
-        try:
-            kind, urls = self._read(response)
-        # Not gzip after all, no XML, an empty document, or larger than SITEMAP_MAXSIZE when unpacked.
-        except (OSError, EOFError, ValueError, StopIteration, lxml.etree.XMLSyntaxError):
-            kind, urls = "", []
-        if kind == "sitemapindex":
-            for request in self._named_sitemaps(response, source, urls, level):
+        document = read_sitemap(response.body, response.url, self.settings.getint("SITEMAP_MAXSIZE"))
+        if document.kind == "sitemapindex":
+            for request in self._named_sitemaps(response, source, document.urls, level):
                 yield request
-        elif kind == "urlset":
+        elif document.kind == "urlset":
             links = [
                 ArticleLink(source, url, ArticleURL.Kind.PAGE)
-                for url in urls
+                for url in document.urls
                 if re.search(source.article_url_pattern, url)
             ]
-            async for request in self.article_requests(links):
+            async for request in self.article_requests(source, links):
                 yield request
-        else:
-            self.count_failure(response.url, "unreadable sitemap")
+        if document.broken:
+            whole = document.kind in {"sitemapindex", "urlset"} and document.urls
+            self.count_failure(response.url, "broken sitemap" if whole else "unreadable sitemap")
+        elif document.kind == "urlset":
+            await in_database(frontier.store_validators, source, [self.validator_of(response)])
 
     def _named_sitemaps(self, response: Response, source: Source, urls: list[str], level: int) -> Iterator[Request]:
         """Yield requests for the sitemaps that an index names; count those beyond the bounds as failed."""
+        for url in urls:
+            if not site_of(url):
+                self.count_failure(url, "bad address")
         new = list(dict.fromkeys(url for url in urls if site_of(url) and url not in self._named))
         room = self.settings.getint("SITEMAP_MAX_NUMBER") - len(self._named)
         if level > self.settings.getint("SITEMAP_MAX_LEVELS"):
@@ -61,10 +85,32 @@ class SitemapSpider(NewspaperSpider):
         if left_out := len(new[room:]):
             self.count_failure(response.url, "too many sitemaps", left_out)
 
-    def _read(self, response: Response) -> tuple[str, list[str]]:
-        """Return the sitemap's kind, the name of its root element, and the URLs in it."""
-        body = response.body
-        if gzip_magic_number(response):
-            body = gunzip(body, max_size=self.settings.getint("SITEMAP_MAXSIZE"))
-        sitemap = Sitemap(body)
-        return sitemap.type, [entry["loc"] for entry in sitemap if entry["loc"]]
+
+def read_sitemap(body: bytes, url: str, max_size: int) -> Document:
+    """Return what a sitemap names, packed or not; of a broken one, what stands before the break."""
+    broken = is_cut_off(body, max_size)
+    try:
+        for _ in range(MAX_PACKINGS):
+            if body.startswith(GZIP):
+                body = gunzip(body, max_size=max_size)
+        sitemap = Sitemap(body.lstrip(codecs.BOM_UTF8 + b" \t\r\n"))
+        urls = [_absolute(url, entry["loc"]) for entry in sitemap if entry["loc"]]
+    # Not gzip after all, no XML, an empty document, or larger than max_size when unpacked.
+    except (OSError, EOFError, ValueError, StopIteration, lxml.etree.XMLSyntaxError):
+        return Document("", [], broken=True)
+    known = sitemap.type in {"sitemapindex", "urlset"}
+    tail = body[-400:].replace(b"\0", b"")
+    ended = f"{sitemap.type}>".encode() in tail
+    return Document(sitemap.type, urls, broken=broken or not known or not (ended or _is_empty(body, urls)))
+
+
+def _is_empty(body: bytes, urls: list[str]) -> bool:
+    """Return whether a document closes its root at once, as in <urlset/>."""
+    return not urls and body.rstrip().endswith(b"/>")
+
+
+def _absolute(base: str, url: str) -> str:
+    try:
+        return urljoin(base, url)
+    except ValueError:  # such as http://[undefined]/
+        return url

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import os
 import subprocess
 import sys
@@ -29,11 +30,13 @@ class Page:
     content_type: str = "text/html; charset=utf-8"
     status: int = 200
     location: str = ""
+    etag: str = ""
+    last_modified: str = ""
 
 
 @dataclass
 class Site:
-    """Pages by path. `requests` counts every path that was asked for; a path in `held` waits for `release`.
+    """Pages by path. `requests` counts every path that was asked for; what is held waits for `release`.
 
     `busiest` is the largest number of requests that were answered at one time.
     """
@@ -41,6 +44,7 @@ class Site:
     pages: dict[str, Page] = field(default_factory=dict)
     requests: Counter[str] = field(default_factory=Counter)
     held: set[str] = field(default_factory=set)
+    held_after: float = math.inf  # so many requests for articles, every further one is held
     arrived: threading.Event = field(default_factory=threading.Event)
     release: threading.Event = field(default_factory=threading.Event)
     url: str = ""
@@ -80,18 +84,23 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer()
 
     def _answer(self) -> None:
-        if self.path in self.site.held:
+        asked = sum(self.site.article_requests().values())
+        if self.path in self.site.held or (asked > self.site.held_after and self.path.startswith("/2024/")):
             self.site.arrived.set()
             self.site.release.wait(60)
         page = self.site.pages.get(self.path, Page(b"gone", "text/plain", 404))
+        headers = {"ETag": page.etag, "Last-Modified": page.last_modified, "Location": page.location}
+        asked = (self.headers["If-None-Match"], self.headers["If-Modified-Since"])
+        unchanged = any(asked) and asked == (page.etag or None, page.last_modified or None)
         try:
-            self.send_response(page.status)
+            self.send_response(304 if unchanged else page.status)
             self.send_header("Content-Type", page.content_type)
-            self.send_header("Content-Length", str(len(page.body)))
-            if page.location:
-                self.send_header("Location", page.location)
+            for name, value in headers.items():
+                if value:
+                    self.send_header(name, value)
+            self.send_header("Content-Length", "0" if unchanged else str(len(page.body)))
             self.end_headers()
-            self.wfile.write(page.body)
+            self.wfile.write(b"" if unchanged else page.body)
         except (BrokenPipeError, ConnectionResetError):
             pass  # the crawl that asked was killed
 
@@ -113,6 +122,14 @@ def site() -> Iterator[Site]:
     server.server_close()
 
 
+class Crawled(subprocess.CompletedProcess[str]):
+    """A crawl that ended. `summary` is its output without the lines that explain failures."""
+
+    @property
+    def summary(self) -> str:
+        return "".join(line for line in self.stdout.splitlines(keepends=True) if not line.startswith("    "))
+
+
 class CrawlCommand:
     """`manage.py crawl` as a process of its own, on the test's database."""
 
@@ -120,7 +137,7 @@ class CrawlCommand:
         self.states = states
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return self.popen([sys.executable, "manage.py", "crawl", *arguments, *_fast("--set")], REPOSITORY)
+        return self.popen([sys.executable, "manage.py", "crawl", *_fast("--set"), *arguments], REPOSITORY)
 
     def popen(self, command: list[str], folder: Path) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -133,10 +150,10 @@ class CrawlCommand:
             stderr=subprocess.PIPE,
         )
 
-    def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def __call__(self, *arguments: str) -> Crawled:
         return _finish(self.start(*arguments))
 
-    def scrapy(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def scrapy(self, *arguments: str) -> Crawled:
         command = [sys.executable, "-m", "scrapy", *arguments, *_fast("-s")]
         return _finish(self.popen(command, REPOSITORY / "crawlers"))
 
@@ -146,16 +163,21 @@ class CrawlCommand:
 
 def _fast(option: str) -> list[str]:
     """Loopback needs no politeness, and a page that fails on purpose no second try."""
-    overrides = ("DOWNLOAD_DELAY=0", "AUTOTHROTTLE_START_DELAY=0", "RETRY_ENABLED=0")
+    overrides = (
+        "DOWNLOAD_DELAY=0",
+        "AUTOTHROTTLE_START_DELAY=0",
+        "RETRY_ENABLED=0",
+        "CRAWL_PRIVATE_ADDRESSES=127.0.0.0/8",
+    )
     return [part for override in overrides for part in (option, override)]
 
 
-def _finish(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+def _finish(process: subprocess.Popen[str]) -> Crawled:
     try:
         output, errors = process.communicate(timeout=90)
     finally:
         process.kill()
-    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+    return Crawled(process.args, process.returncode, output, errors)
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def test_a_crawl_and_a_run_find_what_the_manifest_says(crawl: CrawlCommand) -> N
     assert first.returncode == 0, first.stderr
     ids = stored_ids(base_urls)
     # Every source names the private page, and none of the newspapers was asked for it.
-    assert {line.rpartition(" failed ")[2] for line in first.stdout.splitlines()} <= {
+    assert {line.rpartition(" failed ")[2] for line in first.summary.splitlines()} <= {
         "(Forbidden by robots.txt: 1)",
         "(Forbidden by robots.txt: 2)",
     }
@@ -110,7 +110,9 @@ def test_the_command_serves_and_crawls(crawl: CrawlCommand) -> None:
     process = crawl.popen(command, REPOSITORY)
     output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
-    assert [line.partition(":")[0] for line in output.splitlines()] == [paper.name for paper in PAPERS.values()]
+    assert [line.partition(":")[0] for line in output.splitlines() if line[0] != " "] == [
+        paper.name for paper in PAPERS.values()
+    ]
     assert Article.objects.count() == len(articles())
     assert set(Newspaper.objects.values_list("name", "crawl")) == {(paper.name, False) for paper in PAPERS.values()}
 
@@ -121,6 +123,8 @@ def test_the_command_serves_until_it_is_interrupted(crawl: CrawlCommand) -> None
     process = crawl.popen(command, REPOSITORY)
     addresses = dict(process.stdout.readline().strip().split(": ") for _ in PAPERS)
     assert list(addresses) == [paper.name for paper in PAPERS.values()]
+    allowed = "Crawl them with: manage.py crawl NAME --set CRAWL_PRIVATE_ADDRESSES=127.0.0.1\n"
+    assert process.stdout.readline() == allowed
     assert process.stdout.readline() == "Ctrl-C ends it.\n"
     status, _, body = get(addresses["Carrack Echo"])
     assert (status, b"Carrack Echo" in body) == (200, True)

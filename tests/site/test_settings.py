@@ -95,3 +95,17 @@ def test_another_database_url_is_refused_without_its_password(monkeypatch, url: 
     assert message in str(refused.value)
     assert "s3cret" not in str(refused.value)
     assert refused.value.__suppress_context__ or refused.value.__context__ is None
+
+
+def test_networks_are_read_and_anything_else_is_refused(monkeypatch) -> None:
+    monkeypatch.setenv("CRAWL_PRIVATE_ADDRESSES", "10.1.2.3, fd00::/8")
+    assert [str(network) for network in environment.networks("CRAWL_PRIVATE_ADDRESSES")] == ["10.1.2.3/32", "fd00::/8"]
+    monkeypatch.setenv("CRAWL_PRIVATE_ADDRESSES", "")
+    assert environment.networks("CRAWL_PRIVATE_ADDRESSES") == []
+    monkeypatch.setenv("CRAWL_PRIVATE_ADDRESSES", "localhost")
+    with pytest.raises(ImproperlyConfigured) as refused:
+        environment.networks("CRAWL_PRIVATE_ADDRESSES")
+    assert str(refused.value) == (
+        "CRAWL_PRIVATE_ADDRESSES cannot be read: 'localhost' does not appear to be an IPv4 or IPv6 network. "
+        "Set addresses or networks like 10.1.0.0/16, separated by commas."
+    )

@@ -3,7 +3,6 @@
 import fcntl
 import logging
 import os
-import shutil
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
@@ -18,9 +17,11 @@ from scrapy.settings import Settings
 
 from articles.habits import habits_line, update_habits
 from articles.models import Newspaper
+from crawlers import frontier, visits
+from crawlers.addresses import allowed_networks
 from crawlers.jobs import SPIDERS, Job, JobProcess, plan_jobs
 from crawlers.newspapers import UnknownNewspaperError, find_newspapers
-from crawlers.spiders.base import DATABASE_LOST
+from crawlers.reasons import DATABASE_LOST, find_reason
 
 LOG_LEVELS = {2: "INFO", 3: "DEBUG"}
 
@@ -29,7 +30,8 @@ class Command(BaseCommand):
     help = (
         "Visits newspapers through their feeds, sitemaps and section pages, and stores articles that are not "
         "stored yet. Prints, for each newspaper, the articles stored, the links that were known already, and "
-        "what failed. Interrupted with Ctrl-C, it goes on where it stopped when it is run again."
+        "what failed, with what can be done about it. Interrupted or killed, it goes on where it stopped when it is "
+        "run again."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -45,7 +47,11 @@ class Command(BaseCommand):
             metavar="NAME=VALUE",
             help="change a Scrapy setting for this crawl, such as DOWNLOAD_DELAY=2",
         )
-        parser.add_argument("--fresh", action="store_true", help="forget where an interrupted crawl stopped")
+        parser.add_argument(
+            "--fresh",
+            action="store_true",
+            help="forget what waits, what was refused and what sources said of their state, and read all anew",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         scrapy_settings = _scrapy_settings(options["overrides"], options["verbosity"])
@@ -58,12 +64,15 @@ class Command(BaseCommand):
         if not jobs:
             raise CommandError(_nothing_to_visit(newspapers, options["spider"]))
         with _only_crawl(site_settings.CRAWL_STATE_DIR):
+            visits.tidy_visits()
+            frontier.tidy_links()
             if options["fresh"]:
-                for job in jobs:
-                    shutil.rmtree(job.state, ignore_errors=True)
+                frontier.forget([newspaper.pk for newspaper in newspapers])
             interrupted = self._run(scrapy_settings, jobs)
         for newspaper in {job.newspaper.pk: job.newspaper for job in jobs}.values():
-            self.stdout.write(_summary(newspaper, jobs))
+            self.stdout.write(_summary(newspaper, _counts(newspaper, jobs)))
+        for line in _explained(jobs):
+            self.stdout.write(f"    {line}")
         if interrupted:
             raise CommandError("interrupted; run it again to go on, or with --fresh to begin anew", returncode=130)
         if broken := [f"{job.newspaper} ({job.spider.name})" for job in jobs if job.broke_off]:
@@ -100,6 +109,10 @@ def _scrapy_settings(overrides: list[str], verbosity: int) -> Settings:
         if name not in settings:
             raise CommandError(f"--set {name}: there is no Scrapy setting of this name", returncode=2)
         settings.set(name, value, priority="cmdline")
+    try:
+        allowed_networks(settings)
+    except ValueError as error:
+        raise CommandError(f"CRAWL_PRIVATE_ADDRESSES cannot be read: {error}", returncode=2) from error
     levels = logging.getLevelNamesMapping()
     if (level := settings["LOG_LEVEL"]) not in levels:
         raise CommandError(f"LOG_LEVEL {level!r} is unknown; write one of {', '.join(levels)}", returncode=2)
@@ -116,7 +129,7 @@ def _nothing_to_visit(newspapers: list[Newspaper], spider: str | None) -> str:
 
 @contextmanager
 def _only_crawl(states: Path) -> Iterator[None]:
-    """Hold the state folder for this process; two crawls would write into the same queues."""
+    """Hold the folder of the queues for this process; two crawls would write into the same ones."""
     states.mkdir(parents=True, exist_ok=True)
     lock = os.open(states / "crawl.lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
@@ -137,9 +150,22 @@ def _only_failed(counts: Counter[str]) -> bool:
     return bool(counts) and all(outcome.startswith("failed/") for outcome in counts)
 
 
-def _summary(newspaper: Newspaper, jobs: list[Job]) -> str:
-    counts = _counts(newspaper, jobs)
+def _summary(newspaper: Newspaper, counts: Counter[str]) -> str:
     failures = {name.removeprefix("failed/"): number for name, number in counts.items() if name.startswith("failed/")}
-    line = f"{newspaper.name}: {counts['stored']} stored, {counts['known']} known, {sum(failures.values())} failed"
+    paywalled = f" ({counts['paywalled']} behind a paywall)" if counts["paywalled"] else ""
+    parts = [f"{counts['stored']} stored{paywalled}", f"{counts['known']} known"]
+    parts += [f"{counts[name]} {words}" for name, words in _SELDOM.items() if counts[name]]
     reasons = "; ".join(f"{reason}: {number}" for reason, number in sorted(failures.items()))
-    return f"{line} ({reasons})" if reasons else line
+    failed = f"{sum(failures.values())} failed" + (f" ({reasons})" if reasons else "")
+    return f"{newspaper.name}: {', '.join([*parts, failed])}"
+
+
+def _explained(jobs: list[Job]) -> Iterator[str]:
+    """Yield a line for each reason of the jobs' failures: what it means, and what can be done."""
+    counted = {name.removeprefix("failed/") for job in jobs for name in job.counts if name.startswith("failed/")}
+    for name in sorted({each.partition(": ")[0] for each in counted}):
+        reason = find_reason(name)
+        yield f"{name}: {reason.meaning} {reason.remedy}".rstrip()
+
+
+_SELDOM = {"unchanged": "sources unchanged", "refused_earlier": "refused earlier"}

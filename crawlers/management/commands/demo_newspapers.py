@@ -11,16 +11,18 @@ from django.core.management.base import BaseCommand, CommandError
 from articles.models import ArticleURL, Newspaper
 from crawlers.demo_newspapers.manifest import manifest
 from crawlers.demo_newspapers.papers import PAPERS, newspapers
-from crawlers.demo_newspapers.server import PortError, add_port_argument, serving, until_interrupted
+from crawlers.demo_newspapers.server import HOST, PortError, add_port_argument, serving, until_interrupted
 
+# A crawl refuses this machine's own addresses unless it is told otherwise.
+_ALLOWED = f"CRAWL_PRIVATE_ADDRESSES={HOST}"
 # They are here to be crawled by name, and nothing on this loopback needs to be spared.
-_NO_POLITENESS = ["DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=False"]
+_OVERRIDES = ["DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=False", _ALLOWED]
 
 
 class Command(BaseCommand):
     help = (
         "Serves five invented newspapers on loopback until Ctrl-C, and keeps a newspaper row for each, so that "
-        "`manage.py crawl NAME` visits them. With --crawl it visits them itself and ends."
+        f"`manage.py crawl NAME --set {_ALLOWED}` visits them. With --crawl it visits them itself and ends."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -51,6 +53,7 @@ class Command(BaseCommand):
         ended = until_interrupted()
         for key, base_url in base_urls.items():
             self.stdout.write(f"{PAPERS[key].name}: {base_url}/")
+        self.stdout.write(f"Crawl them with: manage.py crawl NAME --set {_ALLOWED}")
         self.stdout.write("Ctrl-C ends it.")
         self.stdout.flush()
         ended.wait()
@@ -58,7 +61,7 @@ class Command(BaseCommand):
     def _crawl(self, base_urls: Mapping[str, str]) -> None:
         names = [PAPERS[key].name for key in base_urls]
         self.stderr.write("One page of each paper is closed by its robots.txt; that it is refused is part of the demo.")
-        call_command("crawl", *names, overrides=_NO_POLITENESS, stdout=self.stdout, stderr=self.stderr)
+        call_command("crawl", *names, overrides=_OVERRIDES, stdout=self.stdout, stderr=self.stderr)
         empty = [
             PAPERS[key].name
             for key, base_url in base_urls.items()

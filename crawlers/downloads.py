@@ -1,0 +1,124 @@
+"""How answers are fetched: by Scrapy, within bounds that it does not have of its own, and with its errors in words."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from functools import partial
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from scrapy import Request, Spider
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, _LenientHTTP11ClientProtocol
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
+from scrapy.http import Response
+from scrapy.responsetypes import responsetypes
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IAddress
+from twisted.python.failure import Failure
+from twisted.web._newclient import HEADER, STATUS
+from twisted.web.client import _HTTP11ClientFactory
+
+from crawlers.addresses import refused_address
+from crawlers.reasons import HeadersTooLargeError, RefusedError
+
+GZIP = b"\x1f\x8b\x08"
+_CHUNK = 64 * 1024
+_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?A-Za-z]")
+
+
+class BoundedDownloadHandler(HTTP11DownloadHandler):
+    """Scrapy's, but an address that may not be reached is named as such, and headers have a bound."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        bound = crawler.settings.getint("DOWNLOAD_MAXHEADERS")
+        self._pool._factory = partial(_BoundedFactory, bound)  # type: ignore[assignment]
+
+    async def download_request(self, request: Request) -> Response:
+        try:
+            return await super().download_request(request)
+        except CannotResolveHostError as error:
+            if address := refused_address(urlsplit(request.url).hostname or ""):
+                raise RefusedError(f"private address: {address}") from error
+            raise
+
+
+class _BoundedProtocol(_LenientHTTP11ClientProtocol):
+    """Hangs up when the headers of an answer, or of the interim answers before it, do not end."""
+
+    max_headers = 0
+    _head = 0
+
+    def request(self, request: Any) -> Deferred[Any]:
+        self._head = 0
+        answer = super().request(request)
+        if self._parser is not None:
+            # Twisted hangs up at a line of 16 kB, which is no rare length of a policy or a cookie.
+            self._parser.MAX_LENGTH = self.max_headers
+        return answer
+
+    def dataReceived(self, data: bytes) -> None:
+        parser = self._parser
+        if parser is not None and parser.state in (STATUS, HEADER):
+            self._head += len(data)
+        super().dataReceived(data)
+        if self._parser is not None and self._parser.state in (STATUS, HEADER) and self._head > self.max_headers:
+            self._giveUp(Failure(HeadersTooLargeError(f"no end after {self._head} bytes")))
+
+
+class _BoundedFactory(_HTTP11ClientFactory):
+    noisy = False
+
+    def __init__(self, max_headers: int, *args: Any) -> None:
+        super().__init__(*args)
+        self.max_headers = max_headers
+
+    def buildProtocol(self, addr: IAddress | None) -> _BoundedProtocol:  # noqa: ARG002 - Twisted's signature
+        protocol = _BoundedProtocol(self._quiescentCallback)
+        protocol.max_headers = self.max_headers
+        return protocol
+
+
+class UnpackingMiddleware(HttpCompressionMiddleware):
+    """Scrapy's, but what is packed wrongly is refused in words, and what is cut off is not taken for the whole."""
+
+    def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Response:  # noqa: ARG002
+        encoding = response.headers.get("Content-Encoding") or b""
+        if encoding and _MARKUP.match(response.body):
+            # Not packed at all, whatever the header says.
+            del response.headers["Content-Encoding"]
+            kind = responsetypes.from_args(headers=response.headers, url=response.url, body=response.body)
+            return response.replace(cls=kind)
+        if encoding and is_cut_off(response.body, request.meta.get("download_maxsize", self._max_size)):
+            raise RefusedError("cut off")
+        try:
+            unpacked = cast("Response", super().process_response(request, response))
+        except IgnoreRequest:
+            raise
+        except Exception as error:  # each kind of compression has exceptions of its own
+            raise RefusedError("unreadable compression") from error
+        if unpacked.headers.get("Content-Encoding"):
+            raise RefusedError("unreadable compression")
+        return unpacked
+
+
+def is_cut_off(packed: bytes, max_size: int) -> bool:
+    """Return whether gzip ends in the middle of its data; not what is no gzip, or unpacks to more than max_size."""
+    size = 0
+    while packed.startswith(GZIP):
+        unpacking = zlib.decompressobj(wbits=31)
+        while packed and not unpacking.eof:
+            try:
+                size += len(unpacking.decompress(packed, _CHUNK))
+            except zlib.error:
+                return False
+            if size > max_size:
+                return False
+            packed = unpacking.unconsumed_tail
+        if not unpacking.eof:
+            return True
+        packed = unpacking.unused_data  # the next member; anything else behind the data is nobody's
+    return False

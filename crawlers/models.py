@@ -1,0 +1,86 @@
+"""What the crawl remembers of newspapers: links that wait or were refused, sources' validators, and its visits."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models.functions import MD5
+
+from articles.models import ArticleURL, Newspaper
+
+
+class PendingLink(models.Model):
+    """A link to an article that waits for its visit or was refused; one whose article is stored has no row.
+
+    A crawl writes down every link before it visits the first one, so that the next crawl goes on after a kill.
+    """
+
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="+")
+    key = models.UUIDField(help_text="UUID version 5 of the canonicalised URL, as ArticleURL has it.")
+    url = models.TextField()
+    kind = models.CharField(max_length=9, choices=ArticleURL.Kind.choices)
+    published = models.DateField(null=True, help_text="The day that the source gave it.")
+    tries = models.PositiveSmallIntegerField(default=0, help_text="Visits that failed for a reason that may pass.")
+    reason = models.TextField(blank=True, help_text="Why the last visit failed.")
+    refused_until = models.DateTimeField(null=True, help_text="It is not visited before; empty: it waits.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["newspaper", "key"], name="pending_link_key")]
+        indexes = [
+            models.Index(
+                fields=["newspaper", "id"], name="pending_link_waiting", condition=models.Q(refused_until=None)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class SourceValidator(models.Model):
+    """What a feed, sitemap or section page said of its state, to ask next time whether it has changed.
+
+    It is kept once every link in that state was written down; see RFC 9110, sections 8.8 and 13.1.
+    """
+
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="+")
+    url = models.TextField(help_text="Of the source, as it is configured or named by another source.")
+    article_url_pattern = models.TextField(blank=True, help_text="The newspaper's pattern by which links were chosen.")
+    etag = models.TextField(blank=True)
+    last_modified = models.TextField(blank=True)
+    stored_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("newspaper", MD5("url"), name="source_validator_url")]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class Visit(models.Model):
+    """A newspaper visited by one spider, and what came of it."""
+
+    class State(models.TextChoices):
+        RUNNING = "running", "under way"
+        FINISHED = "finished", "finished"
+        INTERRUPTED = "interrupted", "interrupted"
+        BROKEN_OFF = "broken off", "broken off"
+
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="visits")
+    spider = models.CharField(max_length=20)
+    state = models.CharField(max_length=11, choices=State.choices, default=State.RUNNING)
+    started_at = models.DateTimeField(auto_now_add=True)
+    seen_at = models.DateTimeField(auto_now=True, help_text="The last sign of life.")
+    stored = models.PositiveIntegerField(default=0, help_text="Articles stored.")
+    known = models.PositiveIntegerField(default=0, help_text="Links to articles that were stored before.")
+    unchanged = models.PositiveIntegerField(default=0, help_text="Sources that said they had not changed.")
+    refused_earlier = models.PositiveIntegerField(default=0, help_text="Links refused on an earlier visit, left alone.")
+    paywalled = models.PositiveIntegerField(default=0, help_text="Articles stored of which the page shows a part.")
+    failed = models.PositiveIntegerField(default=0, help_text="Sources and links that failed or were refused.")
+    failures = models.JSONField(default=list, help_text="Objects with reason, number and an example's url.")
+
+    class Meta:
+        ordering = ["-started_at", "-id"]
+        indexes = [models.Index(fields=["newspaper", "-started_at"], name="visit_newspaper")]
+
+    def __str__(self) -> str:
+        return f"{self.newspaper} ({self.spider}), {self.started_at:%Y-%m-%d %H:%M}"

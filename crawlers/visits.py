@@ -1,0 +1,49 @@
+"""The record of visits: the one writer of Visit, and what its page shows."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+
+from django.utils import timezone
+
+from crawlers.models import Visit
+
+# Seconds between two signs of life of a crawl, and after how many without one it counts as broken off.
+BEAT = 10
+SILENCE = 120
+KEPT_DAYS = 90
+MAX_EXAMPLE_CHARACTERS = 500
+
+
+def begin_visit(newspaper_id: int, spider: str) -> Visit:
+    return Visit.objects.create(newspaper_id=newspaper_id, spider=spider)
+
+
+def record_counts(visit: Visit, counts: Mapping[str, int], examples: Mapping[str, str]) -> None:
+    """Keep what the visit has counted so far, which is also a sign of life."""
+    failures = {name.removeprefix("failed/"): number for name, number in counts.items() if name.startswith("failed/")}
+    for name in ("stored", "known", "unchanged", "refused_earlier", "paywalled"):
+        setattr(visit, name, counts.get(name, 0))
+    visit.failed = sum(failures.values())
+    visit.failures = [
+        {"reason": _storable(reason), "number": number, "url": _storable(examples.get(reason, ""))}
+        for reason, number in sorted(failures.items(), key=lambda failure: (-failure[1], failure[0]))
+    ]
+    visit.save()
+
+
+def end_visit(visit: Visit, state: Visit.State, counts: Mapping[str, int], examples: Mapping[str, str]) -> None:
+    visit.state = state
+    record_counts(visit, counts, examples)
+
+
+def tidy_visits() -> None:
+    """Mark visits of crawls that were killed, and drop old ones. To be called while no other crawl is at work."""
+    Visit.objects.filter(state=Visit.State.RUNNING).update(state=Visit.State.BROKEN_OFF)
+    Visit.objects.filter(started_at__lt=timezone.now() - datetime.timedelta(days=KEPT_DAYS)).delete()
+
+
+def _storable(text: str) -> str:
+    """Return the text without what jsonb cannot hold: addresses come from anywhere."""
+    return text[:MAX_EXAMPLE_CHARACTERS].replace("\0", "").encode(errors="replace").decode()

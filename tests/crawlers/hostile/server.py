@@ -1,0 +1,124 @@
+"""A site that answers with whatever bytes a test wants, well-formed or not."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import socketserver
+import struct
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+# What is sent after a request: bytes at once, or piece by piece until the other side hangs up.
+Answer = bytes | Callable[["Connection"], None]
+
+
+@dataclass
+class HostileSite:
+    """Answers by path; `requests` counts what was asked for. An Answer may use `{url}` for the site's address."""
+
+    answers: dict[str, Answer] = field(default_factory=dict)
+    requests: Counter[str] = field(default_factory=Counter)
+    stopped: threading.Event = field(default_factory=threading.Event)
+    url: str = ""
+
+
+class Connection:
+    """The other end of a request. Sending raises ConnectionError when nobody listens any more."""
+
+    def __init__(self, raw: socket.socket, stopped: threading.Event) -> None:
+        self.raw = raw
+        self.stopped = stopped
+
+    def send(self, data: bytes) -> None:
+        if self.stopped.is_set():
+            raise ConnectionAbortedError
+        self.raw.sendall(data)
+
+    def drip(self, piece: bytes) -> None:
+        """Send the piece again and again, a moment apart."""
+        while not self.stopped.wait(0.1):
+            self.send(piece)
+
+    def flood(self, piece: bytes) -> None:
+        """Send the piece again and again, as fast as it is taken."""
+        while True:
+            self.send(piece)
+
+    def wait(self) -> None:
+        """Say nothing until the other side hangs up."""
+        self.raw.settimeout(30)
+        self.raw.recv(1)
+
+    def reset(self) -> None:
+        """Break the connection off, without the farewell of TCP."""
+        self.raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    site: HostileSite
+
+    def handle(self) -> None:
+        try:
+            path = self.rfile.readline().split(b" ")[1].decode()
+            while self.rfile.readline().strip():
+                pass  # the request's headers
+            self.site.requests[path] += 1
+            found = self.site.answers.get(path, response(b"no such page", "Content-Type: text/plain", status="404 No"))
+            if callable(found):
+                found(Connection(self.connection, self.site.stopped))
+            else:
+                self.connection.sendall(found.replace(b"{url}", self.site.url.encode()))
+        except (OSError, IndexError):
+            pass  # the crawl hung up, as it should
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+    block_on_close = False
+
+
+@contextmanager
+def serving() -> Iterator[HostileSite]:
+    """Serve a site on loopback while the block runs."""
+    site = HostileSite()
+    with _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": site})) as server:
+        site.url = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield site
+        site.stopped.set()
+        server.shutdown()
+        thread.join()
+
+
+def response(body: bytes, *headers: str, status: str = "200 OK", length: int | None = None) -> bytes:
+    """Return an answer as it goes over the wire; `length` is what it claims, if not the truth."""
+    lines = [f"HTTP/1.1 {status}", *headers, "Connection: close"]
+    if length is None:
+        # Replaced addresses change the length: the end of the connection ends these bodies.
+        lines += [] if b"{url}" in body else [f"Content-Length: {len(body)}"]
+    else:
+        lines.append(f"Content-Length: {length}")
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+
+
+def html(page: str | bytes, *headers: str, content_type: str = "text/html; charset=utf-8") -> bytes:
+    body = page.encode() if isinstance(page, str) else page
+    return response(body, f"Content-Type: {content_type}", *headers)
+
+
+def redirect(location: str | bytes, status: str = "302 Found") -> bytes:
+    raw = location.encode() if isinstance(location, str) else location
+    return (
+        b"HTTP/1.1 " + status.encode() + b"\r\nLocation: " + raw + b"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+
+
+def bomb(size: int) -> bytes:
+    """Return so many blanks, packed."""
+    return gzip.compress(b" " * size, mtime=0)

@@ -1,0 +1,198 @@
+"""What a crawl remembers: what it need not read again, what it leaves alone, and where it was killed."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import pytest
+
+from articles.models import Article, Newspaper
+from crawlers.models import PendingLink, SourceValidator, Visit
+from tests.crawlers.pages import FERRY, HERRING, PATTERN, article_page, newspaper, rss, sitemap
+
+if TYPE_CHECKING:
+    from tests.crawlers.conftest import CrawlCommand, Site
+
+# Transactions that end, because the crawl is another process.
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+
+
+def paths(number: int) -> list[str]:
+    return [f"/2024/05/{each}" for each in range(number)]
+
+
+def add_articles(site: Site, number: int) -> None:
+    for path in paths(number):
+        site.add(path, article_page(f"Story {path}", f"{FERRY} That was story {path}."))
+
+
+def kill(site: Site, crawl: CrawlCommand, after: int) -> list[str]:
+    """Kill a crawl when so many pages of articles were asked for; return those whose outcome was not written down."""
+    site.arrived.clear()
+    site.release.clear()
+    site.held_after = after
+    before = Counter(site.requests)
+    process = crawl.start()
+    assert site.arrived.wait(60)
+    process.kill()
+    process.communicate()
+    site.held_after = math.inf
+    site.release.set()
+    waiting = PendingLink.objects.filter(refused_until=None).values_list("url", flat=True)
+    return [path for path in (url.removeprefix(site.url) for url in waiting) if (site.requests - before)[path]]
+
+
+@pytest.mark.parametrize("killed_after", [(0,), (2, 6, 10)])
+def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(
+    site: Site, crawl: CrawlCommand, killed_after: tuple[int, ...]
+) -> None:
+    add_articles(site, 12)
+    del site.pages["/2024/05/4"], site.pages["/2024/05/7"]  # answered with 404
+    site.add("/feed", rss(*(site.url + path for path in paths(6))), "application/rss+xml")
+    site.add("/sitemap.xml", sitemap(*(site.url + path for path in paths(12))), "application/xml")
+    newspaper(site, feed=["/feed"], sitemap=["/sitemap.xml"])
+    in_flight = [kill(site, crawl, after) for after in killed_after]
+    assert [len(pages) for pages in in_flight] == [1] * len(killed_after)
+
+    last = crawl()
+
+    assert last.returncode == 0
+    assert site.article_requests() == Counter(paths(12)) + Counter(chain(*in_flight))
+    assert Article.objects.count() == 10
+    assert dict(PendingLink.objects.values_list("url", "reason")) == {
+        f"{site.url}/2024/05/4": "HTTP 404",
+        f"{site.url}/2024/05/7": "HTTP 404",
+    }
+    states = Visit.objects.order_by("pk").values_list("state", flat=True)
+    assert Counter(states) == {"broken off": len(killed_after), "finished": len(states) - len(killed_after)}
+
+
+def test_a_link_that_waited_is_visited_although_its_feed_has_rolled_on(held_page: Site, crawl: CrawlCommand) -> None:
+    process = crawl.start()
+    assert held_page.arrived.wait(60)
+    process.kill()
+    process.communicate()
+    held_page.release.set()
+    held_page.held.clear()
+    held_page.add("/feed", rss(), "application/rss+xml")
+
+    crawl()
+
+    assert set(Article.objects.values_list("headline", flat=True)) == {"ferry", "herring", "library"}
+
+
+def test_of_two_links_that_differ_in_their_order_none_waits_for_ever(site: Site, crawl: CrawlCommand) -> None:
+    page = article_page("Last ferry", FERRY, canonical=f"{site.url}/2024/05/ferry")
+    site.add("/2024/05/ferry?a=1&b=2", page)
+    site.add("/2024/05/ferry?b=2&a=1", page)
+    links = (f"{site.url}/2024/05/ferry?a=1&amp;b=2", f"{site.url}/2024/05/ferry?b=2&amp;a=1")
+    site.add("/feed", rss(*links), "application/rss+xml")
+    newspaper(site, feed=["/feed"])
+    assert crawl().summary == "Fjordbladet: 1 stored, 1 known, 0 failed\n"
+    assert not PendingLink.objects.exists()
+
+
+def test_a_refused_link_is_left_alone_until_it_is_forgotten(site: Site, crawl: CrawlCommand) -> None:
+    site.add("/feed", rss(f"{site.url}/2024/05/gone"), "application/rss+xml")
+    newspaper(site, feed=["/feed"])
+    assert crawl().summary == "Fjordbladet: 0 stored, 0 known, 1 failed (HTTP 404: 1)\n"
+    assert crawl().summary == "Fjordbladet: 0 stored, 0 known, 1 refused earlier, 0 failed\n"
+    assert site.requests["/2024/05/gone"] == 1
+    assert crawl("--fresh").summary == "Fjordbladet: 0 stored, 0 known, 1 failed (HTTP 404: 1)\n"
+    site.add("/2024/05/gone", article_page("Back", FERRY))
+    assert crawl("--set", "REFUSED_DAYS=0").summary == "Fjordbladet: 0 stored, 0 known, 1 refused earlier, 0 failed\n"
+    PendingLink.objects.update(refused_until="2026-01-01T00:00Z")
+    assert crawl().summary == "Fjordbladet: 1 stored, 0 known, 0 failed\n"
+    assert not PendingLink.objects.exists()
+
+
+def test_a_link_that_fails_for_the_moment_waits_and_is_given_up_at_last(site: Site, crawl: CrawlCommand) -> None:
+    site.add("/2024/05/trouble", "trouble", status=503)
+    site.add("/feed", rss(f"{site.url}/2024/05/trouble"), "application/rss+xml")
+    newspaper(site, feed=["/feed"])
+    once = "Fjordbladet: 0 stored, 0 known, 1 failed (HTTP 503: 1)\n"
+    assert [crawl("--set", "MAX_TRIES=2").summary for _ in range(3)] == [
+        once,
+        once,
+        "Fjordbladet: 0 stored, 0 known, 1 refused earlier, 0 failed\n",
+    ]
+    assert site.requests["/2024/05/trouble"] == 2
+
+
+def test_sources_that_have_not_changed_are_not_read_again(three_sources: Site, crawl: CrawlCommand) -> None:
+    site = three_sources
+    site.add("/feed", rss(f"{site.url}/2024/05/ferry"), "application/rss+xml")
+    for path in ("/feed", "/news.xml.gz", "/news", "/news?p=2"):
+        site.pages[path].etag = f'"{path}"'
+    site.pages["/sitemap.xml"].etag = '"index"'
+    assert crawl().summary == "Fjordbladet: 4 stored, 0 known, 0 failed\n"
+    # The index is read to find its sitemap, and the second section page is not asked for.
+    assert crawl().summary == "Fjordbladet: 0 stored, 0 known, 3 sources unchanged, 0 failed\n"
+    assert (site.requests["/sitemap.xml"], site.requests["/news.xml.gz"], site.requests["/news?p=2"]) == (2, 2, 1)
+    site.add("/2024/05/new", article_page("New", HERRING))
+    site.add("/feed", rss(f"{site.url}/2024/05/new", f"{site.url}/2024/05/ferry"), "application/rss+xml")
+    assert crawl().summary == "Fjordbladet: 1 stored, 1 known, 2 sources unchanged, 0 failed\n"
+    # With another pattern, the same pages may have other articles.
+    Newspaper.objects.update(article_url_pattern="/about")
+    assert crawl().summary.startswith("Fjordbladet: 1 stored, ")
+
+
+def test_last_modified_is_asked_for_too_and_fresh_forgets_it(site: Site, crawl: CrawlCommand) -> None:
+    site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
+    site.add("/feed", rss(f"{site.url}/2024/05/ferry"), "application/rss+xml")
+    site.pages["/feed"].last_modified = "Fri, 03 May 2024 08:00:00 GMT"
+    newspaper(site, feed=["/feed"])
+    crawl()
+    assert crawl().summary == "Fjordbladet: 0 stored, 0 known, 1 sources unchanged, 0 failed\n"
+    assert crawl("--fresh").summary == "Fjordbladet: 0 stored, 1 known, 0 failed\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/broken", "<rss version='2.0'><channel><item><link>http://127.0.0.1/2024/05/x</link></item><item><title>Ha"),
+        ("/next", "<a href='/2024/05/ferry'>One</a><a rel='next' href='/no-page'>2</a>"),
+    ],
+)
+def test_a_source_that_was_not_read_to_its_end_is_read_again(
+    site: Site, crawl: CrawlCommand, path: str, body: str
+) -> None:
+    site.add(path, body)
+    site.pages[path].etag = '"same"'
+    kind = "feed_urls" if path == "/broken" else "section_urls"
+    Newspaper.objects.create(name="Fjordbladet", article_url_pattern=PATTERN, **{kind: [site.url + path]})
+    crawl()
+    crawl()
+    assert site.requests[path] == 2
+    assert not SourceValidator.objects.exists()
+
+
+def test_a_source_behind_a_passing_redirect_is_read_each_time(site: Site, crawl: CrawlCommand) -> None:
+    site.redirect("/feed", "/today")
+    site.add("/today", rss(), "application/rss+xml")
+    site.pages["/today"].etag = '"today"'
+    newspaper(site, feed=["/feed"])
+    crawl()
+    assert not SourceValidator.objects.exists()
+    site.pages["/feed"].status = 301
+    crawl()
+    assert SourceValidator.objects.get().url == f"{site.url}/feed"
+
+
+def test_a_private_address_is_refused_with_the_remedy_and_visited_once_it_is_allowed(
+    site: Site, crawl: CrawlCommand
+) -> None:
+    site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
+    site.add("/feed", rss(f"{site.url}/2024/05/ferry"), "application/rss+xml")
+    newspaper(site, feed=["/feed"])
+    refused = crawl("--set", "CRAWL_PRIVATE_ADDRESSES=")
+    assert refused.stdout == (
+        "Fjordbladet: 0 stored, 0 known, 1 failed (private address: 127.0.0.1: 1)\n"
+        "    private address: The address is of this machine or its network, which a crawl must not reach. If the "
+        "newspaper is really there, allow its network with CRAWL_PRIVATE_ADDRESSES (docs/settings.md).\n"
+    )
+    assert not site.requests
+    assert crawl().summary == "Fjordbladet: 1 stored, 0 known, 0 failed\n"

@@ -1,0 +1,131 @@
+"""A site where everything is bad: nothing is lost, nothing crashes, every refusal is counted and explained."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from html import escape
+
+import pytest
+
+from articles.models import Article, ArticleURL, Newspaper
+from crawlers.models import PendingLink, Visit
+from crawlers.reasons import find_reason
+from tests.crawlers.conftest import CrawlCommand
+from tests.crawlers.hostile.pages import PAGES, STORED, TARGETS, Kind, page
+from tests.crawlers.hostile.server import HostileSite, html, serving
+from tests.crawlers.hostile.sources import FEEDS, ROBOTS, SECTIONS, SITEMAPS, SourceKind, rss
+from tests.crawlers.pages import PATTERN
+
+# Transactions that end, because the crawl is another process.
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+
+BOUNDS = [
+    part
+    for bound in ("DOWNLOAD_TIMEOUT=1", "DOWNLOAD_MAXSIZE=2000000", "SITEMAP_MAXSIZE=4000000", "FEED_MAX_ENTRIES=100")
+    for part in ("--set", bound)
+]
+
+
+@pytest.fixture
+def hostile() -> Iterator[HostileSite]:
+    with serving() as site:
+        yield site
+
+
+def feed_of(kinds: list[Kind]) -> str:
+    items = ""
+    for kind in kinds:
+        day = f"<pubDate>{kind.day}</pubDate>" if kind.day else ""
+        items += f"<item><link>{{url}}/2024/05/{escape(kind.name)}</link>{day}</item>"
+    return f'<?xml version="1.0"?><rss version="2.0"><channel><title>Feed</title>{items}</channel></rss>'
+
+
+def test_every_bad_page_is_counted_with_its_reason_and_the_good_ones_are_stored(
+    hostile: HostileSite, crawl: CrawlCommand
+) -> None:
+    hostile.answers = {f"/2024/05/{kind.name}": kind.answer for kind in PAGES} | TARGETS
+    hostile.answers["/feed"] = html(feed_of(PAGES), content_type="application/rss+xml")
+    Newspaper.objects.create(name="Fjordbladet", feed_urls=[f"{hostile.url}/feed"], article_url_pattern=PATTERN)
+
+    crawled = crawl(*BOUNDS)
+
+    reasons = {row.url.rpartition("/")[2]: row.reason for row in PendingLink.objects.all()}
+    headlines = set(Article.objects.values_list("headline", flat=True))
+    outcomes = {kind.name: (reasons.get(kind.name, STORED), kind.outcome) for kind in PAGES}
+    assert {name: outcome for name, outcome in outcomes.items() if outcome[0] != outcome[1]} == {}
+    stored = [kind for kind in PAGES if kind.outcome == STORED]
+    assert Article.objects.count() == len(stored), headlines
+    assert "Traceback" not in crawled.stderr
+    visit = Visit.objects.get()
+    counted = {failure["reason"]: failure["number"] for failure in visit.failures}
+    assert counted == Counter(kind.outcome for kind in PAGES if kind.outcome != STORED)
+    assert visit.stored + visit.known + visit.failed == len(PAGES)
+    # Each is explained by an entry of its own, at the end of the output.
+    explained = [line.strip().partition(": ")[0] for line in crawled.stdout.splitlines()[1:]]
+    assert explained == sorted({reason.partition(": ")[0] for reason in counted})
+    assert {reason for reason in counted if find_reason(reason).name == "no article"} == set()
+
+
+def test_days_that_cannot_be_or_differ_are_noted(hostile: HostileSite, crawl: CrawlCommand) -> None:
+    kinds = [kind for kind in PAGES if kind.day or kind.name.startswith("year")]
+    hostile.answers = {f"/2024/05/{kind.name}": kind.answer for kind in kinds}
+    hostile.answers["/feed"] = html(feed_of(kinds), content_type="application/rss+xml")
+    Newspaper.objects.create(name="Fjordbladet", feed_urls=[f"{hostile.url}/feed"])
+    crawl(*BOUNDS)
+    rows = Article.objects.values_list("url", "date", "date_source", "date_doubt")
+    assert {url.rpartition("/")[2]: (str(day), source, doubt) for url, day, source, doubt in rows} == {
+        "day-from-the-feed": ("2024-05-09", "link", ""),
+        "year-2099-and-feed": (
+            "2024-05-09",
+            "link",
+            "the page says 2099-01-01, which cannot be; the feed says 2024-05-09",
+        ),
+        "year-1901": ("1901-12-13", "meta", "1901-12-13 is before the Web"),
+        "days-apart": ("2024-05-03", "meta", "the page says 2024-05-03, the feed 2024-05-20"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("field", "kinds"), [("feed_urls", FEEDS), ("sitemap_urls", SITEMAPS), ("section_urls", SECTIONS)]
+)
+def test_every_bad_source_is_counted_and_what_it_names_is_stored(
+    hostile: HostileSite, crawl: CrawlCommand, field: str, kinds: list[SourceKind]
+) -> None:
+    """One newspaper for each source, so that each has counts of its own."""
+    for kind in kinds:
+        hostile.answers[f"/{kind.name}"] = kind.answer
+        hostile.answers[f"/2024/05/{kind.name}"] = html(page(kind.name))
+        Newspaper.objects.create(name=kind.name, article_url_pattern=PATTERN, **{field: [f"{hostile.url}/{kind.name}"]})
+
+    crawled = crawl(*BOUNDS)
+
+    assert "Traceback" not in crawled.stderr
+    visits = {visit.newspaper.name: visit for visit in Visit.objects.select_related("newspaper")}
+    counted = {
+        name: (visit.stored, {failure["reason"]: failure["number"] for failure in visit.failures})
+        for name, visit in visits.items()
+    }
+    expected = {kind.name: (int(kind.finds), kind.counted) for kind in kinds}
+    assert {name: (counted[name], expected[name]) for name in expected if counted[name] != expected[name]} == {}
+    assert set(ArticleURL.objects.values_list("url", flat=True)) == {
+        f"{hostile.url}/2024/05/{kind.name}" for kind in kinds if kind.finds
+    }
+    assert not Article.objects.filter(content__contains="root:").exists()
+
+
+def test_no_robots_txt_stops_a_crawl_but_by_forbidding(crawl: CrawlCommand) -> None:
+    with ExitStack() as stack:
+        for name, answer in ROBOTS.items():
+            site = stack.enter_context(serving())
+            site.answers = {
+                "/robots.txt": answer,
+                "/feed": html(rss(name), content_type="application/rss+xml"),
+                f"/2024/05/{name}": html(page(name)),
+            }
+            Newspaper.objects.create(name=name, feed_urls=[f"{site.url}/feed"])
+        crawled = crawl(*BOUNDS)
+    assert crawled.returncode == 0, crawled.stderr
+    assert crawled.stdout.splitlines() == [f"{name}: 1 stored, 0 known, 0 failed" for name in sorted(ROBOTS)]
+    assert "Traceback" not in crawled.stderr
