@@ -1,4 +1,4 @@
-"""The addresses: the desk at the root, the admin at /admin/, the check for a load balancer at /healthz."""
+"""The addresses: the desk at the root with the crawl's pages, the admin at /admin/, the load balancer's at /healthz."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -8,5 +8,6 @@ admin.site.index_title = "Newspapers, profiles, people"
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("", include("crawlers.urls")),
     path("", include("dedup.urls")),
 ]

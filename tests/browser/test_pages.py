@@ -35,6 +35,8 @@ def addresses(desk: Desk) -> list[str]:
         "/runs/",
         f"/runs/{DetectionRun.objects.get().pk}/",
         "/runs/new/",
+        "/crawls/",
+        f"/crawls/{pair.left.newspaper_id}/",
         "/history/?kind=confirm",
         "/password/",
     ]

@@ -21,7 +21,7 @@ from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_se
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ["dashboard", "queue", "clusters", "series_list", "articles", "runs", "history", "password_change"]
+PAGES = ["dashboard", "queue", "clusters", "series_list", "articles", "runs", "crawls", "history", "password_change"]
 
 
 def text_of(client: Client, address: str, status: int = 200, **query: Any) -> str:

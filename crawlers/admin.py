@@ -1,0 +1,33 @@
+"""Visits can be looked at in the admin; the crawl alone writes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+
+from crawlers.models import Visit
+
+
+@admin.register(Visit)
+class VisitAdmin(admin.ModelAdmin[Visit]):
+    """The visits of newspapers, with the reasons of their failures."""
+
+    list_display = ["newspaper", "spider", "started_at", "state", "stored", "known", "failed", "reasons"]
+    list_filter = ["state", "spider", "newspaper"]
+    list_select_related = ["newspaper"]
+    date_hierarchy = "started_at"
+    show_full_result_count = False
+
+    @admin.display(description="failures by reason")
+    def reasons(self, visit: Visit) -> str:
+        return "; ".join(f"{failure['reason']}: {failure['number']}" for failure in visit.failures)
+
+    def has_add_permission(self, *_args: Any) -> bool:
+        return False
+
+    def has_change_permission(self, *_args: Any) -> bool:
+        return False
+
+    def has_delete_permission(self, *_args: Any) -> bool:
+        return False

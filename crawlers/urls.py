@@ -1,0 +1,10 @@
+"""The addresses of the crawl's pages, which newsdedup_site puts beside those of the desk."""
+
+from django.urls import path
+
+from crawlers import views
+
+urlpatterns = [
+    path("crawls/", views.crawls, name="crawls"),
+    path("crawls/<int:newspaper_id>/", views.newspaper_crawls, name="newspaper_crawls"),
+]

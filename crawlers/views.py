@@ -1,0 +1,24 @@
+"""How the crawl gets on: each newspaper's last visits, and why they failed."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from crawlers.visit_reports import NEWSPAPERS_A_PAGE, newspaper_report, newspapers_by_need, reports_of
+
+VISITS_SHOWN = 60
+
+
+def crawls(request: HttpRequest) -> HttpResponse:
+    """List the newspapers, those that fail for days first."""
+    page = Paginator(newspapers_by_need(), NEWSPAPERS_A_PAGE).get_page(request.GET.get("page"))
+    return render(request, "crawlers/crawls.html", {"page": page, "reports": reports_of(page.object_list)})
+
+
+def newspaper_crawls(request: HttpRequest, newspaper_id: int) -> HttpResponse:
+    """Show the visits of a newspaper, the latest first, and what became of the links that it named."""
+    newspaper = get_object_or_404(newspapers_by_need(), pk=newspaper_id)
+    report = newspaper_report(newspaper, VISITS_SHOWN)
+    return render(request, "crawlers/newspaper.html", {"newspaper": newspaper, "report": report})

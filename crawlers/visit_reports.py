@@ -1,0 +1,131 @@
+"""What the pages about visits show; it only reads."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Case, F, Max, Min, Q, QuerySet, When
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from articles.models import Newspaper
+from crawlers.models import PendingLink, Visit
+from crawlers.reasons import Reason, find_reason
+from crawlers.visits import SILENCE
+
+NEWSPAPERS_A_PAGE = 30
+# A newspaper of which every visit failed for so many days stands out.
+FAILING_DAYS = 3
+# A visit that found the newspaper in order, even if it brought nothing new.
+_GOOD = Q(visits__failed=0, visits__state=Visit.State.FINISHED)
+for _count in ("stored", "known", "unchanged", "refused_earlier"):
+    _GOOD |= Q(**{f"visits__{_count}__gt": 0})
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A reason as it was counted, its entry in the table, and a URL that it was met at."""
+
+    reason: str
+    number: int
+    url: str
+    entry: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class VisitReport:
+    """A visit as it is shown. One that gave no sign of life for SILENCE seconds was killed, whatever its row says."""
+
+    visit: Visit
+    failures: list[Failure]
+    state: Visit.State
+
+    @property
+    def only_failed(self) -> bool:
+        """Whether the visit came to its end, and nothing on it was in order."""
+        visit = self.visit
+        good = visit.stored + visit.known + visit.unchanged + visit.refused_earlier
+        return self.state == Visit.State.FINISHED and visit.failed > 0 and not good
+
+
+@dataclass(frozen=True, slots=True)
+class NewspaperReport:
+    """A newspaper and the visits shown of it; `failing_since` is None unless every visit failed for FAILING_DAYS."""
+
+    newspaper: Newspaper
+    visits: list[VisitReport]
+    failing_since: datetime.datetime | None
+    failures: list[Failure]
+    counts: Counter[str]
+    waiting: int = 0
+    refused: int = 0
+
+
+def newspapers_by_need() -> QuerySet[Newspaper]:
+    """Return the newspapers that are or were visited, the longest failing first, then the latest visited."""
+    visited = Newspaper.objects.annotate(
+        last_visit=Max("visits__started_at"),
+        first_visit=Min("visits__started_at"),
+        last_good=Max("visits__started_at", filter=_GOOD),
+    ).filter(~Q(last_visit=None) | Q(crawl=True))
+    fails = Q(last_good__lt=F("last_visit")) | Q(last_good=None, last_visit__isnull=False)
+    since = Case(When(fails, then=Coalesce(F("last_good"), F("first_visit"))))
+    return visited.alias(since=since).order_by(
+        F("since").asc(nulls_last=True), F("last_visit").desc(nulls_last=True), "name"
+    )
+
+
+def reports_of(newspapers: Iterable[Newspaper]) -> list[NewspaperReport]:
+    """Return for each newspaper its last visit by each spider."""
+    newspapers = list(newspapers)
+    last = Visit.objects.filter(newspaper__in=newspapers).order_by("newspaper_id", "spider", "-started_at", "-pk")
+    visits = list(last.distinct("newspaper_id", "spider"))
+    return [
+        _report(newspaper, [visit for visit in visits if visit.newspaper_id == newspaper.pk])
+        for newspaper in newspapers
+    ]
+
+
+def newspaper_report(newspaper: Newspaper, number: int) -> NewspaperReport:
+    """Return a newspaper's last visits, so many, and how many links wait or were refused."""
+    links = PendingLink.objects.filter(newspaper=newspaper)
+    waiting = links.filter(refused_until=None).count()
+    refused = links.filter(refused_until__gt=timezone.now()).count()
+    return _report(newspaper, list(newspaper.visits.all()[:number]), waiting, refused)
+
+
+def _report(newspaper: Newspaper, visits: list[Visit], waiting: int = 0, refused: int = 0) -> NewspaperReport:
+    reports = [VisitReport(visit, _failures([visit]), _state(visit)) for visit in visits]
+    counts: Counter[str] = Counter()
+    for visit in visits:
+        for name in ("stored", "known", "unchanged", "refused_earlier", "paywalled", "failed"):
+            counts[name] += getattr(visit, name)
+    return NewspaperReport(newspaper, reports, _failing_since(newspaper), _failures(visits), counts, waiting, refused)
+
+
+def _failures(visits: Iterable[Visit]) -> list[Failure]:
+    """Return the visits' failures by reason, the most frequent first."""
+    numbers: Counter[str] = Counter()
+    urls: dict[str, str] = {}
+    for visit in visits:
+        for failure in visit.failures:
+            numbers[failure["reason"]] += failure["number"]
+            urls.setdefault(failure["reason"], failure["url"])
+    return [Failure(reason, number, urls[reason], find_reason(reason)) for reason, number in numbers.most_common()]
+
+
+def _state(visit: Visit) -> Visit.State:
+    silent = timezone.now() - visit.seen_at > datetime.timedelta(seconds=SILENCE)
+    return Visit.State.BROKEN_OFF if visit.state == Visit.State.RUNNING and silent else Visit.State(visit.state)
+
+
+def _failing_since(newspaper: Newspaper) -> datetime.datetime | None:
+    """Return since when every visit of a newspaper (of newspapers_by_need) failed, if that is long ago."""
+    last, good = newspaper.last_visit, newspaper.last_good  # type: ignore[attr-defined]
+    if last is None or (good is not None and good >= last):
+        return None
+    since: datetime.datetime = good or newspaper.first_visit  # type: ignore[attr-defined]
+    return since if timezone.now() - since >= datetime.timedelta(days=FAILING_DAYS) else None

@@ -1,0 +1,159 @@
+"""The pages about visits."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from articles.models import Newspaper
+from crawlers import visits
+from crawlers.models import PendingLink, Visit
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def desk(db: None) -> Client:
+    client = Client()
+    client.force_login(make_user("mara", "editor"))
+    return client
+
+
+def visit(
+    newspaper: Newspaper, counts: dict[str, int], *, days_ago: float = 0, spider: str = "feed", silent: bool = False
+) -> Visit:
+    """Record a visit that ended, or one that was killed, so many days ago."""
+    made = visits.begin_visit(newspaper.pk, spider)
+    examples = {name.removeprefix("failed/"): "https://fjordbladet.example/x" for name in counts}
+    if not silent:
+        visits.end_visit(made, Visit.State.FINISHED, counts, examples)
+    then = timezone.now() - datetime.timedelta(days=days_ago)
+    Visit.objects.filter(pk=made.pk).update(started_at=then, seen_at=then)
+    return made
+
+
+def fjordbladet(name: str = "Fjordbladet") -> Newspaper:
+    return Newspaper.objects.create(name=name, feed_urls=["https://fjordbladet.example/feed"])
+
+
+@pytest.mark.parametrize("address", ["/crawls/", "/crawls/1/"])
+def test_the_pages_need_a_login(client: Client, address: str) -> None:
+    assert client.get(address)["Location"] == f"/login/?next={address}"
+
+
+def test_without_newspapers_the_page_says_what_to_do(desk: Client) -> None:
+    assert "No newspaper is marked for crawl" in desk.get("/crawls/").content.decode()
+
+
+def test_the_list_shows_counts_and_each_reason_with_its_meaning_remedy_and_example(desk: Client) -> None:
+    newspaper = fjordbladet()
+    visit(newspaper, {"stored": 1234, "known": 5, "paywalled": 2, "failed/HTTP 404": 3, "failed/no answer in time": 1})
+    page = desk.get("/crawls/").content.decode()
+    for text in (
+        "1,234",
+        "of these behind a paywall",
+        "<strong>HTTP 404</strong>",
+        "3 times",
+        "There is no such page, or no longer. Correct the address if it is a source of yours.",
+        "<strong>no answer in time</strong>",
+        'href="https://fjordbladet.example/x"',
+        "finished",
+    ):
+        assert text in page
+    assert "Every visit has failed" not in page
+
+
+def test_the_list_asks_the_same_number_of_queries_for_one_newspaper_and_for_many(
+    desk: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(12):
+        newspaper = fjordbladet(f"Paper {number}")
+        for spider in ("feed", "sitemap", "section"):
+            visit(newspaper, {"failed/HTTP 404": 3}, spider=spider)
+    with django_assert_num_queries(5):  # session, user, the number of newspapers, a page of them, their visits
+        desk.get("/crawls/")
+
+
+def test_a_newspaper_of_which_every_visit_failed_for_days_stands_first_and_out(desk: Client) -> None:
+    good, broken, young = fjordbladet("Good"), fjordbladet("Broken"), fjordbladet("Young")
+    visit(broken, {"stored": 1}, days_ago=9)
+    visit(broken, {"failed/unknown host": 1}, days_ago=4)
+    visit(broken, {"failed/unknown host": 1}, days_ago=1)
+    visit(young, {"failed/unknown host": 1}, days_ago=1)
+    visit(good, {"failed/unknown host": 1}, days_ago=5)
+    visit(good, {"unchanged": 1})
+    answer = desk.get("/crawls/")
+    reports = answer.context["reports"]
+    assert [report.newspaper.name for report in reports] == ["Broken", "Young", "Good"]
+    assert [report.failing_since is not None for report in reports] == [True, False, False]
+    since = timezone.localtime(timezone.now() - datetime.timedelta(days=9))
+    assert f"Every visit has failed since {since:%-d %b %Y}." in answer.content.decode()
+
+
+def test_a_visit_on_which_everything_failed_is_shown_as_failed(desk: Client) -> None:
+    visit(fjordbladet(), {"failed/unknown host": 1})
+    page = desk.get("/crawls/").content.decode()
+    assert '<span class="state state-failed">failed</span>' in page
+    assert "finished" not in page
+
+
+def test_the_pages_keep_the_strict_policy_and_their_addresses_cannot_run_scripts(desk: Client) -> None:
+    newspaper = fjordbladet("<b>Fjord</b>")
+    made = visit(newspaper, {"failed/bad address": 1})
+    Visit.objects.filter(pk=made.pk).update(
+        failures=[{"reason": "bad address", "number": 1, "url": "javascript:alert(1)"}]
+    )
+    for address in ("/crawls/", f"/crawls/{newspaper.pk}/"):
+        answer = desk.get(address)
+        page = answer.content.decode()
+        assert "default-src 'self'" in answer["Content-Security-Policy"]
+        assert '<span class="web">javascript:alert(1)</span>' in page
+        assert "<b>Fjord</b>" not in page
+        assert " style=" not in page
+
+
+def test_a_visit_without_a_sign_of_life_is_shown_as_broken_off(desk: Client) -> None:
+    newspaper = fjordbladet()
+    visit(newspaper, {}, silent=True, days_ago=1)
+    assert "broken off" in desk.get("/crawls/").content.decode()
+    visits.begin_visit(newspaper.pk, "feed")
+    assert "under way" in desk.get("/crawls/").content.decode()
+    visits.tidy_visits()
+    assert set(Visit.objects.values_list("state", flat=True)) == {"broken off"}
+
+
+def test_the_page_of_a_newspaper_shows_its_visits_and_what_waits(desk: Client) -> None:
+    newspaper = fjordbladet()
+    visit(newspaper, {"failed/HTTP 410": 1}, days_ago=1)
+    visit(newspaper, {"stored": 7})
+    link = {"newspaper": newspaper, "url": "https://fjordbladet.example/a", "kind": "feed"}
+    PendingLink.objects.create(**link, key="00000000-0000-0000-0000-000000000001")
+    later = timezone.now() + datetime.timedelta(days=1)
+    PendingLink.objects.create(**link, key="00000000-0000-0000-0000-000000000002", refused_until=later)
+    page = desk.get(f"/crawls/{newspaper.pk}/").content.decode()
+    assert "1 link waits for the next crawl; 1 refused one is left alone" in page
+    assert page.index("<strong>7</strong>") < page.index("HTTP 410")
+    assert desk.get("/crawls/0/").status_code == 404
+
+
+def test_old_visits_are_dropped_and_odd_addresses_can_be_kept() -> None:
+    newspaper = fjordbladet()
+    visit(newspaper, {"stored": 1}, days_ago=100)
+    kept = visits.begin_visit(newspaper.pk, "feed")
+    visits.end_visit(kept, Visit.State.FINISHED, {"failed/bad address": 1}, {"bad address": "http://\0\ud800/"})
+    visits.tidy_visits()
+    assert Visit.objects.get().failures == [{"reason": "bad address", "number": 1, "url": "http://?/"}]
+
+
+def test_the_admin_lists_visits_and_changes_none(client: Client) -> None:
+    client.force_login(User.objects.create_superuser("root"))
+    made = visit(fjordbladet(), {"failed/HTTP 404": 2})
+    assert "HTTP 404: 2" in client.get("/admin/crawlers/visit/").content.decode()
+    assert client.get("/admin/crawlers/visit/add/").status_code == 403
+    assert client.post(f"/admin/crawlers/visit/{made.pk}/delete/", {"post": "yes"}).status_code == 403
