@@ -1,0 +1,25 @@
+"""docs/crawling.md tells what the code does."""
+
+import re
+from pathlib import Path
+
+from crawlers import settings
+from crawlers.reasons import REASONS
+
+DOCS = (Path(__file__).resolve().parents[2] / "docs" / "crawling.md").read_text()
+
+
+def test_the_table_of_reasons_is_that_of_the_code() -> None:
+    rows = [
+        f"| `{reason.name}` | {reason.meaning} {reason.remedy} | {'passes' if reason.passing else ''} |"
+        for reason in REASONS.values()
+    ]
+    rows = [row.replace("  ", " ") for row in rows]
+    table = "\n".join(["| reason | what it means, and what can be done | |", "|---|---|---|", *rows])
+    assert re.search(r"<!-- reasons -->\n(.*)\n<!-- end of reasons -->", DOCS, re.DOTALL)[1] == table
+
+
+def test_the_bounds_are_those_of_the_code() -> None:
+    bounds = re.findall(r"^\| `([A-Z_]+)` \| (\d+) \|", DOCS, re.MULTILINE)
+    assert len(bounds) == 12
+    assert {name: int(value) for name, value in bounds} == {name: getattr(settings, name) for name, _ in bounds}
