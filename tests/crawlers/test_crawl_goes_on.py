@@ -130,11 +130,11 @@ def test_sources_that_have_not_changed_are_not_read_again(three_sources: Site, c
     site.pages["/sitemap.xml"].etag = '"index"'
     assert crawl().summary == "Fjordbladet: 4 stored, 0 known, 0 failed\n"
     # The index is read to find its sitemap, and the second section page is not asked for.
-    assert crawl().summary == "Fjordbladet: 0 stored, 0 known, 3 sources unchanged, 0 failed\n"
+    assert crawl().summary == "Fjordbladet: 0 stored, 0 known, 3 unchanged, 0 failed\n"
     assert (site.requests["/sitemap.xml"], site.requests["/news.xml.gz"], site.requests["/news?p=2"]) == (2, 2, 1)
     site.add("/2024/05/new", article_page("New", HERRING))
     site.add("/feed", rss(f"{site.url}/2024/05/new", f"{site.url}/2024/05/ferry"), "application/rss+xml")
-    assert crawl().summary == "Fjordbladet: 1 stored, 1 known, 2 sources unchanged, 0 failed\n"
+    assert crawl().summary == "Fjordbladet: 1 stored, 1 known, 2 unchanged, 0 failed\n"
     # With another pattern, the same pages may have other articles.
     Newspaper.objects.update(article_url_pattern="/about")
     assert crawl().summary.startswith("Fjordbladet: 1 stored, ")
@@ -146,7 +146,7 @@ def test_last_modified_is_asked_for_too_and_fresh_forgets_it(site: Site, crawl: 
     site.pages["/feed"].last_modified = "Fri, 03 May 2024 08:00:00 GMT"
     newspaper(site, feed=["/feed"])
     crawl()
-    assert crawl().summary == "Fjordbladet: 0 stored, 0 known, 1 sources unchanged, 0 failed\n"
+    assert crawl().summary == "Fjordbladet: 0 stored, 0 known, 1 unchanged, 0 failed\n"
     assert crawl("--fresh").summary == "Fjordbladet: 0 stored, 1 known, 0 failed\n"
 
 

@@ -168,4 +168,4 @@ def _explained(jobs: list[Job]) -> Iterator[str]:
         yield f"{name}: {reason.meaning} {reason.remedy}".rstrip()
 
 
-_SELDOM = {"unchanged": "sources unchanged", "refused_earlier": "refused earlier"}
+_SELDOM = {"unchanged": "unchanged", "refused_earlier": "refused earlier"}
