@@ -64,6 +64,8 @@ class ArticlePipeline:
 
 def _incoming(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
     """Return what to store; raise ExtractionError if neither page nor source knows a day that can be."""
+    if article.date is None and article.date_doubt and page.link.published is None:
+        raise ExtractionError("date out of range")  # the page named a day, which cannot be
     day, doubt = judge_day(article.date, page.link.published, datetime.datetime.now(datetime.UTC).date())
     details = extracted_details(article)
     doubts = "; ".join(filter(None, [details.date_doubt, doubt]))

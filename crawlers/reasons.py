@@ -95,7 +95,7 @@ REASONS = {
         Reason("empty page", "The page has nothing on it."),
         Reason("no article text", "The page holds no text that could be an article.", _LOOK),
         Reason("no publication date", "Neither the page nor its feed tells the day.", _LOOK),
-        Reason("date out of range", "The page's day is in the future, and no feed gives another.", _LOOK),
+        Reason("date out of range", "The page's day cannot be, and no feed gives another.", _LOOK),
         Reason("cannot be stored", "The article breaks a bound of the store, which the detail names.", _LOOK),
         Reason("no article", "The page holds no article, as the detail says.", _LOOK),
         Reason(
