@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sentencex import segment
 
+from articles.normalization.sentences import sentences_of
 from articles.normalization.text import normalize_text
 from dedup.shingles import IntArray, Ragged, distinct
 from dedup.sketches import TOLERANCE
 
 Weights = npt.NDArray[np.float32]
 
-_PARAGRAPH_BREAK = re.compile(r"\n\s*\n")
-# One set of rules for all languages, which know the sentence ends of all scripts: a copy is divided where its
-# original is, and a needless division at "z. B." is in both of them.
-_RULES = "en"
-# A longer paragraph is divided here: the time of sentencex grows with the square of the quotes left open
-# in a paragraph (9 s for 200,000 of them, 0.02 s for this many).
-_LONGEST_PARAGRAPH = 10_000
 # What a sentence weighs: its length over that of a common one, more with a name, within bounds.
 _COMMON_LENGTH = 100
 _LONGEST_COUNTED = 200
@@ -62,22 +54,6 @@ class _Occurrences(NamedTuple):
     owners: IntArray
     weights: npt.NDArray[np.float64]
     followers: IntArray  # ... and how many texts further on have the same sentence
-
-
-def sentences_of(text: str) -> list[str]:
-    """Return the sentences of a text in order, with single blanks within and none around.
-
-    A blank line ends a sentence, a single line break does not: some newspapers wrap their lines.
-    """
-    # Other white space than blanks goes first: sentencex 1.0.32 fails on U+2028 behind an initial.
-    paragraphs = (" ".join(part.split()) for part in _PARAGRAPH_BREAK.split(text))
-    return [
-        stripped
-        for paragraph in paragraphs
-        for start in range(0, len(paragraph), _LONGEST_PARAGRAPH)
-        for sentence in segment(_RULES, paragraph[start : start + _LONGEST_PARAGRAPH])
-        if (stripped := sentence.strip())
-    ]
 
 
 def sentence_sets(texts: Sequence[str], *, minimum_characters: int, weighted: bool) -> SentenceSets:

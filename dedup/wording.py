@@ -19,7 +19,7 @@ import numpy as np
 import regex
 from babel import Locale, UnknownLocaleError
 
-from dedup.sentences import sentences_of
+from articles.normalization.sentences import sentences_of
 from dedup.shingles import IntArray, distinct
 
 # Words in a shingle. Of 3 to 6, four and five part the labelled news pairs best; four also serve short texts.
