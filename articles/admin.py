@@ -9,13 +9,17 @@ from django.contrib import admin, messages
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.forms import SimpleArrayField
 from django.db import models
+from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 
 from articles.habits import learn_habits
 from articles.ingest import writing
-from articles.models import Article, ArticleURL, LearntParameter, Newspaper
+from articles.models import Article, ArticleURL, LearntParameter, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.renewal import mark_outdated
 from articles.url_guard import renew_forms_with
+from articles.whitelist import WhitelistError, end_whitelisting, whitelist_sentence
 
 # What is left out of headlines depends on these.
 _AFFIX_FIELDS = {"name", "title_affixes", "refused_affixes"}
@@ -141,3 +145,56 @@ class ArticleURLAdmin(ReadOnlyAdmin):
     list_select_related = ["article"]
     search_fields = ["url"]
     show_full_result_count = False
+
+
+@admin.register(RepeatedSentence)
+class RepeatedSentenceAdmin(ReadOnlyAdmin):
+    """What newspapers repeat, week by week. What is whitelisted here is kept from the next `find_boilerplate` on."""
+
+    list_display = ["sentence", "newspaper", "week", "articles", "kind", "first_article"]
+    list_filter = ["kind", "newspaper"]
+    list_select_related = ["newspaper"]
+    search_fields = ["sentence"]
+    date_hierarchy = "week"
+    show_full_result_count = False
+    actions = ["whitelist", "end_whitelisting"]
+
+    @admin.display(description="First article")
+    def first_article(self, row: RepeatedSentence) -> str:
+        """Link to the first article that has it."""
+        number = row.article_ids[0]
+        return format_html('<a href="{}">{}</a>', reverse("admin:articles_article_change", args=[number]), number)
+
+    def has_whitelist_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("articles.add_whitelistedsentence")
+
+    @admin.action(description="Whitelist: keep these sentences", permissions=["whitelist"])
+    def whitelist(self, request: HttpRequest, rows: QuerySet[RepeatedSentence]) -> None:
+        """Whitelist the sentences chosen, each in its newspaper."""
+        self._each(request, rows, whitelist_sentence, "Whitelisted")
+
+    @admin.action(description="Take these sentences off the whitelist", permissions=["whitelist"])
+    def end_whitelisting(self, request: HttpRequest, rows: QuerySet[RepeatedSentence]) -> None:
+        """Take the sentences chosen off the whitelist."""
+        self._each(request, rows, end_whitelisting, "Taken off the whitelist")
+
+    def _each(self, request: HttpRequest, rows: QuerySet[RepeatedSentence], act: Any, done: str) -> None:
+        sentences = rows.order_by().values_list("newspaper", "digest").distinct()
+        passed_over = 0
+        for newspaper, digest in sentences:
+            try:
+                act(newspaper, digest, user=request.user)
+            except WhitelistError:
+                passed_over += 1
+        so_before = f"; so before: {passed_over:,}" if passed_over else ""
+        self.message_user(request, f"{done}: {len(sentences) - passed_over:,} sentences{so_before}.", messages.SUCCESS)
+
+
+@admin.register(WhitelistedSentence)
+class WhitelistedSentenceAdmin(ReadOnlyAdmin):
+    """Sentences that editors keep."""
+
+    list_display = ["sentence", "newspaper", "whitelisted_by", "whitelisted_at"]
+    list_filter = ["newspaper"]
+    list_select_related = ["newspaper", "whitelisted_by"]
+    search_fields = ["sentence"]

@@ -42,6 +42,7 @@ from articles.normalization import (
     unwrap_url,
     url_key,
 )
+from articles.querysets import LONG_TEXTS
 from articles.url_guard import learn_parameters
 
 # One writer at a time, so that two who bring the same URL end with one article. Arbitrary, but fixed.
@@ -282,7 +283,7 @@ def _attach(new_urls: Sequence[tuple[UUID, SeenURL, Article]]) -> None:
 def _owners(keys: Collection[UUID]) -> dict[UUID, Article]:
     """Return the stored article that each of these URLs belongs to."""
     rows = ArticleURL.objects.filter(key__in=keys).select_related("article")
-    rows = rows.defer("article__content", "article__normalized_text")
+    rows = rows.defer(*(f"article__{name}" for name in LONG_TEXTS if name != "normalized_title"))
     return {row.key: row.article for row in rows}
 
 

@@ -1,11 +1,13 @@
 """Newspapers, their articles, and every URL under which an article was seen."""
 
 import pgtrigger
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import URLValidator
 from django.db import models
 from django.db.models.functions import MD5
 
+from articles.boilerplate import Kind
 from articles.querysets import ArticleQuerySet
 
 _URL = URLValidator(schemes=["http", "https"])
@@ -83,7 +85,8 @@ class Newspaper(models.Model):
 class Article(models.Model):
     """One article as it was first stored, and never deleted.
 
-    articles/ingest.py alone stores articles, and articles/renewal.py alone brings stored ones up to date.
+    articles/ingest.py alone stores articles, articles/renewal.py alone brings stored ones up to date, and
+    articles/repeats.py alone marks their boilerplate, which changes nothing of what was stored.
     """
 
     class DateSource(models.TextChoices):
@@ -119,6 +122,21 @@ class Article(models.Model):
     extractor_version = models.PositiveSmallIntegerField(
         default=0, editable=False, help_text="Of the extraction that its text comes from; 0 for imported texts."
     )
+    boilerplate = models.JSONField(
+        default=list,
+        db_default=[],
+        editable=False,
+        help_text="Stretches of the content that are boilerplate: start, end, and whether story mode keeps them here.",
+    )
+    # An empty text is what an article of nothing but boilerplate has.
+    story_text = models.TextField(  # noqa: DJ001
+        null=True, editable=False, help_text="The normalised text without what story mode removes; none if that is all."
+    )
+    story_digest = models.UUIDField(null=True, editable=False, help_text="Of story_text; none if that is empty.")
+    topic_text = models.TextField(  # noqa: DJ001
+        null=True, editable=False, help_text="The normalised text without any boilerplate; none if that is all."
+    )
+    topic_digest = models.UUIDField(null=True, editable=False, help_text="Of topic_text; none if that is empty.")
     revision = models.BigIntegerField(
         default=0,
         editable=False,
@@ -143,9 +161,24 @@ class Article(models.Model):
                 when=pgtrigger.Before,
                 operation=pgtrigger.Insert
                 | pgtrigger.UpdateOf(  # type: ignore[no-untyped-call]
-                    "newspaper_id", "date", "content", "normalized_title", "normalized_text"
+                    "newspaper_id",
+                    "date",
+                    "content",
+                    "normalized_title",
+                    "normalized_text",
+                    "story_text",
+                    "topic_text",
                 ),
                 func="NEW.revision = nextval('articles_article_revision'); RETURN NEW;",
+            ),
+            # Marks are places in one text; another text has none until its week is looked at again.
+            pgtrigger.Trigger(
+                name="boilerplate",
+                when=pgtrigger.Before,
+                operation=pgtrigger.UpdateOf("content", "normalized_text"),  # type: ignore[no-untyped-call]
+                condition=pgtrigger.AnyChange("content", "normalized_text"),
+                func="NEW.boilerplate = '[]'; NEW.story_text = NULL; NEW.story_digest = NULL; "
+                "NEW.topic_text = NULL; NEW.topic_digest = NULL; RETURN NEW;",
             ),
         ]
 
@@ -208,3 +241,61 @@ class ArticlePage(models.Model):
 
     def __str__(self) -> str:
         return self.url
+
+
+class BoilerplateWeek(models.Model):
+    """What the boilerplate of a newspaper's week was found in: it is looked for again when that changes."""
+
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="+")
+    week = models.DateField(help_text="Its Monday.")
+    fingerprint = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["newspaper", "week"], name="one_row_a_week")]
+
+    def __str__(self) -> str:
+        return f"{self.newspaper}, week of {self.week}"
+
+
+class RepeatedSentence(models.Model):
+    """A sentence that several different articles of a newspaper's week have. Kept by articles/repeats.py."""
+
+    class Kind(models.TextChoices):
+        """What it is, or why it is no boilerplate."""
+
+        BOILERPLATE = Kind.BOILERPLATE.value, "boilerplate"
+        QUOTATION = Kind.QUOTATION.value, "quotation"
+        WHITELISTED = Kind.WHITELISTED.value, "whitelisted"
+
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="repeated_sentences")
+    week = models.DateField(help_text="Its Monday.")
+    digest = models.UUIDField(help_text="Of the normalised sentence.")
+    sentence = models.TextField(help_text="As its first article has it.")
+    kind = models.CharField(max_length=11, choices=Kind.choices)
+    articles = models.PositiveIntegerField(help_text="Articles of the week that have it.")
+    article_ids = ArrayField(models.BigIntegerField(), help_text="These articles, the first one first.")
+
+    class Meta:
+        ordering = ["-week", "-articles", "id"]
+        constraints = [models.UniqueConstraint(fields=["newspaper", "week", "digest"], name="one_row_a_sentence")]
+        indexes = [models.Index(fields=["newspaper", "digest"], name="repeated_sentence")]
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+class WhitelistedSentence(models.Model):
+    """A sentence that an editor wants kept in a newspaper's articles, however often it stands there."""
+
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="whitelisted_sentences")
+    digest = models.UUIDField(help_text="Of the normalised sentence.")
+    sentence = models.TextField()
+    whitelisted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    whitelisted_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-whitelisted_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["newspaper", "digest"], name="whitelisted_once")]
+
+    def __str__(self) -> str:
+        return self.sentence

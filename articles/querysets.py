@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from articles.models import Article  # noqa: F401 - the base class names it in a string
 
 
+# What no list of articles needs.
+LONG_TEXTS = ("content", "normalized_text", "normalized_title", "story_text", "topic_text", "boilerplate")
+
+
 class ArticleQuerySet(models.QuerySet["Article"]):
     """Articles."""
 
@@ -24,4 +28,4 @@ class ArticleQuerySet(models.QuerySet["Article"]):
 
     def without_texts(self) -> ArticleQuerySet:
         """Return the same articles without loading their long texts."""
-        return self.defer("content", "normalized_text", "normalized_title")
+        return self.defer(*LONG_TEXTS)

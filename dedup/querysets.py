@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from django.db import models
 from django.db.models import Q
 
+from articles.querysets import LONG_TEXTS
+
 if TYPE_CHECKING:
     from dedup.models import (  # noqa: F401 - the base classes name some of them in strings
         Cluster,
@@ -26,8 +28,7 @@ class PairQuerySet(models.QuerySet["Pair"]):
 
     def with_articles(self) -> PairQuerySet:
         """Return the same pairs with what a list shows of their articles, and without the long texts."""
-        heavy = ("content", "normalized_text", "normalized_title")
-        deferred = [f"{side}__{name}" for side in ("left", "right") for name in heavy]
+        deferred = [f"{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
         return self.select_related("left__newspaper", "right__newspaper").defer(*deferred)
 
 
@@ -36,9 +37,7 @@ class ClusterQuerySet(models.QuerySet["Cluster"]):
 
     def with_kept(self) -> ClusterQuerySet:
         """Return the same clusters with their kept article, without its long texts."""
-        return self.select_related("kept__newspaper").defer(
-            "kept__content", "kept__normalized_text", "kept__normalized_title"
-        )
+        return self.select_related("kept__newspaper").defer(*(f"kept__{name}" for name in LONG_TEXTS))
 
 
 class EvidenceQuerySet(models.QuerySet["Evidence"]):

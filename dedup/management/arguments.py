@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 
 from articles.models import Newspaper
 from dedup.scope import ScopeError
-
-
-def day(text: str) -> date:
-    """Return the day; for argparse."""
-    return date.fromisoformat(text)
-
-
-day.__name__ = "day (YYYY-MM-DD)"  # argparse names it in its message
 
 
 def newspaper_ids(names: Sequence[str] | None) -> tuple[int, ...] | None:

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from articles.querysets import LONG_TEXTS
 from dedup import review
 from dedup.filters import DecisionFilter
 from dedup.forms import NoteForm
@@ -20,7 +21,7 @@ def history(request: HttpRequest) -> HttpResponse:
     every = (
         with_actors(Decision.objects.all())
         .select_related("pair__left", "pair__right")
-        .defer(*(f"pair__{side}__{text}" for side in ("left", "right") for text in ("content", "normalized_text")))
+        .defer(*(f"pair__{side}__{text}" for side in ("left", "right") for text in LONG_TEXTS))
     )
     filterset = DecisionFilter(request.GET, every)
     page = page_of(filterset.qs.order_by("-id"), request.GET.get("page"))

@@ -16,6 +16,7 @@ from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
+from articles.querysets import LONG_TEXTS
 from dedup.models import Decision
 from dedup.review import MAX_NOTE_CHARACTERS, ReviewError
 
@@ -29,7 +30,9 @@ class EditorRequest(HttpRequest):
     user: User
 
 
-def decision_view(address: Callable[..., str]) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+def decision_view(
+    address: Callable[..., str], *, permission: str = DECIDE
+) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
     """Make a view that takes a decision: POST only (405), and only from those who may decide (403).
 
     `address` returns the address of the page that has the form. A GET goes there: so does a browser whose session
@@ -37,10 +40,10 @@ def decision_view(address: Callable[..., str]) -> Callable[[Callable[..., HttpRe
     """
 
     def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-        guarded = require_POST(permission_required(DECIDE, raise_exception=True)(view))
+        guarded = require_POST(permission_required(permission, raise_exception=True)(view))
 
         @wraps(view)
-        def answer(request: EditorRequest, **numbers: int) -> HttpResponse:
+        def answer(request: EditorRequest, **numbers: Any) -> HttpResponse:
             if request.method == "GET":
                 messages.warning(request, "Nothing was decided: you had to log in first.")
                 return redirect(address(request, **numbers))
@@ -94,7 +97,7 @@ def with_actors(decisions: QuerySet[Decision]) -> QuerySet[Decision]:
     A list that names the pair too has to add it.
     """
     rows = decisions.select_related("decided_by", "article", "undone_by__decided_by")
-    return rows.defer("article__content", "article__normalized_text")
+    return rows.defer(*(f"article__{name}" for name in LONG_TEXTS))
 
 
 def values_of(form: Form) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class RenewingCommand(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="say how many articles are outdated, change nothing")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        newspapers = _newspapers(options["newspapers"])
+        newspapers = newspapers_named(options["newspapers"])
         if not options["dry_run"]:
             self.prepare(newspapers)
         outdated = self.outdated(newspapers).count()
@@ -86,7 +86,8 @@ class RenewingCommand(BaseCommand):
                 self.stderr.write(f"{count:>9,}  {reason}")
 
 
-def _newspapers(names: Sequence[str]) -> list[Newspaper] | None:
+def newspapers_named(names: Sequence[str]) -> list[Newspaper] | None:
+    """Return the newspapers of these names; None, which is all of them, for none. Raises CommandError."""
     if not names:
         return None
     found = list(Newspaper.objects.filter(name__in=names))

@@ -14,9 +14,10 @@ from rich.table import Column, Table
 
 from articles.importing import Row
 from articles.incoming import IncomingArticle
+from articles.management.arguments import day
 from articles.management.files import source_named
 from dedup.exact_copies import ExactCopies, Form, exact_copies, exact_copies_in
-from dedup.management.arguments import day, newspaper_ids
+from dedup.management.arguments import newspaper_ids
 from dedup.scope import Scope, ScopeError
 
 USAGE = 2

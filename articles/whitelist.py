@@ -1,0 +1,69 @@
+"""The writer of the whitelist: an editor says that a sentence is no boilerplate, and may take that back.
+
+The next `find_boilerplate`, or the next run that compares texts without boilerplate, looks at the newspaper's weeks
+again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.admin.models import ADDITION, DELETION, LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.db import transaction
+from django.db.models import QuerySet
+
+from articles.models import RepeatedSentence, WhitelistedSentence
+
+WHITELISTED = "whitelisted it"
+ENDED = "took it off the whitelist"
+
+
+class WhitelistError(ValueError):
+    """A sentence that cannot be whitelisted, or is not; the message is for the editor."""
+
+
+def whitelist_sentence(newspaper_id: int, digest: UUID, *, user: Any) -> None:
+    """Have a sentence kept in all articles of a newspaper. Raises WhitelistError."""
+    found = RepeatedSentence.objects.filter(newspaper_id=newspaper_id, digest=digest).first()
+    if found is None:
+        raise WhitelistError("This sentence is repeated in no week any more; there is nothing to keep.")
+    with transaction.atomic():
+        row, created = WhitelistedSentence.objects.select_related("whitelisted_by").get_or_create(
+            newspaper_id=newspaper_id, digest=digest, defaults={"sentence": found.sentence, "whitelisted_by": user}
+        )
+        if not created:
+            raise WhitelistError(f"{row.whitelisted_by} has whitelisted it before, on {row.whitelisted_at:%Y-%m-%d}.")
+        _log(row, ADDITION, WHITELISTED, user)
+
+
+def end_whitelisting(newspaper_id: int, digest: UUID, *, user: Any) -> None:
+    """Let a sentence be boilerplate again where it is repeated. Raises WhitelistError."""
+    with transaction.atomic():
+        row = WhitelistedSentence.objects.select_for_update().filter(newspaper_id=newspaper_id, digest=digest).first()
+        if row is None:
+            raise WhitelistError("This sentence is not whitelisted; somebody else has taken it off.")
+        _log(row, DELETION, ENDED, user)
+        row.delete()
+
+
+def history_of(newspaper_id: int, digest: UUID) -> QuerySet[LogEntry]:
+    """Return who whitelisted a sentence and who took that back, the latest first."""
+    entries = LogEntry.objects.filter(content_type=_content_type(), object_id=f"{newspaper_id} {digest}")
+    return entries.select_related("user").order_by("-pk")
+
+
+def _log(row: WhitelistedSentence, flag: int, act: str, user: Any) -> None:
+    LogEntry.objects.create(
+        user=user,
+        content_type=_content_type(),
+        object_id=f"{row.newspaper_id} {row.digest}",
+        object_repr=row.sentence[:200],
+        action_flag=flag,
+        change_message=act,
+    )
+
+
+def _content_type() -> ContentType:
+    return ContentType.objects.get_for_model(WhitelistedSentence)
