@@ -16,13 +16,16 @@ from dedup.passes import PASSES
 from dedup.passes.base import Setting, settings_of
 from dedup.profiles import ProfileError, configs_of
 
+# The fields of a profile that are no settings of a pass.
+_PLAIN = ("name", "is_default", "versions_join", "boilerplate", "nightly_at")
+
 
 class ProfileForm(forms.ModelForm[Profile]):
     """A form whose fields are generated from the declared settings of every pass."""
 
     class Meta:
         model = Profile
-        fields = ("name", "is_default", "versions_join", "nightly_at")
+        fields = _PLAIN
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -77,11 +80,11 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
     """Windows, thresholds and passes, with their ranges."""
 
     form = ProfileForm
-    list_display = ("name", "is_default", "nightly_at", "updated_at")
+    list_display = ("name", "is_default", "boilerplate", "nightly_at", "updated_at")
 
     def get_fieldsets(self, request: HttpRequest, obj: Profile | None = None) -> Any:
         """Show a box for each pass."""
-        boxes: list[Any] = [(None, {"fields": ("name", "is_default", "versions_join", "nightly_at")})]
+        boxes: list[Any] = [(None, {"fields": _PLAIN})]
         for name, each in PASSES.items():
             fields = [f"{name}__{setting}" for setting in settings_of(each.config_class)]
             boxes.append((f"{each.label} ({name})", {"fields": fields, "description": type(each).__doc__}))
@@ -89,7 +92,7 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the generated form; its extra fields are no fields of the model."""
-        kwargs["fields"] = ("name", "is_default", "versions_join", "nightly_at")
+        kwargs["fields"] = _PLAIN
         return super().get_form(request, obj, change=change, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Profile, form: Any, change: Any) -> None:

@@ -13,6 +13,7 @@ from django.db.models import Count
 
 from articles.models import Article
 from dedup.models import Evidence
+from dedup.passes.grouping import with_compared
 from dedup.passes.trigram import TrigramConfig, TrigramPass
 from dedup.scope import Scope
 
@@ -20,10 +21,11 @@ Pairs = dict[tuple[int, int], float]
 
 # The join of the Skoli study: every pair of the window is scored by PostgreSQL, then filtered. Of a pair, the later
 # article is of the day. MATERIALIZED, or the planner would score each pair again for the comparison.
-_PLAIN_JOIN_SQL = """
+_PLAIN_JOIN_SQL = with_compared(
+    """
 WITH scored AS MATERIALIZED (
     SELECT least(a.id, b.id) AS left_id, greatest(a.id, b.id) AS right_id,
-           similarity(left(a.normalized_text, %(prefix)s), left(b.normalized_text, %(prefix)s)) AS score
+           similarity(left({a.text}, %(prefix)s), left({b.text}, %(prefix)s)) AS score
     FROM articles_article AS a
     JOIN articles_article AS b ON b.date = %(day)s AND a.date BETWEEN b.date - %(day_window)s AND b.date
     WHERE (a.date < b.date OR a.id < b.id)
@@ -34,7 +36,10 @@ WITH scored AS MATERIALIZED (
 SELECT left_id, right_id, score
 FROM scored
 WHERE score >= %(threshold)s::float4
-"""
+""",
+    "a",
+    "b",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,7 @@ def _plain_join(day: datetime.date, config: TrigramConfig, scope: Scope) -> Pair
         "prefix": config.prefix,
         "threshold": config.threshold,
         "newspaper_ids": newspaper_ids,
+        "boilerplate": scope.boilerplate.value,
     }
     with connection.cursor() as cursor:
         cursor.execute(_PLAIN_JOIN_SQL, parameters)

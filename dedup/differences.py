@@ -33,6 +33,7 @@ class Segment:
 
     kind: Kind
     text: str
+    boilerplate: bool = False  # see dedup/muting.py
 
 
 @dataclass(frozen=True, slots=True)

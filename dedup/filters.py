@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any, ClassVar
 
 import django_filters as filters
@@ -10,7 +11,8 @@ from django.contrib.auth import get_user_model
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Abs
 
-from articles.models import Article, Newspaper
+from articles.boilerplate import monday_of
+from articles.models import Article, Newspaper, RepeatedSentence
 from dedup.models import Cluster, Decision, Evidence, Pair, Series, Verdict
 from dedup.passes import PASSES
 from dedup.series_rules import both_of
@@ -272,6 +274,36 @@ class SeriesFilter(_Set):
 
     def by_rule(self, queryset: QuerySet[Series], _name: str, value: str) -> QuerySet[Series]:
         return queryset.filter(ruled_at__isnull=value == "no")
+
+
+class BoilerplateFilter(_Set):
+    """Which repeated sentences."""
+
+    newspaper = filters.ModelChoiceFilter(queryset=_newspapers, label="Newspaper", empty_label="any newspaper")
+    week = filters.DateFilter(method="by_week", label="Week of this day", widget=DayInput())
+    sentence = filters.CharFilter(
+        field_name="sentence", lookup_expr="icontains", label="Words in the sentence", max_length=200
+    )
+    kind = filters.ChoiceFilter(
+        method=_kept_by_whole,
+        choices=[(kind.value, f"kept: {kind.label}") for kind in list(RepeatedSentence.Kind)[1:]],
+        label="What it is",
+        empty_label="boilerplate",
+    )
+
+    class Meta:
+        model = RepeatedSentence
+        fields: ClassVar[list[str]] = []
+
+    def filter_queryset(self, queryset: QuerySet[RepeatedSentence]) -> QuerySet[RepeatedSentence]:
+        """Return the sentences that pass the filter: boilerplate, unless another kind is chosen."""
+        kind = self.form.cleaned_data.get("kind") or RepeatedSentence.Kind.BOILERPLATE
+        return super().filter_queryset(queryset).filter(kind=kind)
+
+    def by_week(
+        self, queryset: QuerySet[RepeatedSentence], _name: str, value: datetime.date
+    ) -> QuerySet[RepeatedSentence]:
+        return queryset.filter(week=monday_of(value))
 
 
 class ArticleFilter(_Set):

@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
+from articles.boilerplate import Mode, without_boilerplate
 from articles.models import Article
 from articles.normalization import plain_title
 from dedup.comparison import Comparison, compare
 from dedup.features import features_of
 from dedup.headlines import AFFIX_COLUMNS, RULE_REASON
 from dedup.links import lock_review
-from dedup.models import FittedModel, HeadlineForm, JudgedMonth, Series
+from dedup.models import DetectionRun, FittedModel, HeadlineForm, JudgedMonth, Series
 from dedup.series import NO_HABITS, SERIES_DAYS, HeadlineSeries, habits_of
 from dedup.series import Series as KnownSeries
 from dedup.types import Kind
@@ -35,6 +36,7 @@ from dedup.wording import ArticleText, PreparedArticle, Preparer
 
 # Grows with every change of what the comparison of two articles says: all pairs are judged anew.
 COMPARISON_VERSION = 1
+NOTHING_LEFT = "One of the two has no text beside boilerplate: nothing is left to compare."
 # How many days around a month its newspapers' habits are learnt from; from articles of pairs that are so near to each
 # other, because what repeats after weeks is already rare; and from how many articles at most.
 HABIT_DAYS = 21
@@ -108,6 +110,7 @@ class MonthTask:
     model: str  # as dump_model writes it
     versions_join: bool
     fingerprint: str
+    boilerplate: Mode = Mode.KEEP
 
 
 class _Pair(NamedTuple):
@@ -123,7 +126,7 @@ def model_in_use() -> VerdictModel:
     return load_model(fitted.content) if fitted else default_model()
 
 
-def months_to_judge(*, versions_join: bool) -> list[MonthTask]:
+def months_to_judge(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> list[MonthTask]:
     """Return the months of which something has changed that their verdicts rest on, in order."""
     articles, pairs = _facts()
     model = dump_model(model_in_use())
@@ -136,6 +139,7 @@ def months_to_judge(*, versions_join: bool) -> list[MonthTask]:
             COMPARISON_VERSION,
             model,
             versions_join,
+            boilerplate,
             [
                 (rule.newspaper_id, rule.form)
                 for rule in rules
@@ -147,7 +151,7 @@ def months_to_judge(*, versions_join: bool) -> list[MonthTask]:
         fingerprint = hashlib.sha256(json.dumps(rests_on).encode()).hexdigest()
         if known.get(first_day) != fingerprint:
             count = sum(facts[0] for day, facts in pairs.items() if first_day <= day <= last_day)
-            tasks.append(MonthTask(first_day, last_day, count, model, versions_join, fingerprint))
+            tasks.append(MonthTask(first_day, last_day, count, model, versions_join, fingerprint, boilerplate))
     return tasks
 
 
@@ -179,8 +183,8 @@ def judge_month(task: MonthTask, on_judged: Callable[[int], None]) -> int:
 def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[float, ...]]:
     """Return the features of pairs of stored articles, whether or not a pass proposes them.
 
-    Each is compared with what is known of the month of its later article, as judge_month does. Pairs of articles that
-    have been stored since the last run are left out.
+    Each is compared with what is known of the month of its later article, as judge_month did it in the last run. Pairs
+    of articles that have been stored since then are left out.
     """
     seen = HeadlineForm.objects.filter(pk__in={end for pair in ends for end in pair})
     days = dict(seen.values_list("pk", "date"))
@@ -188,11 +192,16 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
     for left, right in sorted(each for each in ends if days.keys() >= set(each)):
         months[max(days[left], days[right]).replace(day=1)].append(_Pair(0, left, right, 0))
     model = dump_model(default_model())
+    last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    boilerplate = last.boilerplate if last else Mode.KEEP
     found: dict[tuple[int, int], tuple[float, ...]] = {}
     with _without_collector():
         for first_day, pairs in sorted(months.items()):
             last_day = _next_month(first_day) - datetime.timedelta(days=1)
-            court = _Court(MonthTask(first_day, last_day, len(pairs), model, versions_join=False, fingerprint=""))
+            task = MonthTask(
+                first_day, last_day, len(pairs), model, versions_join=False, fingerprint="", boilerplate=boilerplate
+            )
+            court = _Court(task)
             for start in range(0, len(pairs), _PAIRS_AT_ONCE):
                 compared = court.comparisons(pairs[start : start + _PAIRS_AT_ONCE])
                 found.update(((pair.left, pair.right), features_of(each)) for pair, _, _, each in compared)
@@ -218,15 +227,19 @@ class _Shelf:
     def __init__(self) -> None:
         self._preparer = Preparer()
         self._articles: OrderedDict[int, _Prepared] = OrderedDict()
+        self._boilerplate = Mode.KEEP
 
-    def fetch(self, wanted: set[int]) -> dict[int, _Prepared]:
-        """Return these articles."""
+    def fetch(self, wanted: set[int], boilerplate: Mode) -> dict[int, _Prepared]:
+        """Return these articles, with their boilerplate or without."""
+        if self._boilerplate is not boilerplate:
+            self.clear()
+            self._boilerplate = boilerplate
         current = dict(Article.objects.filter(pk__in=wanted & self._articles.keys()).values_list("pk", "revision"))
         fresh = {pk for pk, revision in current.items() if self._articles[pk].revision == revision}
         for known in fresh:
             self._articles.move_to_end(known)
         missing = Article.objects.filter(pk__in=wanted - fresh).select_related("newspaper", "headline_form")
-        columns = ("date", "headline", "content", "revision", *AFFIX_COLUMNS)
+        columns = ("date", "headline", "content", "boilerplate", "revision", *AFFIX_COLUMNS)
         for article in missing.only(*columns, "headline_form__form"):
             self._articles[article.pk] = self._prepared(article)
             self._articles.move_to_end(article.pk)
@@ -243,7 +256,8 @@ class _Shelf:
         if self._preparer.known_words > _KNOWN_WORDS:
             self._preparer = Preparer()
         headline = plain_title(article.headline, article.newspaper.affixes)
-        text = ArticleText(article.newspaper_id, article.date, headline, article.content)
+        content = without_boilerplate(article.content, article.boilerplate, self._boilerplate)
+        text = ArticleText(article.newspaper_id, article.date, headline, content)
         return _Prepared(self._preparer.prepare(text), article.headline_form.form, article.revision)
 
 
@@ -270,7 +284,7 @@ class _Court:
 
     def comparisons(self, pairs: Sequence[_Pair]) -> Iterator[tuple[_Pair, _Prepared, _Prepared, Comparison]]:
         """Yield each pair with its two articles and their full comparison."""
-        articles = _SHELF.fetch({article for pair in pairs for article in (pair.left, pair.right)})
+        articles = self._fetch({article for pair in pairs for article in (pair.left, pair.right)})
         for pair in pairs:
             left, right = articles[pair.left], articles[pair.right]
             yield pair, left, right, compare(left.article, right.article, self._series_of(left), self._series_of(right))
@@ -280,6 +294,8 @@ class _Court:
         series = (left.article.newspaper, left.form)
         if series == (right.article.newspaper, right.form) and series in self._rules:
             return Verdict(Kind.TEMPLATE, 1.0, 0.0, (RULE_REASON, *verdict.reasons))
+        if self._task.boilerplate is not Mode.KEEP and not (left.article.words and right.article.words):
+            return Verdict(Kind.SIMILAR, 1.0, 0.0, (NOTHING_LEFT, *verdict.reasons))
         if leftover:
             found = f"One newspaper has this text under {leftover} headlines: it is what was left of unlike articles."
             return Verdict(Kind.SIMILAR, 1.0, 0.0, (found, *verdict.reasons))
@@ -297,7 +313,10 @@ class _Court:
             cursor.execute(_HABITUAL_SQL, {**bounds, "most": _HABIT_ARTICLES, "near": _NEAR_DAYS})
             ids = [row[0] for row in cursor]
         for start in range(0, len(ids), _PAIRS_AT_ONCE):
-            yield from (each.article for each in _SHELF.fetch(set(ids[start : start + _PAIRS_AT_ONCE])).values())
+            yield from (each.article for each in self._fetch(set(ids[start : start + _PAIRS_AT_ONCE])).values())
+
+    def _fetch(self, wanted: set[int]) -> dict[int, _Prepared]:
+        return _SHELF.fetch(wanted, self._task.boilerplate)
 
 
 def _forms_around(task: MonthTask) -> Iterator[tuple[int, datetime.date, str]]:

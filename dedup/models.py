@@ -10,9 +10,18 @@ from django.db.models import F, Q
 from django.db.models.functions import MD5
 from django.utils import timezone
 
+from articles.boilerplate import Mode
 from articles.models import Article
 from dedup.querysets import ClusterQuerySet, EvidenceQuerySet, PairQuerySet
 from dedup.types import Kind
+
+
+class Boilerplate(models.TextChoices):
+    """What is done with boilerplate before texts are compared."""
+
+    KEEP = Mode.KEEP.value, "kept"
+    STORY = Mode.STORY.value, "removed from all articles but the first"
+    TOPIC = Mode.TOPIC.value, "removed from all articles"
 
 
 class Profile(models.Model):
@@ -25,6 +34,13 @@ class Profile(models.Model):
         default=False,
         verbose_name="versions join clusters",
         help_text="Whether a new version of an article is in one cluster with it. Duplicates always are.",
+    )
+    boilerplate = models.CharField(
+        max_length=5,
+        choices=Boilerplate.choices,
+        default=Boilerplate.KEEP,
+        help_text="What is done with the sentences that a newspaper's articles of a week share, before texts are "
+        "compared. What was stored never changes.",
     )
     nightly_at = models.TimeField(
         null=True,
@@ -67,7 +83,7 @@ class DetectionRun(models.Model):
     profile = models.ForeignKey(Profile, null=True, on_delete=models.SET_NULL, related_name="runs")
     profile_name = models.CharField(max_length=100, blank=True)
     config = models.JSONField(help_text="The settings of every pass of this run, as they were when it began.")
-    scope = models.JSONField(help_text="since, until, newspapers, passes, newer_than: what was compared.")
+    scope = models.JSONField(help_text="since, until, newspapers, passes, newer_than, boilerplate: what was compared.")
     state = models.CharField(max_length=11, choices=State.choices, default=State.RUNNING)
     counts = models.JSONField(default=dict, help_text="Articles, pairs by pass, clusters.")
     error = models.TextField(blank=True)
@@ -82,6 +98,16 @@ class DetectionRun(models.Model):
 
     def __str__(self) -> str:
         return f"Run {self.pk}"
+
+    @property
+    def boilerplate(self) -> Mode:
+        """What it did with boilerplate."""
+        return Mode(self.scope.get("boilerplate", Mode.KEEP))
+
+    @property
+    def boilerplate_label(self) -> str:
+        """The same in words."""
+        return str(Boilerplate(self.boilerplate).label)
 
 
 class RunBlock(models.Model):

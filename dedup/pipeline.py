@@ -13,9 +13,11 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.models import Count
 from django.utils import timezone
 
+from articles.boilerplate import Mode
 from articles.ingest import newest_revision
 from articles.models import Article
 from articles.renewal import outdated_forms
+from articles.repeats import mark_week, outdated_weeks
 from dedup.clusters import rebuild_clusters
 from dedup.headlines import update_series
 from dedup.judging import judge_month, months_to_judge
@@ -25,7 +27,7 @@ from dedup.passes import PASSES
 from dedup.passes.base import PassConfig, Reach
 from dedup.profiles import Configs, enabled, snapshot
 from dedup.scope import Scope, blocks_for, blocks_of, fingerprint, window_of
-from dedup.types import VERDICTS, Candidate, Tally, Window
+from dedup.types import BOILERPLATE, VERDICTS, Candidate, Tally, Window
 from dedup.workers import execute
 
 # One run at a time on a database, whichever process it is in. Arbitrary, but fixed.
@@ -78,13 +80,21 @@ class NoProgress:
 
 
 def start_run(
-    configs: Configs, scope: Scope, *, profile: Profile | None = None, user_id: int | None = None
+    configs: Configs,
+    scope: Scope,
+    *,
+    profile: Profile | None = None,
+    user_id: int | None = None,
+    progress: Progress | None = None,
 ) -> DetectionRun:
     """Store a new run, or take up the last one where it stopped. Call inside `run_lock`.
+
+    Where texts are compared without boilerplate, it is marked first in the weeks that are outdated.
 
     A run that stopped is taken up when it was asked the same of the same articles; what it found is kept and its
     finished blocks are not repeated. Otherwise it is marked as interrupted and a new run repairs after it.
     """
+    _mark_boilerplate(scope, progress or NoProgress())
     asked_as = profile.name if profile else ""
     asked = {"config": snapshot(configs), "scope": scope.stored()}
     newest, seen = newest_revision(), fingerprint(scope)
@@ -110,6 +120,17 @@ def start_run(
         counts={"fingerprint": seen, "newest": newest},
         **asked,
     )
+
+
+def _mark_boilerplate(scope: Scope, progress: Progress) -> None:
+    """Mark the boilerplate of the scope's outdated weeks; the earliest too, because some passes compare all days."""
+    if scope.boilerplate is Mode.KEEP:
+        return
+    weeks = outdated_weeks(scope.newspaper_ids, until=scope.until)
+    progress.start(BOILERPLATE, sum(weeks.values()))
+    for week, articles in weeks.items():
+        marked = mark_week(week)
+        progress.advance(BOILERPLATE, articles, marked.sentences)
 
 
 def store_refused_run(scope: Scope, reason: str, *, profile: Profile, user_id: int | None) -> DetectionRun:
@@ -154,7 +175,7 @@ def run_detection(
         follow_scores()
         if verdicts:
             update_series()
-            _judge(run, progress, workers)
+            _judge(run, scope, progress, workers)
         contradictions = len(rebuild_clusters().contradictions)
         _finish(run, DetectionRun.State.DONE, counts=_counts(run, scope, stale, contradictions))
     except KeyboardInterrupt:
@@ -167,9 +188,10 @@ def run_detection(
         raise
 
 
-def _judge(run: DetectionRun, progress: Progress, workers: int) -> None:
+def _judge(run: DetectionRun, scope: Scope, progress: Progress, workers: int) -> None:
     """Compare in full the pairs of every month of which something has changed."""
-    months = months_to_judge(versions_join=run.profile is not None and run.profile.versions_join)
+    versions_join = run.profile is not None and run.profile.versions_join
+    months = months_to_judge(versions_join=versions_join, boilerplate=scope.boilerplate)
     pairs = sum(month.pairs for month in months)
     progress.start(VERDICTS, pairs)
     execute(

@@ -26,7 +26,7 @@ from articles.models import Article
 from dedup.audit import AuditedDay
 from dedup.models import DetectionRun, Evidence
 from dedup.reports import PassCount, label, pass_counts, run_facts
-from dedup.types import VERDICTS, Candidate
+from dedup.types import BOILERPLATE, VERDICTS, Candidate
 
 _PAIRS_AT_ONCE = 1_000
 
@@ -73,7 +73,9 @@ class RunProgress:
         self._bars.update(self._tasks[step], completed=completed, unit=self._unit(step))
 
     def _unit(self, step: str) -> str:
-        return "pairs" if step == VERDICTS else f"articles, {self._pairs[step]:,} pairs"
+        if step == VERDICTS:
+            return "pairs"
+        return f"articles, {self._pairs[step]:,} {'sentences' if step == BOILERPLATE else 'pairs'}"
 
 
 @contextmanager

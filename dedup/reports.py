@@ -7,9 +7,9 @@ from typing import Any
 
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
-from dedup.types import VERDICTS
+from dedup.types import BOILERPLATE, VERDICTS
 
-_STEPS = {VERDICTS: "Full comparison", "audit": "Audit"}
+_STEPS = {BOILERPLATE: "Boilerplate", VERDICTS: "Full comparison", "audit": "Audit"}
 # What pairs are, of all that stand, as a run counts them.
 _KINDS = {
     "duplicate": "duplicates",

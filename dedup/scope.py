@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from django.db.models import Count, Max
 
+from articles.boilerplate import Mode
 from articles.models import Article, Newspaper
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
@@ -33,7 +34,8 @@ class Scope:
     `since`, so that a run from a day on finds what a run of all would find from that day on. Both are by one
     of `newspaper_ids`. With `newer_than`, the pairs of a pass have an article of a higher revision than is given
     for it; a pass that it does not name compares all. A run of some `passes` says nothing of the others; a run of all
-    (None) says of a pass that its profile switched off that it finds nothing any more.
+    (None) says of a pass that its profile switched off that it finds nothing any more. Texts are compared with
+    their `boilerplate` or without.
     """
 
     since: datetime.date | None = None
@@ -41,6 +43,7 @@ class Scope:
     newspaper_ids: tuple[int, ...] | None = None
     passes: tuple[str, ...] | None = None
     newer_than: Mapping[str, int] | None = None
+    boilerplate: Mode = Mode.KEEP
 
     def __post_init__(self) -> None:
         if self.since and self.until and self.since > self.until:
@@ -54,6 +57,7 @@ class Scope:
             "newspapers": None if self.newspaper_ids is None else _newspaper_names(self.newspaper_ids),
             "passes": None if self.passes is None else list(self.passes),
             "newer_than": None if self.newer_than is None else dict(self.newer_than),
+            "boilerplate": self.boilerplate.value,
         }
 
     def answered(self, pass_name: str) -> dict[str, Any]:
@@ -82,11 +86,14 @@ def only_new(scope: Scope, configs: Configs) -> Scope:
     A pass is not restricted where no finished run over the whole store is known that had its settings, or where a later
     run with other settings has changed what it left.
     """
-    compared = {name: _compared_up_to(name, dataclasses.asdict(config)) for name, config in enabled(configs).items()}
+    compared = {
+        name: _compared_up_to(name, dataclasses.asdict(config), scope.boilerplate)
+        for name, config in enabled(configs).items()
+    }
     return dataclasses.replace(scope, newer_than={name: up_to for name, up_to in compared.items() if up_to is not None})
 
 
-def _compared_up_to(name: str, config: dict[str, Any]) -> int | None:
+def _compared_up_to(name: str, config: dict[str, Any], boilerplate: Mode) -> int | None:
     """Return the revision up to which all articles have been compared by this pass with these settings."""
     for run in DetectionRun.objects.order_by("-pk").only("config", "scope", "state", "counts").iterator(100):
         used = run.config.get(name, {})
@@ -95,7 +102,7 @@ def _compared_up_to(name: str, config: dict[str, Any]) -> int | None:
             if done and run.scope["passes"] is None:
                 return None  # it has marked all evidence of this pass as stale
             continue
-        if used != config:
+        if used != config or run.boilerplate is not boilerplate:
             return None
         whole = not any(run.scope[bound] for bound in ("since", "until", "newspapers"))
         if done and whole:
@@ -128,7 +135,7 @@ def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: S
 def window_of(pass_name: str, block: Block, scope: Scope) -> Window:
     """Return what a pass is asked about a block."""
     newer_than = scope.answered(pass_name)["newer_than"]
-    return Window(block.first_day, block.last_day, scope.newspaper_ids, newer_than)
+    return Window(block.first_day, block.last_day, scope.newspaper_ids, newer_than, scope.boilerplate)
 
 
 def fingerprint(scope: Scope) -> list[int]:

@@ -112,7 +112,8 @@ def _migrate() -> None:
     # Without a table of its own, migrations would look into the one on the search path after it, and do nothing.
     with connection.schema_editor() as editor:
         editor.create_model(MigrationRecorder.Migration)
-    call_command("migrate", "dedup", interactive=False, verbosity=0)
+    for label in ("articles", "dedup"):
+        call_command("migrate", label, interactive=False, verbosity=0)
 
 
 @contextmanager

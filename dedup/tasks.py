@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django_tasks import task
 
+from articles.boilerplate import Mode
 from dedup.models import Profile
 from dedup.pipeline import (
     NoProgress,
@@ -45,6 +46,7 @@ def find_duplicates_task(
         datetime.date.fromisoformat(since) if since else None,
         datetime.date.fromisoformat(until) if until else None,
         tuple(newspaper_ids) if newspaper_ids else None,
+        boilerplate=Mode(profile.boilerplate),
     )
     try:
         return _run(profile, scope, new=new, user_id=user_id)
@@ -65,7 +67,7 @@ def nightly_task(profile_id: int, due: str) -> int | None:
         return None
     schedule_nightly(profile)
     try:
-        return _run(profile, Scope(), new=True, user_id=None)
+        return _run(profile, Scope(boilerplate=Mode(profile.boilerplate)), new=True, user_id=None)
     except RunActiveError:
         _arrange(profile, timezone.now() + _LATER)
         return None

@@ -6,8 +6,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from articles.boilerplate import Mode
+
 # What the full comparison is called where the steps of a run are named, beside the passes.
 VERDICTS = "verdicts"
+# And what comes before all passes, where texts are compared without it.
+BOILERPLATE = "boilerplate"
 
 
 class Kind(StrEnum):
@@ -27,12 +31,14 @@ class Window:
     included; the other one may be older, by as many days as the pass allows. No article after `last_day` is
     looked at. Both are by one of `newspaper_ids`; None means any. With `newer_than`, pairs of which
     neither article has a higher revision are left out, where a pair depends on its two articles alone.
+    Texts are compared with their `boilerplate` or without, as it is marked; empty texts match nothing.
     """
 
     first_day: datetime.date
     last_day: datetime.date
     newspaper_ids: tuple[int, ...] | None = None
     newer_than: int | None = None
+    boilerplate: Mode = Mode.KEEP
 
     def __post_init__(self) -> None:
         if self.first_day > self.last_day:

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from dedup.views import articles, clusters, dashboard, history, pairs, runs, series
+from dedup.views import articles, boilerplate, clusters, dashboard, history, pairs, runs, series
 
 urlpatterns = [
     path("", dashboard.dashboard, name="dashboard"),
@@ -21,6 +21,14 @@ urlpatterns = [
     path("series/<int:series_id>/", series.series, name="series"),
     path("series/<int:series_id>/rule/", series.series_rule, name="series_rule"),
     path("series/<int:series_id>/end-rule/", series.series_end_rule, name="series_end_rule"),
+    path("boilerplate/", boilerplate.boilerplate_list, name="boilerplate_list"),
+    path("boilerplate/<int:newspaper_id>/<uuid:digest>/", boilerplate.boilerplate, name="boilerplate"),
+    path("boilerplate/<int:newspaper_id>/<uuid:digest>/keep/", boilerplate.boilerplate_keep, name="boilerplate_keep"),
+    path(
+        "boilerplate/<int:newspaper_id>/<uuid:digest>/end-keeping/",
+        boilerplate.boilerplate_end_keeping,
+        name="boilerplate_end_keeping",
+    ),
     path("articles/", articles.articles, name="articles"),
     path("articles/<int:article_id>/", articles.article, name="article"),
     path("runs/", runs.runs, name="runs"),

@@ -7,26 +7,31 @@ from functools import partial
 from typing import Any, ClassVar
 
 from dedup.passes.base import Connection, PassConfig, Reach, setting
-from dedup.passes.grouping import counted, grouped_candidates, scope_parameters
+from dedup.passes.grouping import counted, grouped_candidates, scope_parameters, with_compared
 from dedup.types import Candidate, Tally, Window
 
 # The step "row_number() OVER (PARTITION BY homogenised content)" of the Skoli study, over 128-bit digests.
-# Relies on the index article_text_digest where the scope is the whole store.
-_SQL = """
-WITH counted AS (
-    SELECT text_digest, id, date, count(*) OVER (PARTITION BY text_digest) AS articles
-    FROM articles_article
-    WHERE text_digest IS NOT NULL
+_SQL = with_compared(
+    """
+WITH compared AS (
+    SELECT {article.digest} AS digest, id, date, newspaper_id
+    FROM articles_article AS article
+), counted AS (
+    SELECT digest, id, date, count(*) OVER (PARTITION BY digest) AS articles
+    FROM compared
+    WHERE digest IS NOT NULL
       AND date <= %(last_day)s
       AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
 )
-SELECT counted.text_digest, article.newspaper_id || ' ' || article.normalized_title, counted.id, counted.date
+SELECT counted.digest, article.newspaper_id || ' ' || article.normalized_title, counted.id, counted.date
 FROM counted
 JOIN articles_article AS article ON article.id = counted.id
 WHERE counted.articles > 1
-  AND char_length(article.normalized_text) >= %(minimum_characters)s
-ORDER BY counted.text_digest, counted.date, counted.id
-"""
+  AND char_length({article.text}) >= %(minimum_characters)s
+ORDER BY counted.digest, counted.date, counted.id
+""",
+    "article",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from articles.boilerplate import Mode
 from dedup import lsh
 from dedup.passes.base import ConfigError, Connection, NearConfig, PassConfig, Reach, setting
+from dedup.passes.grouping import with_compared
 from dedup.passes.reading import Fresh, all_fresh, first_row, read_pages
 from dedup.shingles import IntArray, character_shingle_sets, character_shingles, jaccard_of
 from dedup.types import Candidate, Tally, Window
@@ -26,7 +28,12 @@ _SIGNED_AT_ONCE = 96
 _VERIFIED_AT_ONCE = 500
 _MEMBERS_KEPT = 16_000_000
 
-_TEXTS_SQL = "SELECT id, left(normalized_text, %(prefix)s) FROM articles_article WHERE id = ANY (%(ids)s)"
+_TEXTS_SQL = with_compared(
+    """
+SELECT id, left({article.text}, %(prefix)s) FROM articles_article AS article WHERE id = ANY (%(ids)s)
+""",
+    "article",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +120,7 @@ class MinhashPass:
         """Yield each pair once with its exact similarity. Memory: a byte for each slot of each article."""
         tally = tally or Tally()
         corpus = _read_corpus(window, config, connection, tally)
-        verified = _Verifier(config, connection)
+        verified = _Verifier(config, window.boilerplate, connection)
         for left, right in _candidates(corpus, window, config):
             tally.candidates += len(left)
             tally.verified += len(left)
@@ -161,8 +168,9 @@ def _candidates(corpus: _Corpus, window: Window, config: MinhashConfig) -> Itera
 class _Verifier:
     """Scores pairs by the shingles of their texts, and keeps some of them: a text is often in many pairs."""
 
-    def __init__(self, config: MinhashConfig, connection: Connection) -> None:
+    def __init__(self, config: MinhashConfig, boilerplate: Mode, connection: Connection) -> None:
         self._config = config
+        self._boilerplate = boilerplate
         self._connection = connection
         self._sets: dict[int, IntArray] = {}  # the least recently asked for is first
         self._members = 0
@@ -185,7 +193,8 @@ class _Verifier:
         self._sets |= held
         lacking = [each for each in ids if each not in held]
         with self._connection.cursor() as cursor:
-            cursor.execute(_TEXTS_SQL, {"prefix": self._config.prefix, "ids": lacking})
+            parameters = {"prefix": self._config.prefix, "ids": lacking, "boilerplate": self._boilerplate.value}
+            cursor.execute(_TEXTS_SQL, parameters)
             rows = cursor.fetchall()
         sets = character_shingle_sets([text for _, text in rows], self._config.shingle)
         # Copies, because a view would keep the shingles of its neighbours too.

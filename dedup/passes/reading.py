@@ -1,14 +1,16 @@
 """Articles for the passes that compare texts: a page at a time, so that no cursor is held open over a long run."""
 
 import datetime
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from articles.boilerplate import without_boilerplate
 from dedup.passes.base import Connection
-from dedup.passes.grouping import scope_parameters
+from dedup.passes.grouping import scope_parameters, with_compared
 from dedup.shingles import IntArray
 from dedup.types import Tally, Window
 
@@ -19,18 +21,18 @@ _PAGE = 2_000
 # One page after the other by day and id, from the index article_date. Without `newer_than`, that column is null.
 _PAGE_SQL = """
 SELECT id, date, {text}, revision > %(newer_than)s
-FROM articles_article
+FROM articles_article AS article
 WHERE (date, id) > (%(after_day)s, %(after_id)s)
   AND date <= %(last_day)s
   AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
 ORDER BY date, id
 LIMIT %(page)s
 """
-_NORMALIZED_SQL = _PAGE_SQL.format(text="left(normalized_text, %(prefix)s)")
-_CONTENT_SQL = _PAGE_SQL.format(text="content")
+_NORMALIZED_SQL = with_compared(_PAGE_SQL.format(text="left({article.text}, %(prefix)s)"), "article")
+_CONTENT_SQL = _PAGE_SQL.format(text="content, boilerplate::text")
 
-# Id, day, text, and whether it is fresh.
-ArticleRow = tuple[int, datetime.date, str, bool | None]
+# Id, day, text.
+ArticleRow = tuple[int, datetime.date, str]
 
 
 class Page(NamedTuple):
@@ -59,15 +61,18 @@ def read_pages(window: Window, connection: Connection, tally: Tally, *, day_wind
 
 
 def read_contents(window: Window, connection: Connection, tally: Tally) -> Iterator[list[ArticleRow]]:
-    """Yield all articles up to the window's last day with their whole content, a page at a time."""
+    """Yield all articles up to the window's last day with their whole content, as it is compared, a page at a time."""
     for rows in _rows(_CONTENT_SQL, scope_parameters(window), datetime.date.min, connection):
-        yield rows
+        yield [
+            (article, day, without_boilerplate(content, json.loads(marks), window.boilerplate))
+            for article, day, content, marks, _ in rows
+        ]
         tally.on_read(len(rows))
 
 
 def _rows(
     statement: str, parameters: dict[str, Any], begin: datetime.date, connection: Connection
-) -> Iterator[list[ArticleRow]]:
+) -> Iterator[list[Any]]:
     """Yield the rows of a statement from a day on, a page at a time."""
     parameters |= {"page": _PAGE, "after_day": begin, "after_id": 0}
     while True:

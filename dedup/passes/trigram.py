@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from dedup import sketches
 from dedup.passes.base import Connection, NearConfig, PassConfig, Reach, setting
+from dedup.passes.grouping import with_compared
 from dedup.passes.reading import Page, all_fresh, first_row, read_pages
 from dedup.shingles import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
 from dedup.types import Candidate, Tally, Window
@@ -35,13 +36,17 @@ FROM unnest(%(characters)s::text[]) WITH ORDINALITY AS asked (character, place)
 ORDER BY place
 """
 
-_SCORES_SQL = """
-SELECT similarity(left(left_article.normalized_text, %(prefix)s), left(right_article.normalized_text, %(prefix)s))
+_SCORES_SQL = with_compared(
+    """
+SELECT similarity(left({left_article.text}, %(prefix)s), left({right_article.text}, %(prefix)s))
 FROM unnest(%(left_ids)s::bigint[], %(right_ids)s::bigint[]) WITH ORDINALITY AS pair (left_id, right_id, place)
 JOIN articles_article AS left_article ON left_article.id = left_id
 JOIN articles_article AS right_article ON right_article.id = right_id
 ORDER BY place
-"""
+""",
+    "left_article",
+    "right_article",
+)
 
 Scores = npt.NDArray[np.float32]
 
@@ -95,7 +100,7 @@ class TrigramPass:
         tally.candidates += survivors.candidates
         tally.verified += len(survivors.left)
         pairs = np.sort(np.stack([articles.ids[survivors.left], articles.ids[survivors.right]]), axis=0)
-        scores = _arbitrated(pairs, survivors.scores.astype(np.float32), config, connection)
+        scores = _arbitrated(pairs, survivors.scores.astype(np.float32), window, config, connection)
         reached = np.flatnonzero(scores >= np.float32(config.threshold))
         for start in range(0, len(reached), _YIELDED_AT_ONCE):
             part = reached[start : start + _YIELDED_AT_ONCE]
@@ -129,7 +134,9 @@ def _survivors(articles: Page, window: Window, config: TrigramConfig, connection
     )
 
 
-def _arbitrated(pairs: IntArray, scores: Scores, config: TrigramConfig, connection: Connection) -> Scores:
+def _arbitrated(
+    pairs: IntArray, scores: Scores, window: Window, config: TrigramConfig, connection: Connection
+) -> Scores:
     """Return the scores of the pairs of article ids as PostgreSQL has them.
 
     similarity() divides two integers in 32 bits, and so do these scores; it is asked of some pairs, evenly spread, and
@@ -137,18 +144,19 @@ def _arbitrated(pairs: IntArray, scores: Scores, config: TrigramConfig, connecti
     """
     count = len(scores)
     asked = np.unique(np.linspace(0, count - 1, min(config.arbitrated, count)).astype(np.int64))
-    theirs = _scored_by_database(pairs[:, asked], config, connection)
+    theirs = _scored_by_database(pairs[:, asked], window, config, connection)
     if len(asked) == count or not np.array_equal(theirs, scores[asked]):
-        return theirs if len(asked) == count else _scored_by_database(pairs, config, connection)
+        return theirs if len(asked) == count else _scored_by_database(pairs, window, config, connection)
     return scores
 
 
-def _scored_by_database(pairs: IntArray, config: TrigramConfig, connection: Connection) -> Scores:
+def _scored_by_database(pairs: IntArray, window: Window, config: TrigramConfig, connection: Connection) -> Scores:
+    compared = {"prefix": config.prefix, "boilerplate": window.boilerplate.value}
     scores: list[float] = []
     for start in range(0, pairs.shape[1], _SCORED_AT_ONCE):
         left_ids, right_ids = pairs[:, start : start + _SCORED_AT_ONCE].tolist()
         with connection.cursor() as cursor:
-            cursor.execute(_SCORES_SQL, {"left_ids": left_ids, "right_ids": right_ids, "prefix": config.prefix})
+            cursor.execute(_SCORES_SQL, {"left_ids": left_ids, "right_ids": right_ids, **compared})
             scores += (score for (score,) in cursor)
     return np.array(scores, dtype=np.float32)
 

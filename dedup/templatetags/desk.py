@@ -143,12 +143,18 @@ def entries(mapping: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 _MARKS = {"same": "{}", "deleted": "<del>{}</del>", "inserted": "<ins>{}</ins>"}
+_MUTED = '<span class="boilerplate">{}</span>'
 
 
 @register.filter
 def marked(segments: Iterable[Segment]) -> SafeString:
     """Draw the segments of a difference; their texts are escaped."""
-    return format_html_join("", "{}", ((format_html(_MARKS[each.kind], each.text),) for each in segments))
+    return format_html_join("", "{}", ((_drawn(each),) for each in segments))
+
+
+def _drawn(segment: Segment) -> SafeString:
+    drawn = format_html(_MARKS[segment.kind], segment.text)
+    return format_html(_MUTED, drawn) if segment.boilerplate else drawn
 
 
 @register.filter

@@ -10,6 +10,7 @@ from articles.models import Article
 from dedup.filters import ArticleFilter
 from dedup.headlines import series_of_article
 from dedup.models import Cluster, Pair
+from dedup.views.boilerplate import explained
 from dedup.views.paging import page_of
 
 PAIRS_SHOWN = 50
@@ -35,5 +36,6 @@ def article(request: HttpRequest, article_id: int) -> HttpResponse:
         "pairs": pairs.prefetch_related("evidence").order_by(*MOST_PROBABLE_FIRST)[:PAIRS_SHOWN],
         "pairs_shown": PAIRS_SHOWN,
         "series": series_of_article(shown),
+        "passages": explained(shown),
     }
     return render(request, "dedup/article.html", context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from dedup.differences import Segment, compare_texts
 from dedup.filters import DOUBT, PairFilter
 from dedup.forms import PairDecisionForm
 from dedup.models import Decision, Evidence, Membership, Pair
+from dedup.muting import Passage, muted, passages
 from dedup.series_rules import series_of_both
 from dedup.views.paging import count_up_to_ceiling, page_of, rows_after, rows_before, write_count
 from dedup.views.requests import (
@@ -127,9 +129,18 @@ class Side:
     differs: frozenset[str]
     headline: list[Segment]
 
+    @property
+    def passages(self) -> Iterator[Passage]:
+        """The content in stretches that are boilerplate and others."""
+        return passages(self.article.content, self.article.boilerplate)
+
 
 def _comparison(request: HttpRequest, left: Article, right: Article) -> dict[str, Any]:
-    text = compare_texts(left.content, right.content)
+    text = muted(
+        compare_texts(left.content, right.content),
+        (left.content, left.boilerplate),
+        (right.content, right.boilerplate),
+    )
     words = {left.pk: text.same + text.deleted, right.pk: text.same + text.inserted}
     differs = {
         "newspaper": left.newspaper_id != right.newspaper_id,
@@ -149,6 +160,7 @@ def _comparison(request: HttpRequest, left: Article, right: Article) -> dict[str
     return {
         "sides": sides,
         "text": text,
+        "has_boilerplate": bool(left.boilerplate or right.boilerplate),
         "view": view if view in VIEWS else "",
         "views": VIEWS,
         "days_apart": abs((left.date - right.date).days),

@@ -12,6 +12,8 @@ import pytest
 from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from articles.models import Article, RepeatedSentence
+from articles.repeats import mark_week, outdated_weeks
 from dedup.models import Cluster, Pair, Series
 from tests.conftest import StoreArticle
 from tests.factories import PASSWORD, make_cluster, make_pair, make_series, make_user
@@ -47,6 +49,8 @@ class Desk:
     other: Pair
     cluster: Cluster
     series: Series
+    sentence: RepeatedSentence
+    furnished: Article
 
 
 @pytest.fixture
@@ -76,7 +80,19 @@ def desk(chromium: Browser, transactional_db: None, django_db_serialized_rollbac
         *(store(headline=f"Ferry sails again, {paper}", newspaper=paper) for paper in papers), score=0.7
     )
     series = make_series(second.left.newspaper, "influenza report", second.left, second.right)
-    return Desk(first, second, other, cluster, series)
+    below = "Subscribe to the Evening Mail and never miss a tide.\n\nRead more\n\nPrint"
+    tales = (
+        "The brewery on the quay has a new copper.",
+        "Nine lamps went out.",
+        "A baker won the county prize for rye.",
+    )
+    furnished = [
+        store(f"{tale} {tale[::-1]}\n\n{below}", newspaper="Evening Mail", date="2026-03-20") for tale in tales
+    ]
+    for week in outdated_weeks():
+        mark_week(week)
+    sentence = RepeatedSentence.objects.get(sentence__startswith="Subscribe")
+    return Desk(first, second, other, cluster, series, sentence, furnished[1])
 
 
 def settled(page: Page) -> None:

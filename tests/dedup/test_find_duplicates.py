@@ -97,7 +97,14 @@ def test_json_is_one_object_with_the_same_counts(corpus) -> None:
         "trigram": 3,
     }
     assert (summary["articles"], summary["pairs"], summary["clusters"], summary["duplicate_articles"]) == (5, 5, 1, 3)
-    assert summary["scope"] == {"since": None, "until": None, "newspapers": None, "passes": None, "newer_than": None}
+    assert summary["scope"] == {
+        "since": None,
+        "until": None,
+        "newspapers": None,
+        "passes": None,
+        "newer_than": None,
+        "boilerplate": "keep",
+    }
     assert summary["config"]["trigram"]["threshold"] == 0.6
 
 
@@ -199,6 +206,7 @@ def test_options_reach_the_passes_and_the_run(corpus) -> None:
         "newspapers": ["Harbour Post"],
         "passes": ["exact", "trigram"],
         "newer_than": None,
+        "boilerplate": "keep",
     }
     trigram = summary["config"]["trigram"]
     assert (trigram["day_window"], trigram["prefix"], trigram["threshold"]) == (1, 60, 0.9)

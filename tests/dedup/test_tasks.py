@@ -40,7 +40,14 @@ def test_a_worker_runs_the_detection_for_the_user_who_asked(store) -> None:
     run = DetectionRun.objects.get()
     assert (result.status, result.return_value) == (TaskResultStatus.SUCCESSFUL, run.pk)
     assert (run.state, run.requested_by, run.profile) == ("done", user, profile)
-    assert run.scope == {"since": "2026-03-01", "until": None, "newspapers": None, "passes": None, "newer_than": None}
+    assert run.scope == {
+        "since": "2026-03-01",
+        "until": None,
+        "newspapers": None,
+        "passes": None,
+        "newer_than": None,
+        "boilerplate": "keep",
+    }
     assert run.counts["clusters"] == 1
 
 

@@ -19,6 +19,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS
 
+from articles.boilerplate import Mode
 from dedup import printing
 from dedup.judgement_report import counts_of, judged_pairs, print_report, report
 from dedup.labels import Label, LabelsError, Problem, find_articles, read_labels
@@ -33,6 +34,8 @@ from dedup.workers import WorkerDiedError
 USAGE, INTERRUPTED = 2, 130
 _NAMES = ", ".join(PASSES)
 _SHOWN_PROBLEMS = 5
+# Options that say how a run is made.
+_OF_A_RUN = ("profile", "passes", "boilerplate")
 
 
 class Command(BaseCommand):
@@ -59,6 +62,11 @@ class Command(BaseCommand):
         )
         parser.add_argument("--profile", help="with --articles: run with this profile (default: the default profile)")
         parser.add_argument("--passes", help=f"with --articles: these passes alone, out of {','.join(PASSES)}")
+        parser.add_argument(
+            "--boilerplate",
+            choices=[mode.value for mode in Mode],
+            help="with --articles: compare texts with boilerplate or without (default: as the profile says)",
+        )
         parser.add_argument(
             "--cross-validate",
             action=BooleanOptionalAction,
@@ -110,12 +118,13 @@ class Command(BaseCommand):
             if model:
                 FittedModel.objects.create(content=model.content, decisions=model.decisions, in_use=True)
             self._import(options)
-            kept = {"settings": profile.settings, "versions_join": profile.versions_join}
+            kept = {name: getattr(profile, name) for name in ("settings", "versions_join", "boilerplate")}
             same, _ = Profile.objects.update_or_create(name=profile.name, defaults=kept)
             # Nobody else knows of this schema: a run needs no lock here, and none in the store is in the way.
-            run = start_run(configs, Scope(), profile=same)
+            scope = Scope(boilerplate=Mode(options["boilerplate"] or profile.boilerplate))
             with printing.progress(show=not options["no_progress"]) as progress:
-                run_detection(run, configs, Scope(), progress=progress, workers=options["workers"])
+                run = start_run(configs, scope, profile=same, progress=progress)
+                run_detection(run, configs, scope, progress=progress, workers=options["workers"])
             return _measured(labels, problems, run, options)
 
     def _import(self, options: dict[str, Any]) -> None:
@@ -151,8 +160,10 @@ def _check(options: dict[str, Any]) -> None:
     """Raise ProfileError for options that cannot be meant."""
     if options["workers"] < 1:
         raise ProfileError(f"--workers is {options['workers']}; it must be at least 1")
-    if options["articles"] is None and (options["profile"] is not None or options["passes"] is not None):
-        raise ProfileError("--profile and --passes say how --articles are compared; name a file of articles too")
+    if options["articles"] is None and any(options[name] is not None for name in _OF_A_RUN):
+        raise ProfileError(
+            "--profile, --passes and --boilerplate say how --articles are compared; name a file of articles too"
+        )
 
 
 def _configs(profile: Profile, listed: str | None) -> Configs:

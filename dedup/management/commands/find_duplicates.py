@@ -13,10 +13,13 @@ from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
 
+from articles.boilerplate import Mode
+from articles.management.arguments import day
 from articles.renewal import outdated_forms
+from articles.repeats import outdated_weeks
 from dedup import printing
 from dedup.audit import audit, random_days
-from dedup.management.arguments import day, newspaper_ids
+from dedup.management.arguments import newspaper_ids
 from dedup.models import Profile
 from dedup.passes import PASSES
 from dedup.passes.trigram import TrigramConfig
@@ -84,6 +87,12 @@ class Command(BaseCommand):
             help="propose pairs of this pass from this score on, such as trigram=0.7; may be repeated",
         )
         parser.add_argument(
+            "--boilerplate",
+            choices=[mode.value for mode in Mode],
+            help="compare texts with their boilerplate, without it but for the first article of a week that has it "
+            "(story), or without any (topic); default: as the profile says",
+        )
+        parser.add_argument(
             "--workers",
             type=int,
             default=os.cpu_count() or 1,
@@ -115,7 +124,11 @@ class Command(BaseCommand):
             profile = default_profile() if named is None else profile_named(named)
             configs = _configs(profile, options)
             scope = Scope(
-                options["since"], options["until"], newspaper_ids(options["newspaper"]), _pass_names(options["passes"])
+                options["since"],
+                options["until"],
+                newspaper_ids(options["newspaper"]),
+                _pass_names(options["passes"]),
+                boilerplate=Mode(options["boilerplate"] or profile.boilerplate),
             )
             _check_numbers(options, configs)
         except (ProfileError, ScopeError) as error:
@@ -155,8 +168,8 @@ class Command(BaseCommand):
         return restricted
 
     def _run(self, profile: Profile, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
-        run = start_run(configs, scope, profile=profile)
         with printing.progress(show=not options["no_progress"]) as progress:
+            run = start_run(configs, scope, profile=profile, progress=progress)
             run_detection(
                 run,
                 configs,
@@ -182,6 +195,11 @@ class Command(BaseCommand):
             raise CommandError("the trigram pass and the plain join differ; please report this with the table above")
 
     def _try_out(self, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
+        if scope.boilerplate is not Mode.KEEP and (weeks := outdated_weeks(scope.newspaper_ids, until=scope.until)):
+            self.stderr.write(
+                f"Weeks whose boilerplate is not marked as it should be: {len(weeks):,}. A run does that first, a dry "
+                "run does not; start manage.py find_boilerplate."
+            )
         with printing.progress(show=not options["no_progress"]) as progress:
             candidates = list(find_candidates(configs, scope, progress=progress))
         printing.print_candidates(candidates, list(enabled(configs)), options["format"], self.stdout)

@@ -7,7 +7,10 @@ import re
 import pytest
 from django.db import connection
 
+from articles.boilerplate import Mode, without_boilerplate
+from articles.ingest import Forms
 from articles.models import Article, Newspaper
+from articles.repeats import mark_week, outdated_weeks
 from dedup.passes import PASSES
 from dedup.passes.base import ConfigError, NearConfig, PassConfig, Reach, make_config, settings_of
 from dedup.types import Candidate, Tally, Window
@@ -188,3 +191,62 @@ def test_a_candidate_out_of_order_or_range_is_refused() -> None:
         Candidate(2, 1, "url", 1.0)
     with pytest.raises(ValueError, match=r"score 1.5 of pair \(1, 2\) is outside 0..1"):
         Candidate(1, 2, "url", 1.5)
+
+
+FURNITURE = (
+    "The Harbour Post is printed on the quay by people who love paper and read in every house of the coast. You may "
+    "have it brought to your door before the first ferry sails, for less than a loaf of bread a week. Ask the boy "
+    "with the red cap at the market hall, or write to the house with the blue door in Mill Lane."
+)
+STORIES = tuple(
+    " ".join(parts)
+    for parts in (
+        [
+            "A travelling exhibition of two hundred glass negatives opens in the old customs house at Carrack. Schools",
+            "may borrow the magic lantern for a week. The collector found the plates under the floor of a bakery and",
+            "has kept them in the dark since he was a boy; who wants to see them must bring a candle and patience.",
+        ],
+        [WIRE, "The crews of the pilot boats have asked for a second crane, which the county will pay in the spring."],
+        [
+            "Nine lamps of the southern pier went out on Sunday, and divers found that a rope had cut the cable. The",
+            "engineers of the county say it has to be laid anew before the storms come, and that the ferry must not",
+            "sail at night until then. Its captain will take the passengers to the island in the afternoon.",
+        ],
+    )
+)
+
+
+@pytest.fixture
+def furnished(store):
+    """Three different articles of a newspaper, some short ones and copies, with the same lines below them."""
+    articles = [store(f"{story}\n\n{FURNITURE}", headline=f"Story number {at}") for at, story in enumerate(STORIES)]
+    articles += [store(f"{short}\n\n{FURNITURE}") for short in ("The tide is high at nine.", "Rain until noon.")]
+    articles += [store(FURNITURE), store(FURNITURE, newspaper="Inland Courier")]
+    articles += [store(STORIES[1], newspaper="Inland Courier", headline="Story number 1"), store(STORIES[1])]
+    for week in outdated_weeks():
+        mark_week(week)
+    return articles
+
+
+@EVERY_PASS
+@pytest.mark.parametrize("mode", list(Mode))
+def test_texts_are_compared_as_if_they_had_been_stored_without_what_the_mode_removes(name, mode, furnished) -> None:
+    found = find(name, dataclasses.replace(DAYS, boilerplate=mode))
+    with_all = find(name)
+    for article in Article.objects.select_related("newspaper"):
+        content = without_boilerplate(article.content, article.boilerplate, mode)
+        forms = dataclasses.asdict(Forms.of(article.newspaper, article.headline, content))
+        Article.objects.filter(pk=article.pk).update(content=content, **forms)
+    told = [(each, each.evidence) for each in sorted(find(name))]
+
+    assert [(each, each.evidence) for each in sorted(found)] == told
+    if mode is not Mode.KEEP and name not in ("url", "title"):
+        assert sorted(found) != sorted(with_all)
+
+
+@EVERY_PASS
+def test_articles_of_nothing_but_boilerplate_are_like_no_other(name, furnished) -> None:
+    window = dataclasses.replace(DAYS, boilerplate=Mode.TOPIC)
+    empty = set(Article.objects.filter(topic_text="").values_list("pk", flat=True))
+    assert len(empty) == 1
+    assert not [each for each in find(name, window) if empty & {each.left, each.right}]

@@ -1,0 +1,233 @@
+"""The boilerplate of newspapers, the page of a sentence, and the whitelist, on the desk and in the admin."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from articles.models import Article, RepeatedSentence, WhitelistedSentence
+from articles.normalization import normalize_text, text_digest
+from articles.repeats import mark_week, outdated_weeks
+from tests.articles.test_boilerplate import STORIES, SUBSCRIBE
+from tests.conftest import StoreArticle
+from tests.factories import make_pair, make_user
+
+pytestmark = pytest.mark.django_db
+
+SAID = "“We shall dredge the whole basin before the winter comes,” said the harbour master."
+
+
+def find() -> None:
+    for week in outdated_weeks():
+        mark_week(week)
+
+
+@pytest.fixture
+def articles(store: StoreArticle) -> list[Article]:
+    """Store two weeks of one newspaper with the same line, one of another, and a repeated quotation."""
+    first = [store(f"{story}\n\n{SAID}\n\n{SUBSCRIBE}") for story in STORIES[:3]]
+    second = [store(f"{story}\n\n{SUBSCRIBE}", date="2026-03-10") for story in STORIES[1:]]
+    other = [store(f"{story}\n\nRead more", newspaper="Inland Courier", date="2026-03-12") for story in STORIES[:3]]
+    find()
+    return [*first, *second, *other]
+
+
+def address(name: str, sentence: str = SUBSCRIBE) -> str:
+    row = RepeatedSentence.objects.filter(sentence=sentence).first()
+    assert row is not None
+    return reverse(name, args=[row.newspaper_id, row.digest])
+
+
+def listed(client: Client, **query: Any) -> list[tuple[str, str]]:
+    page = client.get(reverse("boilerplate_list"), query)
+    assert page.status_code == 200
+    rows = page.content.decode().split('class="pair-row')[1:]
+    return [
+        (re.search(r"<strong>([\d,]+)</strong>", row)[1], re.search(r'pair-headline" dir="auto">(.*?)</span>', row)[1])  # type: ignore[index]
+        for row in rows
+    ]
+
+
+def test_lists_each_sentence_once_the_most_frequent_first(desk: Client, articles: list[Article]) -> None:
+    assert listed(desk) == [("7", SUBSCRIBE), ("3", "Read more")]
+    page = desk.get(reverse("boilerplate_list")).content.decode()
+    assert "2 weeks, 2 Mar 2026 to 9 Mar 2026" in page
+    assert "week of 9 Mar 2026" in page
+
+
+def test_the_list_is_filtered(desk: Client, articles: list[Article]) -> None:
+    assert listed(desk, newspaper=articles[-1].newspaper_id) == [("3", "Read more")]
+    assert listed(desk, week="2026-03-08") == [("3", SUBSCRIBE)]
+    assert listed(desk, week="2026-03-09") == [("4", SUBSCRIBE), ("3", "Read more")]
+    assert listed(desk, sentence="HARBOUR post") == [("7", SUBSCRIBE)]
+    assert listed(desk, kind="quotation") == [("3", SAID)]
+    assert listed(desk, kind="x", newspaper="x", week="x", page="zzz") == [("7", SUBSCRIBE), ("3", "Read more")]
+
+
+def test_an_empty_list_says_what_to_do(desk: Client) -> None:
+    assert "No boilerplate is known" in desk.get(reverse("boilerplate_list")).content.decode()
+    assert "No sentence fits" in desk.get(reverse("boilerplate_list"), {"sentence": "x"}).content.decode()
+
+
+def test_the_list_costs_the_same_queries_for_one_and_for_many(
+    desk: Client, articles: list[Article], store: StoreArticle, django_assert_num_queries: Any
+) -> None:
+    for _ in range(2):
+        with django_assert_num_queries(6):  # session, user, newspapers of the form, page, count, whitelist
+            desk.get(reverse("boilerplate_list"))
+        for story in STORIES:
+            store(f"{story}\n\nMore to follow\n\nPrint\n\nEmail\n\nShare", date="2026-04-01")
+        find()
+
+
+def test_a_sentence_shows_its_weeks_with_examples(desk: Client, articles: list[Article]) -> None:
+    page = desk.get(address("boilerplate")).content.decode()
+
+    assert "In 7 articles of 2 weeks." in page
+    assert "Not whitelisted" in page
+    assert re.findall(r'<th scope="row">(.*?)</th><td class="number">(\d+)</td>', page) == [
+        ("9 Mar 2026", "4"),
+        ("2 Mar 2026", "3"),
+    ]
+    shown = re.findall(r'href="/articles/(\d+)/"', page)
+    assert shown == [str(article.pk) for article in (*articles[3:6], *articles[:3])]
+
+
+def test_a_sentence_that_is_not_repeated_is_not_found(desk: Client, articles: list[Article]) -> None:
+    nowhere = reverse("boilerplate", args=[articles[0].newspaper_id, text_digest("nowhere")])
+    assert desk.get(nowhere).status_code == 404
+    assert desk.get(reverse("boilerplate", args=[0, text_digest("nowhere")])).status_code == 404
+
+
+def test_an_editor_whitelists_a_sentence_and_takes_that_back(
+    desk: Client, editor: User, articles: list[Article]
+) -> None:
+    page = desk.post(address("boilerplate_keep"), follow=True).content.decode()
+    row = WhitelistedSentence.objects.get()
+    assert (row.whitelisted_by, row.sentence, row.newspaper_id) == (editor, SUBSCRIBE, articles[0].newspaper_id)
+    assert "mara has whitelisted it on" in page
+    assert "still show what was so before" in page
+    assert (
+        '<span class="state state-confirmed">whitelisted</span>'
+        in desk.get(reverse("boilerplate_list")).content.decode()
+    )
+    find()
+    page = desk.get(address("boilerplate")).content.decode()
+    assert "kept, because it is <strong>whitelisted</strong>" in page
+    assert "still show" not in page
+    assert listed(desk) == [("3", "Read more")]
+    assert listed(desk, kind="whitelisted") == [("7", SUBSCRIBE)]
+
+    page = desk.post(address("boilerplate_end_keeping"), follow=True).content.decode()
+    assert not WhitelistedSentence.objects.exists()
+    assert re.findall(r"<strong>mara</strong> ([a-z ]+) <", page) == ["took it off the whitelist", "whitelisted it"]
+    find()
+    assert listed(desk) == [("7", SUBSCRIBE), ("3", "Read more")]
+
+
+def test_whitelisting_twice_says_who_was_first(desk: Client, articles: list[Article]) -> None:
+    desk.post(address("boilerplate_keep"))
+    assert "mara has whitelisted it before" in desk.post(address("boilerplate_keep"), follow=True).content.decode()
+    desk.post(address("boilerplate_end_keeping"))
+    page = desk.post(address("boilerplate_end_keeping"), follow=True).content.decode()
+    assert "This sentence is not whitelisted" in page
+
+
+def test_who_may_only_look_whitelists_nothing(visitor: Client, articles: list[Article]) -> None:
+    page = visitor.get(address("boilerplate")).content.decode()
+    assert "may look at this sentence, but not whitelist it" in page
+    assert visitor.post(address("boilerplate_keep")).status_code == 403
+    assert visitor.get(address("boilerplate_keep")).status_code == 302
+    assert not WhitelistedSentence.objects.exists()
+    assert Client().get(reverse("boilerplate_list")).status_code == 302
+
+
+def test_an_article_shows_its_boilerplate_muted_and_why(desk: Client, articles: list[Article]) -> None:
+    page = desk.get(reverse("article", args=[articles[3].pk])).content.decode()
+
+    assert (
+        f'<span class="boilerplate">{SUBSCRIBE}</span> <a class="boilerplate-note" href="{address("boilerplate")}">'
+        "in 4 articles of this week</a>"
+    ) in page
+
+
+def test_neighbouring_sentences_of_as_many_articles_have_one_note(desk: Client, store: StoreArticle) -> None:
+    articles = [store(f"{story}\n\nRead more\n\nPrint\n\nEmail") for story in STORIES]
+    find()
+    page = desk.get(reverse("article", args=[articles[0].pk])).content.decode()
+
+    assert page.count('<span class="boilerplate">') == 3
+    assert re.findall(r"(\w+)</span> <a class=\"boilerplate-note\"[^>]*>(.*?)</a>", page) == [
+        ("Email", "in 5 articles of this week")
+    ]
+
+
+def test_a_comparison_shows_boilerplate_muted(desk: Client, articles: list[Article]) -> None:
+    pair = make_pair(articles[0], articles[3], trigram=0.9)
+    for view in ("", "plain"):
+        page = desk.get(reverse("pair", args=[pair.pk]), {"view": view}).content.decode()
+        muted = re.findall(r'<span class="boilerplate">(.*?)</span>', page)
+        assert muted == ["Muted:", SUBSCRIBE, SUBSCRIBE], view
+    assert "boilerplate" not in desk.get(reverse("pair", args=[pair.pk]), {"view": "merged"}).content.decode().split(
+        "<main"
+    )[1].replace("/boilerplate/", "")
+
+
+def test_text_of_articles_is_escaped(desk: Client, store: StoreArticle) -> None:
+    line = "<script>alert(1)</script> and a good deal more of it."
+    articles = [store(f"{story}\n\n{line}") for story in STORIES]
+    find()
+    for page in (
+        reverse("boilerplate_list"),
+        reverse("article", args=[articles[1].pk]),
+        address("boilerplate", line),
+        f"/compare/?left={articles[0].pk}&right={articles[1].pk}&view=plain",
+    ):
+        shown = desk.get(page).content.decode()
+        assert "<script>alert" not in shown
+        assert "&lt;script&gt;alert(1)" in shown
+
+
+# ---- admin -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def admin(db: None) -> Client:
+    client = Client()
+    client.force_login(make_user("tobi", "admin", is_staff=True))
+    return client
+
+
+def act(client: Client, action: str, *rows: RepeatedSentence) -> str:
+    data = {"action": action, "_selected_action": [row.pk for row in rows]}
+    return client.post("/admin/articles/repeatedsentence/", data, follow=True).content.decode()
+
+
+def test_an_admin_sees_what_is_repeated_and_whitelists_some_of_it(admin: Client, articles: list[Article]) -> None:
+    page = admin.get("/admin/articles/repeatedsentence/", {"q": "subscribe"}).content.decode()
+    assert page.count(f'<a href="/admin/articles/article/{articles[0].pk}/change/">') == 1
+    assert "2 repeated sentences" in page
+
+    rows = list(RepeatedSentence.objects.filter(sentence__in=[SUBSCRIBE, "Read more"]))
+    assert len(rows) == 3
+    assert "Whitelisted: 2 sentences." in act(admin, "whitelist", *rows)
+    assert "Whitelisted: 0 sentences; so before: 2." in act(admin, "whitelist", *rows)
+    assert {row.sentence for row in WhitelistedSentence.objects.all()} == {SUBSCRIBE, "Read more"}
+    assert "2 whitelisted sentences" in admin.get("/admin/articles/whitelistedsentence/").content.decode()
+    assert "Taken off the whitelist: 2 sentences." in act(admin, "end_whitelisting", *rows)
+    assert not WhitelistedSentence.objects.exists()
+
+
+def test_the_admin_changes_no_sentence_by_hand(admin: Client, articles: list[Article]) -> None:
+    row = RepeatedSentence.objects.filter(sentence=SUBSCRIBE).first()
+    assert row is not None
+    assert admin.get("/admin/articles/repeatedsentence/add/").status_code == 403
+    assert admin.post(f"/admin/articles/repeatedsentence/{row.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert normalize_text(SUBSCRIBE) in normalize_text(
+        admin.get(f"/admin/articles/repeatedsentence/{row.pk}/change/").content.decode()
+    )
