@@ -33,6 +33,8 @@ LEAST_QUOTED = 20
 # What is a paragraph of its own in so many articles, and in most of the week's, is no quotation, whatever its marks.
 MANY_ARTICLES = 10
 
+# What ends a sentence, in any script, before quotation marks and brackets are closed.
+_SENTENCE_END = re.compile(r"[.!?…。！？｡।॥؟۔።։]\W*\Z")
 _PARAGRAPH_BREAK = re.compile(r"(\n\s*\n)")
 
 
@@ -212,6 +214,8 @@ def _sentences(text: str) -> list[tuple[UUID, int]]:
 
 
 def _is_quoted(sentence: Sentence) -> bool:
+    if sentence.alone and not _SENTENCE_END.search(sentence.text):
+        return False  # a headline, which links to another article, or a button
     return sentence.quoted >= LEAST_QUOTED or (2 * sentence.quoted >= len(sentence.text) and not sentence.alone)
 
 

@@ -166,13 +166,21 @@ def test_a_title_in_quotation_marks_makes_no_quotation() -> None:
     assert found_in(*with_line(line)) == {line: (Kind.BOILERPLATE, (0, 1, 2))}
 
 
-@pytest.mark.parametrize("line", ['"Subscribe now"', "“Read more”"])
-def test_a_button_in_quotation_marks_is_no_quotation(line: str) -> None:
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"Subscribe now"',
+        "“Read more”",
+        "Read on: “We shall dredge the whole basin”, says the harbour master",
+        "‘Best baker of the whole county’ is a woman from Mill Lane",
+    ],
+)
+def test_a_button_or_a_headline_with_quotation_marks_is_no_quotation(line: str) -> None:
     assert found_in(*with_line(line)) == {line: (Kind.BOILERPLATE, (0, 1, 2))}
 
 
 def test_a_quoted_line_of_most_of_the_weeks_articles_is_furniture() -> None:
-    line = "“Subscribe to the Harbour Post and never miss a tide”"
+    line = "“Subscribe to the Harbour Post and never miss a tide!”"
     stories = [
         f"The {board} boat came home on {day}." for board in BOARDS[:4] for day in ("Monday", "Friday", "Sunday")
     ]

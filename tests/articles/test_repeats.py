@@ -18,9 +18,11 @@ from articles.boilerplate import Mode
 from articles.exporting import exported_rows, whole_file
 from articles.models import Article, BoilerplateWeek, RepeatedSentence, WhitelistedSentence
 from articles.normalization import normalize_text, text_digest
+from articles.renewal import reextract
 from articles.repeats import MarkedWeek, NewspaperWeek, mark_week, outdated_weeks
 from articles.whitelist import WhitelistError, end_whitelisting, history_of, whitelist_sentence
 from tests.articles.test_boilerplate import STORIES, SUBSCRIBE
+from tests.articles.test_renewal import store_page
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
@@ -147,6 +149,23 @@ def test_another_text_loses_its_marks_at_once_and_its_week_is_looked_at_again(we
     find()
     assert not RepeatedSentence.objects.exists()
     assert Article.objects.get(pk=week[0].pk).boilerplate == []
+
+
+def test_a_page_that_is_extracted_again_makes_its_week_be_looked_at_again(
+    week: list[Article], store: StoreArticle
+) -> None:
+    page = "<html><head><meta property='article:published_time' content='2026-03-04'></head><body><article>"
+    page += f"<h1>A choir sings</h1><p>{STORIES[3]}</p><p>{SUBSCRIBE}</p></article></body></html>"
+    extracted = store_page(page, content=f"{STORIES[3]}\n\n{SUBSCRIBE}")
+    find()
+    assert RepeatedSentence.objects.get().articles == 3
+    list(reextract())
+
+    # Its page is of the week of the others.
+    find()
+    assert RepeatedSentence.objects.get().articles == 4
+    [mark] = Article.objects.get(pk=extracted.pk).boilerplate
+    assert Article.objects.get(pk=extracted.pk).content[mark[0] : mark[1]] == SUBSCRIBE
 
 
 def test_an_article_that_moves_to_another_week_is_gone_from_its_old_one(week: list[Article]) -> None:
