@@ -171,12 +171,14 @@ class Article(models.Model):
                 ),
                 func="NEW.revision = nextval('articles_article_revision'); RETURN NEW;",
             ),
-            # Marks are places in one text; another text has none until its week is looked at again.
+            # Marks are places in one text, by what its week repeats; another one has none until it is looked at.
             pgtrigger.Trigger(
                 name="boilerplate",
                 when=pgtrigger.Before,
-                operation=pgtrigger.UpdateOf("content", "normalized_text"),  # type: ignore[no-untyped-call]
-                condition=pgtrigger.AnyChange("content", "normalized_text"),
+                operation=pgtrigger.UpdateOf(  # type: ignore[no-untyped-call]
+                    "newspaper_id", "date", "content", "normalized_text"
+                ),
+                condition=pgtrigger.AnyChange("newspaper_id", "date", "content", "normalized_text"),
                 func="NEW.boilerplate = '[]'; NEW.story_text = NULL; NEW.story_digest = NULL; "
                 "NEW.topic_text = NULL; NEW.topic_digest = NULL; RETURN NEW;",
             ),

@@ -21,6 +21,7 @@ from django.db.models import Count, Max, Sum
 from django.db.models.functions import TruncWeek
 
 from articles.boilerplate import (
+    LEAST_ARTICLES,
     RULE_VERSION,
     FoundSentence,
     Kind,
@@ -97,19 +98,21 @@ def outdated_weeks(
 ) -> dict[NewspaperWeek, int]:
     """Return the weeks to look at, in order, each with the number of its articles; `every`: also those up to date.
 
-    Of these newspapers (None: of all), and from the week of `since` to that of `until`.
+    Of these newspapers (None: of all), and from the week of `since` to that of `until`. Weeks of too few articles to
+    repeat anything are passed over.
     """
     first = monday_of(since) if since else None
-    facts = _facts(newspaper_ids, first, _sunday_of(until) if until else None)
+    counted = _facts(newspaper_ids, first, _sunday_of(until) if until else None)
+    facts = {week: found for week, found in counted.items() if found[0] >= LEAST_ARTICLES}
     bounds = {"newspaper_id__in": newspaper_ids, "week__gte": first, "week__lte": until}
     looked_at = BoilerplateWeek.objects.filter(**{name: value for name, value in bounds.items() if value is not None})
     known = {NewspaperWeek(each.newspaper_id, each.week): each.fingerprint for each in looked_at.iterator()}
     whitelists = _whitelists(newspaper_ids)
     return {
-        week: facts.get(week, _NO_ARTICLES)[0]
-        # A week whose last article went to another one has to be looked at too.
+        week: counted.get(week, _NO_ARTICLES)[0]
+        # A week that has lost its articles has to be looked at too.
         for week in sorted(facts.keys() | known.keys())
-        if every or known.get(week) != _fingerprint(facts.get(week, _NO_ARTICLES), whitelists[week.newspaper_id])
+        if every or known.get(week) != _fingerprint(counted.get(week, _NO_ARTICLES), whitelists[week.newspaper_id])
     }
 
 
@@ -225,7 +228,7 @@ def _store_sentences(week: NewspaperWeek, found: Sequence[FoundSentence], ids: S
 
 
 def _store_week(week: NewspaperWeek, articles: Sequence[Article], fingerprint: str) -> None:
-    if articles:
+    if len(articles) >= LEAST_ARTICLES:
         BoilerplateWeek.objects.update_or_create(
             newspaper_id=week.newspaper_id, week=week.monday, defaults={"fingerprint": fingerprint}
         )

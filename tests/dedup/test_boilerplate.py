@@ -104,7 +104,7 @@ def test_a_dry_run_marks_nothing_and_says_so(furnished: list[Article]) -> None:
         "find_duplicates", "--dry-run", "--boilerplate=topic", "--no-progress", stdout=io.StringIO(), stderr=err
     )
     assert err.getvalue() == (
-        "Weeks whose boilerplate is not marked as it should be: 2. A run does that first, a dry run does not; start "
+        "Weeks whose boilerplate is not marked as it should be: 1. A run does that first, a dry run does not; start "
         "manage.py find_boilerplate.\n"
     )
     assert not BoilerplateWeek.objects.exists()
