@@ -417,7 +417,7 @@ def test_options_and_files_that_cannot_be_used_are_refused(files, tmp_path) -> N
         "no run has found pairs yet; start manage.py find_duplicates, or name a file with --articles."
     )
     assert refused(labels, "--passes=trigram") == (
-        "--profile and --passes say how --articles are compared; name a file of articles too."
+        "--profile, --passes and --boilerplate say how --articles are compared; name a file of articles too."
     )
     assert refused(*files, "--workers=0") == "--workers is 0; it must be at least 1."
     assert refused(*files, "--profile=night") == "there is no profile 'night'; there are: default."
