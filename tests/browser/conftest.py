@@ -82,13 +82,11 @@ def desk(chromium: Browser, transactional_db: None, django_db_serialized_rollbac
     series = make_series(second.left.newspaper, "influenza report", second.left, second.right)
     below = "Subscribe to the Evening Mail and never miss a tide.\n\nRead more\n\nPrint"
     tales = (
-        "The brewery on the quay has a new copper.",
-        "Nine lamps went out.",
-        "A baker won the county prize for rye.",
+        "The brewery on the quay has a new copper. It was made by two sisters in Inverlea.",
+        "Nine lamps of the southern pier went out on Sunday. The ferry did not sail.",
+        "A baker in Mill Lane has won the county prize for rye. Her oven is a hundred years old.",
     )
-    furnished = [
-        store(f"{tale} {tale[::-1]}\n\n{below}", newspaper="Evening Mail", date="2026-03-20") for tale in tales
-    ]
+    furnished = [store(f"{tale}\n\n{below}", newspaper="Evening Mail", date="2026-03-20") for tale in tales]
     for week in outdated_weeks():
         mark_week(week)
     sentence = RepeatedSentence.objects.get(sentence__startswith="Subscribe")
