@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('dedup', '0008_groups_see_series'),
-        ('articles', '0007_boilerplate'),
+        ('articles', '0006_boilerplate'),
         ('auth', '0012_alter_user_first_name_max_length'),
     ]
 

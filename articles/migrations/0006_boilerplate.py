@@ -11,7 +11,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('articles', '0006_refused_affixes'),
+        ('articles', '0005_refused_affixes'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
