@@ -68,6 +68,7 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
     fieldsets = [
         (None, {"fields": ["name", "host", "kept_url_parameters"]}),
         ("Headlines", {"fields": ["title_affixes", "learnt", "refused_affixes"]}),
+        ("Texts", {"fields": ["boilerplate_articles"]}),
         ("Crawling", {"fields": ["crawl", "feed_urls", "sitemap_urls", "section_urls", "article_url_pattern"]}),
     ]
 

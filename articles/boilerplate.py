@@ -23,7 +23,8 @@ from articles.normalization.text import normalize_text, text_digest
 
 # Grows with every change of what is boilerplate: all weeks are looked at again.
 RULE_VERSION = 1
-# In so many different articles of its week a sentence is boilerplate. Two retell one event now and then.
+# In so many different articles of its week a sentence is boilerplate, unless the newspaper says otherwise. Two retell
+# one event now and then.
 LEAST_ARTICLES = 3
 # Shorter sentences ("He said.", "Read more"), counted in normalised characters, are boilerplate only as paragraphs of
 # their own. South African corpus: sentences of fewer than 20 characters say nothing.
@@ -105,13 +106,16 @@ def monday_of(day: datetime.date) -> datetime.date:
     return day - datetime.timedelta(days=day.weekday())
 
 
-def find_repeats(texts: Sequence[str], whitelisted: Collection[UUID] = ()) -> Repeats:
+def find_repeats(
+    texts: Sequence[str], whitelisted: Collection[UUID] = (), *, least_articles: int = LEAST_ARTICLES
+) -> Repeats:
     """Return what the articles of one newspaper and week repeat. `texts` stand in the order of day and id.
 
-    `whitelisted` are digests of sentences that an editor has said are none. Memory: the sentences of the week. Time: in
-    proportion to the number of sentences, also where thousands of articles share some.
+    What `least_articles` different articles have, 2 or more, is repeated. `whitelisted` are digests of sentences that
+    an editor has said are none. Memory: the sentences of the week. Time: in proportion to the number of sentences, also
+    where thousands of articles share some.
     """
-    week = _Week(texts)
+    week = _Week(texts, least_articles)
     kinds = {digest: week.kind_of(digest, whitelisted) for digest in week.candidates}
     wanted = [digest for digest, kind in kinds.items() if kind is Kind.BOILERPLATE]
     while found := [digest for digest in wanted if week.is_in_different_articles(digest)]:
@@ -128,7 +132,8 @@ def find_repeats(texts: Sequence[str], whitelisted: Collection[UUID] = ()) -> Re
 class _Week:
     """The articles of a week as sets of sentences, and what of them is known to be boilerplate."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], least_articles: int) -> None:
+        self._least = least_articles
         self.candidates: dict[UUID, _Candidate] = {}
         self.boilerplate: set[UUID] = set()
         sentences = [_sentences(text) for text in texts]
@@ -137,7 +142,7 @@ class _Week:
         self._characters = [sum(dict(each).values()) for each in sentences]
         self._shared = [{digest: size for digest, size in each if holders[digest] > 1} for each in sentences]
         for place, text in enumerate(texts):
-            if any(holders[digest] >= LEAST_ARTICLES for digest in self._shared[place]):
+            if any(holders[digest] >= self._least for digest in self._shared[place]):
                 self._locate(place, text, sentences[place], holders)
 
     def _locate(
@@ -145,7 +150,7 @@ class _Week:
     ) -> None:
         located = (each for each in located_sentences(text) if normalize_text(each.text))
         for (digest, size), sentence in zip(sentences, located, strict=True):
-            if holders[digest] >= LEAST_ARTICLES and (size >= LEAST_CHARACTERS or sentence.alone):
+            if holders[digest] >= self._least and (size >= LEAST_CHARACTERS or sentence.alone):
                 self.candidates.setdefault(digest, _Candidate(size)).places[place].append(sentence)
 
     def kind_of(self, digest: UUID, whitelisted: Collection[UUID]) -> Kind:
@@ -157,7 +162,7 @@ class _Week:
         return Kind.QUOTATION if candidate.mostly_quoted and not everywhere else Kind.BOILERPLATE
 
     def is_in_different_articles(self, digest: UUID) -> bool:
-        """Tell whether LEAST_ARTICLES of the articles with this sentence are no copies of each other.
+        """Tell whether enough of the articles with this sentence are no copies of each other.
 
         The longest come first. What has nothing else left, because only boilerplate was extracted, counts for nothing.
         """
@@ -165,7 +170,7 @@ class _Week:
         for article in sorted(self.candidates[digest].articles, key=lambda place: -self._characters[place]):
             if self._left(article, digest) and not any(self._are_copies(article, each, digest) for each in different):
                 different.append(article)
-                if len(different) == LEAST_ARTICLES:
+                if len(different) == self._least:
                     return True
         return False
 

@@ -3,7 +3,7 @@
 import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
-from django.core.validators import URLValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, URLValidator
 from django.db import models
 from django.db.models.functions import MD5
 
@@ -48,6 +48,12 @@ class Newspaper(models.Model):
         blank=True,
         help_text="Parameters that tell its stories apart, such as sid in story?sid=123, and are never dropped when "
         "its URLs are compared. Those that its articles show are added; one that you take out is not added again.",
+    )
+    boilerplate_articles = models.PositiveSmallIntegerField(
+        default=3,
+        validators=[MinValueValidator(2), MaxValueValidator(1_000)],
+        help_text="In how many different articles of one week a sentence is boilerplate, 2 to 1,000. "
+        "With 2, what two articles tell of one event is taken for boilerplate too.",
     )
     crawl = models.BooleanField(default=True, help_text="Whether `manage.py crawl` without names visits it.")
     feed_urls = ArrayField(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import NamedTuple
@@ -21,7 +20,6 @@ from django.db.models import Count, Max, Sum
 from django.db.models.functions import TruncWeek
 
 from articles.boilerplate import (
-    LEAST_ARTICLES,
     RULE_VERSION,
     FoundSentence,
     Kind,
@@ -32,7 +30,7 @@ from articles.boilerplate import (
     without_boilerplate,
 )
 from articles.ingest import writing
-from articles.models import Article, BoilerplateWeek, RepeatedSentence, WhitelistedSentence
+from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization import NORMALIZER_VERSION, normalize_text, text_digest
 
 # The marks alone, where the compared texts stay: that counts up no revision, and no run looks at the articles again.
@@ -83,6 +81,14 @@ class _Texts:
     topic_digest: UUID | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What a newspaper's boilerplate goes by: in how many articles a sentence stands, and what is none all the same."""
+
+    least_articles: int
+    whitelisted: frozenset[UUID]
+
+
 _TEXTS = [each.name for each in fields(_Texts)]
 # Of a week: how many articles it has, the highest of their revisions, and the sum of them.
 _Facts = tuple[int, int, int]
@@ -103,32 +109,32 @@ def outdated_weeks(
     """
     first = monday_of(since) if since else None
     counted = _facts(newspaper_ids, first, _sunday_of(until) if until else None)
-    facts = {week: found for week, found in counted.items() if found[0] >= LEAST_ARTICLES}
+    rules = _rules(newspaper_ids)
+    facts = {week for week, found in counted.items() if found[0] >= rules[week.newspaper_id].least_articles}
     bounds = {"newspaper_id__in": newspaper_ids, "week__gte": first, "week__lte": until}
     looked_at = BoilerplateWeek.objects.filter(**{name: value for name, value in bounds.items() if value is not None})
     known = {NewspaperWeek(each.newspaper_id, each.week): each.fingerprint for each in looked_at.iterator()}
-    whitelists = _whitelists(newspaper_ids)
     return {
         week: counted.get(week, _NO_ARTICLES)[0]
         # A week that has lost its articles has to be looked at too.
-        for week in sorted(facts.keys() | known.keys())
-        if every or known.get(week) != _fingerprint(counted.get(week, _NO_ARTICLES), whitelists[week.newspaper_id])
+        for week in sorted(facts | known.keys())
+        if every or known.get(week) != _fingerprint(counted.get(week, _NO_ARTICLES), rules[week.newspaper_id])
     }
 
 
 def mark_week(week: NewspaperWeek) -> MarkedWeek:
     """Find the boilerplate of a week and store it in one transaction. Memory: the texts of the week."""
-    whitelist = _whitelists([week.newspaper_id])[week.newspaper_id]
+    rules = _rules([week.newspaper_id])[week.newspaper_id]
     seen = _facts_of(week)
     articles = _articles_of(week)
-    sentences, marks = _found(articles, whitelist)
+    sentences, marks = _found(articles, rules)
     with writing():
         if _facts_of(week) != seen:  # an article has come or changed meanwhile
             articles = _articles_of(week)
-            sentences, marks = _found(articles, whitelist)
+            sentences, marks = _found(articles, rules)
         changed = _store_marks(articles, marks)
         _store_sentences(week, sentences, [article.pk for article in articles])
-        _store_week(week, articles, _fingerprint(_facts_of(week), whitelist))
+        _store_week(week, _fingerprint(_facts_of(week), rules), kept=len(articles) >= rules.least_articles)
     found = len([each for each in sentences if each.kind is Kind.BOILERPLATE])
     return MarkedWeek(len(articles), changed, found)
 
@@ -150,18 +156,26 @@ def _facts_of(week: NewspaperWeek) -> _Facts:
     return _facts([week.newspaper_id], week.monday, _sunday_of(week.monday)).get(week, _NO_ARTICLES)
 
 
-def _whitelists(newspaper_ids: Collection[int] | None) -> defaultdict[int, frozenset[UUID]]:
-    rows = WhitelistedSentence.objects.all()
+def _rules(newspaper_ids: Collection[int] | None) -> dict[int, _Rules]:
+    """Return the rules of these newspapers; None: of all."""
+    newspapers, whitelist = Newspaper.objects.all(), WhitelistedSentence.objects.all()
     if newspaper_ids is not None:
-        rows = rows.filter(newspaper_id__in=newspaper_ids)
-    found: defaultdict[int, frozenset[UUID]] = defaultdict(frozenset)
-    for newspaper, digest in rows.values_list("newspaper_id", "digest"):
-        found[newspaper] |= {digest}
-    return found
+        newspapers, whitelist = (
+            newspapers.filter(pk__in=newspaper_ids),
+            whitelist.filter(newspaper_id__in=newspaper_ids),
+        )
+    digests: dict[int, set[UUID]] = {}
+    for newspaper, digest in whitelist.values_list("newspaper_id", "digest"):
+        digests.setdefault(newspaper, set()).add(digest)
+    return {
+        newspaper: _Rules(least, frozenset(digests.get(newspaper, ())))
+        for newspaper, least in newspapers.values_list("pk", "boilerplate_articles")
+    }
 
 
-def _fingerprint(facts: _Facts, whitelist: Collection[UUID]) -> str:
-    rests_on = [RULE_VERSION, NORMALIZER_VERSION, facts, sorted(map(str, whitelist))]
+def _fingerprint(facts: _Facts, rules: _Rules) -> str:
+    whitelisted = sorted(map(str, rules.whitelisted))
+    rests_on = [RULE_VERSION, NORMALIZER_VERSION, facts, rules.least_articles, whitelisted]
     return hashlib.sha256(json.dumps(rests_on).encode()).hexdigest()
 
 
@@ -170,8 +184,9 @@ def _articles_of(week: NewspaperWeek) -> list[Article]:
     return list(rows.order_by("date", "id").only("content", "boilerplate", "story_text", "topic_text"))
 
 
-def _found(articles: Sequence[Article], whitelist: Collection[UUID]) -> tuple[list[FoundSentence], list[list[Mark]]]:
-    found = find_repeats([article.content for article in articles], whitelist)
+def _found(articles: Sequence[Article], rules: _Rules) -> tuple[list[FoundSentence], list[list[Mark]]]:
+    texts = [article.content for article in articles]
+    found = find_repeats(texts, rules.whitelisted, least_articles=rules.least_articles)
     return found.sentences, found.marks
 
 
@@ -227,8 +242,9 @@ def _store_sentences(week: NewspaperWeek, found: Sequence[FoundSentence], ids: S
     )
 
 
-def _store_week(week: NewspaperWeek, articles: Sequence[Article], fingerprint: str) -> None:
-    if len(articles) >= LEAST_ARTICLES:
+def _store_week(week: NewspaperWeek, fingerprint: str, *, kept: bool) -> None:
+    """Note what a week looked like; not of one that has too few articles to be looked at again."""
+    if kept:
         BoilerplateWeek.objects.update_or_create(
             newspaper_id=week.newspaper_id, week=week.monday, defaults={"fingerprint": fingerprint}
         )

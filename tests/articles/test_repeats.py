@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 from articles import repeats
 from articles.boilerplate import Mode
 from articles.exporting import exported_rows, whole_file
-from articles.models import Article, BoilerplateWeek, RepeatedSentence, WhitelistedSentence
+from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization import normalize_text, text_digest
 from articles.renewal import reextract
 from articles.repeats import MarkedWeek, NewspaperWeek, mark_week, outdated_weeks
@@ -88,6 +88,20 @@ def test_weeks_begin_on_monday_and_end_on_sunday(store: StoreArticle) -> None:
 
     assert BoilerplateWeek.objects.get().week == MONDAY
     assert RepeatedSentence.objects.get().article_ids == [articles[1].pk, articles[5].pk, articles[2].pk]
+
+
+def test_a_newspaper_says_in_how_many_articles_a_sentence_is_boilerplate(week: list[Article]) -> None:
+    week[0].delete()
+    assert outdated_weeks() == {}
+
+    Newspaper.objects.update(boilerplate_articles=2)
+    find()
+    assert Article.objects.filter(topic_text__isnull=False).count() == 2
+
+    Newspaper.objects.update(boilerplate_articles=3)
+    find()
+    assert Article.objects.filter(topic_text__isnull=False).count() == 0
+    assert outdated_weeks() == {}
 
 
 def test_newspapers_are_looked_at_by_themselves(store: StoreArticle) -> None:
@@ -192,10 +206,10 @@ def test_an_article_that_comes_while_a_week_is_looked_at_is_part_of_it(
 ) -> None:
     found = repeats.find_repeats
 
-    def slow(*arguments: Any) -> Any:
+    def slow(*arguments: Any, **more: Any) -> Any:
         monkeypatch.setattr(repeats, "find_repeats", found)
         store(f"{STORIES[3]}\n\n{SUBSCRIBE}", date="2026-03-05")
-        return found(*arguments)
+        return found(*arguments, **more)
 
     monkeypatch.setattr(repeats, "find_repeats", slow)
     assert mark_week(*outdated_weeks()).articles == 4
