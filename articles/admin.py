@@ -75,7 +75,7 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
     @admin.display(description="learnt affixes")
     def learnt(self, newspaper: Newspaper) -> str:
         """Show one a line, as the others are."""
-        return "\n".join(newspaper.learnt_affixes)
+        return "\n".join(newspaper.learnt_affixes) or "none yet"
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Give lists a field of their own; Django's would show them separated by commas, which URLs may hold."""
