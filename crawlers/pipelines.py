@@ -83,7 +83,8 @@ def _incoming(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
         headline=article.headline,
         url=page.url,
         content=article.text,
-        newspaper=page.link.source.newspaper,
+        # What a feed of alerts links to belongs to the newspaper at whose host it stands.
+        newspaper="" if ingest.story_url(page.link.url) != page.link.url else page.link.source.newspaper,
         kind=ArticleURL.Kind.REDIRECT if redirected else page.link.kind,
         other_urls=seen,
         details=details,

@@ -15,6 +15,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
+from articles import ingest
 from articles.models import Newspaper
 from crawlers import frontier
 from crawlers.database import LOST, in_database
@@ -157,9 +158,13 @@ class NewspaperSpider(Spider):
         for key, link in links.items():
             if key not in self._requested:
                 self._requested.add(key)
-                meta = {"article_link": link}
+                # A redirect that names its target is not asked: Google closes its own to crawlers.
                 yield Request(
-                    link.url, callback=self.parse_article, errback=self.article_failed, meta=meta, dont_filter=True
+                    ingest.story_url(link.url),
+                    callback=self.parse_article,
+                    errback=self.article_failed,
+                    meta={"article_link": link},
+                    dont_filter=True,
                 )
 
     async def parse_article(self, response: Response) -> AsyncIterator[FetchedPage]:
@@ -169,7 +174,7 @@ class NewspaperSpider(Spider):
         if reason := _fault(response, link):
             await self.refuse(link, reason)
         else:
-            url = response.url if redirects else link.url
+            url = response.url if redirects else ingest.story_url(link.url)
             yield FetchedPage(link, url, tuple(redirects[1:]), content_type(response), response.body)
 
     async def article_failed(self, failure: Any) -> None:  # a Failure to which Scrapy adds the request

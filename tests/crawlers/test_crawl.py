@@ -47,6 +47,23 @@ def test_three_spiders_store_articles_and_a_second_crawl_fetches_none(three_sour
     assert list(crawl.states.rglob("requests.queue")) == []
 
 
+def test_links_of_alerts_are_asked_where_they_lead_and_belong_to_that_newspaper(
+    site: Site, crawl: CrawlCommand
+) -> None:
+    site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
+    target = f"{site.url}/2024/05/ferry"
+    wrapped = f"https://www.google.com/url?rct=j&amp;sa=t&amp;url={target}&amp;ct=ga&amp;usg=A1"
+    site.add("/alerts", rss(wrapped), "application/rss+xml")
+    Newspaper.objects.create(name="Alerts on ferries", feed_urls=[f"{site.url}/alerts"])
+    Newspaper.objects.create(name="Fjordbladet", host="127.0.0.1", crawl=False)
+
+    assert crawl().summary == "Alerts on ferries: 1 stored, 0 known, 0 failed\n"
+    article = Article.objects.get()
+    assert (article.url, article.newspaper.name) == (target, "Fjordbladet")
+    assert set(article.urls.values_list("url", flat=True)) == {target, wrapped.replace("&amp;", "&")}
+    assert crawl().summary == "Alerts on ferries: 0 stored, 1 known, 0 failed\n"
+
+
 def test_newspapers_on_one_host_are_visited_one_after_the_other(three_sources: Site, crawl: CrawlCommand) -> None:
     Newspaper.objects.create(
         name="Holmavis", section_urls=[f"{three_sources.url}/news?p=2"], article_url_pattern=PATTERN
