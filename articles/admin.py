@@ -12,11 +12,12 @@ from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 
+from articles.boilerplate import LEAST_ARTICLES
 from articles.habits import learn_habits
 from articles.ingest import writing
-from articles.models import Article, ArticleURL, LearntParameter, Newspaper, RepeatedSentence, WhitelistedSentence
+from articles.models import Article, ArticleURL, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.renewal import mark_outdated
 from articles.url_guard import renew_forms_with
 from articles.whitelist import WhitelistError, end_whitelisting, whitelist_sentence
@@ -37,25 +38,6 @@ class OneALine(SimpleArrayField):
         return super().to_python(value)
 
 
-class LearntParameterInline(admin.TabularInline[LearntParameter, Newspaper]):
-    """What the guard of the URLs learnt, and from which two of them."""
-
-    model = LearntParameter
-    readonly_fields = ["name", "first_url", "second_url", "learnt_at"]
-    verbose_name_plural = "URL parameters that were seen to tell stories apart"
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, *_args: Any) -> bool:
-        return False
-
-    def has_change_permission(self, *_args: Any) -> bool:
-        return False
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - Django's
-        return request.user.has_perm("articles.view_newspaper")
-
-
 @admin.register(Newspaper)
 class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
     """Newspapers, and where the crawler finds their articles."""
@@ -63,10 +45,9 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
     list_display = ["name", "host", "crawl"]
     list_filter = ["crawl"]
     search_fields = ["name", "host"]
-    inlines = [LearntParameterInline]
-    readonly_fields = ["learnt"]
+    readonly_fields = ["learnt", "learnt_parameters"]
     fieldsets = [
-        (None, {"fields": ["name", "host", "kept_url_parameters"]}),
+        (None, {"fields": ["name", "host", "kept_url_parameters", "learnt_parameters"]}),
         ("Headlines", {"fields": ["title_affixes", "learnt", "refused_affixes"]}),
         ("Texts", {"fields": ["boilerplate_articles"]}),
         ("Crawling", {"fields": ["crawl", "feed_urls", "sitemap_urls", "section_urls", "article_url_pattern"]}),
@@ -76,6 +57,14 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
     def learnt(self, newspaper: Newspaper) -> str:
         """Show one a line, as the others are."""
         return "\n".join(newspaper.learnt_affixes) or "none yet"
+
+    @admin.display(description="learnt URL parameters")
+    def learnt_parameters(self, newspaper: Newspaper) -> str:
+        """Show which parameters were seen to tell stories apart, and by which two URLs."""
+        learnt = newspaper.learnt_parameters.order_by("learnt_at") if newspaper.pk else ()
+        rows = [(each.name, each.learnt_at.date(), each.first_url, each.second_url) for each in learnt]
+        shown = format_html_join("", "<li><strong>{}</strong>, {}: {} and {}</li>", rows)
+        return format_html("<ul>{}</ul>", shown) if rows else "none yet"
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Give lists a field of their own; Django's would show them separated by commas, which URLs may hold."""
@@ -92,6 +81,8 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
 
     def save_model(self, request: HttpRequest, obj: Newspaper, form: Any, change: bool) -> None:
         """Save the newspaper; of its kept parameters what was changed, beside what was learnt in the meantime."""
+        if obj.boilerplate_articles is None:  # the field was emptied
+            obj.boilerplate_articles = LEAST_ARTICLES
         before = set(form.initial.get("kept_url_parameters") or ())
         after = {name.lower() for name in obj.kept_url_parameters}
         with writing():

@@ -7,7 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, URLVali
 from django.db import models
 from django.db.models.functions import MD5
 
-from articles.boilerplate import Kind
+from articles.boilerplate import LEAST_ARTICLES, Kind
 from articles.querysets import ArticleQuerySet
 
 _URL = URLValidator(schemes=["http", "https"])
@@ -50,7 +50,9 @@ class Newspaper(models.Model):
         "its URLs are compared. Those that its articles show are added; one that you take out is not added again.",
     )
     boilerplate_articles = models.PositiveSmallIntegerField(
-        default=3,
+        default=LEAST_ARTICLES,
+        db_default=LEAST_ARTICLES,
+        blank=True,
         validators=[MinValueValidator(2), MaxValueValidator(1_000)],
         help_text="In how many different articles of one week a sentence is boilerplate, 2 to 1,000. "
         "With 2, what two articles tell of one event is taken for boilerplate too.",

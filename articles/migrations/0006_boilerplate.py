@@ -55,7 +55,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='newspaper',
             name='boilerplate_articles',
-            field=models.PositiveSmallIntegerField(default=3, help_text='In how many different articles of one week a sentence is boilerplate, 2 to 1,000. With 2, what two articles tell of one event is taken for boilerplate too.', validators=[django.core.validators.MinValueValidator(2), django.core.validators.MaxValueValidator(1000)]),
+            field=models.PositiveSmallIntegerField(blank=True, db_default=3, default=3, help_text='In how many different articles of one week a sentence is boilerplate, 2 to 1,000. With 2, what two articles tell of one event is taken for boilerplate too.', validators=[django.core.validators.MinValueValidator(2), django.core.validators.MaxValueValidator(1000)]),
         ),
         pgtrigger.migrations.RemoveTrigger(
             model_name='article',

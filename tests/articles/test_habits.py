@@ -14,7 +14,6 @@ from articles.habits import habits_line, learn_habits, update_habits
 from articles.models import Article, Newspaper
 from articles.renewal import outdated_forms
 from tests.articles.rows import json_lines, row
-from tests.articles.test_admin import MANAGEMENT
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
@@ -121,7 +120,7 @@ def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, cli
     client.force_login(User.objects.create_superuser("root"))
     address = f"/admin/articles/newspaper/{newspaper.pk}/change/"
     assert '<div class="readonly">Skerry Online</div>' in client.get(address).content.decode()
-    unchanged = MANAGEMENT | {
+    unchanged = {
         "name": "Harbour Post",
         "host": "",
         "title_affixes": "",

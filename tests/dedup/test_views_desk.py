@@ -175,6 +175,7 @@ def test_articles_are_filtered(desk: Client, store: StoreArticle) -> None:
 
 def test_an_article_shows_what_is_known_beside_its_text(desk: Client, store: StoreArticle) -> None:
     known, unknown = store(), store()
+    Article.objects.filter(pk=unknown.pk).update(language="")
     Article.objects.filter(pk=known.pk).update(
         byline="Ilse <Corrigan>",
         agency="Reuters",
