@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import multiprocessing
 import os
@@ -16,8 +17,8 @@ from typing import TypeAlias
 
 from articles.extraction import ExtractedArticle, ExtractionError, extract_article
 
-# Body as it is kept, compressed; URL; Content-Type.
-Page: TypeAlias = tuple[bytes, str, str]
+# Body as it is kept, compressed; URL; Content-Type; the day it was fetched, after which it was not published.
+Page: TypeAlias = tuple[bytes, str, str, datetime.date]
 # The article, or why there is none.
 Extraction: TypeAlias = ExtractedArticle | str
 Extract: TypeAlias = Callable[[Sequence[Page]], Iterator[Extraction]]
@@ -39,9 +40,9 @@ def extractor(workers: int) -> Iterator[Extract]:
 
 def extract_kept(page: Page) -> Extraction:
     """Return the article on a kept page, or why there is none."""
-    body, url, content_type = page
+    body, url, content_type, fetched = page
     try:
-        return extract_article(gzip.decompress(body), url, content_type)
+        return extract_article(gzip.decompress(body), url, content_type, today=fetched)
     except (ExtractionError, OSError, EOFError, zlib.error) as error:
         return str(error)
 

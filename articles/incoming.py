@@ -58,12 +58,16 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class PageCopy:
-    """The page that an article was extracted from, as it was fetched, and the version of the extraction."""
+    """The page that an article was extracted from, as it was fetched, and the version of the extraction.
+
+    `published` is the day that the feed or sitemap gave it, if any did.
+    """
 
     url: str
     content_type: str
     body: bytes = field(repr=False)
     extractor_version: int
+    published: datetime.date | None = None
 
 
 @dataclass(frozen=True, slots=True)

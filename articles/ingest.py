@@ -326,4 +326,6 @@ def _new_article(each: _Prepared) -> Article:
 def _new_page(page: PageCopy, article_id: int) -> ArticlePage:
     # Without a time in it, so that the same page is stored as the same bytes.
     body = gzip.compress(page.body, mtime=0)
-    return ArticlePage(article_id=article_id, url=page.url, content_type=page.content_type, body=body)
+    return ArticlePage(
+        article_id=article_id, url=page.url, content_type=page.content_type, body=body, published=page.published
+    )

@@ -247,6 +247,7 @@ class ArticlePage(models.Model):
     url = models.TextField(help_text="Where it was fetched, after redirects.")
     content_type = models.CharField(max_length=200, blank=True, help_text="The HTTP header, which names the charset.")
     body = models.BinaryField(help_text="As it was fetched, compressed with gzip.")
+    published = models.DateField(null=True, help_text="The day that its feed or sitemap gave it, if any did.")
     fetched_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

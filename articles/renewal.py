@@ -6,16 +6,17 @@ older version: what was interrupted goes on, and what is done costs nothing to d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
 from django.db.models import F, QuerySet
 
-from articles.extraction import EXTRACTOR_VERSION, ExtractedArticle
-from articles.extraction_workers import extractor
+from articles.dating import dated_details
+from articles.extraction import EXTRACTOR_VERSION, ExtractionError
+from articles.extraction_workers import Extraction, extractor
 from articles.incoming import Details, IncomingArticle, RejectedArticleError, check_article, extracted_details
 from articles.ingest import Forms, writing
-from articles.models import Article, ArticleURL, Newspaper
+from articles.models import Article, ArticlePage, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.url_guard import learn_parameters, renew_url_forms
 
@@ -78,23 +79,13 @@ def reextract(
 
     Where a page gives no article any more, or one that cannot be stored, the article stays as it is.
     """
-    outdated = outdated_texts(newspapers).select_related("newspaper", "page").order_by("id")
+    pages = ArticlePage.objects.filter(article__in=outdated_texts(newspapers)).order_by("pk")
     last_id = 0
     with extractor(workers) as extract:
-        while articles := list(outdated.filter(id__gt=last_id)[:batch_size]):
-            changed: list[Article] = []
-            failures: list[tuple[int, str]] = []
-            pages = [(bytes(article.page.body), article.page.url, article.page.content_type) for article in articles]
-            for article, extraction in zip(articles, extract(pages), strict=True):
-                if isinstance(extraction, str):
-                    failures.append((article.pk, extraction))
-                elif fault := _fault(article, extraction):
-                    failures.append((article.pk, fault))
-                elif _set(article, _values(article, extraction)):
-                    changed.append(article)
-            _store_extracted(articles, changed)
-            last_id = articles[-1].pk
-            yield Renewed(len(articles), len(changed), failures)
+        while batch := list(pages.filter(pk__gt=last_id)[:batch_size]):
+            kept = [(bytes(page.body), page.url, page.content_type, page.fetched_at.date()) for page in batch]
+            yield _store_extracted(dict(zip(batch, extract(kept), strict=True)))
+            last_id = batch[-1].pk
 
 
 def _of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
@@ -123,42 +114,42 @@ def _renew_urls(articles: Sequence[Article]) -> set[int]:
     return renew_url_forms(urls) | learn_parameters(urls)
 
 
-def _fault(article: Article, extracted: ExtractedArticle) -> str:
-    """Return why an article cannot be stored with what its page gives; empty if it can."""
-    try:
-        check_article(
-            IncomingArticle(
-                date=extracted.date or article.date,
-                headline=extracted.headline,
-                url=article.url,
-                content=extracted.text,
-                details=extracted_details(extracted),
-            )
-        )
-    except RejectedArticleError as rejection:
-        return str(rejection)
-    return ""
-
-
-def _values(article: Article, extracted: ExtractedArticle) -> dict[str, object]:
-    """Return the fields of the article by what its page gives today."""
-    details = extracted_details(extracted)
-    if extracted.date is None:  # then the day came from elsewhere, and is as good as it was
-        details = replace(details, date_source=article.date_source, date_doubt=article.date_doubt)
-    forms = Forms.of(article.newspaper, extracted.headline, extracted.text)
-    return {
-        "headline": extracted.headline.strip(),
-        "content": extracted.text,
-        "date": extracted.date or article.date,
-        **asdict(details),
-        **asdict(forms),
-    }
-
-
-def _store_extracted(articles: Sequence[Article], changed: Sequence[Article]) -> None:
+def _store_extracted(extracted: Mapping[ArticlePage, Extraction]) -> Renewed:
+    """Store what pages give today; what another process has stored meanwhile is passed over."""
+    changed: list[Article] = []
+    failures: list[tuple[int, str]] = []
+    # Read by the one writer, so that no newspaper learns anything meanwhile.
     with writing():
+        outdated = outdated_texts().filter(page__in=extracted).select_related("newspaper")
+        articles = {article.pk: article for article in outdated}
+        for page, extraction in extracted.items():
+            if article := articles.get(page.pk):
+                try:
+                    if _set(article, _values(article, page, extraction)):
+                        changed.append(article)
+                except (ExtractionError, RejectedArticleError) as error:
+                    failures.append((article.pk, str(error)))
         Article.objects.bulk_update(changed, ["headline", "content", "date", *_FORMS, *_DETAILS])
-        Article.objects.filter(id__in=[article.pk for article in articles]).update(extractor_version=EXTRACTOR_VERSION)
+        Article.objects.filter(id__in=articles).update(extractor_version=EXTRACTOR_VERSION)
+    return Renewed(len(articles), len(changed), failures)
+
+
+def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict[str, object]:
+    """Return the fields of the article by what its page gives today.
+
+    Raises ExtractionError or RejectedArticleError where the article cannot be stored with that.
+    """
+    if isinstance(extraction, str):
+        raise ExtractionError(extraction)
+    if extraction.date is None and page.published is None:  # then the day came from elsewhere, and is as good as it was
+        day, details = article.date, extracted_details(extraction)
+        details = replace(details, date_source=article.date_source, date_doubt=article.date_doubt)
+    else:
+        day, details = dated_details(extraction, page.published, page.fetched_at.date())
+    headline, content = extraction.headline, extraction.text
+    check_article(IncomingArticle(date=day, headline=headline, url=article.url, content=content, details=details))
+    forms = Forms.of(article.newspaper, headline, content)
+    return {"headline": headline.strip(), "content": content, "date": day, **asdict(details), **asdict(forms)}
 
 
 def _set(article: Article, values: dict[str, object]) -> bool:

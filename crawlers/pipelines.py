@@ -2,7 +2,6 @@
 
 import asyncio
 import datetime
-from dataclasses import replace
 from typing import Self, cast
 
 from asgiref.sync import sync_to_async
@@ -11,17 +10,15 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
 from articles import ingest
+from articles.dating import dated_details
 from articles.extraction import EXTRACTOR_VERSION, ExtractedArticle, ExtractionError, extract_article
-from articles.incoming import IncomingArticle, PageCopy, RejectedArticleError, SeenURL, extracted_details
-from articles.models import Article, ArticleURL
+from articles.incoming import IncomingArticle, PageCopy, RejectedArticleError, SeenURL
+from articles.models import ArticleURL
 from crawlers.database import LOST, in_database
-from crawlers.dating import judge_day
 from crawlers.items import FetchedPage
 from crawlers.reasons import reason_of
 from crawlers.sites import same_site
 from crawlers.spiders.base import NewspaperSpider
-
-MAX_DOUBT_CHARACTERS = Article._meta.get_field("date_doubt").max_length  # noqa: SLF001 - Django's public API
 
 
 class ArticlePipeline:
@@ -64,14 +61,7 @@ class ArticlePipeline:
 
 def _incoming(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
     """Return what to store; raise ExtractionError if neither page nor source knows a day that can be."""
-    if article.date is None and article.date_doubt and page.link.published is None:
-        raise ExtractionError("date out of range")  # the page named a day, which cannot be
-    day, doubt = judge_day(article.date, page.link.published, datetime.datetime.now(datetime.UTC).date())
-    details = extracted_details(article)
-    doubts = "; ".join(filter(None, [details.date_doubt, doubt]))
-    details = replace(details, date_doubt=doubts[:MAX_DOUBT_CHARACTERS])
-    if day != article.date:
-        details = replace(details, date_source=Article.DateSource.LINK)
+    day, details = dated_details(article, page.link.published, datetime.datetime.now(datetime.UTC).date())
     redirected = page.url != page.link.url
     seen = [SeenURL(page.link.url, page.link.kind)] if redirected else []
     seen += [SeenURL(url, ArticleURL.Kind.REDIRECT) for url in page.redirects]
@@ -88,5 +78,5 @@ def _incoming(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
         kind=ArticleURL.Kind.REDIRECT if redirected else page.link.kind,
         other_urls=seen,
         details=details,
-        page=PageCopy(page.url, page.content_type, page.body, EXTRACTOR_VERSION),
+        page=PageCopy(page.url, page.content_type, page.body, EXTRACTOR_VERSION, page.link.published),
     )

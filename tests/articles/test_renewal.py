@@ -6,7 +6,8 @@ import datetime
 import gzip
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -38,16 +39,23 @@ def make_outdated(*articles: Article, **fields: object) -> None:
     Article.objects.filter(pk__in=[article.pk for article in articles]).update(normalizer_version=0, **fields)
 
 
-def store_page(page: str = PAGE, *, number: int = 1, content: str = "An older extraction.") -> Article:
+def store_page(
+    page: str = PAGE,
+    *,
+    number: int = 1,
+    content: str = "An older extraction.",
+    published: datetime.date | None = None,
+) -> Article:
+    url, body = f"https://paper.example/{number}", page.encode()
     stored = store_article(
         IncomingArticle(
             date=datetime.date(2026, 3, 1),
             headline="Ferry",
-            url=f"https://paper.example/{number}",
+            url=url,
             content=content,
             newspaper="Harbour Post",
             details=Details(date_source=Article.DateSource.LINK),
-            page=PageCopy(f"https://paper.example/{number}", "text/html; charset=utf-8", page.encode(), 0),
+            page=PageCopy(url, "text/html; charset=utf-8", body, 0, published),
         )
     )
     return Article.objects.get(pk=stored.article_id)
@@ -133,6 +141,58 @@ def test_reextract_keeps_the_day_of_the_feed_where_the_page_has_none() -> None:
     article = Article.objects.get()
     assert (article.content, article.date) == (TEXT, datetime.date(2026, 3, 1))
     assert article.date_source == Article.DateSource.LINK
+
+
+@pytest.mark.parametrize(
+    ("page", "feed", "day", "source", "doubt"),
+    [
+        ("2026-03-02", "2026-03-09", "2026-03-02", "meta", "the page says 2026-03-02, the feed 2026-03-09"),
+        ("2026-03-30", "2026-03-09", "2026-03-09", "link", "a meta element says 2026-03-30, which cannot be"),
+        ("none", "2026-03-09", "2026-03-09", "link", ""),
+        ("2026-03-02", "", "2026-03-02", "meta", ""),
+    ],
+)
+def test_reextract_judges_the_day_as_the_crawl_did(page: str, feed: str, day: str, source: str, doubt: str) -> None:
+    """Also where a day that lay in the future at the time of the fetch is past by now."""
+    published = datetime.date.fromisoformat(feed) if feed else None
+    store_page(PAGE.replace("2026-03-02", page), published=published)
+    ArticlePage.objects.update(fetched_at=datetime.datetime(2026, 3, 10, 12, tzinfo=datetime.UTC))
+
+    run("reextract", "--workers", "1")
+
+    article = Article.objects.get()
+    assert (article.date.isoformat(), article.date_source, article.date_doubt) == (day, source, doubt)
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Have something done by another process while pages are extracted."""
+    inner = renewal.extractor
+
+    @contextmanager
+    def extractor(workers: int) -> Iterator[Any]:
+        with inner(workers) as extract:
+            yield lambda pages: (act(), extract(pages))[1]
+
+    monkeypatch.setattr(renewal, "extractor", extractor)
+
+
+def test_reextract_passes_over_what_another_process_has_extracted(monkeypatch: pytest.MonkeyPatch) -> None:
+    article = store_page()
+    theirs = {"content": "By another process.", "extractor_version": EXTRACTOR_VERSION}
+    meanwhile(monkeypatch, lambda: Article.objects.update(**theirs))
+
+    assert run("reextract", "--workers", "1")[0] == "Articles: 0 looked at, 0 changed.\n"
+    article.refresh_from_db()
+    assert article.content == "By another process."
+
+
+def test_reextract_goes_by_what_was_learnt_while_it_extracted(monkeypatch: pytest.MonkeyPatch) -> None:
+    store_page(PAGE.replace("Ferry sails", "Ferry sails | Skerry"))
+    meanwhile(monkeypatch, lambda: Newspaper.objects.update(learnt_affixes=["Skerry"]))
+
+    run("reextract", "--workers", "1")
+
+    assert Article.objects.values_list("headline", "normalized_title").get() == ("Ferry sails | Skerry", "ferry sails")
 
 
 def test_an_article_stays_where_its_page_gives_none() -> None:

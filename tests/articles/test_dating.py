@@ -4,8 +4,8 @@ import datetime
 
 import pytest
 
+from articles.dating import judge_day
 from articles.extraction import ExtractionError
-from crawlers.dating import judge_day
 
 TODAY = datetime.date(2026, 3, 10)
 
