@@ -136,6 +136,7 @@ class _Week:
         self._least = least_articles
         self.candidates: dict[UUID, _Candidate] = {}
         self.boilerplate: set[UUID] = set()
+        self._commons: dict[tuple[int, int], int] = {}
         sentences = [_sentences(text) for text in texts]
         holders = Counter(digest for each in sentences for digest in dict(each))
         # Of each article: how long its sentences are together, and each one that another article has too.
@@ -176,6 +177,7 @@ class _Week:
 
     def set_aside(self, digests: Iterable[UUID]) -> None:
         """Note that these sentences are boilerplate."""
+        self._commons.clear()
         for digest in digests:
             self.boilerplate.add(digest)
             for article in self.candidates[digest].articles:
@@ -205,11 +207,18 @@ class _Week:
 
     def _are_copies(self, one: int, other: int, digest: UUID) -> bool:
         """Tell whether two articles have more than half of what is left of the shorter one in common."""
-        fewer, more = sorted((self._shared[one], self._shared[other]), key=len)
-        common = sum(
-            length for each, length in fewer.items() if each in more and each != digest and each not in self.boilerplate
-        )
+        aside = 0 if digest in self.boilerplate else self._shared[one][digest]
+        common = self._common(one, other) - aside
         return 2 * common > min(self._left(one, digest), self._left(other, digest))
+
+    def _common(self, one: int, other: int) -> int:
+        """Return how many characters two articles have in common beside boilerplate; counted once for all sentences."""
+        pair = (one, other) if one < other else (other, one)
+        if pair not in self._commons:
+            fewer, more = sorted((self._shared[one], self._shared[other]), key=len)
+            shared = ((each, length) for each, length in fewer.items() if each in more)
+            self._commons[pair] = sum(length for each, length in shared if each not in self.boilerplate)
+        return self._commons[pair]
 
 
 def _sentences(text: str) -> list[tuple[UUID, int]]:
