@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from django.db.models import Count
+from django.db.models.functions import Length
 
 from articles.ingest import writing
 from articles.models import Article, Newspaper
@@ -13,6 +14,8 @@ from articles.renewal import mark_outdated, renormalize
 
 # So many headlines, the newest of a newspaper, take half a second, in which no other article is written.
 LEARNT_FROM = 20_000
+# Longer ones are no headlines, and full of separators they take long to read.
+LONGEST_HEADLINE = 250
 
 
 def update_habits(newspapers: Iterable[Newspaper]) -> list[Newspaper]:
@@ -51,7 +54,8 @@ def newspapers_since(revision: int) -> Sequence[Newspaper]:
 def _learn(newspaper_id: int) -> Newspaper | None:
     with writing():
         newspaper = Newspaper.objects.get(pk=newspaper_id)
-        newest = newspaper.articles.order_by("-date", "-id").values_list("headline", flat=True)[:LEARNT_FROM]
+        headlines = newspaper.articles.alias(length=Length("headline")).filter(length__lte=LONGEST_HEADLINE)
+        newest = headlines.order_by("-date", "-id").values_list("headline", flat=True)[:LEARNT_FROM]
         learnt = learn_affixes(
             reversed(list(newest)),
             newspaper.learnt_affixes,

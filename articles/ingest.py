@@ -1,8 +1,8 @@
 """The one writer of articles: checks, normalises, stores, and attaches URLs that are already known.
 
-An article is stored once, as it was first seen; it is never fetched again or deleted, and articles/renewal.py
-alone changes it, when the rules do. A URL names one article for good. Near-duplicates are stored like any other
-article: finding them is the business of the detection passes, which can be looked at and undone.
+An article is stored once, as it was first seen; it is never fetched again or deleted. articles/renewal.py and
+articles/reextraction.py alone change it, when the rules do. A URL names one article for good. Near-duplicates are
+stored like any other article: finding them is the business of the detection passes, which can be looked at and undone.
 """
 
 from __future__ import annotations

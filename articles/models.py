@@ -93,8 +93,8 @@ class Newspaper(models.Model):
 class Article(models.Model):
     """One article as it was first stored, and never deleted.
 
-    articles/ingest.py alone stores articles, articles/renewal.py alone brings stored ones up to date, and
-    articles/repeats.py alone marks their boilerplate, which changes nothing of what was stored.
+    articles/ingest.py alone stores articles, articles/renewal.py and articles/reextraction.py alone bring stored ones
+    up to date, and articles/repeats.py alone marks their boilerplate, which changes nothing of what was stored.
     """
 
     class DateSource(models.TextChoices):

@@ -1,27 +1,22 @@
-"""Brings stored articles up to date: normal forms by today's rules, texts by today's extraction.
+"""Brings the normal forms of stored articles up to today's rules.
 
-Both go batch by batch in the order of ids, each in a transaction of its own, and take up only articles that carry an
+It goes batch by batch in the order of ids, each in a transaction of its own, and takes up only articles that carry an
 older version: what was interrupted goes on, and what is done costs nothing to do again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
 
 from django.db.models import F, QuerySet
 
-from articles.dating import dated_details
-from articles.extraction import EXTRACTOR_VERSION, ExtractionError
-from articles.extraction_workers import Extraction, extractor
-from articles.incoming import Details, IncomingArticle, RejectedArticleError, check_article, extracted_details
 from articles.ingest import Forms, writing
-from articles.models import Article, ArticlePage, ArticleURL, Newspaper
+from articles.models import Article, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.url_guard import learn_parameters, renew_url_forms
 
-_FORMS = [field.name for field in fields(Forms)]
-_DETAILS = [field.name for field in fields(Details)]
+FORMS = [field.name for field in fields(Forms)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +30,7 @@ class Renewed:
 
 def outdated_forms(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
     """Return the articles whose normal forms are of other rules than today's."""
-    return _of(newspapers).exclude(normalizer_version=NORMALIZER_VERSION)
-
-
-def outdated_texts(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
-    """Return the articles whose page is kept and was extracted otherwise than today."""
-    return _of(newspapers).filter(page__isnull=False).exclude(extractor_version=EXTRACTOR_VERSION)
+    return articles_of(newspapers).exclude(normalizer_version=NORMALIZER_VERSION)
 
 
 def mark_outdated(newspaper: Newspaper) -> int:
@@ -72,23 +62,8 @@ def renormalize(newspapers: Sequence[Newspaper] | None = None, *, batch_size: in
         yield Renewed(len(articles), len(changed))
 
 
-def reextract(
-    newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 100, workers: int = 1
-) -> Iterator[Renewed]:
-    """Extract stored pages again, in so many processes; yield after each batch, which is stored then.
-
-    Where a page gives no article any more, or one that cannot be stored, the article stays as it is.
-    """
-    pages = ArticlePage.objects.filter(article__in=outdated_texts(newspapers)).order_by("pk")
-    last_id = 0
-    with extractor(workers) as extract:
-        while batch := list(pages.filter(pk__gt=last_id)[:batch_size]):
-            kept = [(bytes(page.body), page.url, page.content_type, page.fetched_at.date()) for page in batch]
-            yield _store_extracted(dict(zip(batch, extract(kept), strict=True)))
-            last_id = batch[-1].pk
-
-
-def _of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
+def articles_of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
+    """Return the articles of these newspapers; None: of all."""
     return Article.objects.all() if newspapers is None else Article.objects.filter(newspaper__in=newspapers)
 
 
@@ -98,12 +73,12 @@ def _renew_forms(articles: Sequence[Article]) -> set[int]:
     Only those, because the database counts up the revision of every row that is written, and runs look at it again.
     """
     changed = [article for article in articles if _set_forms(article)]
-    Article.objects.bulk_update(changed, _FORMS)
+    Article.objects.bulk_update(changed, FORMS)
     return {article.pk for article in changed}
 
 
 def _set_forms(article: Article) -> bool:
-    return _set(article, asdict(Forms.of(article.newspaper, article.headline, article.content)))
+    return set_fields(article, asdict(Forms.of(article.newspaper, article.headline, article.content)))
 
 
 def _renew_urls(articles: Sequence[Article]) -> set[int]:
@@ -114,45 +89,7 @@ def _renew_urls(articles: Sequence[Article]) -> set[int]:
     return renew_url_forms(urls) | learn_parameters(urls)
 
 
-def _store_extracted(extracted: Mapping[ArticlePage, Extraction]) -> Renewed:
-    """Store what pages give today; what another process has stored meanwhile is passed over."""
-    changed: list[Article] = []
-    failures: list[tuple[int, str]] = []
-    # Read by the one writer, so that no newspaper learns anything meanwhile.
-    with writing():
-        outdated = outdated_texts().filter(page__in=extracted).select_related("newspaper")
-        articles = {article.pk: article for article in outdated}
-        for page, extraction in extracted.items():
-            if article := articles.get(page.pk):
-                try:
-                    if _set(article, _values(article, page, extraction)):
-                        changed.append(article)
-                except (ExtractionError, RejectedArticleError) as error:
-                    failures.append((article.pk, str(error)))
-        Article.objects.bulk_update(changed, ["headline", "content", "date", *_FORMS, *_DETAILS])
-        Article.objects.filter(id__in=articles).update(extractor_version=EXTRACTOR_VERSION)
-    return Renewed(len(articles), len(changed), failures)
-
-
-def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict[str, object]:
-    """Return the fields of the article by what its page gives today.
-
-    Raises ExtractionError or RejectedArticleError where the article cannot be stored with that.
-    """
-    if isinstance(extraction, str):
-        raise ExtractionError(extraction)
-    if extraction.date is None and page.published is None:  # then the day came from elsewhere, and is as good as it was
-        day, details = article.date, extracted_details(extraction)
-        details = replace(details, date_source=article.date_source, date_doubt=article.date_doubt)
-    else:
-        day, details = dated_details(extraction, page.published, page.fetched_at.date())
-    headline, content = extraction.headline, extraction.text
-    check_article(IncomingArticle(date=day, headline=headline, url=article.url, content=content, details=details))
-    forms = Forms.of(article.newspaper, headline, content)
-    return {"headline": headline.strip(), "content": content, "date": day, **asdict(details), **asdict(forms)}
-
-
-def _set(article: Article, values: dict[str, object]) -> bool:
+def set_fields(article: Article, values: dict[str, object]) -> bool:
     """Set these fields of the article; return whether one of them was another."""
     changed = False
     for name, value in values.items():

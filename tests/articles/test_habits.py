@@ -114,6 +114,13 @@ def test_renormalize_learns_first_but_not_to_try_it_out(store: StoreArticle) -> 
     assert told("renormalize") == "Articles: 0 looked at, 0 changed.\n"
 
 
+def test_texts_in_place_of_headlines_teach_nothing(store: StoreArticle) -> None:
+    for title in TITLES:
+        store(headline=f"{title} {'and so on ' * 25} | Skerry Online")
+
+    assert learn_habits() == []
+
+
 def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, client: Client) -> None:
     store_titles(store)
     [newspaper] = update_habits(Newspaper.objects.all())

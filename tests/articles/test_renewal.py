@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from articles import renewal
+from articles import reextraction, renewal
 from articles.extraction import EXTRACTOR_VERSION
 from articles.incoming import Details, IncomingArticle, PageCopy
 from articles.ingest import store_article
@@ -166,14 +166,14 @@ def test_reextract_judges_the_day_as_the_crawl_did(page: str, feed: str, day: st
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """Have something done by another process while pages are extracted."""
-    inner = renewal.extractor
+    inner = reextraction.extractor
 
     @contextmanager
     def extractor(workers: int) -> Iterator[Any]:
         with inner(workers) as extract:
             yield lambda pages: (act(), extract(pages))[1]
 
-    monkeypatch.setattr(renewal, "extractor", extractor)
+    monkeypatch.setattr(reextraction, "extractor", extractor)
 
 
 def test_reextract_passes_over_what_another_process_has_extracted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
-from articles import renewal
+from articles import reextraction
 from articles.management.commands._renewing import RenewingCommand, number_up_to
 from articles.models import Article, Newspaper
 from articles.renewal import Renewed
@@ -37,11 +37,11 @@ class Command(RenewingCommand):
         )
 
     def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
-        return renewal.outdated_texts(newspapers)
+        return reextraction.outdated_texts(newspapers)
 
     def renew(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[Renewed]:
         try:
-            yield from renewal.reextract(newspapers, batch_size=options["batch_size"], workers=options["workers"])
+            yield from reextraction.reextract(newspapers, batch_size=options["batch_size"], workers=options["workers"])
         except BrokenProcessPool as error:
             fault = "a worker process was killed, perhaps for want of memory; run the command again with --workers 1"
             raise CommandError(fault) from error
