@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -68,5 +69,6 @@ def test_an_article_behind_a_paywall_is_stored_with_the_mark_and_counted(monkeyp
     monkeypatch.setattr(pipelines, "extract_article", lambda *_args: extracted(paywalled=True))
     monkeypatch.setattr(pipelines.ingest, "store_article", store)
     spider: Any = SimpleNamespace(count=counted.append, settle=settle)
-    asyncio.run(ArticlePipeline(spider).process_item(PAGE))
+    with ThreadPoolExecutor(1) as pool:  # the browser of other tests leaves a loop in this thread
+        pool.submit(asyncio.run, ArticlePipeline(spider).process_item(PAGE)).result()
     assert (stored, counted, settled) == ([True], ["stored", "paywalled"], [LINK])
