@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import signal
 from collections.abc import Callable
 from itertools import count
 
@@ -11,6 +12,9 @@ import pytest
 from articles.incoming import IncomingArticle
 from articles.ingest import store_article
 from articles.models import Article
+
+# A shell starts background jobs with interrupts ignored, and the processes that tests interrupt would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 StoreArticle = Callable[..., Article]
 
