@@ -14,9 +14,9 @@ from typing import BinaryIO, cast
 from django.core.management.base import CommandError
 
 from articles.importing import FileFormat, Row, UnreadableFileError, read_rows
+from articles.management.arguments import USAGE_STATUS
 
 STDIN = "-"
-USAGE_STATUS = 2
 
 _ENDING = re.compile(r"\.(?P<format>jsonl|csv)(?P<gzipped>\.gz)?\Z", re.IGNORECASE)
 

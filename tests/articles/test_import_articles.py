@@ -290,9 +290,9 @@ def test_rejects_never_overwrite_a_file_to_import(tmp_path: Path, link: Callable
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("--batch-size=0", "argument --batch-size: '0' is not a number from 1 to 5000"),
-        ("--batch-size=many", "argument --batch-size: 'many' is not a number from 1 to 5000"),
-        ("--batch-size=5001", "argument --batch-size: '5001' is not a number from 1 to 5000"),
+        ("--batch-size=0", "argument --batch-size: '0' is not a number from 1 to 5,000"),
+        ("--batch-size=many", "argument --batch-size: 'many' is not a number from 1 to 5,000"),
+        ("--batch-size=5001", "argument --batch-size: '5001' is not a number from 1 to 5,000"),
         ("--newspaper= ", "argument --newspaper: a newspaper's name has 1 to 200 characters, this one 0"),
         (f"--newspaper={'n' * 201}", "argument --newspaper: a newspaper's name has 1 to 200 characters, this one 201"),
     ],

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import argparse
 import sys
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.db.models import QuerySet
 from rich.console import Console
 from rich.progress import Progress
 
 from articles.ingest import MANY, refresh_statistics
+from articles.management.arguments import INTERRUPTED_STATUS, newspapers_named, number_up_to
 from articles.models import Article, Newspaper
 from articles.renewal import Renewed
 
-INTERRUPTED_STATUS = 130
-USAGE_STATUS = 2
 MAX_BATCH_SIZE = 5_000
 SHOWN_FAILURES = 10
 
 
-class RenewingCommand(BaseCommand):
+class RenewingCommand(BaseCommand, ABC):
     """Renews the articles that carry an older version, batch by batch, and goes on where it was interrupted."""
 
     default_batch_size: int
@@ -31,11 +31,13 @@ class RenewingCommand(BaseCommand):
     def prepare(self, newspapers: Sequence[Newspaper] | None) -> None:
         """Do what must be done before it is known which articles are outdated."""
 
+    @abstractmethod
     def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
-        raise NotImplementedError
+        """Return the articles of these newspapers, or of all, that carry an older version."""
 
+    @abstractmethod
     def renew(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[Renewed]:
-        raise NotImplementedError
+        """Renew them; yield after each batch, which is stored then."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -84,24 +86,3 @@ class RenewingCommand(BaseCommand):
         if len(failures) > SHOWN_FAILURES:
             for reason, count in Counter(reason for _, reason in failures).most_common():
                 self.stderr.write(f"{count:>9,}  {reason}")
-
-
-def newspapers_named(names: Sequence[str]) -> list[Newspaper] | None:
-    """Return the newspapers of these names; None, which is all of them, for none. Raises CommandError."""
-    if not names:
-        return None
-    found = list(Newspaper.objects.filter(name__in=names))
-    if unknown := sorted(set(names) - {newspaper.name for newspaper in found}):
-        raise CommandError(f"No newspaper is named {', '.join(map(repr, unknown))}.", returncode=USAGE_STATUS)
-    return found
-
-
-def number_up_to(bound: int) -> Callable[[str], int]:
-    """Return what reads a number from 1 to this bound; for argparse."""
-
-    def number(value: str) -> int:
-        if not value.isdecimal() or not 1 <= int(value) <= bound:
-            raise argparse.ArgumentTypeError(f"{value!r} is not a number from 1 to {bound:,}")
-        return int(value)
-
-    return number

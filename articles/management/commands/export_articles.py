@@ -14,8 +14,7 @@ from rich.progress import Progress
 
 from articles.boilerplate import Mode
 from articles.exporting import exported_rows, whole_file
-from articles.management.arguments import day
-from articles.management.commands._renewing import INTERRUPTED_STATUS, USAGE_STATUS, newspapers_named
+from articles.management.arguments import INTERRUPTED_STATUS, USAGE_STATUS, day, newspapers_named
 from articles.models import Article
 from articles.repeats import mark_week, outdated_weeks
 

@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from articles.ingest import MANY, refresh_statistics
-from articles.management.arguments import day
-from articles.management.commands._renewing import INTERRUPTED_STATUS, newspapers_named
+from articles.management.arguments import INTERRUPTED_STATUS, day, newspapers_named
 from articles.repeats import mark_week, outdated_weeks
 
 

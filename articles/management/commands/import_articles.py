@@ -26,13 +26,13 @@ from articles.habits import habits_line, newspapers_since, update_habits
 from articles.importing import FileFormat, Rehearsal, Row, Store, import_rows
 from articles.incoming import MAX_NEWSPAPER_CHARACTERS
 from articles.ingest import MANY, newest_revision, refresh_statistics, store_articles
-from articles.management.files import STDIN, USAGE_STATUS, Source, source_named
+from articles.management.arguments import INTERRUPTED_STATUS, USAGE_STATUS, number_up_to
+from articles.management.files import STDIN, Source, source_named
 
 # One transaction each. Larger ones gain no time, and crawlers wait while one is written.
 DEFAULT_BATCH_SIZE = 500
 MAX_BATCH_SIZE = 5_000
 SHOWN_REJECTS = 5
-INTERRUPTED_STATUS = 130  # 128 + SIGINT, as shells report it
 REPORTED = ("read", "stored", "known", "rejected", "seconds", "articles/s")
 
 # What differs between two rejections of one kind: quoted values and numbers.
@@ -105,7 +105,7 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--batch-size",
-            type=_batch_size,
+            type=number_up_to(MAX_BATCH_SIZE),
             default=DEFAULT_BATCH_SIZE,
             metavar="N",
             help=f"rows in a transaction, 1 to {MAX_BATCH_SIZE} (default: %(default)s)",
@@ -239,9 +239,3 @@ def _newspaper(value: str) -> str:
             f"a newspaper's name has 1 to {MAX_NEWSPAPER_CHARACTERS} characters, this one {len(name)}"
         )
     return name
-
-
-def _batch_size(value: str) -> int:
-    if not value.isdecimal() or not 1 <= int(value) <= MAX_BATCH_SIZE:
-        raise argparse.ArgumentTypeError(f"{value!r} is not a number from 1 to {MAX_BATCH_SIZE}")
-    return int(value)

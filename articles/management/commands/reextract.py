@@ -12,7 +12,8 @@ from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
 from articles import reextraction
-from articles.management.commands._renewing import RenewingCommand, number_up_to
+from articles.management.arguments import number_up_to
+from articles.management.commands._renewing import RenewingCommand
 from articles.models import Article, Newspaper
 from articles.renewal import Renewed
 
