@@ -12,7 +12,8 @@ from readability import Document
 from readability.readability import Unparseable
 
 from articles.furniture import MAX_LINE_CHARACTERS, is_announcement, is_time, without_furniture
-from articles.pages import Paragraph, elements_of, join_paragraphs, letters, paragraphs, parse_markup, squeeze
+from articles.normalization.text import letters
+from articles.pages import Paragraph, elements_of, join_paragraphs, paragraphs, parse_markup, squeeze
 
 # Shorter texts are teasers and notices; scripts without blanks say as much in fewer characters.
 MIN_TEXT_LETTERS = 40

@@ -16,7 +16,8 @@ from articles.article_text import MIN_TEXT_LETTERS, find_text, remove_noise, rem
 from articles.credits import page_credits, split_byline
 from articles.declared import Declared, declared_text, nodes, read_declared
 from articles.language import detect_language
-from articles.pages import UnreadablePageError, decode_page, letters, parse_page
+from articles.normalization.text import letters
+from articles.pages import UnreadablePageError, decode_page, parse_page
 from articles.publication_day import DateSource, find_publication_day
 
 __all__ = ["EXTRACTOR_VERSION", "DateSource", "ExtractedArticle", "ExtractionError", "decode_page", "extract_article"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from articles.pages import Paragraph, letters
+from articles.normalization.text import letters
+from articles.pages import Paragraph
 
 # Longer paragraphs are prose, whatever they begin with.
 MAX_LINE_LETTERS = 250

@@ -25,7 +25,7 @@ from articles.fields import UnreadableDayError, parse_day, plain_text
 from articles.incoming import Details, IncomingArticle, RejectedArticleError, check_article
 from articles.ingest import Stored, known_urls, store_articles, story_url
 from articles.models import Article, ArticleURL
-from articles.normalization import url_key
+from articles.normalization.urls import url_key
 
 FileFormat: TypeAlias = Literal["jsonl", "csv"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from articles.models import ArticleURL
-from articles.normalization import host_of
+from articles.normalization.urls import host_of
 
 if TYPE_CHECKING:  # whoever has an article has loaded the extraction; others need not wait for it
     from articles.extraction import ExtractedArticle

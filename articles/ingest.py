@@ -31,17 +31,10 @@ from articles.incoming import (
 )
 from articles.language import detect_language
 from articles.models import Article, ArticlePage, ArticleURL, Newspaper
-from articles.normalization import (
-    NORMALIZER_VERSION,
-    comparable_url,
-    host_of,
-    normalize_text,
-    normalize_title,
-    normalize_url,
-    text_digest,
-    unwrap_url,
-    url_key,
-)
+from articles.normalization import NORMALIZER_VERSION
+from articles.normalization.text import normalize_text, text_digest
+from articles.normalization.titles import normalize_title
+from articles.normalization.urls import comparable_url, host_of, normalize_url, unwrap_url, url_key
 from articles.querysets import LONG_TEXTS
 from articles.url_guard import learn_parameters
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from articles.pages import letters
+from articles.normalization.text import letters
 
 # In ten languages, every sentence was recognised or left open, and none taken for another.
 MIN_LETTERS = 40

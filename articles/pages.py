@@ -12,6 +12,8 @@ import lxml.etree
 import lxml.html
 from w3lib.encoding import html_to_unicode
 
+from articles.normalization.text import letters
+
 # An article has thousands of elements, its page some ten thousand; what has more would take minutes to look through.
 MAX_ELEMENTS = 60_000
 # Pictures are written into attributes; nothing that is read here is so long.
@@ -21,7 +23,6 @@ MAX_ATTRIBUTES = 100
 _GUESSED_BYTES = 50_000
 # What lxml lets in and cannot handle afterwards: characters that XML has not (XML 1.0, section 2.2).
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_NO_LETTERS = re.compile(r"[\W_]+")
 # A start tag up to its end; atomic, so that no page takes longer than its length.
 _TAG = re.compile(
     r"""<(?P<name>[a-zA-Z]\w*+)(?:[^"'<>]++|<(?!/)|"(?:[^"<]++|<(?!/script))*+"|'(?:[^'<]++|<(?!/script))*+')*+"""
@@ -120,11 +121,6 @@ def _without_crowd(tag: re.Match[str]) -> str:
 def squeeze(text: str) -> str:
     """Return the text with single blanks, and without characters that no text has."""
     return " ".join(_NOT_XML.sub(" ", text).split())
-
-
-def letters(text: str) -> int:
-    """Return the number of letters and digits."""
-    return len(_NO_LETTERS.sub("", text))
 
 
 def paragraphs(element: lxml.html.HtmlElement) -> list[Paragraph]:

@@ -31,7 +31,8 @@ from articles.boilerplate import (
 )
 from articles.ingest import writing
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
-from articles.normalization import NORMALIZER_VERSION, normalize_text, text_digest
+from articles.normalization import NORMALIZER_VERSION
+from articles.normalization.text import normalize_text, text_digest
 
 # The marks alone, where the compared texts stay: that counts up no revision, and no run looks at the articles again.
 _MARK_SQL = """

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from articles.models import ArticleURL
-from articles.normalization import url_key
+from articles.normalization.urls import url_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from django.db import connection, transaction
 
 from articles.incoming import IncomingArticle
 from articles.ingest import newspaper_host
-from articles.normalization import normalize_text, normalize_title, text_digest
+from articles.normalization.text import normalize_text, text_digest
+from articles.normalization.titles import normalize_title
 
 Form = Literal["exact", "normalised"]
 

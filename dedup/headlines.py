@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q
 
 from articles.models import Article
-from articles.normalization import plain_title
+from articles.normalization.titles import plain_title
 from dedup.models import HeadlineForm, Series
 from dedup.wording import Preparer
 

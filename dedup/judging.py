@@ -21,7 +21,7 @@ from django.db import connection, transaction
 
 from articles.boilerplate import Mode, without_boilerplate
 from articles.models import Article
-from articles.normalization import plain_title
+from articles.normalization.titles import plain_title
 from dedup.comparison import Comparison, compare
 from dedup.features import features_of
 from dedup.headlines import AFFIX_COLUMNS, RULE_REASON

@@ -16,7 +16,7 @@ from typing import TextIO, TypeVar
 from uuid import UUID
 
 from articles.models import Article, ArticleURL
-from articles.normalization import url_key
+from articles.normalization.urls import url_key
 from dedup.verdict_model import LABELS
 
 _ENDING = re.compile(r"\.(?P<format>jsonl|csv)(?P<gzipped>\.gz)?\Z", re.IGNORECASE)

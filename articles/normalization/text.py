@@ -14,6 +14,8 @@ _VANISHING_CATEGORIES = frozenset({"Cf", "Me"})
 # Hangul fillers, and the variation selectors that make an emoji of a sign. Two spellings are one text.
 _VANISHING = re.compile("[\u034f\u0640\u115f\u1160\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
+_NO_LETTERS = re.compile(r"[\W_]+")
+
 
 class _CharacterTable(dict[int, str | None]):
     """The table for str.translate, filled as characters are met."""
@@ -50,3 +52,8 @@ def text_digest(normalized_text: str) -> uuid.UUID | None:
     if not normalized_text:
         return None
     return uuid.UUID(bytes=hashlib.blake2b(normalized_text.encode(), digest_size=16).digest())
+
+
+def letters(text: str) -> int:
+    """Return the number of letters and digits."""
+    return len(_NO_LETTERS.sub("", text))

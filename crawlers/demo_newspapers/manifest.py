@@ -12,7 +12,9 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
-from articles.normalization import comparable_url, normalize_text, normalize_title
+from articles.normalization.text import normalize_text
+from articles.normalization.titles import normalize_title
+from articles.normalization.urls import comparable_url
 from crawlers.demo_newspapers.papers import PAPERS
 from crawlers.demo_newspapers.scenarios import Article, Truth, articles, groups
 

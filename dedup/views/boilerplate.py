@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from articles.boilerplate import monday_of
 from articles.models import Article, Newspaper, RepeatedSentence, WhitelistedSentence
-from articles.normalization import normalize_text, text_digest
+from articles.normalization.text import normalize_text, text_digest
 from articles.whitelist import WhitelistError, end_whitelisting, history_of, whitelist_sentence
 from dedup.filters import BoilerplateFilter
 from dedup.muting import passages

@@ -11,7 +11,7 @@ import pytest
 
 from articles import boilerplate
 from articles.boilerplate import FoundSentence, Kind, Mode, find_repeats, without_boilerplate
-from articles.normalization import normalize_text, text_digest
+from articles.normalization.text import normalize_text, text_digest
 
 SUBSCRIBE = "Subscribe to the Harbour Post and never miss a tide."
 STORIES = (

@@ -20,7 +20,9 @@ from articles.ingest import (
     store_articles,
 )
 from articles.models import Article, ArticleURL, Newspaper
-from articles.normalization import NORMALIZER_VERSION, text_digest, url_key
+from articles.normalization import NORMALIZER_VERSION
+from articles.normalization.text import text_digest
+from articles.normalization.urls import url_key
 
 Kind = ArticleURL.Kind
 FERRY = "https://www.harbourpost.example/2026/ferry"

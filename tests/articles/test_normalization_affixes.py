@@ -3,8 +3,9 @@ import re
 
 import pytest
 
-from articles.normalization import normalize_text, normalize_title
 from articles.normalization.affixes import LEAST_HEADLINES, SHARE, WINDOW, learn_affixes
+from articles.normalization.text import normalize_text
+from articles.normalization.titles import normalize_title
 
 SUBJECTS = ("ferry", "council", "lighthouse", "library", "orchestra", "brewery", "bakery", "tramway", "mayor", "school")
 VERBS = ("opens", "closes", "wins", "loses", "celebrates", "welcomes", "repairs", "sells", "paints", "moves")

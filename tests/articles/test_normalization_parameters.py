@@ -1,6 +1,6 @@
 import pytest
 
-from articles.normalization import dropped_parameters, normalize_url
+from articles.normalization.urls import dropped_parameters, normalize_url
 
 SLUG = "example.com/2024/05/01/harbour-bridge-closes"
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from articles.normalization import normalize_text, text_digest
+from articles.normalization.text import normalize_text, text_digest
 
 
 @pytest.mark.parametrize(

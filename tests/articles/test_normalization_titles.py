@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from articles.normalization import normalize_text, normalize_title, plain_title
+from articles.normalization.text import normalize_text
+from articles.normalization.titles import normalize_title, plain_title
 
 PAPER = ["Example Times"]
 LONG_PART = "mayor opens the long awaited bridge"  # 35 characters

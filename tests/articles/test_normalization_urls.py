@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from articles.normalization import (
+from articles.normalization.urls import (
     canonicalize_url,
     comparable_url,
     dropped_parameters,
     host_of,
     normalize_url,
+    registered_name,
     unwrap_url,
     url_key,
 )
-from articles.normalization.urls import registered_name
 
 SLUG = "example.com/2024/05/01/harbour-bridge-closes"
 NO_URLS = [

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from articles.normalization import normalize_url, unwrap_url
+from articles.normalization.urls import normalize_url, unwrap_url
 
 
 def _news_code(url: str, *, length: int | None = None) -> str:

@@ -17,7 +17,7 @@ from articles import repeats
 from articles.boilerplate import Mode
 from articles.exporting import exported_rows, whole_file
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
-from articles.normalization import normalize_text, text_digest
+from articles.normalization.text import normalize_text, text_digest
 from articles.reextraction import reextract
 from articles.repeats import MarkedWeek, NewspaperWeek, mark_week, outdated_weeks
 from articles.whitelist import WhitelistError, end_whitelisting, history_of, whitelist_sentence

@@ -17,7 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from articles.normalization import NORMALIZER_VERSION, normalize_text, normalize_title, text_digest
+from articles.normalization import NORMALIZER_VERSION
+from articles.normalization.text import normalize_text, text_digest
+from articles.normalization.titles import normalize_title
 
 SEED = 20_260_301
 FIRST_DAY = datetime.date(2000, 1, 1)

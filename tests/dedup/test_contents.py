@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from articles.normalization import normalize_text
+from articles.normalization.text import normalize_text
 from dedup.contents import has_contents
 
 SYLLABLES = {

@@ -8,7 +8,7 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from articles.normalization import normalize_text
+from articles.normalization.text import normalize_text
 from dedup.passes.trigram import _alphabet
 from dedup.shingles import TRIGRAM_BITS, Alphabet, Ragged, character_shingles, hash_sets, trigram_sets
 from dedup.sketches import similar_pairs

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article, RepeatedSentence, WhitelistedSentence
-from articles.normalization import normalize_text, text_digest
+from articles.normalization.text import normalize_text, text_digest
 from articles.repeats import mark_week, outdated_weeks
 from tests.articles.test_boilerplate import STORIES, SUBSCRIBE
 from tests.conftest import StoreArticle
