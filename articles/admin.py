@@ -14,13 +14,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
-from articles.boilerplate import LEAST_ARTICLES
-from articles.habits import learn_habits
-from articles.ingest import writing
+from articles.boilerplate.rules import LEAST_ARTICLES
 from articles.models import Article, ArticleURL, Newspaper, RepeatedSentence, WhitelistedSentence
-from articles.renewal import mark_outdated
-from articles.url_guard import renew_forms_with
-from articles.whitelist import WhitelistError, end_whitelisting, whitelist_sentence
+from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
+from articles.storage.ingest import writing
+from articles.storage.renormalization import mark_outdated
+from articles.storage.title_affixes import learn_habits
+from articles.storage.url_parameters import renew_forms_with
 
 # What is left out of headlines depends on these.
 _AFFIX_FIELDS = {"name", "title_affixes", "refused_affixes"}

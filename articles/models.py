@@ -7,7 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, URLVali
 from django.db import models
 from django.db.models.functions import MD5
 
-from articles.boilerplate import LEAST_ARTICLES, Kind
+from articles.boilerplate.rules import LEAST_ARTICLES, Kind
 from articles.querysets import ArticleQuerySet
 
 _URL = URLValidator(schemes=["http", "https"])
@@ -93,8 +93,9 @@ class Newspaper(models.Model):
 class Article(models.Model):
     """One article as it was first stored, and never deleted.
 
-    articles/ingest.py alone stores articles, articles/renewal.py and articles/reextraction.py alone bring stored ones
-    up to date, and articles/repeats.py alone marks their boilerplate, which changes nothing of what was stored.
+    The writers are in articles/storage/: ingest.py alone stores articles, renormalization.py and reextraction.py alone
+    bring stored ones up to date, and boilerplate_marks.py alone marks their boilerplate, which changes nothing of what
+    was stored.
     """
 
     class DateSource(models.TextChoices):
@@ -269,7 +270,7 @@ class BoilerplateWeek(models.Model):
 
 
 class RepeatedSentence(models.Model):
-    """A sentence that several different articles of a newspaper's week have. Kept by articles/repeats.py."""
+    """A sentence that several different articles of a newspaper's week have. Kept by storage/boilerplate_marks.py."""
 
     class Kind(models.TextChoices):
         """What it is, or why it is no boilerplate."""

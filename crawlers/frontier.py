@@ -14,8 +14,8 @@ from uuid import UUID
 from django.db import models
 from django.utils import timezone
 
-from articles import ingest
 from articles.models import ArticleURL
+from articles.storage import ingest
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.models import PendingLink, SourceValidator
 

@@ -10,9 +10,9 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.response import get_base_url
 
-from articles import ingest
-from articles.incoming import SeenURL
 from articles.models import ArticleURL
+from articles.storage import ingest
+from articles.storage.incoming import SeenURL
 from crawlers.database import in_database
 from crawlers.items import ArticleLink
 from crawlers.reasons import RefusedError

@@ -9,11 +9,11 @@ from django.db import connections
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
-from articles import ingest
-from articles.dating import dated_details
-from articles.extraction import EXTRACTOR_VERSION, ExtractedArticle, ExtractionError, extract_article
-from articles.incoming import IncomingArticle, PageCopy, RejectedArticleError, SeenURL
+from articles.extraction.extract import EXTRACTOR_VERSION, ExtractedArticle, ExtractionError, extract_article
 from articles.models import ArticleURL
+from articles.storage import ingest
+from articles.storage.incoming import IncomingArticle, PageCopy, RejectedArticleError, SeenURL
+from articles.storage.publication_day import dated_details
 from crawlers.database import LOST, in_database
 from crawlers.items import FetchedPage
 from crawlers.reasons import reason_of

@@ -15,8 +15,8 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet import error as network
 from twisted.web import _newclient as http
 
-from articles.extraction import ExtractionError
-from articles.incoming import RejectedArticleError
+from articles.extraction.extract import ExtractionError
+from articles.storage.incoming import RejectedArticleError
 from crawlers.database import LOST
 
 

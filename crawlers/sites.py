@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from articles.incoming import url_fault
+from articles.storage.incoming import url_fault
 
 
 def site_of(url: str) -> str:

@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 from django.db import connection, transaction
 
-from articles.incoming import IncomingArticle
-from articles.ingest import newspaper_host
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.titles import normalize_title
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import newspaper_host
 
 Form = Literal["exact", "normalised"]
 

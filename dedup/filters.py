@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Abs
 
-from articles.boilerplate import monday_of
+from articles.boilerplate.rules import monday_of
 from articles.models import Article, Newspaper, RepeatedSentence
 from dedup.models import Cluster, Decision, Evidence, Pair, Series, Verdict
 from dedup.passes import PASSES

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
-from articles.boilerplate import Mode, without_boilerplate
+from articles.boilerplate.rules import Mode, without_boilerplate
 from articles.models import Article
 from articles.normalization.titles import plain_title
 from dedup.comparison import Comparison, compare

@@ -13,11 +13,11 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.models import Count
 from django.utils import timezone
 
-from articles.boilerplate import Mode
-from articles.ingest import newest_revision
+from articles.boilerplate.rules import Mode
 from articles.models import Article
-from articles.renewal import outdated_forms
-from articles.repeats import mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from articles.storage.ingest import newest_revision
+from articles.storage.renormalization import outdated_forms
 from dedup.clusters import rebuild_clusters
 from dedup.headlines import update_series
 from dedup.judging import judge_month, months_to_judge

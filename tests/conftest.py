@@ -9,9 +9,9 @@ from itertools import count
 
 import pytest
 
-from articles.incoming import IncomingArticle
-from articles.ingest import store_article
 from articles.models import Article
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import store_article
 
 # A shell starts background jobs with interrupts ignored, and the processes that tests interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -15,8 +15,8 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
-from articles import ingest
 from articles.models import Newspaper
+from articles.storage import ingest
 from crawlers import frontier
 from crawlers.database import LOST, in_database
 from crawlers.items import ArticleLink, FetchedPage, Source, Validator

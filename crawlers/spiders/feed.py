@@ -17,8 +17,8 @@ import feedparser
 from scrapy import Request
 from scrapy.http import Response
 
-from articles.fields import UnreadableDayError, parse_day
 from articles.models import ArticleURL
+from articles.normalization.values import UnreadableDayError, parse_day
 from crawlers import frontier
 from crawlers.database import in_database
 from crawlers.items import ArticleLink, Source

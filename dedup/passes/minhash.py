@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from articles.boilerplate import Mode
+from articles.boilerplate.rules import Mode
 from dedup import lsh
 from dedup.passes.base import ConfigError, Connection, NearConfig, PassConfig, Reach, setting
 from dedup.passes.grouping import with_compared

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from articles.boilerplate import without_boilerplate
+from articles.boilerplate.rules import without_boilerplate
 from dedup.passes.base import Connection
 from dedup.passes.grouping import scope_parameters, with_compared
 from dedup.shingles import IntArray

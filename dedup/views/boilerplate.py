@@ -13,10 +13,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
-from articles.boilerplate import monday_of
+from articles.boilerplate.rules import monday_of
 from articles.models import Article, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest
-from articles.whitelist import WhitelistError, end_whitelisting, history_of, whitelist_sentence
+from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, history_of, whitelist_sentence
 from dedup.filters import BoilerplateFilter
 from dedup.muting import passages
 from dedup.views.paging import page_of

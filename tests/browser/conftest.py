@@ -13,7 +13,7 @@ from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from articles.models import Article, RepeatedSentence
-from articles.repeats import mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 from dedup.models import Cluster, Pair, Series
 from tests.conftest import StoreArticle
 from tests.factories import PASSWORD, make_cluster, make_pair, make_series, make_user

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from articles.extraction import ExtractedArticle
-from articles.ingest import Stored
+from articles.extraction.extract import ExtractedArticle
 from articles.models import ArticleURL
+from articles.storage.ingest import Stored
 from crawlers import pipelines
 from crawlers.items import ArticleLink, FetchedPage, Source
 from crawlers.pipelines import ArticlePipeline, _incoming

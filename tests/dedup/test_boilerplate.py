@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from articles.boilerplate import Mode
+from articles.boilerplate.rules import Mode
 from articles.models import Article, BoilerplateWeek
-from articles.repeats import outdated_weeks
+from articles.storage.boilerplate_marks import outdated_weeks
 from dedup import judging
 from dedup.models import DetectionRun, Pair, Profile
 from dedup.tasks import find_duplicates_task

@@ -11,10 +11,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from articles.incoming import SeenURL
-from articles.ingest import attach_urls
 from articles.management.commands import import_articles
 from articles.models import Article, ArticleURL
+from articles.storage.incoming import SeenURL
+from articles.storage.ingest import attach_urls
 from dedup import pipeline
 from dedup.management.commands import evaluate as command
 from dedup.models import DetectionRun, FittedModel, Pair, Profile

@@ -10,9 +10,9 @@ import random
 import pytest
 from django.core.management import call_command
 
-from articles.incoming import IncomingArticle
-from articles.ingest import newest_revision, store_articles
 from articles.models import Article, Newspaper
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import newest_revision, store_articles
 from dedup.models import (
     Cluster,
     DetectionRun,

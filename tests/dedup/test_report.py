@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from articles.incoming import IncomingArticle
+from articles.storage.incoming import IncomingArticle
 from dedup.exact_copies import ExactCopies, Groups, exact_copies, exact_copies_in
 from tests.articles.rows import json_lines, row
 from tests.conftest import StoreArticle

@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from articles.models import Article, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest
-from articles.repeats import mark_week, outdated_weeks
-from tests.articles.test_boilerplate import STORIES, SUBSCRIBE
+from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 

@@ -11,9 +11,9 @@ from django.db import DatabaseError, connection
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from articles.incoming import SeenURL
-from articles.ingest import attach_urls
 from articles.models import Article, ArticleURL, Newspaper
+from articles.storage.incoming import SeenURL
+from articles.storage.ingest import attach_urls
 from dedup import review
 from dedup.models import Decision, FittedModel, Pair
 from tests.conftest import StoreArticle

@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from articles.incoming import SeenURL
-from articles.ingest import attach_urls
 from articles.models import ArticleURL
+from articles.storage.incoming import SeenURL
+from articles.storage.ingest import attach_urls
 from dedup import review
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, Pair
 from tests.conftest import StoreArticle

@@ -14,10 +14,10 @@ from django.db.models import QuerySet
 from rich.console import Console
 from rich.progress import Progress
 
-from articles.ingest import MANY, refresh_statistics
 from articles.management.arguments import INTERRUPTED_STATUS, newspapers_named, number_up_to
 from articles.models import Article, Newspaper
-from articles.renewal import Renewed
+from articles.storage.ingest import MANY, refresh_statistics
+from articles.storage.renormalization import Renewed
 
 MAX_BATCH_SIZE = 5_000
 SHOWN_FAILURES = 10

@@ -18,9 +18,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
-from articles.extraction import ExtractionError, decode_page, extract_article
-from articles.extraction_scores import PageScore, Score, margins, score_page, score_pages
-from articles.pages import join_paragraphs, paragraphs, parse_markup
+from articles.extraction.extract import ExtractionError, decode_page, extract_article
+from articles.extraction.html import join_paragraphs, paragraphs, parse_markup
+from articles.extraction.scoring import PageScore, Score, margins, score_page, score_pages
 
 GROUND_TRUTH = "ground-truth.json"
 SHOWN_NAME = 12

@@ -12,11 +12,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.progress import Progress
 
-from articles.boilerplate import Mode
-from articles.exporting import exported_rows, whole_file
+from articles.boilerplate.rules import Mode
+from articles.files.exporting import exported_rows, whole_file
 from articles.management.arguments import INTERRUPTED_STATUS, USAGE_STATUS, day, newspapers_named
 from articles.models import Article
-from articles.repeats import mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 
 
 class Command(BaseCommand):

@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand
 from rich.console import Console
 from rich.progress import Progress
 
-from articles.ingest import MANY, refresh_statistics
 from articles.management.arguments import INTERRUPTED_STATUS, day, newspapers_named
-from articles.repeats import mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from articles.storage.ingest import MANY, refresh_statistics
 
 
 class Command(BaseCommand):

@@ -22,12 +22,12 @@ from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
-from articles.habits import habits_line, newspapers_since, update_habits
-from articles.importing import FileFormat, Rehearsal, Row, Store, import_rows
-from articles.incoming import MAX_NEWSPAPER_CHARACTERS
-from articles.ingest import MANY, newest_revision, refresh_statistics, store_articles
+from articles.files.formats import STDIN, Source, source_named
+from articles.files.importing import FileFormat, Rehearsal, Row, Store, import_rows
 from articles.management.arguments import INTERRUPTED_STATUS, USAGE_STATUS, number_up_to
-from articles.management.files import STDIN, Source, source_named
+from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
+from articles.storage.ingest import MANY, newest_revision, refresh_statistics, store_articles
+from articles.storage.title_affixes import habits_line, newspapers_since, update_habits
 
 # One transaction each. Larger ones gain no time, and crawlers wait while one is written.
 DEFAULT_BATCH_SIZE = 500

@@ -11,11 +11,11 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
-from articles import reextraction
 from articles.management.arguments import number_up_to
 from articles.management.commands._renewing import RenewingCommand
 from articles.models import Article, Newspaper
-from articles.renewal import Renewed
+from articles.storage import reextraction
+from articles.storage.renormalization import Renewed
 
 MAX_WORKERS = 64
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from articles import renewal
-from articles.habits import habits_line, learn_habits
 from articles.management.commands._renewing import RenewingCommand
 from articles.models import Article, Newspaper
-from articles.renewal import Renewed
+from articles.storage import renormalization
+from articles.storage.renormalization import Renewed
+from articles.storage.title_affixes import habits_line, learn_habits
 
 
 class Command(RenewingCommand):
@@ -27,7 +27,7 @@ class Command(RenewingCommand):
             self.stdout.write(habits_line(newspaper))
 
     def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
-        return renewal.outdated_forms(newspapers)
+        return renormalization.outdated_forms(newspapers)
 
     def renew(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[Renewed]:
-        return renewal.renormalize(newspapers, batch_size=options["batch_size"])
+        return renormalization.renormalize(newspapers, batch_size=options["batch_size"])

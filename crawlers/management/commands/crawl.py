@@ -15,8 +15,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 from scrapy.settings import Settings
 
-from articles.habits import habits_line, update_habits
 from articles.models import Newspaper
+from articles.storage.title_affixes import habits_line, update_habits
 from crawlers import frontier, visits
 from crawlers.addresses import allowed_networks
 from crawlers.jobs import SPIDERS, Job, JobProcess, plan_jobs

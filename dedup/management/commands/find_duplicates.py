@@ -13,10 +13,10 @@ from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
 
-from articles.boilerplate import Mode
+from articles.boilerplate.rules import Mode
 from articles.management.arguments import day
-from articles.renewal import outdated_forms
-from articles.repeats import outdated_weeks
+from articles.storage.boilerplate_marks import outdated_weeks
+from articles.storage.renormalization import outdated_forms
 from dedup import printing
 from dedup.audit import audit, random_days
 from dedup.management.arguments import newspaper_ids

@@ -12,10 +12,10 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
-from articles.importing import Row
-from articles.incoming import IncomingArticle
+from articles.files.formats import source_named
+from articles.files.importing import Row
 from articles.management.arguments import day
-from articles.management.files import source_named
+from articles.storage.incoming import IncomingArticle
 from dedup.exact_copies import ExactCopies, Form, exact_copies, exact_copies_in
 from dedup.management.arguments import newspaper_ids
 from dedup.scope import Scope, ScopeError

@@ -7,10 +7,10 @@ import re
 import pytest
 from django.db import connection
 
-from articles.boilerplate import Mode, without_boilerplate
-from articles.ingest import Forms
+from articles.boilerplate.rules import Mode, without_boilerplate
 from articles.models import Article, Newspaper
-from articles.repeats import mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from articles.storage.ingest import Forms
 from dedup.passes import PASSES
 from dedup.passes.base import ConfigError, NearConfig, PassConfig, Reach, make_config, settings_of
 from dedup.types import Candidate, Tally, Window

@@ -5,9 +5,9 @@ import datetime
 import pytest
 from django.db import connection
 
-from articles.incoming import SeenURL
-from articles.ingest import attach_urls
 from articles.models import ArticleURL
+from articles.storage.incoming import SeenURL
+from articles.storage.ingest import attach_urls
 from dedup.passes import PASSES
 from dedup.types import Tally, Window
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from django.db import connection
 
-from articles.incoming import IncomingArticle
-from articles.ingest import store_articles
 from articles.models import Article
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import store_articles
 from dedup.passes import minhash
 from dedup.passes.base import ConfigError
 from dedup.passes.minhash import MinhashConfig, MinhashPass

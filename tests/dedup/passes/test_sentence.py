@@ -9,10 +9,10 @@ from itertools import combinations, pairwise
 import pytest
 from django.db import connection
 
-from articles.incoming import IncomingArticle
-from articles.ingest import store_articles
 from articles.models import Article
 from articles.normalization.text import normalize_text
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import store_articles
 from dedup.passes import reading
 from dedup.passes.sentence import SentenceConfig, SentencePass
 from dedup.sentences import sentences_of, weight_of

@@ -7,9 +7,9 @@ from itertools import combinations, pairwise
 import pytest
 from django.db import connection
 
-from articles.incoming import IncomingArticle
-from articles.ingest import store_articles
 from articles.models import Article
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import store_articles
 from dedup.passes import reading
 from dedup.passes.stopword import StopwordConfig, StopwordPass
 from dedup.stopwords import language_of, stop_words

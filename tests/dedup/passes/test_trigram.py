@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from django.db import connection
 
-from articles.incoming import IncomingArticle
-from articles.ingest import store_articles
 from articles.models import Article
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import store_articles
 from dedup import sketches
 from dedup.passes.trigram import TrigramConfig, TrigramPass
 from dedup.types import Window

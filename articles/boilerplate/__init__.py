@@ -1,0 +1,1 @@
+"""What a newspaper repeats from article to article. Pure."""

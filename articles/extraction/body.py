@@ -1,0 +1,193 @@
+"""The text of the article on a page: what its markup names as noise goes, readability finds the rest. Pure."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+import lxml.etree
+import lxml.html
+from readability import Document
+from readability.readability import Unparseable
+
+from articles.extraction.html import Paragraph, elements_of, join_paragraphs, paragraphs, parse_markup, squeeze
+from articles.extraction.page_chrome import MAX_LINE_CHARACTERS, is_announcement, is_time, without_furniture
+from articles.normalization.text import letters
+
+# Shorter texts are teasers and notices; scripts without blanks say as much in fewer characters.
+MIN_TEXT_LETTERS = 40
+# A text that is mostly links is a list of articles, not an article.
+MAX_LINK_SHARE = 0.5
+# Markup that calls itself noise but holds this share of the page's paragraphs is the article's frame …
+MAX_NOISE_SHARE = 0.3
+# … unless it has a link for so few letters: then it is a box that is longer than its article.
+MIN_LETTERS_A_LINK = 300
+
+_NOISE_ELEMENTS = frozenset({
+    "aside", "button", "dialog", "figure", "figcaption", "footer", "form", "iframe", "menu",
+    "nav", "noscript", "object", "select", "textarea",
+})  # fmt: skip
+_NOISE_ROLES = frozenset(("alert", "banner", "complementary", "contentinfo", "dialog", "navigation", "search"))
+_NOISE_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:"
+    r"(?:related|more|other|latest|top)[_-]?(?:articles?|content|links?|news|posts?|stories|story|on)|related"
+    r"|read[_-]?(?:also|more|next)|also[_-]?read|recommend\w*|trending|most[_-]?(?:popular|read|viewed)"
+    r"|shar(?:e|es|ing)|social|newsletters?|subscribe|sign[_-]?up|follow[_-]?us"
+    r"|comments?|disqus|captions?|breadcrumbs?|promos?|ads?|adverts?|advertisements?|sponsored|outbrain|taboola"
+    r"|cookies?|pagination|skip[_-]?link|by[_-]?line"
+    r")(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+# What never frames an article, however long it is: readers' comments and the edges of the page.
+_NEVER_FRAMES = frozenset({"aside", "footer", "nav"})
+_COMMENT_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:comments|disqus|comment[_-]?(?:list|section|thread|area)s?)(?:$|[\s_-])", re.IGNORECASE
+)
+_ARTICLE_BODY = "//*[contains(concat(' ', normalize-space(@itemprop), ' '), ' articleBody ')]"
+_BODY_NAMES = re.compile(
+    r"(?:^|\s)(?:(?:entry|post|article|story|news)[_-]{0,2}(?:content|body|text)|(?:content|body)[_-]{0,2}(?:article|text))(?:$|\s)",
+    re.IGNORECASE,
+)
+_BOX_HEADINGS = "//h2 | //h3 | //h4 | //h5 | //h6 | //strong | //p[not(*)] | //div[not(*)] | //span[not(*)]"
+_KEPT = frozenset({"html", "head", "body", "article", "main"})
+_CAMEL_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# What readability judges elements by; the rest only costs time.
+_READ_ATTRIBUTES = frozenset({"class", "id", "href", "itemprop", "style", "hidden"})
+
+
+def remove_programs(page: lxml.html.HtmlElement) -> None:
+    """Remove from the page what nobody reads: scripts, styles, templates and drawings."""
+    for element in list(page.iter("script", "style", "template", "svg")):
+        if element.getparent() is not None:
+            element.drop_tree()
+
+
+def remove_noise(page: lxml.html.HtmlElement) -> None:
+    """Remove from the page what its markup, or the heading of a box, says is no part of the article."""
+    sizes = _paragraph_letters(page)
+    frames = {frame for each in page.xpath(f"//h1 | {_ARTICLE_BODY}") for frame in (each, *each.iterancestors())}
+    for element in list(elements_of(page)):
+        if element.tag in _KEPT or element in frames or element.getparent() is None or not _is_noise(element):
+            continue
+        if sizes[element] <= MAX_NOISE_SHARE * sizes[page] or _outgrows(element, sizes[page] - sizes[element]):
+            element.drop_tree()
+    for box in _announced_boxes(page, frames):
+        if box.getparent() is not None:
+            box.drop_tree()
+
+
+def find_text(page: lxml.html.HtmlElement, headlines: Collection[str]) -> str:
+    """Return the text of the page's article, its noise removed before; empty where there is none."""
+    text = _as_text(_readable(page), headlines)
+    marked = _marked_text(page, headlines)
+    # Of a very short article, readability prefers what stands around it.
+    if marked and not any(paragraph in text for paragraph in marked.split("\n\n")):
+        return marked
+    return text or _text_by_heading(page, headlines)
+
+
+def _outgrows(element: lxml.html.HtmlElement, rest: int) -> bool:
+    """Return whether noise that is longer than the article is noise all the same."""
+    if rest < MIN_TEXT_LETTERS or _BODY_NAMES.search(element.get("class", "")):
+        return False
+    if element.tag in _NEVER_FRAMES or _COMMENT_NAMES.search(_names(element)):
+        return True
+    return len(element.text_content()) < MIN_LETTERS_A_LINK * len(element.findall(".//a"))
+
+
+def _announced_boxes(
+    page: lxml.html.HtmlElement, frames: Collection[lxml.html.HtmlElement]
+) -> Iterator[lxml.html.HtmlElement]:
+    """Yield the boxes that begin with a heading such as "In other news", and lists that follow one."""
+    for heading in page.xpath(
+        "//h2 | //h3 | //h4 | //h5 | //h6 | //strong | //p[not(*)] | //div[not(*)] | //span[not(*)]"
+    ):
+        text = heading.text_content() if len(heading) < 3 else ""
+        if not text or not is_announcement(squeeze(text[:MAX_LINE_CHARACTERS])):
+            continue
+        parent, following = heading.getparent(), heading.getnext()
+        if following is not None and following.tag in {"ul", "ol"}:
+            yield following
+        elif parent is not None and parent not in frames and parent.tag not in _KEPT and _is_box(parent, heading):
+            yield parent
+
+
+def _is_box(parent: lxml.html.HtmlElement, heading: lxml.html.HtmlElement) -> bool:
+    """Return whether the parent begins with the heading and is a section of its own, or full of links."""
+    if parent[0] is not heading or (parent.text or "").strip() or len(parent) == 1:
+        return False
+    return parent.tag == "section" or _outgrows(parent, MIN_TEXT_LETTERS)
+
+
+def _marked_text(page: lxml.html.HtmlElement, headlines: Collection[str]) -> str:
+    """Return the text of the one element that calls itself the article's body; empty if it is not one."""
+    bodies = page.xpath(_ARTICLE_BODY) or [
+        element for element in page.iter("div", "section") if _BODY_NAMES.search(element.get("class", ""))
+    ]
+    outermost = [body for body in bodies if not any(other in bodies for other in body.iterancestors())]
+    return _as_text(paragraphs(outermost[0]), headlines) if len(outermost) == 1 else ""
+
+
+def _text_by_heading(page: lxml.html.HtmlElement, headlines: Collection[str]) -> str:
+    """Return the text that stands in one element with the page's only main heading; empty if there is none."""
+    headings = page.xpath("//h1")
+    if len(headings) == 1:
+        for frame in headings[0].iterancestors():
+            if any(letters(each.text_content()) >= MIN_TEXT_LETTERS for each in frame.iter("p", "div")) and (
+                text := _as_text(paragraphs(frame), headlines)
+            ):
+                return text
+    return ""
+
+
+def _as_text(parts: Sequence[Paragraph], headlines: Collection[str]) -> str:
+    parts = without_furniture(parts)
+    # The headline and the time have fields of their own.
+    if parts and parts[0].text.casefold() in headlines:
+        parts = parts[1:]
+    while parts and is_time(parts[0].text):
+        parts = parts[1:]
+    total = sum(letters(part.text) for part in parts)
+    links = sum(letters(part.text) * part.linked for part in parts)
+    if total < MIN_TEXT_LETTERS or links > MAX_LINK_SHARE * total:
+        return ""
+    return join_paragraphs(parts)
+
+
+def _readable(page: lxml.html.HtmlElement) -> list[Paragraph]:
+    """Return the paragraphs that readability finds on the page."""
+    try:
+        summary = Document(_for_readability(page)).summary(html_partial=True)
+    except Unparseable:
+        return []
+    return paragraphs(parse_markup(summary)) if summary.strip() else []
+
+
+def _for_readability(page: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
+    page = copy.deepcopy(page)
+    for element in elements_of(page):
+        for name in element.keys():  # noqa: SIM118 - no mapping
+            # A quotation that is embedded from elsewhere is part of the text, whatever its class.
+            if name not in _READ_ATTRIBUTES or (element.tag == "blockquote" and name == "class"):
+                del element.attrib[name]
+    return page
+
+
+def _is_noise(element: lxml.html.HtmlElement) -> bool:
+    if element.tag in _NOISE_ELEMENTS or element.get("role") in _NOISE_ROLES:
+        return True
+    return bool(_NOISE_NAMES.search(_names(element)))
+
+
+def _names(element: lxml.html.HtmlElement) -> str:
+    return _CAMEL_HUMP.sub("-", f"{element.get('class', '')} {element.get('id', '')}")
+
+
+def _paragraph_letters(page: lxml.html.HtmlElement) -> dict[lxml.html.HtmlElement, int]:
+    """Return for every element the characters of the paragraphs in it, or that it is."""
+    sizes: dict[lxml.html.HtmlElement, int] = {}
+    for _, element in lxml.etree.iterwalk(page, events=("end",)):
+        own = len(element.text_content()) if element.tag == "p" else 0
+        sizes[element] = own or sum(sizes[child] for child in element.iterchildren(lxml.etree.Element))
+    return sizes

@@ -1,0 +1,209 @@
+"""The day on which an article was published, where that was read, and why it may be wrong. Pure."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import email.utils
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import lxml.etree
+import lxml.html
+from htmldate import find_date
+
+from articles.extraction.metadata import Declared
+
+DateSource = Literal["json-ld", "meta", "time", "htmldate"]
+
+# The first news sites are of 1990 and later; what claims an earlier day is an archive, or a mistake.
+FIRST_DAY = datetime.date(1990, 1, 1)
+# The first printed newspaper is of 1605; 0001-01-01 and such are how programs write that they know no day.
+FIRST_PRINTED = datetime.date(1605, 1, 1)
+MAX_TIME_CHARACTERS = 100
+# What a clock that was never set shows.
+UNSET = datetime.date(1970, 1, 1)
+# Tomorrow has begun in the east when it is today in UTC; the second day is for clocks that are wrong.
+MAX_DAYS_AHEAD = 2
+# Two places a few hours apart may write two days of one moment.
+MAX_DAYS_APART = 1
+MAX_DOUBT_CHARACTERS = 200
+_META_DATES = (
+    "article:published_time",
+    "og:published_time",
+    "article:published",
+    "article.published",
+    "datepublished",
+    "publication_date",
+    "publish_date",
+    "publishdate",
+    "publish-date",
+    "pubdate",
+    "sailthru.date",
+    "parsely-pub-date",
+    "cxenseparse:recs:publishtime",
+    "dcterms.issued",
+    "dcterms.created",
+    "dc.date.issued",
+    "dc.date.created",
+    "dc.date",
+    "date",
+)
+_META_CHANGES = ("article:modified_time", "og:updated_time", "datemodified", "last-modified", "dcterms.modified")
+_ISO_DAY = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)|(\d{4})(\d{2})(\d{2})(?:T|\s|$)")
+_URL_DAY = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)(?:/(\d{1,2})/(\d{1,2})(?=/|$|[-_])|-(\d{2})-(\d{2})(?!\d)|(\d{2})(\d{2})(?!\d)"
+    r"|/(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/(\d{1,2})(?=/|$))",
+    re.IGNORECASE,
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_SOURCE_NAMES = {"json-ld": "its linked data", "meta": "a meta element", "time": "a time element"}
+
+
+@dataclass(frozen=True, slots=True)
+class PublicationDay:
+    """The day, the source that was believed, and the doubt in words; no day where the page tells none."""
+
+    day: datetime.date | None = None
+    source: DateSource | None = None
+    doubt: str = ""
+
+
+def find_publication_day(
+    page: lxml.html.HtmlElement, declared: Declared, url: str, today: datetime.date
+) -> PublicationDay:
+    """Return the day of publication, at the place where it was written.
+
+    A day that cannot be (in the future, before there were news sites) is not believed, unless it lies in the past and
+    two sources agree on it.
+    """
+    stated = _stated_days(page, declared)
+    in_url = url_day(url)
+    for source, day in stated:
+        if _is_likely(day, today) or _is_attested(source, day, stated, in_url):
+            return PublicationDay(day, source, _doubt(day, source, stated, in_url, declared, today))
+    unlikely = [_unlikely(source, day) for source, day in stated]
+    if in_url and _is_likely(in_url, today):
+        return PublicationDay(in_url, "htmldate", _sentence(unlikely))
+    if (guessed := _guessed_day(page, url)) and _is_likely(guessed, today):
+        return PublicationDay(guessed, "htmldate", _sentence([*unlikely, "guessed from the text of the page"]))
+    return PublicationDay(doubt=_sentence(unlikely))
+
+
+def url_day(url: str) -> datetime.date | None:
+    """Return the day in a URL's path, such as /2024/05/03/ or /20240503; None if there is none."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return None
+    for match in _URL_DAY.finditer(path):
+        year, month, day = (part.lower() for part in match.groups() if part)
+        try:
+            return datetime.date(int(year), _MONTHS.index(month) + 1 if month in _MONTHS else int(month), int(day))
+        except ValueError:
+            continue
+    return None
+
+
+def written_day(value: Any) -> datetime.date | None:
+    """Return the day that a written time names, as it was in the place where it was written."""
+    if not isinstance(value, str) or len(value) > MAX_TIME_CHARACTERS:
+        return None
+    try:
+        if match := _ISO_DAY.match(value.strip()):
+            day = datetime.date(*(int(part) for part in match.groups() if part))
+        else:
+            day = email.utils.parsedate_to_datetime(value).date()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+    return day if day >= FIRST_PRINTED else None
+
+
+def _stated_days(page: lxml.html.HtmlElement, declared: Declared) -> list[tuple[DateSource, datetime.date]]:
+    """Return the first day that each source names, and those after it, the source that is believed first first."""
+    values: list[tuple[DateSource, Any]] = [
+        ("json-ld", declared.data.get("datePublished")),
+        ("json-ld", declared.data.get("dateCreated")),
+        *(("meta", content) for content in declared.meta(*_META_DATES)),
+        *(("time", value) for value in _times(page)),
+    ]
+    return [(source, day) for source, value in values if (day := written_day(value))]
+
+
+def _times(page: lxml.html.HtmlElement) -> Iterator[str]:
+    """Yield the times of <time> elements: those marked as publication, then those of the article."""
+    marked = "//*[@itemprop='datePublished' or @pubdate]"
+    inside = "//article//time | //main//time"
+    for element in [*page.xpath(marked), *(page.xpath(inside) or page.xpath("//time"))]:
+        names = " ".join(element.get(name, "") for name in ("class", "id", "itemprop")).lower()
+        if "updat" not in names and "modif" not in names:
+            yield element.get("datetime") or element.get("content") or ""
+
+
+def _is_likely(day: datetime.date, today: datetime.date) -> bool:
+    return FIRST_DAY <= day <= today + datetime.timedelta(days=MAX_DAYS_AHEAD)
+
+
+def _is_attested(
+    source: DateSource,
+    day: datetime.date,
+    stated: Sequence[tuple[DateSource, datetime.date]],
+    in_url: datetime.date | None,
+) -> bool:
+    """Return whether an old day is an archive's: named by two sources, or by the URL too."""
+    if day >= FIRST_DAY or day == UNSET:
+        return False
+    others = [other for name, other in stated if name != source]
+    return any(other == day for other in [*others, in_url])
+
+
+def _doubt(
+    day: datetime.date,
+    source: DateSource,
+    stated: Sequence[tuple[DateSource, datetime.date]],
+    in_url: datetime.date | None,
+    declared: Declared,
+    today: datetime.date,
+) -> str:
+    doubts = [] if day >= FIRST_DAY else [f"{day} is before {FIRST_DAY}"]
+    first = {name: other for name, other in reversed(stated) if name != "time" or source == "time"}
+    for name, other in first.items():
+        if not _agree(day, other):
+            likely = _is_likely(other, today)
+            doubts.append(f"{_SOURCE_NAMES[name]} says {other}" if likely else _unlikely(name, other))
+    if in_url and not _agree(day, in_url) and _is_likely(in_url, today):
+        doubts.append(f"its URL says {in_url}")
+    changes = [declared.data.get("dateModified"), *declared.meta(*_META_CHANGES)]
+    changed = next(filter(None, map(written_day, changes)), None)
+    if changed and changed < day and not _agree(day, changed) and changed > UNSET:
+        doubts.append(f"it was changed on {changed}, before it was published")
+    return _sentence(doubts)
+
+
+def _agree(left: datetime.date, right: datetime.date) -> bool:
+    return abs((left - right).days) <= MAX_DAYS_APART
+
+
+def _unlikely(source: DateSource, day: datetime.date) -> str:
+    return f"{_SOURCE_NAMES[source]} says {day}, which cannot be"
+
+
+def _sentence(doubts: Sequence[str]) -> str:
+    """Return the doubts, as many as fit."""
+    distinct = list(dict.fromkeys(doubts))
+    while len("; ".join(distinct)) > MAX_DOUBT_CHARACTERS:
+        distinct.pop()
+    return "; ".join(distinct)
+
+
+def _guessed_day(page: lxml.html.HtmlElement, url: str) -> datetime.date | None:
+    # A tree, because htmldate downloads a str that looks like a URL; a copy, because it changes it. Its
+    # extensive search takes any year on the page, a copyright line's too: no date is better than that.
+    try:
+        found = find_date(copy.deepcopy(page), extensive_search=False, original_date=True, url=url)
+    except (ValueError, TypeError, OverflowError, lxml.etree.LxmlError):  # hostile markup
+        return None
+    return datetime.date.fromisoformat(found) if found else None

@@ -1,0 +1,132 @@
+"""From the bytes of a page to the article on it. Pure: no network, no database; a clock only to tell the future.
+
+The way: bytes -> tree (pages.py) -> what the page declares (declared.py) -> noise goes, the text is found
+(article_text.py, furniture.py) -> day (publication_day.py), authors and agency (credits.py), language (language.py).
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import dataclass
+
+import lxml.html
+
+from articles.extraction.body import MIN_TEXT_LETTERS, find_text, remove_noise, remove_programs
+from articles.extraction.bylines import page_credits, split_byline
+from articles.extraction.dates import DateSource, find_publication_day
+from articles.extraction.html import UnreadablePageError, decode_page, parse_page
+from articles.extraction.metadata import Declared, declared_text, nodes, read_declared
+from articles.normalization.language import detect_language
+from articles.normalization.text import letters
+
+__all__ = ["EXTRACTOR_VERSION", "DateSource", "ExtractedArticle", "ExtractionError", "decode_page", "extract_article"]
+
+# Grows with every change of a result, so that stored pages that were extracted otherwise are found.
+EXTRACTOR_VERSION = 2
+# A longer text is more than the beginning that a page with a paywall shows.
+MAX_STUB_LETTERS = 1_500
+_LOCKED_TIERS = frozenset({"locked", "metered", "premium", "paid", "subscriber"})
+_PAYWALL_NAMES = (
+    "//*[contains(concat(' ', @class, ' '), ' paywall ') or contains(concat(' ', @class, ' '), ' subscriber-only ')"
+    " or contains(concat(' ', @class, ' '), ' premium-content ') or @id='paywall']"
+)
+_ASKS_TO_PAY = re.compile(
+    r"""(?:subscribe|sign\ in|log\ in|register|become\ a\ (?:member|subscriber))\b.{0,40}
+        \b(?:to|and)\ (?:continue|keep|finish|read)\b.{0,40}
+        \b(?:reading|the\ (?:full|whole|rest|entire)|this\ (?:story|article))
+    | to\ (?:continue|keep)\ reading | already\ a\ subscriber
+    | this\ (?:article|story|content)\ is\ (?:only\ )?(?:for|available\ to)\ subscribers
+    | (?:mit|als)\ .{0,30}\babo.{0,30}\ weiterlesen | jetzt\ abonnieren | réservée?s?\ (?:aux|à\ nos)\ abonnés
+    | exclusivo\ para\ suscriptores | suscríbete\ para\ (?:seguir|continuar)\ leyendo | exclusivo\ para\ assinantes
+    | riservato\ agli\ abbonati | abbonati\ per\ continuare""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+class ExtractionError(ValueError):
+    """The page holds no article; `reason` says why, in words that can be counted."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedArticle:
+    """What a page says about its article.
+
+    `text` is plain, its paragraphs separated by blank lines, lines of lists and tables by line ends, and never empty.
+    What the page does not tell is empty, or None. URLs are absolute, and as the page declares them: whether to believe
+    them is decided where articles are stored. `date_doubt` says in words why the day may be wrong, or why there is
+    none; `paywalled` that the text is only the beginning.
+    """
+
+    text: str
+    headline: str
+    date: datetime.date | None
+    date_source: DateSource | None
+    canonical_url: str | None
+    amp_url: str | None = None
+    language: str = ""
+    byline: str = ""
+    agency: str = ""
+    dateline: str = ""
+    date_doubt: str = ""
+    paywalled: bool = False
+
+
+def extract_article(
+    body: bytes, url: str, content_type: str = "", *, today: datetime.date | None = None
+) -> ExtractedArticle:
+    """Return the article on a page, given its bytes, its URL and its HTTP Content-Type header.
+
+    A day far after `today` (by default the day in UTC) is not believed. Raises ExtractionError, and nothing else,
+    where there is no article.
+    """
+    try:
+        page = parse_page(body, content_type)
+    except UnreadablePageError as error:
+        raise ExtractionError(str(error)) from error
+    declared = read_declared(page, url)
+    remove_programs(page)
+    locked = _is_locked(page, declared)
+    byline, text = split_byline(_text(page, declared))  # a line of its own, which has a field
+    day = find_publication_day(page, declared, url, today or datetime.datetime.now(datetime.UTC).date())
+    found = page_credits(text, [*declared.authors, "", byline], declared.sites)
+    return ExtractedArticle(
+        text=text,
+        headline=next(iter(declared.headlines), ""),
+        date=day.day,
+        date_source=day.source,
+        canonical_url=declared.canonical_url,
+        amp_url=declared.amp_url,
+        language=detect_language(text, declared.language),
+        byline=found.byline,
+        agency=found.agency,
+        dateline=found.dateline,
+        date_doubt=day.doubt,
+        paywalled=letters(text) <= MAX_STUB_LETTERS and locked,
+    )
+
+
+def _text(page: lxml.html.HtmlElement, declared: Declared) -> str:
+    """Return the article's text, and remove from the page what is none. Raises ExtractionError."""
+    remove_noise(page)
+    if text := find_text(page, {each.casefold() for each in declared.headlines}):
+        return text
+    text = declared_text(declared)
+    if letters(text) < MIN_TEXT_LETTERS:
+        raise ExtractionError("no article text")
+    return text
+
+
+def _is_locked(page: lxml.html.HtmlElement, declared: Declared) -> bool:
+    """Return whether the page says that the whole text is for those who pay."""
+    parts = [declared.data, *nodes(declared.data.get("hasPart"))]
+    if any(str(part.get("isAccessibleForFree")).lower() == "false" for part in parts):
+        return True
+    tiers = {tier.lower() for tier in declared.meta("article:content_tier")}
+    if tiers & _LOCKED_TIERS or page.xpath(_PAYWALL_NAMES):
+        return True
+    return bool(_ASKS_TO_PAY.search(page.text_content()))

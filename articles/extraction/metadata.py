@@ -1,0 +1,241 @@
+"""What a page says about its article in markup that is meant for programs: JSON-LD, meta elements, links. Pure."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import lxml.etree
+import lxml.html
+
+from articles.extraction.html import join_paragraphs, paragraphs, parse_markup, squeeze
+
+# A script of linked data has some thousand characters; more is not read.
+MAX_DATA_CHARACTERS = 2_000_000
+MAX_DATA_DEPTH = 12
+_ARTICLE_TYPES = ("BlogPosting", "LiveBlogPosting", "Report")
+_META_HEADLINES = ("og:title", "twitter:title", "dc.title", "sailthru.title", "parsely-title")
+_META_AUTHORS = (
+    "author",
+    "article:author",
+    "byl",
+    "parsely-author",
+    "sailthru.author",
+    "dc.creator",
+    "dcterms.creator",
+    "cxenseparse:author",
+)
+_META_LANGUAGES = ("content-language", "og:locale", "dc.language", "language")
+_SCRIPT_FRAME = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*$")
+_BLANK = re.compile(r"\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a page declares. `data` is the JSON-LD object of its article, `metas` its meta elements by lower-case name.
+
+    Names and headlines are the preferred one first. URLs are absolute; whether to believe them is decided where
+    articles are stored.
+    """
+
+    data: Mapping[str, Any]
+    metas: Mapping[str, str]
+    headlines: tuple[str, ...]
+    authors: tuple[str, ...]
+    sites: tuple[str, ...]
+    language: str
+    canonical_url: str | None
+    amp_url: str | None
+
+    def meta(self, *names: str) -> Iterator[str]:
+        """Yield the contents of the meta elements of these names that are there, in the order of the names."""
+        for name in names:
+            if content := self.metas.get(name):
+                yield content
+
+
+def read_declared(page: lxml.html.HtmlElement, url: str) -> Declared:
+    """Return what the page at this URL declares."""
+    data, metas = _article_data(page), _metas(page)
+    base = _base(page, url)
+    return Declared(
+        data=data,
+        metas=metas,
+        headlines=tuple(_headlines(page, data, metas)),
+        authors=tuple(_authors(page, data, metas)),
+        sites=tuple(_sites(data, metas)),
+        language=_language(page, data, metas),
+        canonical_url=_canonical_url(page, data, metas, base),
+        amp_url=next(filter(None, (_article_url(each, base) for each in _links(page, "amphtml"))), None),
+    )
+
+
+def declared_text(declared: Declared) -> str:
+    """Return the JSON-LD articleBody as plain text with blank lines between paragraphs; empty if there is none."""
+    body = declared.data.get("articleBody")
+    if not isinstance(body, str) or not body.strip():
+        return ""
+    if re.search(r"</?(?:p|br|div)\b", body, re.IGNORECASE):
+        try:
+            return join_paragraphs(paragraphs(parse_markup(body)))
+        except lxml.etree.LxmlError:
+            return ""
+    parts = (squeeze(html.unescape(part)) for part in re.split(r"\n\s*?\n", body))
+    return "\n\n".join(part for part in parts if part)
+
+
+def names_of(value: Any) -> Iterator[str]:
+    """Yield the names in a JSON-LD value: a name, an object with one, or a list of either."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from names_of(value["name"] if isinstance(value.get("name"), str | list) else None)
+    elif isinstance(value, list):
+        for each in value[:20]:
+            if not isinstance(each, list):
+                yield from names_of(each)
+
+
+def nodes(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a JSON-LD document: itself, of a list, of @graph, and a page's main entity."""
+    if depth > MAX_DATA_DEPTH:
+        return
+    if isinstance(data, list):
+        for each in data:
+            yield from nodes(each, depth + 1)
+    elif isinstance(data, dict):
+        yield data
+        yield from nodes(data.get("@graph"), depth + 1)
+        yield from nodes(data.get("mainEntity"), depth + 1)
+
+
+def _article_data(page: lxml.html.HtmlElement) -> dict[str, Any]:
+    """Return the first JSON-LD object that is an article; empty if there is none."""
+    for script in page.xpath("//script[contains(@type, 'ld+json')]"):
+        source = script.text or ""
+        if len(source) > MAX_DATA_CHARACTERS:
+            continue
+        try:
+            data = json.loads(_SCRIPT_FRAME.sub("", source), strict=False)  # line breaks inside strings are common
+        except (ValueError, RecursionError):
+            continue
+        for node in nodes(data):
+            if _is_article(node):
+                return node
+    return {}
+
+
+def _is_article(node: dict[str, Any]) -> bool:
+    types = node.get("@type")
+    names = types if isinstance(types, list) else [types]
+    short = [name.rsplit("/", 1)[-1] for name in names if isinstance(name, str)]
+    return any(name.endswith("Article") or name in _ARTICLE_TYPES for name in short)
+
+
+def _metas(page: lxml.html.HtmlElement) -> dict[str, str]:
+    """Return the meta elements' contents by name; of those with one name, the first that says something."""
+    contents: dict[str, str] = {}
+    for meta in page.xpath("//meta[@content]"):
+        content = meta.get("content").strip()
+        for attribute in ("property", "name", "itemprop", "http-equiv"):
+            if content and (name := meta.get(attribute)):
+                contents.setdefault(name.strip().lower(), content)
+                break
+    return contents
+
+
+def _headlines(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:
+    found = [data.get("headline") or data.get("name"), *(metas.get(name) for name in _META_HEADLINES)]
+    found += [heading.text_content() for heading in page.xpath("//article//h1 | //main//h1") or page.xpath("//h1")]
+    found += [title.text_content() for title in page.xpath("//head/title | //title")]
+    for each in found:
+        # Twice escaped entities are common in JSON-LD and meta elements.
+        if isinstance(each, str) and (headline := squeeze(html.unescape(each))):
+            yield headline
+
+
+def _authors(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:
+    """Yield the authors: all of the first source that names any."""
+    sources = (
+        names_of(data.get("author")),
+        (metas[name] for name in _META_AUTHORS if name in metas),
+        (each.text_content() for each in page.xpath("//*[contains(@itemprop, 'author')]//*[@itemprop='name']")),
+        (each.text_content() for each in page.xpath("//*[@rel='author'] | //*[@itemprop='author']")),
+        (each.text_content() for each in page.xpath("//*[contains(concat(' ', @class, ' '), ' byline ')]")),
+    )
+    for source in sources:
+        # An address is no name: article:author is often a profile's.
+        if names := [name for each in source if (name := squeeze(html.unescape(each))) and "://" not in name]:
+            yield from names
+            yield ""  # the next source is a second choice
+
+
+def _sites(data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:
+    yield from names_of(data.get("publisher"))
+    for name in ("og:site_name", "application-name", "publisher", "twitter:site"):
+        if name in metas:
+            yield metas[name]
+
+
+def _language(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]) -> str:
+    """Return the ISO 639 code that the page gives itself; empty if it gives none."""
+    found = [page.get("lang"), page.get("{http://www.w3.org/XML/1998/namespace}lang"), page.get("xml:lang")]
+    for each in [data.get("inLanguage"), *found, *(metas.get(name) for name in _META_LANGUAGES)]:
+        if isinstance(each, str) and (match := re.match(r"([a-z]{2,3})(?:[-_,;]|$)", each.strip().lower())):
+            return match[1]
+    return ""
+
+
+def _links(page: lxml.html.HtmlElement, relation: str) -> list[str]:
+    expression = "//link[contains(concat(' ', normalize-space(@rel), ' '), $relation)]/@href"
+    return page.xpath(expression, relation=f" {relation} ")
+
+
+def _base(page: lxml.html.HtmlElement, url: str) -> str:
+    """Return the URL that relative links are resolved against."""
+    for href in page.xpath("//base/@href")[:1]:
+        try:
+            base = urljoin(url, href.strip())
+            return base if urlsplit(base).hostname else url
+        except ValueError:
+            break
+    return url
+
+
+def _canonical_url(
+    page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str], base: str
+) -> str | None:
+    entity = data.get("mainEntityOfPage")
+    declared = [
+        *_links(page, "canonical"),
+        metas.get("og:url"),
+        entity.get("@id") if isinstance(entity, dict) else entity,
+        data.get("url"),
+    ]
+    for candidate in declared:
+        if isinstance(candidate, str) and (resolved := _article_url(candidate, base)):
+            return resolved
+    return None
+
+
+def _article_url(candidate: str, base: str) -> str | None:
+    """Return the URL, absolute, if it can be an article's.
+
+    Not the site's root, which careless templates name on every page, and nothing that is neither
+    absolute nor begins at the root, such as `undefined` or `#`.
+    """
+    candidate = candidate.strip()
+    if not candidate.lower().startswith(("http://", "https://", "/")) or _BLANK.search(candidate):
+        return None
+    try:
+        resolved = urljoin(base, candidate)
+        parts = urlsplit(resolved)
+        usable = bool(parts.hostname) and (parts.path not in {"", "/"} or bool(parts.query))
+    except ValueError:  # such as http://[undefined]/
+        return None
+    return resolved if usable else None

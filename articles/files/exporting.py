@@ -1,0 +1,71 @@
+"""Stored articles as rows of a file, with their boilerplate or without; `import_articles` reads them back."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import io
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO, cast
+
+from django.db import transaction
+
+from articles.boilerplate.rules import Mode, without_boilerplate
+from articles.models import Article
+
+_COLUMNS = ("external_id", "date", "headline", "url", "content", "language", "byline", "agency", "dateline")
+# Articles that the database hands over at once.
+_AT_ONCE = 500
+
+
+def exported_rows(
+    boilerplate: Mode,
+    *,
+    since: datetime.date | None = None,
+    until: datetime.date | None = None,
+    newspaper_ids: Collection[int] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each article, by day and id, all of them as they are at one moment.
+
+    The content is without what its marks remove in this mode; it is empty where nothing else is there.
+    """
+    # One statement sees one state of the store; in a transaction its rows need not be kept till the end.
+    with transaction.atomic():
+        articles = Article.objects.in_scope(since, until, newspaper_ids).select_related("newspaper")
+        wanted = articles.order_by("date", "id").only(*_COLUMNS, "boilerplate", "newspaper__name")
+        for article in wanted.iterator(_AT_ONCE):
+            values = {name: getattr(article, name) for name in _COLUMNS}
+            yield {
+                "id": article.pk,
+                **values,
+                "date": article.date.isoformat(),
+                "newspaper": article.newspaper.name,
+                "content": without_boilerplate(article.content, article.boilerplate, boilerplate),
+            }
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[TextIO]:
+    """Open a text file that has its name only once it is whole; compressed if the name ends in .gz.
+
+    Until then it stands beside that place. What breaks off leaves nothing, and what stood under the name stays.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as raw:
+            # Without a name and a time in it, so that the same articles give the same bytes.
+            packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else nullcontext(raw)
+            with packed as stream:
+                text = io.TextIOWrapper(cast("BinaryIO", stream), encoding="utf-8")
+                yield text
+                text.flush()
+                text.detach()
+            raw.flush()
+            os.fsync(raw.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,153 @@
+"""What is brought to the store, and the bounds of what can be stored."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from articles.models import ArticleURL
+from articles.normalization.urls import host_of
+
+if TYPE_CHECKING:  # whoever has an article has loaded the extraction; others need not wait for it
+    from articles.extraction.extract import ExtractedArticle
+
+MAX_CONTENT_CHARACTERS = 1_000_000
+MAX_HEADLINE_CHARACTERS = 2_000
+MAX_URL_CHARACTERS = 2_000
+MAX_EXTERNAL_ID_CHARACTERS = 200
+MAX_NEWSPAPER_CHARACTERS = 200
+MAX_BYLINE_CHARACTERS = 500
+MAX_AGENCY_CHARACTERS = 100
+MAX_DATELINE_CHARACTERS = 200
+# The first printed newspaper is of 1605 (Relation, Strasbourg); an earlier day is a reading error.
+FIRST_DAY = datetime.date(1605, 1, 1)
+# Tomorrow has begun in the east when it is today in UTC; the second day is for clocks that are wrong.
+MAX_DAYS_AHEAD = 2
+
+
+class RejectedArticleError(ValueError):
+    """An article that cannot be stored; the message names the value, the bound and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenURL:
+    """A URL under which an article was seen, and how."""
+
+    url: str
+    kind: ArticleURL.Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What is kept beside an article's text; empty where it is not known.
+
+    `language` is an ISO 639 code, `date_source` a value of Article.DateSource, and `date_doubt` says in words why
+    the day may be wrong.
+    """
+
+    language: str = ""
+    byline: str = ""
+    agency: str = ""
+    dateline: str = ""
+    date_source: str = ""
+    date_doubt: str = ""
+    paywalled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageCopy:
+    """The page that an article was extracted from, as it was fetched, and the version of the extraction.
+
+    `published` is the day that the feed or sitemap gave it, if any did.
+    """
+
+    url: str
+    content_type: str
+    body: bytes = field(repr=False)
+    extractor_version: int
+    published: datetime.date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingArticle:
+    """An article on its way into the store. `newspaper` is a name; empty: the newspaper of the URL's host."""
+
+    date: datetime.date
+    headline: str
+    url: str
+    content: str
+    newspaper: str = ""
+    external_id: str = ""
+    kind: ArticleURL.Kind = ArticleURL.Kind.PAGE
+    other_urls: Sequence[SeenURL] = ()
+    details: Details = Details()
+    page: PageCopy | None = None
+
+
+def extracted_details(article: ExtractedArticle) -> Details:
+    """Return what a page told beside its text."""
+    return Details(
+        language=article.language,
+        byline=article.byline,
+        agency=article.agency,
+        dateline=article.dateline,
+        date_source=article.date_source or "",
+        date_doubt=article.date_doubt,
+        paywalled=article.paywalled,
+    )
+
+
+def check_article(incoming: IncomingArticle) -> None:
+    """Raise RejectedArticleError unless the article can be stored as it is."""
+    if fault := url_fault(incoming.url):
+        raise RejectedArticleError(fault)
+    if not incoming.content.strip():
+        raise RejectedArticleError("content is empty; an article needs its text")
+    bounds = (
+        ("content", incoming.content, MAX_CONTENT_CHARACTERS),
+        ("headline", incoming.headline, MAX_HEADLINE_CHARACTERS),
+        ("id", incoming.external_id, MAX_EXTERNAL_ID_CHARACTERS),
+        ("newspaper", incoming.newspaper, MAX_NEWSPAPER_CHARACTERS),
+        ("byline", incoming.details.byline, MAX_BYLINE_CHARACTERS),
+        ("agency", incoming.details.agency, MAX_AGENCY_CHARACTERS),
+        ("dateline", incoming.details.dateline, MAX_DATELINE_CHARACTERS),
+    )
+    for name, value, limit in bounds:
+        if fault := _text_fault(name, value, limit):
+            raise RejectedArticleError(fault)
+    if incoming.date < FIRST_DAY:
+        raise RejectedArticleError(f"date {incoming.date} is before {FIRST_DAY}, when there were no newspapers")
+    last_day = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=MAX_DAYS_AHEAD)
+    if incoming.date > last_day:
+        raise RejectedArticleError(
+            f"date {incoming.date} is after {last_day}, {MAX_DAYS_AHEAD} days from today (UTC); correct the date"
+        )
+
+
+def url_fault(url: str) -> str:
+    """Return why an article cannot stand at this URL; empty if it can."""
+    if not url.strip():
+        return "url is missing; every article needs the URL it stands at"
+    if fault := _text_fault("url", url, MAX_URL_CHARACTERS):
+        return fault
+    host = host_of(url)
+    if not host:
+        return f"url {url[:100]!r} names no host; it must begin with http:// or https://"
+    if len(host) > MAX_NEWSPAPER_CHARACTERS:
+        return f"url has a host of {len(host):,} characters; at most {MAX_NEWSPAPER_CHARACTERS:,} are stored"
+    return ""
+
+
+def _text_fault(name: str, value: str, limit: int) -> str:
+    if len(value) > limit:
+        return f"{name} has {len(value):,} characters; at most {limit:,} are stored"
+    if "\0" in value:
+        return f"{name} holds a NUL byte at character {value.index(chr(0)) + 1}; remove it"
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        # JSON can carry half of a UTF-16 pair; PostgreSQL cannot store it.
+        return f"{name} holds half a surrogate pair, which is no text; encode it as UTF-8"
+    return ""

@@ -1,0 +1,324 @@
+"""The one writer of articles: checks, normalises, stores, and attaches URLs that are already known.
+
+An article is stored once, as it was first seen; it is never fetched again or deleted. renormalization.py and
+reextraction.py alone change it, when the rules do. A URL names one article for good. Near-duplicates are
+stored like any other article: finding them is the business of the detection passes, which can be looked at and undone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal, Self
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import Max
+
+from articles.extraction.bylines import text_credits
+from articles.models import Article, ArticlePage, ArticleURL, Newspaper
+from articles.normalization import NORMALIZER_VERSION
+from articles.normalization.language import detect_language
+from articles.normalization.text import normalize_text, text_digest
+from articles.normalization.titles import normalize_title
+from articles.normalization.urls import comparable_url, host_of, normalize_url, unwrap_url, url_key
+from articles.querysets import LONG_TEXTS
+from articles.storage.incoming import (
+    MAX_NEWSPAPER_CHARACTERS,
+    Details,
+    IncomingArticle,
+    PageCopy,
+    RejectedArticleError,
+    SeenURL,
+    check_article,
+    url_fault,
+)
+from articles.storage.url_parameters import learn_parameters
+
+# One writer at a time, so that two who bring the same URL end with one article. Arbitrary, but fixed.
+_INGEST_LOCK = 5_112_001
+# So many new or changed articles at once ask for refresh_statistics.
+MANY = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of an incoming article: stored anew, its URL already known, or rejected with a reason."""
+
+    outcome: Literal["created", "known", "rejected"]
+    article_id: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What is compared of an article, named as the columns that keep it."""
+
+    normalized_title: str
+    normalized_text: str
+    text_digest: UUID | None
+
+    @classmethod
+    def of(cls, newspaper: Newspaper, headline: str, content: str) -> Self:
+        """Return the forms by the rules of today and the newspaper's habits."""
+        text = normalize_text(content)
+        return cls(normalize_title(headline, newspaper.affixes), text, text_digest(text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A checked article with everything that can be computed outside the lock."""
+
+    incoming: IncomingArticle
+    newspaper: Newspaper
+    forms: Forms
+    url: str  # where it stands
+    own_keys: Sequence[UUID]  # of that, and of the redirect under which it came
+    urls: dict[UUID, SeenURL]  # its own first
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Be the one writer of articles for the length of a transaction."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_INGEST_LOCK])
+        yield
+
+
+def store_article(incoming: IncomingArticle) -> Stored:
+    """Store one article. Raises RejectedArticleError; see store_articles."""
+    [stored] = store_articles([incoming])
+    if stored.outcome == "rejected":
+        raise RejectedArticleError(stored.reason)
+    return stored
+
+
+def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
+    """Store a batch in one transaction and return what became of each, in the order given.
+
+    A batch holds up to some hundreds of articles. Bad ones are rejected and the rest is kept.
+    """
+    results: list[Stored | None] = [None] * len(batch)
+    prepared: dict[int, _Prepared] = {}
+    for position, incoming in enumerate(batch):
+        try:
+            check_article(incoming)
+        except RejectedArticleError as rejection:
+            results[position] = Stored("rejected", reason=str(rejection))
+    sound = [position for position, result in enumerate(results) if result is None]
+    newspapers = _newspapers([(batch[position].newspaper, batch[position].url) for position in sound])
+    for position, newspaper in zip(sound, newspapers, strict=True):
+        prepared[position] = _prepare(batch[position], newspaper)
+    with writing():
+        for position, stored in _write(prepared).items():
+            results[position] = stored
+    return [stored for stored in results if stored is not None]
+
+
+def known_urls(urls: Iterable[str]) -> set[str]:
+    """Return those of the URLs that already belong to an article, or lead to one's, and need no fetching."""
+    keys = {url: {url_key(url), url_key(story_url(url))} for url in urls}
+    wanted = {key for either in keys.values() for key in either}
+    known = set(ArticleURL.objects.filter(key__in=wanted).values_list("key", flat=True))
+    return {url for url, either in keys.items() if not known.isdisjoint(either)}
+
+
+def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
+    """Attach URLs to the article that `known_as` belongs to; return whether there is one."""
+    with writing():
+        names = {url_key(known_as), url_key(story_url(known_as))}
+        owner = Article.objects.filter(urls__key__in=names).only("newspaper_id").first()
+        if owner is None:
+            return False
+        seen = {url_key(each.url): each for each in urls if not url_fault(each.url)}
+        owners = _owners(seen)
+        _attach([(key, each, owner) for key, each in seen.items() if key not in owners])
+    return True
+
+
+def story_url(url: str) -> str:
+    """Return the URL that an article stands at which came under this one: the target of a redirect that names it."""
+    target = unwrap_url(url)
+    return target if target == url or not url_fault(target) else url
+
+
+def newest_revision() -> int:
+    """Return the highest revision of an article; 0 for an empty store. All articles up to it can be seen.
+
+    It waits for the writer of the moment, whose articles have numbers already that nobody sees yet.
+    """
+    with writing():
+        newest: int | None = Article.objects.aggregate(newest=Max("revision"))["newest"]
+    return newest or 0
+
+
+def refresh_statistics() -> None:
+    """Have PostgreSQL look at the articles again, after many have come: else it reads them in a slower way at first."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE articles_article, articles_articleurl")
+
+
+def newspaper_for(name: str, url: str) -> Newspaper:
+    """Return the newspaper of this name, else the one of the URL's host; made if missing."""
+    [newspaper] = _newspapers([(name, url)])
+    return newspaper
+
+
+def newspaper_host(url: str) -> str:
+    """Return the host of the site that published the URL; of a redirect or an archived page, the target's."""
+    url = story_url(url)
+    host = host_of(url)
+    target = host_of(normalize_url(url))
+    # The normal form of a plain URL only drops labels such as m. from its host.
+    if not target or len(target) > MAX_NEWSPAPER_CHARACTERS or f".{host}".endswith(f".{target}"):
+        return host
+    return target
+
+
+def _newspapers(wanted: Sequence[tuple[str, str]]) -> list[Newspaper]:
+    """Return the newspaper of each name, or without one of each URL; those that are missing are made.
+
+    A newspaper that is named anywhere in the batch is found by its host in all of it, in whatever order.
+    """
+    keys = [(name.strip(), "" if name.strip() else newspaper_host(url)) for name, url in wanted]
+    first_urls = {name: url for (name, _), (_, url) in zip(reversed(keys), reversed(wanted), strict=True) if name}
+    by_name = _named({name: newspaper_host(url) for name, url in first_urls.items()})
+    hosts = {host for _, host in keys if host}
+    by_host = {each.host: each for each in Newspaper.objects.filter(host__in=hosts).order_by("-id")}
+    by_host |= _named({host: host for host in hosts if host not in by_host})
+    return [by_name[name] if name else by_host[host] for name, host in keys]
+
+
+def _named(hosts: Mapping[str, str]) -> dict[str, Newspaper]:
+    """Return the newspapers of these names; one that is missing is made with the host that is given for it."""
+    found = {each.name: each for each in Newspaper.objects.filter(name__in=hosts)}
+    if missing := sorted(name for name in hosts if name not in found):
+        # In one order for all, so that two writers of the same names never wait for each other.
+        rows = [Newspaper(name=name, host=hosts[name]) for name in missing]
+        Newspaper.objects.bulk_create(rows, ignore_conflicts=True)
+        found |= {each.name: each for each in Newspaper.objects.filter(name__in=missing)}
+    return found
+
+
+def _prepare(incoming: IncomingArticle, newspaper: Newspaper) -> _Prepared:
+    came_under, url = SeenURL(incoming.url.strip(), incoming.kind), story_url(incoming.url.strip())
+    own = [came_under] if url == came_under.url else [SeenURL(url, ArticleURL.Kind.REDIRECT), came_under]
+    urls = {url_key(each.url): each for each in own}
+    own_keys = tuple(urls)
+    for seen in incoming.other_urls:
+        if not url_fault(seen.url):
+            urls.setdefault(url_key(seen.url), seen)
+    forms = Forms.of(newspaper, incoming.headline, incoming.content)
+    incoming = dataclasses.replace(incoming, details=_details(incoming, newspaper))
+    return _Prepared(incoming=incoming, newspaper=newspaper, forms=forms, url=url, own_keys=own_keys, urls=urls)
+
+
+def _details(incoming: IncomingArticle, newspaper: Newspaper) -> Details:
+    """Return the article's details; where it came without its page, with what its text alone tells."""
+    details = incoming.details
+    if incoming.page is not None:
+        return details
+    found = text_credits(incoming.content, (newspaper.name, newspaper.host))
+    return dataclasses.replace(
+        details,
+        language=details.language or detect_language(incoming.content),
+        byline=details.byline or found.byline,
+        agency=details.agency or found.agency,
+        dateline=details.dateline or found.dateline,
+    )
+
+
+def _write(prepared: dict[int, _Prepared]) -> dict[int, Stored]:
+    """Store the prepared articles, inside the lock; return what became of each."""
+    owners = _owners({key for each in prepared.values() for key in each.urls})
+    outcomes: dict[int, tuple[Literal["created", "known"], Article]] = {}
+    new_urls: list[tuple[UUID, SeenURL, Article]] = []
+    for position, each in prepared.items():
+        known = _known_article(each, owners)
+        article = known or _new_article(each)
+        outcomes[position] = ("known" if known else "created", article)
+        for key, seen in each.urls.items():
+            if key not in owners:
+                owners[key] = article
+                new_urls.append((key, seen, article))
+    Article.objects.bulk_create([article for outcome, article in outcomes.values() if outcome == "created"])
+    _attach(new_urls)
+    ArticlePage.objects.bulk_create(
+        _new_page(page, article.pk)
+        for position, (outcome, article) in outcomes.items()
+        if outcome == "created" and (page := prepared[position].incoming.page)
+    )
+    return {position: Stored(outcome, article.pk) for position, (outcome, article) in outcomes.items()}
+
+
+def _attach(new_urls: Sequence[tuple[UUID, SeenURL, Article]]) -> None:
+    """Store URLs that no article has; see whether they show a parameter that tells a newspaper's stories apart."""
+    papers = {article.newspaper_id for _, _, article in new_urls}
+    # Inside the lock, because another writer may have learnt one since the newspapers were read.
+    kept = dict(Newspaper.objects.filter(pk__in=papers).values_list("pk", "kept_url_parameters"))
+    learn_parameters(
+        ArticleURL.objects.bulk_create(
+            ArticleURL(
+                article=article,
+                url=seen.url,
+                key=key,
+                normalized_url=comparable_url(seen.url, kept[article.newspaper_id]),
+                kind=seen.kind,
+            )
+            for key, seen, article in new_urls
+        )
+    )
+
+
+def _owners(keys: Collection[UUID]) -> dict[UUID, Article]:
+    """Return the stored article that each of these URLs belongs to."""
+    rows = ArticleURL.objects.filter(key__in=keys).select_related("article")
+    rows = rows.defer(*(f"article__{name}" for name in LONG_TEXTS if name != "normalized_title"))
+    return {row.key: row.article for row in rows}
+
+
+def _known_article(each: _Prepared, owners: dict[UUID, Article]) -> Article | None:
+    """Return the article that this one is, by its own URL or by another that it was seen under.
+
+    Another URL (a canonical link, say) is believed only within the newspaper and for the same headline or
+    text: a site that names its front page as the canonical URL of every article must not lose them all,
+    nor a paper its wire copy because it points to the agency.
+    """
+    for key in each.own_keys:
+        if key in owners:
+            return owners[key]
+    for key in each.urls:
+        owner = owners.get(key)
+        if owner is None or owner.newspaper_id != each.newspaper.pk:
+            continue
+        forms = each.forms
+        same_title = bool(forms.normalized_title) and owner.normalized_title == forms.normalized_title
+        if same_title or (forms.text_digest is not None and owner.text_digest == forms.text_digest):
+            return owner
+    return None
+
+
+def _new_article(each: _Prepared) -> Article:
+    return Article(
+        newspaper=each.newspaper,
+        external_id=each.incoming.external_id,
+        date=each.incoming.date,
+        headline=each.incoming.headline.strip(),
+        url=each.url,
+        content=each.incoming.content,
+        **dataclasses.asdict(each.forms),
+        normalizer_version=NORMALIZER_VERSION,
+        extractor_version=each.incoming.page.extractor_version if each.incoming.page else 0,
+        **dataclasses.asdict(each.incoming.details),
+    )
+
+
+def _new_page(page: PageCopy, article_id: int) -> ArticlePage:
+    # Without a time in it, so that the same page is stored as the same bytes.
+    body = gzip.compress(page.body, mtime=0)
+    return ArticlePage(
+        article_id=article_id, url=page.url, content_type=page.content_type, body=body, published=page.published
+    )

@@ -1,0 +1,70 @@
+"""The writer of what newspapers' own articles show of them: what they put before or after their headlines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.db.models import Count
+from django.db.models.functions import Length
+
+from articles.models import Article, Newspaper
+from articles.normalization.affixes import LEAST_HEADLINES, learn_affixes
+from articles.storage.ingest import writing
+from articles.storage.renormalization import mark_outdated, renormalize
+
+# So many headlines, the newest of a newspaper, take half a second, in which no other article is written.
+LEARNT_FROM = 20_000
+# Longer ones are no headlines, and full of separators they take long to read.
+LONGEST_HEADLINE = 250
+
+
+def update_habits(newspapers: Iterable[Newspaper]) -> list[Newspaper]:
+    """Learn the habits of these newspapers and renew the forms of their articles; return those that have new habits."""
+    changed = learn_habits(newspapers)
+    for _ in renormalize(changed):
+        pass
+    return changed
+
+
+def learn_habits(newspapers: Iterable[Newspaper] | None = None) -> list[Newspaper]:
+    """Learn the affixes of these newspapers, or of all, from their headlines as they were stored.
+
+    Returns those whose affixes are others now; the forms of their articles are outdated then. The same articles
+    give the same affixes, and one that was learnt stays while a headline has it.
+    """
+    articles = Article.objects.all()
+    if newspapers is not None:
+        articles = articles.filter(newspaper__in=list(newspapers))
+    enough = articles.order_by().values("newspaper").annotate(Count("id")).filter(id__count__gte=LEAST_HEADLINES)
+    found = (_learn(pk) for pk in enough.order_by("newspaper__name").values_list("newspaper", flat=True))
+    return [newspaper for newspaper in found if newspaper is not None]
+
+
+def habits_line(newspaper: Newspaper) -> str:
+    """Return what was learnt of a newspaper, for people."""
+    learnt = ", ".join(f"“{each}”" for each in newspaper.learnt_affixes)
+    return f"{newspaper}: left out of its headlines is {learnt or 'nothing but what is configured'}."
+
+
+def newspapers_since(revision: int) -> Sequence[Newspaper]:
+    """Return the newspapers that have got articles, or other texts, since articles had this revision."""
+    return list(Newspaper.objects.filter(articles__revision__gt=revision).distinct())
+
+
+def _learn(newspaper_id: int) -> Newspaper | None:
+    with writing():
+        newspaper = Newspaper.objects.get(pk=newspaper_id)
+        headlines = newspaper.articles.alias(length=Length("headline")).filter(length__lte=LONGEST_HEADLINE)
+        newest = headlines.order_by("-date", "-id").values_list("headline", flat=True)[:LEARNT_FROM]
+        learnt = learn_affixes(
+            reversed(list(newest)),
+            newspaper.learnt_affixes,
+            names=[newspaper.name, *newspaper.title_affixes],
+            refused=newspaper.refused_affixes,
+        )
+        if learnt == newspaper.learnt_affixes:
+            return None
+        newspaper.learnt_affixes = learnt
+        newspaper.save(update_fields=["learnt_affixes"])
+        mark_outdated(newspaper)
+        return newspaper

@@ -1,0 +1,105 @@
+"""Datelines, agencies and authors: credited or not. No network, no database."""
+
+import pytest
+
+from articles.extraction.bylines import Credits, clean_byline, page_credits, text_credits
+
+
+@pytest.mark.parametrize(
+    ("text", "agency", "dateline"),
+    [
+        ("VESTBY, March 3 (Reuters) - The port reopened.", "Reuters", "VESTBY, March 3"),
+        ("VESTBY, Norland, March 3, 2024 (Reuters) -- The port reopened.", "Reuters", "VESTBY, Norland, March 3, 2024"),
+        ("Vestby, Nov. 4 (PTI): The port reopened.", "PTI", "Vestby, Nov. 4"),
+        ("Vestby, Nov 4 (PTI) The port reopened.", "PTI", "Vestby, Nov 4"),
+        ("Vestby (AFP) — The port reopened.", "AFP", "Vestby"),
+        ("VESTBY (AP) The port reopened.", "AP", "VESTBY"),
+        ("Vestby (dpa/nrd) - Der Hafen ist wieder offen.", "dpa", "Vestby"),
+        ("VESTBY, 3 March (Xinhua) -- The port reopened.", "Xinhua", "VESTBY, 3 March"),
+        ("VESTBY, 5 mar (EFE).- El puerto abrió de nuevo.", "EFE", "VESTBY, 5 mar"),
+        ("(Reuters) - The port reopened.", "Reuters", ""),
+        ("[AFP] – The port reopened.", "AFP", ""),
+        ("AFP: The port reopened.", "AFP", ""),
+        ("Vestby, March 3, PTI - The port reopened.", "PTI", "Vestby, March 3"),
+        ("新华社北京3月5日电 港口重新开放。", "Xinhua", "北京3月5日"),
+        ("(서울=연합뉴스) 항구가 다시 열렸다.", "Yonhap", "서울"),
+        ("МОСКВА, 5 марта. /ТАСС/. Порт снова открыт.", "TASS", "МОСКВА, 5 марта"),
+        ("The port reopened.\n\n(AFP)", "AFP", ""),
+        ("The port reopened. (Source: Reuters)", "Reuters", ""),
+        ("The port reopened. – AFP", "AFP", ""),
+        ("“The port is open,” she said. -PTI", "PTI", ""),
+        ("The port reopened.\n\nAssociated Press", "AP", ""),
+        ("The port reopened.\n\n© 2024 AFP", "AFP", ""),
+        ("The port reopened.\n\n(Reporting by Liv Dahl; Editing by Tom Berg)", "Reuters", ""),
+        ("VESTBY, March 3 - The port reopened.", "", "VESTBY, March 3"),
+        ("Vestby, 12.03.2024 - Le port est ouvert.", "", "Vestby, 12.03.2024"),
+        ("Vestby, le port: rien.", "", ""),
+        ("VESTBY – The port reopened.", "", "VESTBY"),
+        ("VESTBY (Fjord 1); The port reopened.", "", "VESTBY"),
+    ],
+)  # fmt: skip
+def test_datelines_and_agencies_are_found_where_they_are_credited(text: str, agency: str, dateline: str) -> None:
+    assert text_credits(text) == Credits(agency=agency, dateline=dateline)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Reuters reported on Tuesday that the port had reopened.",
+        "The port reopened, Reuters said. Nobody was hurt.",
+        "According to AFP, the port reopened. It had been closed for a week.",
+        "The Northern Fishing Squad (ATS) is preparing to visit the port and to count the boats there.",
+        "India’s Unified Payment Interface (UPI) is used in the port.",
+        "AP English teachers met on Monday - and on Tuesday too.",
+        "The PA announcements in the port - loud as ever - stopped at noon.",
+        "Vestby, a town of nine thousand: the port reopened.",
+        "The port reopened. It is the work of the AP",
+        "UPDATE – The port reopened.",
+        "I - and I alone - opened the port.",
+    ],
+)
+def test_a_sentence_that_names_an_agency_or_a_dash_credits_nobody(text: str) -> None:
+    assert text_credits(text) == Credits()
+
+
+def test_the_newspaper_before_the_first_sentence_is_no_place() -> None:
+    text = "FJORDBLADET – The port reopened."
+    assert text_credits(text).dateline == "FJORDBLADET"
+    assert text_credits(text, ["Fjordbladet", "fjordbladet.example"]) == Credits()
+
+
+def test_a_line_of_authors_begins_the_text() -> None:
+    assert text_credits("By Liv Dahl and Tom van Berg\n\nVESTBY – The port reopened.") == Credits(
+        byline="Liv Dahl, Tom van Berg", dateline="VESTBY"
+    )
+    assert text_credits("By closing the port in that manner\nthe town lost a week.") == Credits()
+
+
+@pytest.mark.parametrize(
+    ("authors", "byline"),
+    [
+        (["By Liv Dahl"], "Liv Dahl"),
+        (["LIV DAHL and TOM BERG"], "Liv Dahl, Tom Berg"),
+        (["Liv Dahl", "Tom Berg", "Liv Dahl"], "Liv Dahl, Tom Berg"),
+        (["Von Liv Dahl"], "Liv Dahl"),
+        (["Liv Dahl | Fjordbladet"], "Liv Dahl"),
+        (["Fjordbladet", "", "Liv Dahl"], "Liv Dahl"),
+        (["Liv Dahl", "", "Somebody Else"], "Liv Dahl"),
+        (["admin"], ""),
+        (["Staff Reporter"], ""),
+        (["Liv Dahl, March 3, 2024 10:15"], "Liv Dahl"),
+        (["liv.dahl@fjordbladet.example"], ""),
+        (["https://fjordbladet.example/liv"], ""),
+        (["Reuters"], ""),
+        (["Liv Dahl, AP Business Writer"], "Liv Dahl"),
+        ([], ""),
+    ],
+)
+def test_a_byline_is_names_and_nothing_else(authors: list[str], byline: str) -> None:
+    assert clean_byline(authors, ["Fjordbladet"]) == byline
+
+
+def test_an_agency_may_be_the_author() -> None:
+    assert page_credits("The port reopened.", ["Reuters Staff"], []) == Credits(agency="Reuters")
+    assert page_credits("The port reopened.", ["Liv Dahl, AP Sports Writer"], []) == Credits("Liv Dahl", "AP")
+    assert page_credits("The port reopened.", [], ["Reuters"]) == Credits(agency="Reuters")

@@ -1,0 +1,108 @@
+"""Which day is believed, and when it is doubted. No network; the day of today is handed in."""
+
+# ruff: noqa: E501 - a line is a case
+
+import datetime
+import json
+
+import pytest
+
+from articles.extraction.dates import url_day
+from articles.extraction.extract import ExtractedArticle, extract_article
+
+TODAY = datetime.date(2024, 6, 1)
+URL = "https://fjordbladet.example/ferry"
+TEXT = "<p>The old ferry across the sound made its last crossing on Friday, and half the island stood on the quay.</p>"
+
+
+def extracted(head: str = "", url: str = URL, body: str = TEXT) -> ExtractedArticle:
+    source = f"<html><head>{head}</head><body><article>{body}</article></body></html>"
+    return extract_article(source.encode(), url, today=TODAY)
+
+
+def linked(**data: str) -> str:
+    return f'<script type="application/ld+json">{json.dumps({"@type": "NewsArticle"} | data)}</script>'
+
+
+def meta(day: str, name: str = "article:published_time") -> str:
+    return f'<meta property="{name}" content="{day}">'
+
+
+@pytest.mark.parametrize(
+    ("head", "url", "day", "source", "doubt"),
+    [
+        (linked(datePublished="2024-05-03"), URL, "2024-05-03", "json-ld", ""),
+        (linked(datePublished="2024-05-03") + meta("2024-05-04T01:00Z"), URL, "2024-05-03", "json-ld", ""),
+        (linked(datePublished="2024-05-03") + meta("2024-05-09"), URL, "2024-05-03", "json-ld", "a meta element says 2024-05-09"),
+        (linked(datePublished="2024-05-03"), f"{URL}/2024/05/02/", "2024-05-03", "json-ld", ""),
+        (linked(datePublished="2024-05-03"), f"{URL}/2024/04/02/", "2024-05-03", "json-ld", "its URL says 2024-04-02"),
+        (linked(datePublished="2024-05-03", dateModified="2024-05-20"), URL, "2024-05-03", "json-ld", ""),
+        (linked(datePublished="2024-05-03", dateModified="2024-04-20"), URL, "2024-05-03", "json-ld",
+         "it was changed on 2024-04-20, before it was published"),
+        (meta("2024-05-03") + meta("2024-04-20", "article:modified_time"), URL, "2024-05-03", "meta",
+         "it was changed on 2024-04-20, before it was published"),
+        # Days that cannot be give way to one that can.
+        (linked(datePublished="2062-05-03") + meta("2024-05-03"), URL, "2024-05-03", "meta",
+         "its linked data says 2062-05-03, which cannot be"),
+        (linked(datePublished="1970-01-01") + meta("2024-05-03"), URL, "2024-05-03", "meta",
+         "its linked data says 1970-01-01, which cannot be"),
+        (linked(datePublished="1970-01-01"), f"{URL}/2024/05/03/", "2024-05-03", "htmldate",
+         "its linked data says 1970-01-01, which cannot be"),
+        (linked(datePublished="0001-01-01") + meta("2024-05-03"), URL, "2024-05-03", "meta", ""),
+        (linked(datePublished="2024-06-03"), URL, "2024-06-03", "json-ld", ""),
+        # An archive: two sources agree.
+        (linked(datePublished="1985-05-03") + meta("1985-05-03"), URL, "1985-05-03", "json-ld", "1985-05-03 is before 1990-01-01"),
+        (linked(datePublished="1985-05-03"), f"{URL}/1985/05/03/", "1985-05-03", "json-ld", "1985-05-03 is before 1990-01-01"),
+        ("", f"{URL}/2024/05/03/", "2024-05-03", "htmldate", ""),
+        ("", f"{URL}/2024/may/03/", "2024-05-03", "htmldate", ""),
+    ],
+)  # fmt: skip
+def test_the_likely_day_is_believed_and_what_disagrees_is_said(
+    head: str, url: str, day: str, source: str, doubt: str
+) -> None:
+    article = extracted(head, url)
+    assert (str(article.date), article.date_source, article.date_doubt) == (day, source, doubt)
+
+
+@pytest.mark.parametrize(
+    ("head", "doubt"),
+    [
+        (linked(datePublished="2062-05-03"), "its linked data says 2062-05-03, which cannot be"),
+        (linked(datePublished="1970-01-01") + meta("1970-01-01"),
+         "its linked data says 1970-01-01, which cannot be; a meta element says 1970-01-01, which cannot be"),
+        (linked(datePublished="1985-05-03"), "its linked data says 1985-05-03, which cannot be"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_a_day_that_cannot_be_is_none_and_the_doubt_says_which(head: str, doubt: str) -> None:
+    article = extracted(head)
+    assert (article.date, article.date_source, article.date_doubt) == (None, None, doubt)
+
+
+def test_a_day_from_the_text_alone_is_doubted() -> None:
+    article = extracted(body=f"<div class='date'>May 3, 2024</div>{TEXT}")
+    assert (str(article.date), article.date_source) == ("2024-05-03", "htmldate")
+    assert article.date_doubt == "guessed from the text of the page"
+
+
+def test_the_doubt_fits_its_column() -> None:
+    head = linked(datePublished="2024-05-03", dateModified="2020-01-01") + meta("2062-05-09")
+    article = extracted(head + meta("2023-01-01", "date"), f"{URL}/2022/01/01/")
+    assert len(article.date_doubt) <= 200
+
+
+@pytest.mark.parametrize(
+    ("url", "day"),
+    [
+        ("https://f.example/2024/05/03/ferry", datetime.date(2024, 5, 3)),
+        ("https://f.example/news/2024-05-03-ferry", datetime.date(2024, 5, 3)),
+        ("https://f.example/news/20240503/ferry", datetime.date(2024, 5, 3)),
+        ("https://f.example/2024/13/45/ferry", None),
+        ("https://f.example/2024/05/ferry", None),
+        ("https://f.example/story-1202405031", None),
+        ("https://f.example/?date=2024-05-03", None),
+        ("http://[bad", None),
+    ],
+)
+def test_the_day_in_a_url(url: str, day: datetime.date | None) -> None:
+    assert url_day(url) == day

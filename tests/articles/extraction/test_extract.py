@@ -1,0 +1,217 @@
+"""What is read from a page: text, headline, day, canonical URL. No network, no database."""
+
+import datetime
+import json
+
+import pytest
+
+from articles.extraction.extract import ExtractionError, extract_article
+
+URL = "https://fjordbladet.example/2024/05/ferry"
+FIRST = "The old ferry across the sound made its last crossing on Friday, and half the island stood on the quay."
+SECOND = (
+    "Its captain, who had steered it for thirty-one years, rang the bell twice and said that he would miss the fog."
+)
+THIRD = "From Monday a bridge carries the traffic, and the ferry becomes a museum in the harbour of the main town."
+
+
+def page(body: str = "", head: str = "") -> bytes:
+    article = body or f"<article><p>{FIRST}</p><p>{SECOND}</p></article>"
+    return f"<!doctype html><html><head>{head}</head><body>{article}</body></html>".encode()
+
+
+def linked_data(data: object) -> str:
+    return f'<script type="application/ld+json">{json.dumps(data)}</script>'
+
+
+def test_the_text_is_its_paragraphs_with_blank_lines_between() -> None:
+    body = f"<article><p>{FIRST}</p><div><p>  {SECOND}\n </p></div>{THIRD}<br><br>The end, for now.</article>"
+    assert extract_article(page(body), URL).text == f"{FIRST}\n\n{SECOND}\n\n{THIRD}\n\nThe end, for now."
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "<aside><p>Also by this author: a week among the herring boats of the north.</p></aside>",
+        "<nav><p>News Sport Weather, and everything else that this paper has to offer.</p></nav>",
+        "<figure><img src='a.jpg'><figcaption>The ferry on Friday. Photo: Liv Dahl, Fjordbladet.</figcaption></figure>",
+        "<div class='related-stories'><p>Related: the bridge that nobody wanted, and who paid for it.</p></div>",
+        "<div class='relatedArticles'><p>Related: the bridge that nobody wanted, and who paid for it.</p></div>",
+        "<div id='newsletter_signup'><p>Get the morning letter from the islands, free, every day.</p></div>",
+        "<ul class='social share-bar'><li>Share this, copy the link, or send it to a friend you like.</li></ul>",
+        "<p class='wp-caption-text caption'>The ferry at the quay, seen from the north on Friday, before noon.</p>",
+        "<section class='comments'><p>Comment now! Your view on the ferry counts, says our desk.</p></section>",
+        "<style>.ferry { color: blue; margin: 0 auto; } .quay { float: left; clear: both }</style>",
+        "<script>window.adverts = {slot: 'ferry', size: [300, 250], refresh: true};</script>",
+    ],
+)
+def test_what_its_markup_names_as_noise_is_not_in_the_text(noise: str) -> None:
+    body = f"<article><p>{FIRST}</p>{noise}<p>{SECOND}</p></article>"
+    assert extract_article(page(body), URL).text == f"{FIRST}\n\n{SECOND}"
+
+
+def test_a_frame_with_a_noisy_name_keeps_its_article() -> None:
+    body = f"<div class='content social-wrapper'><p>{FIRST}</p><p>{SECOND}</p></div>"
+    assert extract_article(page(body), URL).text == f"{FIRST}\n\n{SECOND}"
+
+
+def test_the_headline_is_not_repeated_in_the_text() -> None:
+    body = f"<article><h1>Last ferry</h1><p>{FIRST}</p><p>{SECOND}</p></article>"
+    article = extract_article(page(body), URL)
+    assert (article.headline, article.text) == ("Last ferry", f"{FIRST}\n\n{SECOND}")
+
+
+def test_json_ld_serves_where_the_page_has_no_text() -> None:
+    head = linked_data({"@type": "NewsArticle", "articleBody": f"{FIRST}\n\n{SECOND} Tom &amp; Liv"})
+    assert extract_article(page("<div id='app'></div>", head), URL).text == f"{FIRST}\n\n{SECOND} Tom & Liv"
+    head = linked_data({"@type": "NewsArticle", "articleBody": f"<p>{FIRST}</p><p>{SECOND}</p>"})
+    assert extract_article(page("<div id='app'></div>", head), URL).text == f"{FIRST}\n\n{SECOND}"
+
+
+LINKS = "<ul>" + "".join(f"<li><a href='/{number}'>Story number {number} of the day</a></li>" for number in range(30))
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"", "empty page"),
+        (b" \n ", "empty page"),
+        (b"<!-- nothing -->", "empty page"),
+        (page("<style>p { color: red }</style><p>Comment now</p>"), "no article text"),
+        (page("<frameset><frame src='a'></frameset>"), "no article text"),
+        (page(LINKS), "no article text"),
+    ],
+)  # fmt: skip
+def test_a_page_without_an_article_says_why(body: bytes, reason: str) -> None:
+    with pytest.raises(ExtractionError) as caught:
+        extract_article(body, URL)
+    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"@type": "NewsArticle", "headline": "Last ferry", "datePublished": "2024-05-03T23:30:00+05:30"},
+        {"@type": ["Article", "Thing"], "headline": "Last\nferry", "datePublished": "2024-05-03"},
+        [{"@type": "Organization", "name": "Fjordbladet"}, {"@type": "ReportageNewsArticle",
+         "headline": " Last ferry", "datePublished": "20240503T080000Z"}],
+        {"@graph": [{"@type": "WebPage", "name": "Page"}, {"@type": "http://schema.org/BlogPosting",
+         "headline": "Last ferry", "dateCreated": "2024/5/3"}]},
+        {"@type": "WebPage", "mainEntity": {"@type": "NewsArticle", "headline": "Last ferry",
+         "datePublished": "Fri, 03 May 2024 22:00:00 -0700"}},
+    ],
+)  # fmt: skip
+def test_json_ld_comes_first(data: object) -> None:
+    head = linked_data(data) + '<meta property="og:title" content="Another"><meta name="date" content="2020-01-01">'
+    article = extract_article(page(head=head), URL)
+    assert (article.headline, article.date, article.date_source) == ("Last ferry", datetime.date(2024, 5, 3), "json-ld")
+
+
+def test_json_ld_that_cannot_be_read_is_passed_over() -> None:
+    broken = '<script type="application/ld+json">{"@type": "NewsArticle", </script>'
+    wrapped = (
+        '<script type="application/ld+json"><!-- {"@type": "NewsArticle", "headline": "Last\nferry &amp; bridge",'
+        ' "datePublished": 5, "url": []} --></script>'
+    )
+    article = extract_article(page(head=broken + wrapped), "https://fjordbladet.example/ferry")
+    assert (article.headline, article.date, article.canonical_url) == ("Last ferry & bridge", None, None)
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "headline"),
+    [
+        ('<meta property="og:title" content="Last &amp;amp; best"><title>No</title>', "", "Last & best"),
+        (
+            "<title>No</title>",
+            f"<h1>Fjordbladet</h1><article><h1>Last  ferry</h1><p>{FIRST}</p></article>",
+            "Last ferry",
+        ),
+        ("<title>Last ferry | Fjordbladet</title>", "", "Last ferry | Fjordbladet"),
+        ("", "", ""),
+    ],
+)
+def test_the_headline_falls_back(head: str, body: str, headline: str) -> None:
+    assert extract_article(page(body, head), URL).headline == headline
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "source"),
+    [
+        ('<meta property="article:published_time" content="2024-05-03T00:30:00+02:00">', "", "meta"),
+        ('<meta itemprop="datePublished" content="2024-05-03">', "", "meta"),
+        ("", f"<p>{FIRST}</p><time class='updated' datetime='2024-06-09'></time><time datetime='2024-05-03'>", "time"),
+        ("", f"<time datetime='2020-01-01'></time><main><time datetime='2024-05-03T10:00'></time><p>{FIRST}", "time"),
+        ("", f"<article><div class='date'>May 3, 2024</div><p>{FIRST}</p></article>", "htmldate"),
+    ],
+)  # fmt: skip
+def test_the_date_falls_back(head: str, body: str, source: str) -> None:
+    article = extract_article(page(body, head), "https://fjordbladet.example/ferry")
+    assert (article.date, article.date_source) == (datetime.date(2024, 5, 3), source)
+
+
+def test_a_year_in_a_copyright_line_is_no_date() -> None:
+    body = f"<article><p>{FIRST}</p><p>{SECOND}</p></article><footer>Copyright 2019 Fjordbladet</footer>"
+    article = extract_article(page(body), "https://fjordbladet.example/ferry")
+    assert (article.date, article.date_source) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("head", "canonical"),
+    [
+        ('<link rel="canonical" href="https://fjordbladet.example/ferry">', "https://fjordbladet.example/ferry"),
+        ('<link rel="canonical" href="/ferry">', "https://fjordbladet.example/ferry"),
+        ('<link rel="canonical" href="//m.fjordbladet.example/ferry">', "https://m.fjordbladet.example/ferry"),
+        ('<link rel="canonical" href="/?p=7">', "https://fjordbladet.example/?p=7"),
+        ('<link rel="canonical" href="">', None),
+        ('<link rel="canonical" href="#">', None),
+        ('<link rel="canonical" href="undefined">', None),
+        ('<link rel="canonical" href="http://[undefined]/ferry">', None),
+        ('<link rel="canonical" href="https://fjordbladet.example/">', None),
+        ('<link rel="canonical" href="https://fjordbladet.example">', None),
+        (
+            '<link rel="canonical" href="/"><meta property="og:url" content="https://fjordbladet.example/ferry">',
+            "https://fjordbladet.example/ferry",
+        ),
+        (linked_data({"@type": "Article", "mainEntityOfPage": {"@id": "https://fjordbladet.example/ferry"}}),
+         "https://fjordbladet.example/ferry"),
+        (linked_data({"@type": "Article", "url": "https://fjordbladet.example/ferry"}),
+         "https://fjordbladet.example/ferry"),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_the_canonical_url_is_what_the_page_declares_if_it_can_be_an_article(head: str, canonical: str | None) -> None:
+    assert extract_article(page(head=head), URL).canonical_url == canonical
+
+
+CYRILLIC = "Старый паром в последний раз пересёк пролив в пятницу, и половина острова вышла на причал проводить его."
+
+
+@pytest.mark.parametrize(
+    ("encoding", "declared", "content_type"),
+    [
+        ("cp1251", "", "text/html; charset=windows-1251"),
+        ("cp1251", '<meta charset="windows-1251">', "text/html"),
+        ("utf-8", '<meta charset="windows-1251">', "text/html; charset=utf-8"),
+        ("utf-8-sig", '<meta charset="windows-1251">', "text/html; charset=windows-1251"),
+        ("utf-16", "", "text/html; charset=utf-16"),
+        ("utf-8", "", ""),
+        ("utf-8", "", "text/html; charset=no-such-charset"),
+        ("cp1251", "", ""),
+    ],
+)
+def test_charset_from_bom_header_meta_or_guess(encoding: str, declared: str, content_type: str) -> None:
+    source = f"<html><head>{declared}</head><body><article><p>{CYRILLIC}</p><p>{CYRILLIC}</p></article></body></html>"
+    assert extract_article(source.encode(encoding), URL, content_type).text == f"{CYRILLIC}\n\n{CYRILLIC}"
+
+
+def test_a_script_without_blanks_is_long_enough() -> None:
+    text = "古い渡し船は金曜日に最後の航海を終え、島の住民の半数が岸壁に立って手を振り、長年の船長に別れを告げた。"
+    body = f"<article><p>{text}</p></article>"
+    assert extract_article(page(body), URL).text == text
+
+
+def test_control_characters_do_no_harm() -> None:
+    body = f"<article><p>{FIRST}\0\x01</p><p>\x0c{SECOND}</p></article>"
+    head = linked_data({"@type": "Article", "headline": "Last\0 \ud800ferry"})
+    article = extract_article(page(body, head), URL)
+    assert (article.headline, article.text) == ("Last ferry", f"{FIRST}\n\n{SECOND}")

@@ -1,0 +1,169 @@
+"""Pages that are broken, huge or hostile, and what they say about themselves: no error but ExtractionError."""
+
+# ruff: noqa: E501 - a line is a case
+
+import contextlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from articles.extraction.extract import ExtractionError, extract_article
+
+URL = "https://fjordbladet.example/ferry"
+SENTENCE = "The ferry to the northern islands is out of service until Monday noon, says the company that runs it."
+PARAGRAPHS = f"<p>{SENTENCE}</p>" * 3
+TEXT = "\n\n".join([SENTENCE] * 3)
+
+
+def text_of(source: str | bytes) -> str:
+    body = source.encode() if isinstance(source, str) else source
+    try:
+        return extract_article(body, URL).text
+    except ExtractionError as error:
+        return f"({error.reason})"
+
+
+DEEP = '{"@graph":' * 900 + "1" + "}" * 900
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (PARAGRAPHS * 30_000, "(page too large)"),
+        (f"<div {' '.join(f'a{each}=1' for each in range(200_000))}>{PARAGRAPHS}</div>", TEXT),
+        (f"<div class='{'a ' * 2_000_000}'>{PARAGRAPHS}</div>", TEXT),
+        (f"{'<div>' * 100_000}{PARAGRAPHS}", "(no article text)"),  # libxml2 reads no deeper than 256
+        (f"{'<div class=related><a href=/>x</a></div>' * 5_000}{PARAGRAPHS}", TEXT),
+        (f"{PARAGRAPHS}{'<br>' * 10_000}", TEXT),
+        (f"<script type='application/ld+json'>{'[' * 50_000}</script>{PARAGRAPHS}", TEXT),
+        (f"<script type='application/ld+json'>{DEEP}</script>{PARAGRAPHS}", TEXT),
+        (f"<script type='application/ld+json'>\"{'x' * 5_000_000}\"</script>{PARAGRAPHS}", TEXT),
+        (f"<script>{'var a = 1;' * 100_000}</script>", "(no article text)"),
+        (PARAGRAPHS.replace(" ", "\0 "), TEXT),
+        ("\0" * 10_000, "(empty page)"),
+        ("<" * 100_000, "(no article text)"),
+        ("<html><body></body></html>", "(no article text)"),
+        (f"<?xml version='1.0'?><html><body><script>//<![CDATA[\nif (a < b) {{}}\n//]]></script>{PARAGRAPHS}</body></html>", TEXT),
+        (f"{SENTENCE}\n\n{SENTENCE}\n \n{SENTENCE}\n", TEXT),  # plain text that is called a page
+    ],
+)  # fmt: skip
+def test_a_hostile_page_gives_its_text_or_says_why_not(source: str, text: str) -> None:
+    assert text_of(source) == text
+
+
+def test_linked_data_of_any_shape_does_no_harm() -> None:
+    data = {
+        "@type": "Article", "headline": ["x"], "author": [["a"], {"name": ["Liv Dahl", "Tom Berg"]}, 5, None],
+        "datePublished": ["2024"], "publisher": 7, "articleBody": 5, "mainEntityOfPage": [], "inLanguage": {"name": "x"},
+        "hasPart": [{"isAccessibleForFree": None}, 3],
+    }  # fmt: skip
+    article = extract_article(
+        f"<script type='application/ld+json'>{json.dumps(data)}</script>{PARAGRAPHS}".encode(), URL
+    )
+    assert (article.text, article.byline, article.headline, article.paywalled) == (
+        TEXT,
+        "Liv Dahl, Tom Berg",
+        "",
+        False,
+    )
+
+
+PIECES = st.sampled_from([
+    "<p>", "</p>", "<div class='related'>", "</div>", "<h1>", "<table>", "<td>", "<br>", "<script>", "</script>", "<!--", "-->",
+    "<a href='", "'>", "<base href='http://['>", "<time datetime='", "<meta name=date content='", "2024-05-03", "9999-99-99",
+    "<script type='application/ld+json'>", '{"@type":"Article","datePublished":"', '"}', "&#0;", "&amp;", "<![CDATA[", "]]>",
+    "<body>", "<html lang='", "<svg>", "<form>", "<li>", "<ul>", SENTENCE, "Read more: ", "(Reuters) - ", "By Liv Dahl", "\ud83d",
+])  # fmt: skip
+
+
+@given(st.lists(PIECES | st.text(max_size=20), max_size=40).map("".join))
+def test_markup_of_any_kind_raises_nothing_else(source: str) -> None:
+    with contextlib.suppress(ExtractionError):
+        assert extract_article(source.encode("utf-8", "replace"), URL).text.strip()
+
+
+@given(st.binary(max_size=400), st.sampled_from(["", "text/html; charset=utf-16", "text/html; charset=x", "\xff;"]))
+def test_bytes_of_any_kind_raise_nothing_else(body: bytes, content_type: str) -> None:
+    with contextlib.suppress(ExtractionError):
+        extract_article(body + PARAGRAPHS.encode(), URL, content_type)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "sentence"),
+    [
+        ("cp1252", "Die alte Fähre „Möwe“ fährt bis Montagmittag nicht, sagt die Gesellschaft, die sie betreibt."),
+        ("cp1251", "Паром на северные острова не ходит до полудня понедельника, сообщает компания, и пассажиры ждут."),
+        ("shift_jis", "北の島々へのフェリーは月曜日の正午まで運休すると運航会社が発表し、多くの乗客が港で待っている。"),
+        ("gb18030", "前往北方岛屿的渡轮将停运至星期一中午，运营公司表示，许多乘客正在港口等候，商店已经打烊。"),
+        (
+            "euc-kr",
+            "북쪽 섬으로 가는 나룻배가 월요일 정오까지 운항하지 않는다고 회사가 밝혔으며 승객들이 기다리고 있다.",
+        ),
+        ("utf-16-le", SENTENCE),
+        ("utf-16-be", SENTENCE),
+    ],
+)
+@pytest.mark.parametrize("declared", ["<meta charset='utf-8'>", ""])
+def test_a_charset_that_is_declared_wrongly_or_not_at_all_is_guessed(
+    encoding: str, sentence: str, declared: str
+) -> None:
+    source = f"<html><head>{declared}<title>x</title></head><body><p>{sentence}</p><p>{sentence}</p></body></html>"
+    assert text_of(source.encode(encoding)) == f"{sentence}\n\n{sentence}"
+
+
+def test_one_bad_byte_does_not_change_the_charset() -> None:
+    source = f"<meta charset='utf-8'><p>Fähre, Möwe, Übersee. {SENTENCE}</p>".encode() + b"<p>\xff</p>"
+    assert text_of(source).startswith("Fähre, Möwe, Übersee.")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<script type="application/ld+json">{"@type": "NewsArticle", "isAccessibleForFree": false}</script>',
+        '<script type="application/ld+json">{"@type": "NewsArticle", "isAccessibleForFree": "False"}</script>',
+        '<script type="application/ld+json">{"@type": "NewsArticle", "hasPart": {"isAccessibleForFree": false}}</script>',
+        '<meta property="article:content_tier" content="locked">',
+        '<meta property="article:content_tier" content="Metered">',
+        "<div class='box paywall'></div>",
+        "<p>Subscribe now to continue reading.</p>",
+        "<p>Sign in to read the full story</p>",
+        "<p>Article réservé aux abonnés</p>",
+    ],
+)
+def test_a_stub_before_a_paywall_is_noticed(head: str) -> None:
+    article = f"<html><head></head><body><article>{PARAGRAPHS}</article>{head}</body></html>"
+    assert extract_article(article.encode(), URL).paywalled is True
+    # The whole text is there, whatever the page says of others.
+    whole = f"<html><body><article>{PARAGRAPHS * 8}</article>{head}</body></html>"
+    assert extract_article(whole.encode(), URL).paywalled is False
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "",
+        '<meta property="article:content_tier" content="free">',
+        '<script type="application/ld+json">{"@type": "NewsArticle", "isAccessibleForFree": true}</script>',
+        "<p>Subscribe to our newsletter</p>",
+        "<p>Those who subscribe to the library may read at home.</p>",
+    ],
+)
+def test_an_open_page_is_no_stub(head: str) -> None:
+    assert extract_article(f"<body>{head}<article>{PARAGRAPHS}</article>".encode(), URL).paywalled is False
+
+
+@pytest.mark.parametrize(
+    ("head", "amp_url"),
+    [
+        ('<link rel="amphtml" href="/amp/ferry">', "https://fjordbladet.example/amp/ferry"),
+        ('<link rel="amphtml" href="https://amp.fjordbladet.example/ferry">', "https://amp.fjordbladet.example/ferry"),
+        ('<base href="https://cdn.example/x/"><link rel="amphtml" href="/amp/ferry">', "https://cdn.example/amp/ferry"),
+        ('<base href="http://[x"><link rel="amphtml" href="/amp/ferry">', "https://fjordbladet.example/amp/ferry"),
+        ('<link rel="amphtml" href="undefined">', None),
+        ("", None),
+    ],
+)
+def test_the_amp_page_is_named_with_its_absolute_url(head: str, amp_url: str | None) -> None:
+    assert extract_article(f"<head>{head}</head><body>{PARAGRAPHS}".encode(), URL).amp_url == amp_url

@@ -1,0 +1,131 @@
+"""The measure of extraction, held against sums made by hand, and the command that prints it."""
+
+import gzip
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from articles.extraction.scoring import PageScore, Score, margins, score_page, score_pages
+
+TRUTH = "one two three four five six"  # three sequences of four words
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (TRUTH, PageScore(1, 0, 0)),
+        ("one, two: three\n\nfour five-six!", PageScore(1, 0, 0)),
+        # Two right, one wrong (three four five seven), one missed (three four five six).
+        ("one two three four five seven", PageScore(0.5, 0.25, 0.25)),
+        # Words in another case are other words.
+        ("One two three four five six", PageScore(0.5, 0.25, 0.25)),
+        ("", PageScore(0, 0, 1)),
+        # Shorter than a sequence: the three words are the one sequence.
+        ("one two three", PageScore(0, 0.25, 0.75)),
+    ],
+)
+def test_a_page_is_scored_by_its_sequences_of_four_words(found: str, expected: PageScore) -> None:
+    assert score_page(TRUTH, found) == expected
+
+
+def test_how_often_a_sequence_occurs_counts() -> None:
+    twice = "ho ho ho ho ho"  # the same sequence twice
+    assert score_page("ho ho ho ho", twice) == PageScore(0.5, 0.5, 0)
+
+
+def test_a_page_without_text_where_none_is_found_is_right() -> None:
+    assert score_page("", "") == PageScore(0, 0, 0)
+    assert (PageScore(0, 0, 0).precision, PageScore(0, 0, 0).recall) == (1, 1)
+
+
+def test_the_score_is_of_the_mean_precision_and_the_mean_recall() -> None:
+    pages = [PageScore(1, 0, 0), PageScore(0.5, 0.25, 0.25), PageScore(0, 0, 1), PageScore(0, 0, 0)]
+    # Precision of the two where something was found: (1 + 2/3) / 2. Recall of the three that have a text.
+    precision, recall = 5 / 6, 5 / 9
+    assert score_pages(pages) == Score(
+        f1=pytest.approx(2 * precision * recall / (precision + recall)),
+        precision=pytest.approx(precision),
+        recall=pytest.approx(recall),
+        accuracy=0.5,
+    )
+
+
+def test_margins_are_of_the_choice_of_pages() -> None:
+    assert margins([PageScore(1, 0, 0)] * 9) == Score(0, 0, 0, 0)
+    mixed = margins([PageScore(1, 0, 0), PageScore(0.5, 0.25, 0.25)] * 20)
+    # The deviation of a mean of 40 values that are 1 or 2/3 is 1/6 / sqrt(40); 1.96 of it are 0.0517.
+    assert mixed.precision == pytest.approx(0.0517, abs=0.005)
+    assert mixed == margins([PageScore(1, 0, 0), PageScore(0.5, 0.25, 0.25)] * 20)
+
+
+FIRST = "The old ferry across the sound made its last crossing on Friday, and half the island stood on the quay."
+SECOND = "Its captain rang the bell twice and said that after thirty-one years he would miss the fog most of all."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder of two pages: one that is extracted as it should be, and one whose known text is another."""
+    (tmp_path / "html").mkdir()
+    known = {
+        "ferry": {"articleBody": f"{FIRST}\n\n{SECOND}", "url": "https://fjordbladet.example/ferry"},
+        "other": {
+            "articleBody": "Quite another text of seven words indeed",
+            "url": "https://fjordbladet.example/other",
+        },
+    }
+    for name in known:
+        page = f"<article><h1>Last ferry</h1><p>{FIRST}</p><p>{SECOND}</p><p>Share this article</p></article>"
+        (tmp_path / "html" / f"{name}.html.gz").write_bytes(gzip.compress(page.encode()))
+    (tmp_path / "ground-truth.json").write_text(json.dumps(known))
+    return tmp_path
+
+
+def run(folder: Path, *options: str) -> str:
+    out = StringIO()
+    call_command("evaluate_extraction", str(folder), *options, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_prints_f1_precision_and_recall(folder: Path) -> None:
+    figures = json.loads(run(folder, "--format", "json"))
+    assert (figures["f1"], figures["precision"], figures["recall"], figures["accuracy"]) == (0.5, 0.5, 0.5, 0.5)
+    assert (figures["pages"], "baselines" in figures, "worst" in figures) == (2, False, False)
+    assert "newsdedup   0.500 ±" in run(folder)
+
+
+def test_the_command_lists_the_worst_pages_and_readability_beside(folder: Path) -> None:
+    figures = json.loads(run(folder, "--format", "json", "--worst", "1", "--baseline"))
+    assert figures["worst"] == [
+        {"page": "other", "url": "https://fjordbladet.example/other", "f1": 0, "precision": 0, "recall": 0}
+    ]
+    [baseline] = figures["baselines"]
+    assert (baseline["name"], baseline["precision"] < 0.5) == ("readability-lxml", True)  # "Share this article" stays
+    text = run(folder, "--worst", "2", "--baseline")
+    assert text.index("other") < text.index("ferry")
+    assert "readability-lxml" in text
+
+
+def test_what_cannot_be_evaluated_is_said(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"nowhere/ground-truth.json cannot be read: No such file or directory\."):
+        run(tmp_path / "nowhere")
+    (folder / "html" / "other.html.gz").unlink()
+    with pytest.raises(CommandError, match=r"other.html.gz cannot be read: No such file or directory\. Every page"):
+        run(folder)
+    (folder / "html" / "other.html.gz").write_bytes(b"<p>not packed</p>")
+    with pytest.raises(CommandError, match=r"other.html.gz cannot be read: Not a gzipped file"):
+        run(folder)
+    for damaged, words in (("{", "is no JSON"), ("[]", "holds no pages"), ('{"a": {}}', "gives no articleBody for a")):
+        (folder / "ground-truth.json").write_text(damaged)
+        with pytest.raises(CommandError, match=words):
+            run(folder)
+
+
+@pytest.mark.real_data
+def test_the_public_benchmark_is_passed() -> None:
+    folder = Path(__file__).parents[3] / "shared" / "data" / "extraction"
+    if not folder.exists():
+        pytest.skip(f"{folder} is not there")
+    assert json.loads(run(folder, "--format", "json"))["f1"] >= 0.965

@@ -1,0 +1,359 @@
+"""The command import_articles: its files, options, output and exit statuses."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
+
+from articles.management.commands import import_articles
+from articles.models import Article, ArticleURL, Newspaper
+from articles.storage import ingest
+from tests.articles.rows import json_lines, row
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
+    """Return a function that runs the command and gives what it printed on stdout and stderr."""
+
+    def _run(*arguments: object) -> tuple[str, str]:
+        capsys.readouterr()
+        call_command("import_articles", *map(str, arguments))
+        printed = capsys.readouterr()
+        return printed.out, printed.err
+
+    return _run
+
+
+Run = Callable[..., tuple[str, str]]
+
+
+def summary(printed: tuple[str, str]) -> str:
+    return printed[0].splitlines()[-1]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.csv", "A.CSV.GZ"])
+def test_each_kind_of_file_is_stored_and_the_second_time_known(tmp_path: Path, run: Run, name: str) -> None:
+    path = tmp_path / name
+    if "csv" in name.lower():
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(row()))
+        writer.writeheader()
+        writer.writerows(row(number) for number in range(25))
+        data = text.getvalue().encode()
+    else:
+        data = json_lines(*(row(number) for number in range(25)))
+    path.write_bytes(gzip.compress(data) if name.lower().endswith(".gz") else data)
+
+    first, again = run(path, "--batch-size=10"), run(path, "--batch-size=10")
+    assert summary(first) == "25 articles read: 25 stored, 0 already known, 0 rejected."
+    assert summary(again) == "25 articles read: 0 stored, 25 already known, 0 rejected."
+    assert (first[1], again[1]) == ("", "")
+    stored = Article.objects.get(url="https://harbourpost.example/7")
+    assert (stored.headline, stored.newspaper.name, str(stored.date)) == (
+        "Ferry number 7",
+        "Harbour Post",
+        "2026-03-02",
+    )
+    assert list(stored.urls.values_list("kind", flat=True)) == ["import"]
+    assert Article.objects.count() == ArticleURL.objects.count() == 25
+
+
+@pytest.mark.django_db
+def test_after_many_articles_the_database_looks_at_the_table_again(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_articles, "MANY", 37)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(json_lines(*(row(number) for number in range(37))))
+    run(path)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT reltuples::int FROM pg_class WHERE relname = 'articles_article'")
+        assert cursor.fetchone() == (37,)
+
+
+@pytest.mark.django_db
+def test_the_table_names_each_file_and_their_sum(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "one.jsonl").write_bytes(json_lines(row(1), row(2), {"no": "url"}))
+    (tmp_path / "two.jsonl").write_bytes(json_lines(row(2), row(3)))
+    out, _ = run(tmp_path / "one.jsonl", tmp_path / "two.jsonl")
+
+    cells = [line.split() for line in out.splitlines()]
+    assert ["file", "read", "stored", "known", "rejected", "seconds", "articles/s"] in cells
+    assert [each[:5] for each in cells if each and each[0] in {"one.jsonl", "two.jsonl", "all"}] == [
+        ["one.jsonl", "3", "2", "0", "1"],
+        ["two.jsonl", "2", "1", "1", "0"],
+        ["all", "5", "3", "1", "1"],
+    ]
+    assert summary((out, "")) == "5 articles read: 3 stored, 1 already known, 1 rejected."
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["empty.jsonl", "empty.csv", "empty.csv.gz"])
+def test_an_empty_file_is_no_error(tmp_path: Path, run: Run, name: str) -> None:
+    (tmp_path / name).touch()
+    assert summary(run(tmp_path / name)) == "0 articles read: 0 stored, 0 already known, 0 rejected."
+
+
+BAD_ROWS = [
+    row(2, url=""),
+    row(3, date="12/11/2025"),
+    row(4, content=" "),
+    row(5, content="a\0b"),
+    row(6, content="x" * 5_000_000),
+    row(7, headline="\ud800"),
+    row(8, content=["x"]),
+]
+
+
+@pytest.mark.django_db
+def test_bad_rows_are_listed_and_the_rest_is_kept(tmp_path: Path, run: Run) -> None:
+    path, rejects = tmp_path / "a.jsonl", tmp_path / "rejects.jsonl"
+    path.write_bytes(json_lines(row(1), *BAD_ROWS) + b"\xff\n{x}\n" + json_lines(row(9)))
+    printed = run(path, "--rejects", rejects, "--batch-size=3")
+
+    assert summary(printed) == "11 articles read: 2 stored, 0 already known, 9 rejected."
+    entries = [json.loads(line) for line in rejects.read_text().splitlines()]
+    assert [(each["line"], each["reason"].partition(";")[0]) for each in entries] == [
+        (2, "url is missing"),
+        (3, "date '12/11/2025' is ambiguous, because the order of day and month differs between countries"),
+        (4, "content is empty"),
+        (5, "content holds a NUL byte at character 2"),
+        (6, "content has 5,000,000 characters"),
+        (7, "headline holds half a surrogate pair, which is no text"),
+        (8, "content is a list, not text"),
+        (9, "byte 1 of line 9 is not UTF-8"),
+        (10, "line is not JSON: Expecting property name enclosed in double quotes at character 2"),
+    ]
+    assert {each["file"] for each in entries} == {str(path)}
+    assert all(len(each["raw"]) <= 500 for each in entries)
+    assert entries[0]["raw"] == json.dumps(row(2, url=""))
+    assert "line 2" not in printed[1]
+    assert "        1  content holds a NUL byte at character …\n" in printed[1]
+    assert set(Article.objects.values_list("headline", flat=True)) == {"Ferry number 1", "Ferry number 9"}
+
+
+@pytest.mark.django_db
+def test_without_a_file_for_them_the_first_rejects_are_printed(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "a.jsonl"
+    bad = [row(number, headline="h" * (3_000 + number)) for number in range(6)]
+    path.write_bytes(json_lines(*bad, row(9, content="")))
+    _, err = run(path)
+
+    assert err.splitlines() == [
+        *(
+            f"{path}, line {number + 1}: headline has 3,00{number} characters; at most 2,000 are stored"
+            for number in range(5)
+        ),
+        "… and 2 more; --rejects FILE lists them all.",
+        "Rejected rows by reason:",
+        "        6  headline has … characters",
+        "        1  content is empty",
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kept_bytes", [-8, -40, 3_000])
+def test_a_broken_end_of_gzip_keeps_the_rows_before_it(tmp_path: Path, run: Run, kept_bytes: int) -> None:
+    path, rejects = tmp_path / "a.jsonl.gz", tmp_path / "rejects.jsonl"
+    # Digits of a power do not compress well, so that most rows lie before the break.
+    rows = [row(number, content=str(7**number)) for number in range(200)]
+    path.write_bytes(gzip.compress(json_lines(*rows))[:kept_bytes])
+    printed = run(path, "--rejects", rejects)
+
+    [entry] = [json.loads(line) for line in rejects.read_text().splitlines()]
+    stored = Article.objects.count()
+    assert 0 < stored <= 200
+    assert entry["line"] == stored + 1
+    assert entry["reason"] == (
+        "the gzip data breaks off or is damaged in this line (Compressed file ended before the end-of-stream marker "
+        "was reached); get the file again for the rest"
+    )
+    assert summary(printed) == f"{stored + 1} articles read: {stored} stored, 0 already known, 1 rejected."
+
+
+@pytest.mark.django_db
+def test_a_newspaper_comes_from_the_row_then_the_option_then_the_host(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "a.jsonl"
+    alert = "https://www.google.com/url?rct=j&sa=t&url=https://skerrytimes.example/sport/regatta.html&ct=ga"
+    agency = row(3, newspaper=" Tide \n Agency ", url="https://tide.example/3")
+    path.write_bytes(json_lines(row(1, newspaper=None), row(2, newspaper="", url=alert), agency))
+    run(path)
+    assert [each.newspaper.name for each in Article.objects.order_by("id")] == [
+        "harbourpost.example",
+        "skerrytimes.example",
+        "Tide Agency",
+    ]
+
+    path.write_bytes(json_lines(row(4, newspaper=None), row(5)))
+    run(path, "--newspaper", "  Island  News ")
+    assert [each.newspaper.name for each in Article.objects.order_by("id")][3:] == ["Island News", "Harbour Post"]
+
+
+@pytest.mark.django_db
+def test_a_dry_run_says_the_same_and_stores_nothing(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(json_lines(row(1)))
+    run(path)
+    path.write_bytes(json_lines(row(1), row(2), row(3), row(2, content="later"), row(4, content="")))
+
+    dry = summary(run(path, "--dry-run", "--batch-size=2"))
+    assert Article.objects.count() == Newspaper.objects.count() == 1
+    assert dry == "Dry run, nothing was stored: 5 articles read: 2 stored, 2 already known, 1 rejected."
+    assert summary(run(path)) == dry.removeprefix("Dry run, nothing was stored: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (
+            ["a.txt"],
+            2,
+            (
+                "The format of a.txt is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz, "
+                'or read it with "-" and --format.'
+            ),
+        ),
+        (["-"], 2, '"-" needs --format jsonl or --format csv.'),
+        (["-", "-", "--format=csv"], 2, '"-" is given twice; standard input can be read once.'),
+        (["a.csv", "--rejects=./a.csv"], 2, "--rejects ./a.csv would overwrite a file to import."),
+        (["nowhere.csv"], 1, "nowhere.csv cannot be opened: No such file or directory. Check the path."),
+        (["."], 2, None),
+        (["folder.csv"], 1, "folder.csv cannot be opened: Is a directory. Check the path."),
+        (
+            ["headline.csv"],
+            1,
+            (
+                "headline.csv cannot be imported: its header has no content column "
+                "(content, text, description, summary), only date, headline, url; rename or add one."
+            ),
+        ),
+        (
+            ["plain.jsonl.gz"],
+            1,
+            (
+                "plain.jsonl.gz cannot be imported: its name says gzip, but: Not a gzipped file (b'{}'); "
+                "rename or compress it."
+            ),
+        ),
+        (["good.jsonl", "--rejects=missing/r.jsonl"], 1, None),
+    ],
+)
+def test_a_command_that_cannot_work_is_refused_before_anything_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], status: int, message: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "headline.csv").write_text("date,headline,url\n2026-03-02,Ferry,https://a.example/1\n")
+    (tmp_path / "plain.jsonl.gz").write_text("{}\n")
+    (tmp_path / "good.jsonl").write_bytes(json_lines(row()))
+    first = [] if "-" in arguments else ["good.jsonl"]
+    with pytest.raises(CommandError) as refusal:  # and no database is touched: the test has none
+        call_command("import_articles", *first, *arguments)
+    assert refusal.value.returncode == status
+    if message is not None:
+        assert str(refusal.value) == message
+
+
+def test_a_named_pipe_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    os.mkfifo(path)
+    with pytest.raises(CommandError) as refusal:
+        call_command("import_articles", path)
+    assert str(refusal.value) == (
+        f'{path} is no regular file and cannot be read twice; read it with "-" and --format jsonl.'
+    )
+
+
+@pytest.mark.parametrize("link", [Path.hardlink_to, Path.symlink_to])
+def test_rejects_never_overwrite_a_file_to_import(tmp_path: Path, link: Callable[[Path, Path], None]) -> None:
+    path, rejects = tmp_path / "a.jsonl", tmp_path / "rejects.jsonl"
+    path.write_bytes(json_lines(row()))
+    link(rejects, path)
+    with pytest.raises(CommandError, match="would overwrite a file to import") as refusal:
+        call_command("import_articles", path, f"--rejects={rejects}", "--dry-run")
+    assert refusal.value.returncode == 2
+    assert path.read_bytes() == json_lines(row())
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--batch-size=0", "argument --batch-size: '0' is not a number from 1 to 5,000"),
+        ("--batch-size=many", "argument --batch-size: 'many' is not a number from 1 to 5,000"),
+        ("--batch-size=5001", "argument --batch-size: '5001' is not a number from 1 to 5,000"),
+        ("--newspaper= ", "argument --newspaper: a newspaper's name has 1 to 200 characters, this one 0"),
+        (f"--newspaper={'n' * 201}", "argument --newspaper: a newspaper's name has 1 to 200 characters, this one 201"),
+    ],
+)
+def test_an_option_out_of_range_is_refused(option: str, message: str) -> None:
+    with pytest.raises(CommandError) as refusal:
+        call_command("import_articles", "a.jsonl", option)
+    assert str(refusal.value) == f"Error: {message}"
+
+
+@pytest.fixture
+def breaks_in_third_batch(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
+    """Return a function that makes the writing of the third batch raise, after its rows were sent."""
+
+    def _break(error: BaseException) -> None:
+        write, calls = ingest._write, iter(range(1, 9))
+
+        def _write(prepared: dict[int, ingest._Prepared]) -> dict[int, ingest.Stored]:
+            written = write(prepared)
+            if next(calls) == 3:
+                raise error
+            return written
+
+        monkeypatch.setattr(ingest, "_write", _write)
+
+    return _break
+
+
+@pytest.mark.django_db
+def test_an_interrupted_import_keeps_what_is_stored_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], breaks_in_third_batch: Callable[[BaseException], None]
+) -> None:
+    path, rejects = tmp_path / "a.jsonl", tmp_path / "r.jsonl"
+    path.write_bytes(
+        json_lines(*(row(number, url="" if number == 4 else f"https://a.example/{number}") for number in range(50)))
+    )
+    breaks_in_third_batch(KeyboardInterrupt())
+    with pytest.raises(SystemExit) as stop:
+        call_command("import_articles", str(path), "--batch-size=10", "--rejects", str(rejects))
+
+    printed = capsys.readouterr()
+    assert stop.value.code == 130
+    assert printed.out.splitlines()[-1] == "20 articles read: 19 stored, 0 already known, 1 rejected."
+    assert printed.err.splitlines()[-1] == "Interrupted. What is stored stays; the same command goes on from there."
+    assert Article.objects.count() == 19
+    assert [json.loads(line)["line"] for line in rejects.read_text().splitlines()] == [5]
+
+
+@pytest.mark.django_db
+def test_a_database_that_goes_away_is_an_error_with_what_was_stored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], breaks_in_third_batch: Callable[[BaseException], None]
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(json_lines(*(row(number) for number in range(50))))
+    breaks_in_third_batch(OperationalError("the connection is closed\n"))
+    with pytest.raises(CommandError) as broken:
+        call_command("import_articles", str(path), "--batch-size=10")
+
+    assert str(broken.value) == (
+        "The import broke off: the connection is closed. What is stored stays; the same command goes on from there, "
+        "once this is mended."
+    )
+    assert broken.value.returncode == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "20 articles read: 20 stored, 0 already known, 0 rejected."

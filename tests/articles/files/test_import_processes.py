@@ -1,0 +1,149 @@
+"""The command import_articles in processes of its own: killed, twice at a time, on a terminal."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.models import Count
+
+from articles.models import Article, ArticleURL
+from tests.articles.rows import json_lines, row
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def database_url() -> str:
+    """Return DATABASE_URL for another process that is to use this test's database."""
+    settings = connection.settings_dict
+    address = urlencode({key: settings[key.upper()] for key in ("host", "port") if settings[key.upper()]})
+    user = f"{quote(settings['USER'])}:{quote(settings['PASSWORD'], safe='')}"
+    return f"postgres://{user}@/{settings['NAME']}?{address}"
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    return {
+        **os.environ,
+        "DATABASE_URL": database_url(),
+        "SECRET_KEY": "for-this-test",
+        "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings",
+    }
+
+
+KILLED_IN_THIRD_BATCH = """
+import os, signal, sys
+import django
+django.setup()
+from django.core.management import call_command
+from articles.storage import ingest
+
+write, calls = ingest._write, iter(range(1, 99))
+
+def write_and_die(prepared):
+    written = write(prepared)
+    if next(calls) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return written
+
+ingest._write = write_and_die
+call_command("import_articles", *sys.argv[1:])
+"""
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+def test_a_killed_import_is_repaired_by_running_it_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], environment: dict[str, str]
+) -> None:
+    path, rejects = tmp_path / "a.jsonl.gz", tmp_path / "rejects.jsonl"
+    rows = [row(number) if number % 10 else row(number, content="") for number in range(100)]
+    path.write_bytes(gzip.compress(json_lines(*rows)))
+    options = [str(path), "--batch-size=10", f"--rejects={rejects}"]
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED_IN_THIRD_BATCH, *options], check=False, cwd=CHECKOUT, env=environment
+    )
+
+    assert killed.returncode == -signal.SIGKILL
+    assert Article.objects.count() == 18
+    assert [json.loads(line)["line"] for line in rejects.read_text().splitlines()] == [1, 11]
+    call_command("import_articles", *options)
+    assert capsys.readouterr().out.endswith("100 articles read: 72 stored, 18 already known, 10 rejected.\n")
+    assert (
+        Article.objects.values("url").distinct().count() == Article.objects.count() == ArticleURL.objects.count() == 90
+    )
+    assert len(rejects.read_text().splitlines()) == 10
+
+
+def lines_for_both(rows: int) -> Iterator[bytes]:
+    for number in range(rows):
+        yield json_lines(row(number, content=f"Ferry {number}. " * 200))
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+def test_two_imports_of_the_same_rows_at_the_same_time_store_each_once(environment: dict[str, str]) -> None:
+    command = [sys.executable, "manage.py", "import_articles", "-", "--format=jsonl", "--batch-size=20"]
+    processes = [
+        subprocess.Popen(
+            command, cwd=CHECKOUT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=False
+        )
+        for _ in range(2)
+    ]
+    # 900 kB through pipes of 64 kB, line by line to both: each must read on while the other does.
+    for line in lines_for_both(300):
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write(line)
+    printed = [process.communicate(timeout=120)[0].decode() for process in processes]
+
+    assert [process.returncode for process in processes] == [0, 0]
+    counts = [
+        [int(each.split()[0]) for each in text.splitlines()[-1].partition(": ")[2].split(", ")] for text in printed
+    ]
+    assert [sum(each) for each in zip(*counts, strict=True)] == [300, 300, 0]
+    assert Article.objects.count() == 300
+    assert not Article.objects.values("url").annotate(copies=Count("id")).filter(copies__gt=1).exists()
+
+
+def run_on_a_terminal(command: list[str], environment: dict[str, str]) -> str:
+    """Run a command whose standard error is a terminal, and return what stood on it."""
+    ours, theirs = pty.openpty()
+    try:
+        subprocess.run(command, check=True, cwd=CHECKOUT, env=environment, stderr=theirs, stdout=subprocess.DEVNULL)
+        os.write(theirs, b"|end")
+        return os.read(ours, 65_536).decode().removesuffix("|end")
+    finally:
+        os.close(theirs)
+        os.close(ours)
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+def test_progress_is_shown_on_a_terminal_alone(tmp_path: Path, environment: dict[str, str]) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(json_lines(*(row(number) for number in range(30))))
+    command = [sys.executable, "manage.py", "import_articles", str(path), "--dry-run"]
+    environment |= {"COLUMNS": "200", "TERM": "xterm"}
+
+    assert "30 articles, " in run_on_a_terminal(command, environment)
+    assert run_on_a_terminal([*command, "--no-progress"], environment) == ""
+    piped = subprocess.run(command, check=True, cwd=CHECKOUT, env=environment, capture_output=True, text=True)
+    assert piped.stderr == ""
+    assert piped.stdout.endswith("30 articles read: 30 stored, 0 already known, 0 rejected.\n")
+
+
+def test_the_exit_status_of_a_wrong_usage_is_2_and_of_a_missing_file_1(tmp_path: Path) -> None:
+    def status(*arguments: str) -> int:
+        command = [sys.executable, "manage.py", "import_articles", *arguments]
+        return subprocess.run(command, check=False, cwd=CHECKOUT, capture_output=True).returncode
+
+    assert [status(), status("a.xml"), status(str(tmp_path / "a.csv"))] == [2, 2, 1]

@@ -1,0 +1,384 @@
+"""The reading of articles from JSON lines and CSV: rows and what is wrong with them."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import gzip
+import io
+import json
+import tracemalloc
+
+import pytest
+
+from articles.files import importing
+from articles.files.importing import Row, read_rows
+from articles.models import Article, ArticleURL
+from articles.normalization.values import DATE_FORMS
+from articles.storage import ingest
+from articles.storage.incoming import Details, IncomingArticle
+from tests.articles.rows import json_lines, row
+
+
+def read_json(data: bytes) -> list[Row]:
+    return list(read_rows(io.BytesIO(data), "jsonl"))
+
+
+def read_csv(data: bytes) -> list[Row]:
+    return list(read_rows(io.BytesIO(data), "csv"))
+
+
+def article_of(row: Row) -> IncomingArticle:
+    assert row.article is not None, row.reason
+    return row.article
+
+
+def faults(rows: list[Row]) -> list[tuple[int, str]]:
+    return [(each.line, each.reason) for each in rows]
+
+
+@pytest.mark.parametrize(
+    ("names", "values"),
+    [
+        (("date", "newspaper", "url", "headline", "content", "id"), {}),
+        (("PUBLISHED_AT", "SOURCE", "LINK", "TITLE", "TEXT", "ID"), {}),
+        (("publishedAt", "Publisher", " Url ", "Title", "text", "External ID"), {}),
+        (("pubDate", "source", "link", "title", "description", "external_id"), {}),
+        (("timestamp", "source", "link", "title", "summary", "external-id"), {}),
+    ],
+)
+def test_columns_have_many_names(names: tuple[str, ...], values: dict[str, object]) -> None:
+    cells = ("2026-03-02", "Harbour Post", "https://harbourpost.example/1", "Ferry sails", "It sails.", "hp-1")
+    expected = IncomingArticle(
+        date=datetime.date(2026, 3, 2),
+        headline="Ferry sails",
+        url="https://harbourpost.example/1",
+        content="It sails.",
+        newspaper="Harbour Post",
+        external_id="hp-1",
+        kind=ArticleURL.Kind.IMPORT,
+        details=Details(date_source=Article.DateSource.IMPORT),
+    )
+    text = io.StringIO()
+    csv.writer(text).writerows([(*names, "ignored"), (*cells, "anything")])
+
+    [from_json] = read_json(json_lines(dict(zip(names, cells, strict=True)) | {"ignored": [1]}))
+    [from_csv] = read_csv(text.getvalue().encode())
+    assert from_json.article == from_csv.article == expected
+    assert (from_json.line, from_csv.line) == (1, 2)
+
+
+def test_the_preferred_column_wins_and_a_blank_one_gives_way() -> None:
+    [both, blank] = read_json(
+        json_lines(
+            row(headline="Headline", title="Title", published="2020-01-01", text="Text"),
+            row(headline=" ", title="Title", date=None, published="2020-01-01", content="", text="Text"),
+        )
+    )
+    assert (article_of(both).headline, article_of(both).date.year, article_of(both).content) == (
+        "Headline",
+        2026,
+        "Ferry number 1 sails to Little Skerry.",
+    )
+    assert (article_of(blank).headline, article_of(blank).date.year, article_of(blank).content) == (
+        "Title",
+        2020,
+        "Text",
+    )
+
+
+def test_a_teaser_stands_for_the_text_only_where_there_is_no_place_for_one() -> None:
+    [teaser, empty, missing] = read_json(
+        json_lines(
+            row(content=None, description="It <b>sails</b> again&nbsp;..."),
+            row(content="", description="It sails again"),
+            {key: value for key, value in row().items() if key != "content"},
+        )
+    )
+    assert article_of(teaser).content == "It sails again ..."
+    assert article_of(empty).content == ""  # which ingest rejects
+    names = "content, text, description, summary"
+    assert missing.reason == f"content is missing: the row has none of {names}; an article needs its text"
+
+
+def test_a_text_is_taken_as_it_stands() -> None:
+    [read] = read_json(json_lines(row(content=" a <b>b</b> &amp;\n\n c ")))
+    assert article_of(read).content == "a <b>b</b> &amp;\n\n c"
+
+
+def test_numbers_are_accepted_for_dates_and_ids_alone() -> None:
+    [read] = read_json(json_lines(row(date=1394470370698, id=17)))
+    assert (article_of(read).date, article_of(read).external_id) == (datetime.date(2014, 3, 10), "17")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{x}", "line is not JSON: Expecting property name enclosed in double quotes at character 2"),
+        (b'{"a": 1} {"b": 2}', "line is not JSON: Extra data at character 10"),
+        (b"[1]", "line holds a list, not a JSON object"),
+        (b'"text"', "line holds a text, not a JSON object"),
+        (b"null", "line holds null, not a JSON object"),
+        (b"[" * 100_000, "line is JSON that nests too deep or holds a number too long"),
+        (b'{"id": ' + b"1" * 5_000 + b"}", "line is JSON that nests too deep or holds a number too long"),
+    ],
+)
+def test_a_line_that_is_no_json_object_is_rejected(line: bytes, reason: str) -> None:
+    rows = read_json(json_lines(row()) + line + b"\n" + json_lines(row(2)))
+    assert faults(rows) == [(1, ""), (2, f"{reason}; write one object a line"), (3, "")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"url": None}, "url is missing; every article needs the URL it stands at"),
+        ({"url": ["https://a.example"]}, "url is a list, not text"),
+        ({"headline": 7}, "headline is a number, not text"),
+        ({"headline": "", "title": True}, "title is true or false, not text"),
+        ({"content": {"html": "x"}}, "content is an object, not text"),
+        ({"date": True}, "date is true or false, not text"),
+        ({"date": ["2024-04-03"]}, "date is a list, not text"),
+        ({"date": None}, f"date is missing; {DATE_FORMS}"),
+        ({"date": "03/04/2024"}, None),
+    ],
+)
+def test_a_bad_field_is_rejected(changes: dict[str, object], reason: str | None) -> None:
+    [bad, good] = read_json(json_lines(row(**changes), row(2)))
+    expected = reason or (
+        "date '03/04/2024' is ambiguous, because the order of day and month differs between countries; " + DATE_FORMS
+    )
+    assert bad.reason == expected
+    assert article_of(good).url == "https://harbourpost.example/2"
+
+
+@pytest.mark.parametrize(
+    ("changes", "external_id"),
+    [
+        ({"_id": {"$oid": "5f1d"}}, ""),
+        ({"id": True}, ""),
+        ({"id": ["hp-1"], "external_id": "hp-2"}, "hp-2"),
+        ({"external_id": {"n": 1}, "_id": 17}, "17"),
+        ({"id": None}, ""),
+    ],
+)
+def test_an_id_that_is_no_text_counts_as_absent(changes: dict[str, object], external_id: str) -> None:
+    [read] = read_json(json_lines(row(**changes)))
+    assert article_of(read).external_id == external_id
+
+
+@pytest.mark.parametrize(
+    ("changes", "newspaper"),
+    [
+        ({"newspaper": {"id": None, "name": " Skerry  Times "}}, "Skerry Times"),
+        ({"newspaper": {"id": None, "name": None}}, "Of the command"),
+        ({"newspaper": {"id": None}, "source": "Skerry Times"}, "Skerry Times"),
+        ({"newspaper": "", "source": {"id": None, "name": "Skerry Times"}}, "Skerry Times"),
+        ({"newspaper": ["Skerry Times"]}, "Of the command"),
+        ({"newspaper": 1.5}, "Of the command"),
+    ],
+)
+def test_a_newspaper_is_a_name_or_an_object_with_one(changes: dict[str, object], newspaper: str) -> None:
+    [read] = read_rows(io.BytesIO(json_lines(row(**changes))), "jsonl", newspaper="Of the command")
+    assert article_of(read).newspaper == newspaper
+
+
+def test_json_lines_are_numbered_as_in_the_file() -> None:
+    data = b"\xef\xbb\xbf" + json_lines(row()).replace(b"\n", b"\r\n") + b"\r\n  \n" + json_lines(row(2)) + b"{\n"
+    rows = read_json(data + json.dumps(row(3)).encode())
+    assert [(each.line, each.article is not None) for each in rows] == [(1, True), (4, True), (5, False), (6, True)]
+
+
+def test_broken_utf_8_costs_one_line() -> None:
+    rows = read_json(json_lines(row()) + b'{"url": "caf\xe9"}\n' + json_lines(row(2)))
+    assert faults(rows) == [(1, ""), (2, "byte 13 of line 2 is not UTF-8; save the file as UTF-8"), (3, "")]
+    assert rows[1].raw == '{"url": "caf\ufffd"}'
+
+
+def test_the_beginning_of_a_row_is_kept_for_the_report() -> None:
+    [long] = read_json(json_lines(row(content="ш" * 9_000)))
+    assert len(long.raw) == 500
+    assert long.raw.startswith('{"date": "2026-03-02"')
+
+
+HEADER = b"date,headline,url,content\n"
+
+
+def test_csv_rows_are_numbered_by_their_first_physical_line() -> None:
+    data = (
+        b"\xef\xbb\xbf\n"
+        + HEADER
+        + (
+            b'2026-03-02,One,https://a.example/1,"First,\r\n\r\nand ""second"" line"\r\n'
+            b"\r\n"
+            b"2026-03-02,Two,https://a.example/2\r\n"
+            b"2026-03-02,Three,https://a.example/3,Text,more\n"
+            b"2026-03-02,Four,https://a.example/4,Text"
+        )
+    )
+    rows = read_csv(data)
+    hint = "check its quotes and separators"
+    assert faults(rows) == [
+        (3, ""),
+        (7, f"row has 3 columns, and the header has 4; {hint}"),
+        (8, f"row has 5 columns, and the header has 4; {hint}"),
+        (9, ""),
+    ]
+    assert article_of(rows[0]).content == 'First,\r\n\r\nand "second" line'
+    assert rows[0].raw == '2026-03-02,One,https://a.example/1,"First,\r\n\r\nand ""second"" line"'
+
+
+@pytest.mark.parametrize("separator", [b",", b";", b"\t"])
+def test_csv_of_spreadsheets_has_other_separators(separator: bytes) -> None:
+    data = HEADER + b'2026-03-02,"A; B, C\tD",https://a.example/1,Text\n'
+    cells = data.replace(b",", separator).replace(b"B" + separator, b"B,") if separator != b"," else data
+    [read] = read_csv(cells)
+    assert article_of(read).headline == "A; B, C D"
+
+
+def test_a_quote_that_is_never_closed_costs_one_row() -> None:
+    data = HEADER + (
+        b'2026-03-02,"One,https://a.example/1,Text\n'
+        b'2026-03-02,"Two, or two",https://a.example/2,Text\n'
+        b'2026-03-02,He said "Three",https://a.example/3,Text\n'
+        b'2026-03-02,"Four,https://a.example/4,Text\n'
+        b"2026-03-02,Five,https://a.example/5,Text\n"
+    )
+    hint = "put quotes round its cells and double the quotes in them"
+    assert faults(read_csv(data)) == [
+        (2, f"row is not CSV: ',' expected after '\"'; {hint}"),
+        (3, ""),
+        (4, ""),
+        (5, f"row is not CSV: unexpected end of data; {hint}"),
+        (6, ""),
+    ]
+
+
+def test_broken_utf_8_and_carriage_returns_cost_one_csv_row() -> None:
+    data = HEADER + (
+        b'2026-03-02,One,https://a.example/1,"Text\nof two lines caf\xe9"\n'
+        b"2026-03-02,Two,https://a.example/2,Te\rxt\n"
+        b"2026-03-02,Three,https://a.example/3,Text\n"
+    )
+    hint = "put quotes round its cells and double the quotes in them"
+    assert faults(read_csv(data)) == [
+        (2, "byte 17 of line 3 is not UTF-8; save the file as UTF-8"),
+        (4, f"row is not CSV: a carriage return outside quotes; {hint}"),
+        (5, ""),
+    ]
+
+
+@pytest.mark.parametrize("data", [b"", b"\n \r\n", HEADER, b"\xef\xbb\xbf"])
+def test_a_csv_file_without_rows_is_no_error(data: bytes) -> None:
+    assert read_csv(data) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "fault"),
+    [
+        (
+            "id,title,publisher,story",
+            "its header has no url column (url, link), only id, title, publisher, story; rename or add one",
+        ),
+        (
+            "url,title,text",
+            (
+                "its header has no date column (date, published, published_at, pubdate, time, timestamp), "
+                "only url, title, text; rename or add one"
+            ),
+        ),
+        (
+            "ID,TITLE,URL,TIMESTAMP",
+            (
+                "its header has no content column (content, text, description, summary), "
+                "only ID, TITLE, URL, TIMESTAMP; rename or add one"
+            ),
+        ),
+        ('date,"url', "its header cannot be read: unexpected end of data"),
+        ("date,url,caf\udce9", "its header cannot be read: byte 13 of line 1 is not UTF-8; save the file as UTF-8"),
+    ],
+)
+def test_a_csv_file_whose_rows_could_never_be_stored_is_refused(header: str, fault: str) -> None:
+    with pytest.raises(importing.UnreadableFileError) as refusal:
+        read_csv(header.encode(errors="surrogateescape"))
+    assert str(refusal.value) == fault
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        ("x".encode("utf-16"), "it is UTF-16; save it as UTF-8"),
+        (gzip.compress(b"x", mtime=0), "it is compressed with gzip; give it a name that ends in .gz"),
+    ],
+)
+def test_a_file_in_another_form_is_refused(data: bytes, fault: str) -> None:
+    with pytest.raises(importing.UnreadableFileError) as refusal:
+        read_json(data)
+    assert str(refusal.value) == fault
+
+
+@pytest.mark.parametrize("file_format", ["jsonl", "csv"])
+def test_a_line_that_is_too_long_is_skipped(monkeypatch: pytest.MonkeyPatch, file_format: importing.FileFormat) -> None:
+    monkeypatch.setattr(importing, "MAX_LINE_BYTES", 1_000)
+    if file_format == "jsonl":
+        data = json_lines(row(), row(2, content="x" * 5_000), row(3))
+    else:
+        good = b"2026-03-02,One,https://a.example/%d,Text\n"
+        data = HEADER + good % 1 + good.replace(b"Text", b"x" * 5_000) % 2 + good % 3
+    rows = list(read_rows(io.BytesIO(data), file_format))
+    assert [each.reason.partition(";")[0] for each in rows] == ["", rows[1].reason.partition(";")[0], ""]
+    assert "line has more than 1,000 bytes" in rows[1].reason
+    assert rows[2].line == rows[0].line + 2
+
+
+def test_a_csv_row_of_many_lines_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "MAX_LINE_BYTES", 1_000)
+    good = b"2026-03-02,Two,https://a.example/2,Text\n"
+    rows = read_csv(HEADER + b'2026-03-02,"One,https://a.example/1,Text\n' + good * 50)
+    assert rows[0].reason == (
+        "row is not CSV: it has more than 1,000 bytes; a closing quote may be missing; "
+        "put quotes round its cells and double the quotes in them"
+    )
+    assert [each.line for each in rows] == list(range(2, 53))
+    assert all(each.article for each in rows[1:])
+
+
+class Endless(io.RawIOBase):
+    """A stream of one line of a given length."""
+
+    def __init__(self, length: int) -> None:
+        self._left = length
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        size = min(len(buffer), self._left)
+        buffer[:size] = b"x" * size
+        self._left -= size
+        return size
+
+
+def test_memory_does_not_grow_with_the_length_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "MAX_LINE_BYTES", 1_000_000)
+    tracemalloc.start()
+    try:
+        [only] = read_rows(io.BufferedReader(Endless(50_000_000)), "jsonl")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert only.reason == "line has more than 1,000,000 bytes; longer ones are not read"
+    assert peak < 5_000_000
+
+
+def test_long_articles_make_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "MAX_LINE_BYTES", 1_000)
+    rows = [Row(number, "", IncomingArticle(datetime.date(2026, 3, 2), "", "", "x" * 600)) for number in range(5)]
+    sizes: list[int] = []
+
+    def store(batch: object) -> list[ingest.Stored]:
+        assert isinstance(batch, list)
+        sizes.append(len(batch))
+        return [ingest.Stored("created", 1) for _ in batch]
+
+    assert sum(len(batch) for batch in importing.import_rows(rows, batch_size=4, store=store)) == 5
+    assert sizes == [2, 2, 1]

@@ -1,0 +1,415 @@
+"""Boilerplate is marked week by week, again when something has changed, and the same every time."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from articles.boilerplate.rules import Mode
+from articles.files.exporting import exported_rows, whole_file
+from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
+from articles.normalization.text import normalize_text, text_digest
+from articles.storage import boilerplate_marks
+from articles.storage.boilerplate_marks import MarkedWeek, NewspaperWeek, mark_week, outdated_weeks
+from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, history_of, whitelist_sentence
+from articles.storage.reextraction import reextract
+from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
+from tests.articles.storage.test_renormalization import store_page
+from tests.conftest import StoreArticle
+
+pytestmark = pytest.mark.django_db
+DIGEST = text_digest(normalize_text(SUBSCRIBE))
+MONDAY = datetime.date(2026, 3, 2)
+
+
+@pytest.fixture
+def week(store: StoreArticle) -> list[Article]:
+    """Store three different articles of one newspaper and week that share a line, the last day first."""
+    days = ("2026-03-08", "2026-03-02", "2026-03-04")
+    stored = [store(f"{story}\n\n{SUBSCRIBE}", date=day) for story, day in zip(STORIES, days, strict=False)]
+    return sorted(stored, key=lambda article: article.date)
+
+
+def find() -> str:
+    out = io.StringIO()
+    call_command("find_boilerplate", stdout=out)
+    return out.getvalue()
+
+
+def rows() -> list[tuple[Any, ...]]:
+    """Return everything that marking has written."""
+    marks = Article.objects.order_by("pk").values_list(
+        "pk", "boilerplate", "story_text", "story_digest", "topic_text", "topic_digest", "revision"
+    )
+    sentences = RepeatedSentence.objects.order_by("pk").values_list()
+    return [*marks, *sentences, *BoilerplateWeek.objects.order_by("pk").values_list()]
+
+
+def test_a_weeks_boilerplate_is_marked_and_nothing_that_was_stored_changes(week: list[Article]) -> None:
+    before = {article.pk: (article.content, article.normalized_text, article.text_digest) for article in week}
+    assert find() == (
+        "Weeks: 1 with 3 articles; boilerplate sentences: 1; articles that are compared otherwise now: 3.\n"
+    )
+
+    after = [Article.objects.get(pk=article.pk) for article in week]
+    assert {each.pk: (each.content, each.normalized_text, each.text_digest) for each in after} == before
+    start = [article.content.index(SUBSCRIBE) for article in after]
+    assert [article.boilerplate for article in after] == [
+        [[start[0], start[0] + len(SUBSCRIBE), 1]],
+        [[start[1], start[1] + len(SUBSCRIBE), 0]],
+        [[start[2], start[2] + len(SUBSCRIBE), 0]],
+    ]
+    stories = [normalize_text(article.content.partition("\n\n")[0]) for article in after]
+    assert [article.story_text for article in after] == [None, *stories[1:]]
+    assert [article.story_digest for article in after] == [None, *map(text_digest, stories[1:])]
+    assert [(article.topic_text, article.topic_digest) for article in after] == [
+        (story, text_digest(story)) for story in stories
+    ]
+    [sentence] = RepeatedSentence.objects.all()
+    assert (sentence.week, sentence.sentence, sentence.kind, sentence.articles) == (MONDAY, SUBSCRIBE, "boilerplate", 3)
+    assert (sentence.digest, sentence.article_ids) == (DIGEST, [article.pk for article in week])
+
+
+def test_weeks_begin_on_monday_and_end_on_sunday(store: StoreArticle) -> None:
+    days = ("2026-03-01", "2026-03-02", "2026-03-08", "2026-03-09", "2026-03-15")
+    articles = [store(f"{story}\n\n{SUBSCRIBE}", date=day) for story, day in zip(STORIES, days, strict=True)]
+    find()
+    assert not BoilerplateWeek.objects.exists()  # two articles cannot repeat enough
+    articles.append(store(f"A sixth story. {SUBSCRIBE}", date="2026-03-04"))
+    find()
+
+    assert BoilerplateWeek.objects.get().week == MONDAY
+    assert RepeatedSentence.objects.get().article_ids == [articles[1].pk, articles[5].pk, articles[2].pk]
+
+
+def test_a_newspaper_says_in_how_many_articles_a_sentence_is_boilerplate(week: list[Article]) -> None:
+    week[0].delete()
+    assert outdated_weeks() == {}
+
+    Newspaper.objects.update(boilerplate_articles=2)
+    find()
+    assert Article.objects.filter(topic_text__isnull=False).count() == 2
+
+    Newspaper.objects.update(boilerplate_articles=3)
+    find()
+    assert Article.objects.filter(topic_text__isnull=False).count() == 0
+    assert outdated_weeks() == {}
+
+
+def test_newspapers_are_looked_at_by_themselves(store: StoreArticle) -> None:
+    for story, paper in zip(STORIES, ("Harbour Post", "Harbour Post", "Inland Courier"), strict=False):
+        store(f"{story}\n\n{SUBSCRIBE}", newspaper=paper)
+    find()
+
+    assert not RepeatedSentence.objects.exists()
+
+
+def test_marking_twice_gives_the_same_rows_and_costs_nothing_the_second_time(week: list[Article]) -> None:
+    find()
+    once = rows()
+
+    assert find().startswith("Weeks: 0 with 0 articles;")
+    assert outdated_weeks(every=True) == {NewspaperWeek(week[0].newspaper_id, MONDAY): 3}
+    call_command("find_boilerplate", "--all", stdout=io.StringIO())
+    assert rows() == once
+
+
+def test_an_article_that_comes_makes_its_week_be_looked_at_again_and_no_other(
+    week: list[Article], store: StoreArticle
+) -> None:
+    store(f"{STORIES[3]}\n\n{SUBSCRIBE}", date="2026-03-10")
+    find()
+    revisions = dict(Article.objects.values_list("pk", "revision"))
+    late = store(f"{STORIES[4]}\n\n{SUBSCRIBE}", date="2026-03-05")
+
+    assert mark_week(*outdated_weeks()) == MarkedWeek(articles=4, changed=1, sentences=1)
+    assert outdated_weeks() == {}
+    assert RepeatedSentence.objects.get().articles == 4
+    # Of those that were marked before nothing is compared otherwise: no run looks at them again.
+    assert dict(Article.objects.exclude(pk=late.pk).values_list("pk", "revision")) == revisions
+
+
+def test_an_article_that_comes_first_takes_the_place_of_the_first_one(week: list[Article], store: StoreArticle) -> None:
+    find()
+    early = store(f"{STORIES[3]}\n\n{SUBSCRIBE}", date="2026-03-02")
+    Article.objects.filter(pk=week[0].pk).update(date="2026-03-03")
+    find()
+
+    assert RepeatedSentence.objects.get().article_ids[0] == early.pk
+    assert [Article.objects.get(pk=pk).boilerplate[0][2] for pk in (early.pk, week[0].pk)] == [1, 0]
+
+
+def test_another_text_loses_its_marks_at_once_and_its_week_is_looked_at_again(week: list[Article]) -> None:
+    find()
+    Article.objects.filter(pk=week[2].pk).update(content="Another extraction.", normalized_text="another extraction")
+
+    changed = Article.objects.get(pk=week[2].pk)
+    assert (
+        changed.boilerplate,
+        changed.story_text,
+        changed.story_digest,
+        changed.topic_text,
+        changed.topic_digest,
+    ) == ([], None, None, None, None)
+    find()
+    assert not RepeatedSentence.objects.exists()
+    assert Article.objects.get(pk=week[0].pk).boilerplate == []
+
+
+def test_a_page_that_is_extracted_again_makes_its_week_be_looked_at_again(
+    week: list[Article], store: StoreArticle
+) -> None:
+    page = "<html><head><meta property='article:published_time' content='2026-03-04'></head><body><article>"
+    page += f"<h1>A choir sings</h1><p>{STORIES[3]}</p><p>{SUBSCRIBE}</p></article></body></html>"
+    extracted = store_page(page, content=f"{STORIES[3]}\n\n{SUBSCRIBE}")
+    find()
+    assert RepeatedSentence.objects.get().articles == 3
+    list(reextract())
+
+    # Its page is of the week of the others.
+    find()
+    assert RepeatedSentence.objects.get().articles == 4
+    [mark] = Article.objects.get(pk=extracted.pk).boilerplate
+    assert Article.objects.get(pk=extracted.pk).content[mark[0] : mark[1]] == SUBSCRIBE
+
+
+def test_an_article_that_moves_to_another_week_is_gone_from_its_old_one(week: list[Article]) -> None:
+    find()
+    Article.objects.update(date="2026-04-01")
+    assert list(outdated_weeks().items()) == [
+        (NewspaperWeek(week[0].newspaper_id, MONDAY), 0),
+        (NewspaperWeek(week[0].newspaper_id, datetime.date(2026, 3, 30)), 3),
+    ]
+    find()
+
+    assert [each.week for each in BoilerplateWeek.objects.all()] == [datetime.date(2026, 3, 30)]
+    assert [each.week for each in RepeatedSentence.objects.all()] == [datetime.date(2026, 3, 30)]
+
+
+def test_newer_rules_look_at_all_weeks_again(week: list[Article], monkeypatch: pytest.MonkeyPatch) -> None:
+    find()
+    monkeypatch.setattr(boilerplate_marks, "RULE_VERSION", boilerplate_marks.RULE_VERSION + 1)
+
+    assert list(outdated_weeks()) == [NewspaperWeek(week[0].newspaper_id, MONDAY)]
+
+
+def test_an_article_that_comes_while_a_week_is_looked_at_is_part_of_it(
+    week: list[Article], store: StoreArticle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = boilerplate_marks.find_repeats
+
+    def slow(*arguments: Any, **more: Any) -> Any:
+        monkeypatch.setattr(boilerplate_marks, "find_repeats", found)
+        store(f"{STORIES[3]}\n\n{SUBSCRIBE}", date="2026-03-05")
+        return found(*arguments, **more)
+
+    monkeypatch.setattr(boilerplate_marks, "find_repeats", slow)
+    assert mark_week(*outdated_weeks()).articles == 4
+    assert outdated_weeks() == {}
+
+
+def test_days_at_both_ends_of_the_calendar_have_weeks() -> None:
+    assert boilerplate_marks._sunday_of(datetime.date.max) == datetime.date.max
+    assert boilerplate_marks.monday_of(datetime.date.min) == datetime.date.min
+
+
+# ---- whitelist -------------------------------------------------------------------------------------
+
+
+def test_a_whitelisted_sentence_is_kept_until_it_is_taken_off(week: list[Article]) -> None:
+    mara = User.objects.create_user("mara")
+    find()
+    marked = rows()[:3]
+    whitelist_sentence(week[0].newspaper_id, DIGEST, user=mara)
+    find()
+
+    assert RepeatedSentence.objects.get().kind == "whitelisted"
+    assert not Article.objects.exclude(boilerplate=[]).exists()
+    assert not Article.objects.filter(topic_text__isnull=False).exists()
+    row = WhitelistedSentence.objects.get()
+    assert (row.sentence, row.whitelisted_by) == (SUBSCRIBE, mara)
+
+    end_whitelisting(week[0].newspaper_id, DIGEST, user=mara)
+    find()
+    assert [each[:-1] for each in rows()[:3]] == [each[:-1] for each in marked]
+    assert [entry.change_message for entry in history_of(week[0].newspaper_id, DIGEST)] == [
+        "took it off the whitelist",
+        "whitelisted it",
+    ]
+
+
+def test_what_cannot_be_whitelisted_says_why(week: list[Article]) -> None:
+    mara = User.objects.create_user("mara")
+    with pytest.raises(WhitelistError, match="repeated in no week any more"):
+        whitelist_sentence(week[0].newspaper_id, DIGEST, user=mara)
+    with pytest.raises(WhitelistError, match="not whitelisted; somebody else"):
+        end_whitelisting(week[0].newspaper_id, DIGEST, user=mara)
+    find()
+    whitelist_sentence(week[0].newspaper_id, DIGEST, user=mara)
+    with pytest.raises(WhitelistError, match="mara has whitelisted it before, on "):
+        whitelist_sentence(week[0].newspaper_id, DIGEST, user=mara)
+
+
+# ---- commands --------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_counts_and_changes_nothing(week: list[Article]) -> None:
+    out = io.StringIO()
+    call_command("find_boilerplate", "--dry-run", stdout=out)
+
+    assert out.getvalue() == "Weeks to look at: 1, with 3 articles.\n"
+    assert not BoilerplateWeek.objects.exists()
+
+
+def test_newspapers_and_days_bound_what_is_looked_at(week: list[Article], store: StoreArticle) -> None:
+    for story in STORIES[:3]:
+        store(f"{story} {SUBSCRIBE}", newspaper="Inland Courier")
+        later = store(f"{story} {SUBSCRIBE}", date="2026-03-19")
+    assert list(outdated_weeks([later.newspaper_id], since=datetime.date(2026, 3, 20))) == [
+        NewspaperWeek(later.newspaper_id, datetime.date(2026, 3, 16))
+    ]
+    call_command("find_boilerplate", "Inland Courier", stdout=io.StringIO())
+    assert BoilerplateWeek.objects.get().newspaper.name == "Inland Courier"
+    with pytest.raises(CommandError, match=r"No newspaper is named 'Harbor Post'\."):
+        call_command("find_boilerplate", "Harbor Post")
+
+
+def test_what_is_interrupted_goes_on(week: list[Article], store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(3):
+        store(date="2026-03-19")
+    command = "articles.management.commands.find_boilerplate.mark_week"
+
+    def interrupted(each: NewspaperWeek) -> MarkedWeek:
+        if each.monday > MONDAY:
+            raise KeyboardInterrupt
+        return mark_week(each)
+
+    monkeypatch.setattr(command, interrupted)
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command("find_boilerplate", stdout=out, stderr=err)
+    assert ended.value.code == 130
+    assert out.getvalue().startswith("Weeks: 1 with 3 articles;")
+    assert err.getvalue() == "Interrupted; the same command goes on from there.\n"
+    monkeypatch.setattr(command, mark_week)
+    assert find().startswith("Weeks: 1 with 3 articles;")
+
+
+# ---- export ----------------------------------------------------------------------------------------
+
+
+def export(*arguments: str) -> tuple[list[dict[str, Any]], str]:
+    out, err = io.StringIO(), io.StringIO()
+    call_command("export_articles", *arguments, stdout=out, stderr=err)
+    return [json.loads(line) for line in out.getvalue().splitlines()], err.getvalue()
+
+
+def test_articles_are_exported_by_day_as_they_were_stored(week: list[Article], store: StoreArticle) -> None:
+    other = store(
+        "Ein Text über die Fähre.", newspaper="Inland Courier", date="2026-03-01", headline="Fähre", external_id="a7"
+    )
+    found, told = export()
+
+    assert [row["id"] for row in found] == [article.pk for article in (other, *week)]
+    assert found[0] == {
+        "id": other.pk,
+        "external_id": "a7",
+        "date": "2026-03-01",
+        "headline": "Fähre",
+        "url": "https://paper.example/2026/03/01/story-number-4",
+        "content": "Ein Text über die Fähre.",
+        "language": "",
+        "byline": "",
+        "agency": "",
+        "dateline": "",
+        "newspaper": "Inland Courier",
+    }
+    assert [row["content"] for row in found[1:]] == [article.content for article in week]
+    assert told == "Articles written: 4.\n"
+
+
+def test_an_export_without_boilerplate_looks_for_it_first(week: list[Article]) -> None:
+    stories = [article.content.partition("\n\n")[0] for article in week]
+
+    assert [row["content"] for row in export("--boilerplate", "story")[0]] == [week[0].content, *stories[1:]]
+    assert [row["content"] for row in export("--boilerplate", "topic")[0]] == stories
+    assert [row["content"] for row in export()[0]] == [article.content for article in week]
+
+
+def test_an_article_of_nothing_else_is_left_out_and_counted(week: list[Article], store: StoreArticle) -> None:
+    store(SUBSCRIBE, date="2026-03-08")
+    found, told = export("--boilerplate", "topic")
+
+    assert [row["id"] for row in found] == [article.pk for article in week]
+    assert told == "Articles written: 3. Left out, because they have nothing but boilerplate: 1.\n"
+
+
+def test_an_export_is_bounded_by_newspaper_and_days(week: list[Article], store: StoreArticle) -> None:
+    store(newspaper="Inland Courier")
+
+    assert [row["newspaper"] for row in export("--newspaper", "Inland Courier")[0]] == ["Inland Courier"]
+    assert [row["id"] for row in export("--since", "2026-03-03", "--until", "2026-03-04")[0]] == [week[1].pk]
+
+
+def test_an_exported_file_can_be_imported_again(week: list[Article], tmp_path: Path) -> None:
+    file = tmp_path / "articles.jsonl.gz"
+    export("--output", str(file))
+    first = file.read_bytes()
+    export("--output", str(file))
+    assert file.read_bytes() == first
+    assert [path.name for path in tmp_path.iterdir()] == ["articles.jsonl.gz"]
+
+    told = io.StringIO()
+    call_command("import_articles", str(file), "--no-progress", stdout=told, stderr=told)
+    assert "3 articles read: 0 stored, 3 already known, 0 rejected" in told.getvalue()
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        assert [json.loads(line) for line in lines] == list(exported_rows(Mode.KEEP))
+
+
+def test_a_file_that_breaks_off_never_has_the_name(tmp_path: Path) -> None:
+    file = tmp_path / "articles.jsonl"
+    file.write_text("an older export\n")
+    opened = whole_file(file)
+    opened.__enter__().write("half a li")
+    assert opened.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None) is False
+
+    assert [path.name for path in tmp_path.iterdir()] == ["articles.jsonl"]
+    assert file.read_text() == "an older export\n"
+
+
+def test_an_interrupted_export_says_that_there_is_no_file(
+    week: list[Article], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_arguments: Any, **_bounds: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("articles.management.commands.export_articles.exported_rows", interrupted)
+    err = io.StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command("export_articles", "--output", str(tmp_path / "a.jsonl"), stderr=err)
+    assert ended.value.code == 130
+    assert err.getvalue() == "Interrupted. No file was written.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--output", "articles.csv"], r"articles\.csv must end in \.jsonl or \.jsonl\.gz\."),
+        (["--output", "nowhere/articles.jsonl"], r"nowhere is no folder; make it first\."),
+        (["--since", "2026-03-02", "--until", "2026-03-01"], r"--since 2026-03-02 is after --until 2026-03-01"),
+        (["--newspaper", "Harbor Post"], r"No newspaper is named 'Harbor Post'\."),
+    ],
+)
+def test_an_export_that_cannot_be_meant_is_refused(arguments: list[str], message: str) -> None:
+    with pytest.raises(CommandError, match=message) as refused:
+        export(*arguments)
+    assert refused.value.returncode == 2

@@ -1,0 +1,449 @@
+"""The one writer of articles, against the real database."""
+
+from __future__ import annotations
+
+import datetime
+import threading
+
+import pytest
+import time_machine
+from django.db import connection
+
+from articles.models import Article, ArticleURL, Newspaper
+from articles.normalization import NORMALIZER_VERSION
+from articles.normalization.text import text_digest
+from articles.normalization.urls import url_key
+from articles.storage.incoming import IncomingArticle, RejectedArticleError, SeenURL, check_article
+from articles.storage.ingest import (
+    Stored,
+    attach_urls,
+    known_urls,
+    newspaper_for,
+    newspaper_host,
+    store_article,
+    store_articles,
+)
+
+Kind = ArticleURL.Kind
+FERRY = "https://www.harbourpost.example/2026/ferry"
+
+
+def incoming(url: str = FERRY, **changes: object) -> IncomingArticle:
+    values: dict[str, object] = {
+        "date": datetime.date(2026, 3, 2),
+        "headline": "Ferry sails again",
+        "url": url,
+        "content": "The ferry to Little Skerry sails again.",
+        "newspaper": "Harbour Post",
+    }
+    return IncomingArticle(**(values | changes))  # type: ignore[arg-type]
+
+
+def urls_of(article_id: int | None) -> list[tuple[str, str]]:
+    return list(ArticleURL.objects.filter(article_id=article_id).values_list("url", "kind"))
+
+
+@pytest.mark.django_db
+def test_stores_an_article_with_its_normalised_forms() -> None:
+    stored = store_article(
+        incoming(
+            f" {FERRY}?utm_source=feed#top\n",
+            headline="  Ferry Sails Again: Skerry Cheers | Harbour Post ",
+            content="The FERRY — to “Little Skerry” — sails\n\nagain!",
+            newspaper=" Harbour Post ",
+            external_id="hp-17",
+            kind=Kind.FEED,
+        )
+    )
+
+    article = Article.objects.get()
+    assert stored == Stored("created", article.pk)
+    assert (article.newspaper.name, article.newspaper.host) == ("Harbour Post", "harbourpost.example")
+    assert article.headline == "Ferry Sails Again: Skerry Cheers | Harbour Post"
+    assert article.normalized_title == "ferry sails again skerry cheers"
+    assert article.content == "The FERRY — to “Little Skerry” — sails\n\nagain!"
+    assert article.normalized_text == "the ferry to little skerry sails again"
+    assert article.text_digest == text_digest("the ferry to little skerry sails again")
+    assert (article.url, article.external_id) == (f"{FERRY}?utm_source=feed#top", "hp-17")
+    assert article.normalizer_version == NORMALIZER_VERSION
+    url = article.urls.get()
+    assert (url.url, url.kind, url.key) == (f"{FERRY}?utm_source=feed#top", "feed", url_key(f"{FERRY}?utm_source=feed"))
+    assert url.normalized_url == "http://harbourpost.example/2026/ferry"
+
+
+@pytest.mark.django_db
+def test_a_known_url_attaches_and_never_overwrites() -> None:
+    first = store_article(incoming())
+    again = store_article(
+        incoming(
+            headline="Another headline",
+            content="Another text.",
+            date=datetime.date(2026, 3, 9),
+            newspaper="Skerry Times",
+            other_urls=[SeenURL("https://harbourpost.example/f/9", Kind.REDIRECT)],
+        )
+    )
+
+    assert again == Stored("known", first.article_id)
+    article = Article.objects.get()
+    assert (article.headline, article.date, article.newspaper.name) == (
+        "Ferry sails again",
+        datetime.date(2026, 3, 2),
+        "Harbour Post",
+    )
+    assert article.content == "The ferry to Little Skerry sails again."
+    assert urls_of(first.article_id) == [(FERRY, "page"), ("https://harbourpost.example/f/9", "redirect")]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "same",
+    [
+        "http://www.harbourpost.example/2026/ferry",
+        "https://www.harbourpost.example/2026/ferry#comments",
+        "HTTPS://WWW.HarbourPost.example:443/2026/ferry",
+        "  https://www.harbourpost.example/2026/ferry ",
+    ],
+)
+def test_the_spelling_of_an_address_makes_no_second_article(same: str) -> None:
+    first = store_article(incoming())
+    assert store_article(incoming(same)) == Stored("known", first.article_id)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "other",
+    [
+        "https://www.harbourpost.example/2026/Ferry",
+        "https://www.harbourpost.example/2026/ferry?page=2",
+        "https://m.harbourpost.example/2026/ferry",
+    ],
+)
+def test_another_address_is_another_article_even_with_the_same_text(other: str) -> None:
+    store_article(incoming())
+    assert store_article(incoming(other)).outcome == "created"
+    assert Article.objects.count() == 2
+
+
+@pytest.mark.django_db
+def test_a_canonical_link_joins_two_urls_of_one_story_in_one_newspaper() -> None:
+    first = store_article(incoming())
+    print_version = "https://www.harbourpost.example/print/771"
+    again = store_article(incoming(print_version, content="Other ads.", other_urls=[SeenURL(FERRY, Kind.CANONICAL)]))
+
+    assert again == Stored("known", first.article_id)
+    assert urls_of(first.article_id) == [(FERRY, "page"), (print_version, "page")]
+    assert known_urls([print_version, "https://nowhere.example/1"]) == {print_version}
+
+
+@pytest.mark.django_db
+def test_a_canonical_link_to_another_newspaper_does_not_swallow_the_wire_copy() -> None:
+    store_article(incoming("https://agency.example/ferry", newspaper="Tide Agency"))
+    copy = store_article(incoming(other_urls=[SeenURL("https://agency.example/ferry", Kind.CANONICAL)]))
+
+    assert copy.outcome == "created"
+    assert Article.objects.count() == 2
+    assert urls_of(copy.article_id) == [(FERRY, "page")]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("in_one_batch", [True, False])
+def test_the_front_page_as_canonical_of_every_article_does_not_merge_them(in_one_batch: bool) -> None:
+    front_page = [SeenURL("https://www.harbourpost.example/", Kind.CANONICAL)]
+    batch = [
+        incoming(f"{FERRY}/{number}", headline=f"Ferry {word}", content=f"It {word}.", other_urls=front_page)
+        for number, word in enumerate(["sails", "sinks", "returns"])
+    ]
+    results = store_articles(batch) if in_one_batch else [store_article(each) for each in batch]
+
+    assert [each.outcome for each in results] == ["created", "created", "created"]
+    assert len({each.article_id for each in results}) == 3
+    assert ArticleURL.objects.filter(key=url_key("https://www.harbourpost.example/")).count() == 1
+
+
+@pytest.mark.django_db
+def test_the_same_url_twice_in_a_batch_is_one_article_the_first() -> None:
+    results = store_articles(
+        [
+            incoming(),
+            incoming("ftp://harbourpost.example/ferry"),
+            incoming("http://www.harbourpost.example/2026/ferry#top", content="A later version."),
+            incoming(f"{FERRY}/2"),
+        ]
+    )
+
+    first = Article.objects.get(url=FERRY)
+    assert [each.outcome for each in results] == ["created", "rejected", "known", "created"]
+    assert results[2].article_id == results[0].article_id == first.pk
+    assert first.content == "The ferry to Little Skerry sails again."
+
+
+@pytest.mark.django_db
+def test_an_empty_batch_and_one_of_bad_articles_store_nothing() -> None:
+    assert store_articles([]) == []
+    assert store_articles([incoming(content=" \n")]) == [
+        Stored("rejected", reason="content is empty; an article needs its text")
+    ]
+    assert not Newspaper.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("text", "normalised"),
+    [
+        ("Паром СНОВА ходит — ура!", "паром снова ходит ура"),
+        ("කුඩා දූපතට තොටුපළ", "කුඩා දූපතට තොටුපළ"),
+        ("சிறிய தீவு, படகு", "சிறிய தீவு படகு"),
+        ("العبّارة تبحر «مجدداً»", "العبّارة تبحر مجدداً"),
+        ("渡轮,再次起航。", "渡轮 再次起航"),
+        ("Fährverkehr ﬂau", "fährverkehr flau"),
+        ("🚢🚢 …", ""),
+    ],
+)
+def test_every_script_is_stored_as_it_is_and_normalised(text: str, normalised: str) -> None:
+    store_article(incoming("https://example.org/паром", content=text, headline=text, newspaper="Газета"))
+
+    article = Article.objects.get()
+    assert (article.content, article.headline, article.newspaper.name) == (text, text, "Газета")
+    assert article.normalized_text == normalised
+    assert (article.text_digest is None) == (normalised == "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"url": " "}, "url is missing; every article needs the URL it stands at"),
+        ({"url": "https://a.example/" + "x" * 1_983}, "url has 2,001 characters; at most 2,000 are stored"),
+        ({"url": "https://a.example/\0"}, "url holds a NUL byte at character 19; remove it"),
+        ({"url": "https://a.example/\ud83d"}, "url holds half a surrogate pair, which is no text; encode it as UTF-8"),
+        ({"url": "/ferry"}, "url '/ferry' names no host; it must begin with http:// or https://"),
+        ({"url": "ftp://a.example/"}, "url 'ftp://a.example/' names no host; it must begin with http:// or https://"),
+        (
+            {"url": f"https://{'a.' * 97}example/"},
+            "url has a host of 201 characters; at most 200 are stored",
+        ),
+        ({"content": "\n\t "}, "content is empty; an article needs its text"),
+        ({"content": "x" * 1_000_001}, "content has 1,000,001 characters; at most 1,000,000 are stored"),
+        ({"content": "ab\0c"}, "content holds a NUL byte at character 3; remove it"),
+        ({"content": "\udc00"}, "content holds half a surrogate pair, which is no text; encode it as UTF-8"),
+        ({"headline": "x" * 2_001}, "headline has 2,001 characters; at most 2,000 are stored"),
+        ({"headline": "\0"}, "headline holds a NUL byte at character 1; remove it"),
+        ({"external_id": "x" * 201}, "id has 201 characters; at most 200 are stored"),
+        ({"newspaper": "x" * 201}, "newspaper has 201 characters; at most 200 are stored"),
+        ({"newspaper": "\0"}, "newspaper holds a NUL byte at character 1; remove it"),
+        (
+            {"date": datetime.date(1604, 12, 31)},
+            "date 1604-12-31 is before 1605-01-01, when there were no newspapers",
+        ),
+    ],
+)
+def test_what_cannot_be_stored_is_rejected_with_value_and_bound(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(RejectedArticleError) as rejection:
+        check_article(incoming(**changes))  # type: ignore[arg-type]
+    assert str(rejection.value) == message
+
+
+@time_machine.travel(datetime.datetime(2026, 3, 2, 23, 30, tzinfo=datetime.UTC), tick=False)
+def test_a_date_is_at_most_two_days_ahead() -> None:
+    check_article(incoming(date=datetime.date(2026, 3, 4)))
+    with pytest.raises(RejectedArticleError) as rejection:
+        check_article(incoming(date=datetime.date(2062, 3, 5)))
+    assert str(rejection.value) == "date 2062-03-05 is after 2026-03-04, 2 days from today (UTC); correct the date"
+    with pytest.raises(RejectedArticleError, match=r"\Adate 2026-03-05 is after 2026-03-04, "):
+        check_article(incoming(date=datetime.date(2026, 3, 5)))
+
+
+@pytest.mark.django_db
+def test_the_greatest_lengths_are_stored() -> None:
+    longest = incoming(
+        "https://a.example/" + "x" * 1_982,
+        content="x" * 1_000_000,
+        headline="h" * 2_000,
+        external_id="i" * 200,
+        newspaper="n" * 200,
+        date=datetime.date(1605, 1, 1),
+    )
+    assert store_article(longest).outcome == "created"
+    assert store_article(incoming(f"https://{'a.' * 96}example/", newspaper="")).outcome == "created"
+
+
+@pytest.mark.django_db
+def test_store_article_raises_what_it_rejects() -> None:
+    with pytest.raises(RejectedArticleError, match=r"\Acontent is empty; an article needs its text\Z"):
+        store_article(incoming(content=""))
+
+
+@pytest.mark.django_db
+def test_a_bad_other_url_is_left_out_and_the_article_kept() -> None:
+    stored = store_article(
+        incoming(other_urls=[SeenURL("javascript:void(0)", Kind.CANONICAL), SeenURL("https://a.example/\0", Kind.FEED)])
+    )
+    assert urls_of(stored.article_id) == [(FERRY, "page")]
+
+
+@pytest.mark.django_db
+def test_attach_urls_needs_a_known_article_and_moves_no_url() -> None:
+    other = store_article(incoming(f"{FERRY}/2"))
+    article = store_article(incoming())
+    seen = [
+        SeenURL("https://t.example/1", Kind.REDIRECT),
+        SeenURL(f"{FERRY}/2", Kind.FEED),
+        SeenURL("no url", Kind.FEED),
+    ]
+
+    assert attach_urls(seen, known_as=f"{FERRY}#x")
+    assert attach_urls(seen, known_as=FERRY)
+    assert not attach_urls(seen, known_as="https://unknown.example/")
+    assert urls_of(article.article_id) == [(FERRY, "page"), ("https://t.example/1", "redirect")]
+    assert urls_of(other.article_id) == [(f"{FERRY}/2", "page")]
+
+
+@pytest.mark.django_db
+def test_an_article_that_comes_under_a_redirect_of_google_stands_at_its_target() -> None:
+    wrapper = f"https://www.google.com/url?rct=j&sa=t&url={FERRY}&ct=ga&usg=A"
+    other = f"https://www.google.com/url?rct=j&url={FERRY}&ct=ga&usg=B"
+    [first, again, direct] = store_articles(
+        [
+            incoming(wrapper, newspaper="", kind=Kind.IMPORT),
+            incoming(other, newspaper="", kind=Kind.IMPORT),
+            incoming(newspaper="", headline="Another headline"),
+        ]
+    )
+
+    assert (first.outcome, again.outcome, direct.outcome) == ("created", "known", "known")
+    article = Article.objects.get()
+    assert (article.url, article.newspaper.name) == (FERRY, "harbourpost.example")
+    assert urls_of(article.pk) == [(FERRY, "redirect"), (wrapper, "import"), (other, "import")]
+    assert set(ArticleURL.objects.values_list("normalized_url", flat=True)) == {"http://harbourpost.example/2026/ferry"}
+    elsewhere = wrapper.replace("ferry", "quay")
+    assert known_urls([wrapper, f"{wrapper}&x=1", elsewhere]) == {wrapper, f"{wrapper}&x=1"}
+    assert attach_urls([SeenURL("https://t.example/1", Kind.FEED)], known_as=f"{wrapper}&x=1")
+
+
+@pytest.mark.django_db
+def test_an_article_that_is_known_under_the_redirect_alone_is_known() -> None:
+    wrapper = f"https://www.google.com/url?url={FERRY}"
+    first = store_article(incoming())
+    ArticleURL.objects.update(url=wrapper, key=url_key(wrapper))
+
+    assert store_article(incoming(wrapper)) == Stored("known", first.article_id)
+    assert urls_of(first.article_id) == [(wrapper, "page"), (FERRY, "redirect")]
+
+
+@pytest.mark.django_db
+def test_a_redirect_whose_target_cannot_be_stored_stays_as_it_is() -> None:
+    wrapper = f"https://www.google.com/url?url=https://{'a.' * 97}example/"
+    stored = store_article(incoming(wrapper))
+    assert urls_of(stored.article_id) == [(wrapper, "page")]
+
+
+@pytest.mark.django_db
+def test_a_dozen_urls_of_one_story_end_at_one_article() -> None:
+    story = "https://www.harbourpost.example/article/us-ferry-skerry/ferry-sails-again-after-winter-idHP5K12"
+    seen = [
+        SeenURL("https://feeds.harbourpost.example/~r/top/~3/AbC/ferry-sails-again-after-winter-idHP5K12", Kind.FEED),
+        SeenURL("https://hp.example/2kXyZ", Kind.REDIRECT),
+        SeenURL("https://harbourpost.example/article/idHP5K12", Kind.REDIRECT),
+        SeenURL("https://uk.harbourpost.example/article/uk-ferry-skerry/ferry-sails-idHP5K12", Kind.CANONICAL),
+        SeenURL(f"https://m.{story.removeprefix('https://www.')}", Kind.AMP),
+        SeenURL(f"{story}/amp", Kind.AMP),
+        SeenURL(f"{story}?feedType=RSS&feedName=topNews", Kind.FEED),
+        SeenURL(f"{story}?utm_source=feed&utm_medium=rss", Kind.FEED),
+        SeenURL(f"{story}?il=0", Kind.PAGE),
+    ]
+    first = store_article(incoming(f"{story}?feedType=RSS", kind=Kind.FEED, other_urls=seen))
+    assert attach_urls([SeenURL(f"https://www.google.com/url?url={story}", Kind.PAGE)], known_as=story + "?il=0")
+    again = store_article(
+        incoming(story, content="Read again.", other_urls=[SeenURL("https://hp.example/2kXyZ", Kind.REDIRECT)])
+    )
+
+    assert again == Stored("known", first.article_id)
+    assert ArticleURL.objects.filter(article=first.article_id).count() == ArticleURL.objects.count() == 12
+    for url in ArticleURL.objects.values_list("url", flat=True):
+        assert store_article(incoming(url, headline="Anything", content="Anything.")).article_id == first.article_id
+    kinds = {kind for _, kind in urls_of(first.article_id)}
+    assert kinds == {Kind.PAGE, Kind.FEED, Kind.REDIRECT, Kind.CANONICAL, Kind.AMP}
+
+
+@pytest.mark.django_db
+def test_a_newspaper_is_found_by_name_then_by_host() -> None:
+    named = newspaper_for("Harbour Post", FERRY)
+    results = store_articles(
+        [
+            incoming(f"{FERRY}/1", newspaper=""),
+            incoming("https://elsewhere.example/1", newspaper="Harbour Post"),
+            incoming("https://elsewhere.example/2", newspaper=""),
+            incoming("https://elsewhere.example/3", newspaper=""),
+        ]
+    )
+
+    papers = [Article.objects.get(pk=each.article_id).newspaper for each in results]
+    assert papers[:2] == [named, named]
+    assert [(each.name, each.host) for each in papers[2:]] == [("elsewhere.example", "elsewhere.example")] * 2
+    assert Newspaper.objects.count() == 2
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("named_first", [True, False])
+def test_a_newspaper_named_in_a_batch_is_found_by_its_host_in_all_of_it(named_first: bool) -> None:
+    named, nameless = incoming(f"{FERRY}/1"), incoming(f"{FERRY}/2", newspaper="")
+    store_articles([named, nameless] if named_first else [nameless, named])
+    assert {each.newspaper.name for each in Article.objects.all()} == {"Harbour Post"}
+    assert Newspaper.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        (FERRY, "harbourpost.example"),
+        ("https://m.harbourpost.example/ferry", "m.harbourpost.example"),
+        ("https://news.google.com/", "news.google.com"),
+        ("https://www.google.com/url?rct=j&url=https://tide.example.org/a/b.html&ct=ga", "tide.example.org"),
+        ("https://www.google.com/url?q=nothing", "google.com"),
+        ("https://www.google.com/amp/s/m.tide.example.org/a", "m.tide.example.org"),
+        (f"https://www.google.com/url?url=https://{'a.' * 120}example/", "google.com"),
+        ("https://archive.ph/2026/https://skerrytimes.example/ferry", "skerrytimes.example"),
+        ("http://127.0.0.1:8000/ferry", "127.0.0.1"),
+    ],
+)
+def test_the_newspaper_of_a_redirect_is_that_of_its_target(url: str, host: str) -> None:
+    assert newspaper_host(url) == host
+
+
+@pytest.mark.django_db
+def test_a_batch_costs_the_same_number_of_queries_whatever_its_size(django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
+    store_articles([incoming(), incoming("https://elsewhere.example/1", newspaper="")])
+    batch = [incoming(f"{FERRY}/{number}", newspaper="Harbour Post" if number % 2 else "") for number in range(100)]
+    # Two for the newspapers; the transaction, its lock, the known URLs, the articles, the kept parameters and the URLs.
+    with django_assert_num_queries(9):
+        store_articles(batch)
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+def test_concurrent_writers_of_the_same_urls_end_with_one_article_each() -> None:
+    batches = [
+        [incoming(f"{FERRY}/{number}", content=f"Text {number} by writer {writer}.") for number in range(20)]
+        for writer in range(4)
+    ]
+    barrier = threading.Barrier(len(batches))
+    results: list[list[Stored]] = []
+
+    def write(batch: list[IncomingArticle]) -> None:
+        try:
+            barrier.wait(timeout=60)
+            results.append(store_articles(batch))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=write, args=[batch]) for batch in batches]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+
+    assert len(results) == 4
+    assert Article.objects.count() == ArticleURL.objects.count() == 20
+    assert Newspaper.objects.count() == 1
+    outcomes = [[result[position].outcome for result in results] for position in range(20)]
+    assert all(sorted(each) == ["created", "known", "known", "known"] for each in outcomes)
+    assert all(len({result[position].article_id for result in results}) == 1 for position in range(20))

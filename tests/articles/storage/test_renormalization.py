@@ -1,0 +1,237 @@
+"""Stored articles are brought up to date by `renormalize` and `reextract`, and only what changed is written."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import io
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from articles.extraction.extract import EXTRACTOR_VERSION
+from articles.models import Article, ArticlePage, ArticleURL, Newspaper
+from articles.normalization import NORMALIZER_VERSION
+from articles.storage import reextraction, renormalization
+from articles.storage.incoming import Details, IncomingArticle, PageCopy
+from articles.storage.ingest import store_article
+from tests.conftest import StoreArticle
+
+pytestmark = pytest.mark.django_db
+TEXT = "The ferry to Little Skerry sails again after forty days, with a new engine and the old captain on the bridge."
+PAGE = (
+    "<html><head><title>Ferry sails</title><meta property='article:published_time' content='2026-03-02'></head>"
+    f"<body><article><h1>Ferry sails</h1><p>{TEXT}</p></article></body></html>"
+)
+
+
+def run(command: str, *arguments: str, **options: Any) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    call_command(command, *arguments, stdout=out, stderr=err, **options)
+    return out.getvalue(), err.getvalue()
+
+
+def make_outdated(*articles: Article, **fields: object) -> None:
+    Article.objects.filter(pk__in=[article.pk for article in articles]).update(normalizer_version=0, **fields)
+
+
+def store_page(
+    page: str = PAGE,
+    *,
+    number: int = 1,
+    content: str = "An older extraction.",
+    published: datetime.date | None = None,
+) -> Article:
+    url, body = f"https://paper.example/{number}", page.encode()
+    stored = store_article(
+        IncomingArticle(
+            date=datetime.date(2026, 3, 1),
+            headline="Ferry",
+            url=url,
+            content=content,
+            newspaper="Harbour Post",
+            details=Details(date_source=Article.DateSource.LINK),
+            page=PageCopy(url, "text/html; charset=utf-8", body, 0, published),
+        )
+    )
+    return Article.objects.get(pk=stored.article_id)
+
+
+def test_a_page_is_kept_as_it_was_fetched() -> None:
+    page = store_page().page
+
+    assert gzip.decompress(page.body) == PAGE.encode()
+    assert (page.url, page.content_type) == ("https://paper.example/1", "text/html; charset=utf-8")
+
+
+def test_renormalize_writes_what_changed_and_nothing_else(store: StoreArticle) -> None:
+    right, wrong = store(), store()
+    make_outdated(right)
+    make_outdated(wrong, normalized_title="an older form")
+    ArticleURL.objects.filter(article=wrong).update(normalized_url="an older form")
+
+    out, err = run("renormalize")
+
+    assert (out, err) == ("Articles: 2 looked at, 1 changed.\n", "")
+    unchanged, changed = Article.objects.order_by("pk")
+    assert unchanged.revision == right.revision
+    assert changed.revision > wrong.revision
+    assert changed.normalized_title == wrong.normalized_title
+    assert changed.urls.get().normalized_url == wrong.urls.get().normalized_url.replace("an older form", "")
+    assert {unchanged.normalizer_version, changed.normalizer_version} == {NORMALIZER_VERSION}
+    assert run("renormalize")[0] == "Articles: 0 looked at, 0 changed.\n"
+
+
+def test_renormalize_goes_by_the_habits_of_the_newspaper(store: StoreArticle) -> None:
+    article = store(headline="Ferry sails to Little Skerry once again | Skerry Online")
+    newspaper = Newspaper.objects.get()
+    newspaper.title_affixes = ["Skerry Online"]
+    newspaper.save()
+
+    assert renormalization.mark_outdated(newspaper) == 1
+    run("renormalize", "Harbour Post")
+
+    article.refresh_from_db()
+    assert article.normalized_title == "ferry sails to little skerry once again"
+
+
+def test_an_interrupted_renewal_goes_on(store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_outdated(*[store() for _ in range(5)], normalized_title="an older form")
+    whole = renormalization.renormalize
+
+    def interrupted(*args: Any, **kwargs: Any) -> Iterator[renormalization.Renewed]:
+        yield next(whole(*args, **kwargs))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(renormalization, "renormalize", interrupted)
+        with pytest.raises(SystemExit) as exit_:
+            run("renormalize", "--batch-size", "2")
+
+    assert exit_.value.code == 130
+    assert run("renormalize", "--dry-run")[0] == "Outdated articles: 3.\n"
+    assert run("renormalize", "--batch-size", "2")[0] == "Articles: 3 looked at, 3 changed.\n"
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_reextract_takes_text_and_details_from_the_kept_page(workers: str) -> None:
+    article = store_page()
+
+    assert run("reextract", "--workers", workers) == ("Articles: 1 looked at, 1 changed.\n", "")
+
+    renewed = Article.objects.get()
+    assert (renewed.headline, renewed.content) == ("Ferry sails", TEXT)
+    assert (renewed.date, renewed.date_source) == (datetime.date(2026, 3, 2), Article.DateSource.META)
+    assert renewed.normalized_text.startswith("the ferry to little skerry")
+    assert renewed.text_digest != article.text_digest
+    assert renewed.revision > article.revision
+    assert renewed.extractor_version == EXTRACTOR_VERSION
+    assert run("reextract")[0] == "Articles: 0 looked at, 0 changed.\n"
+
+
+def test_reextract_keeps_the_day_of_the_feed_where_the_page_has_none() -> None:
+    store_page(PAGE.replace("article:published_time", "no:time"))
+
+    run("reextract")
+
+    article = Article.objects.get()
+    assert (article.content, article.date) == (TEXT, datetime.date(2026, 3, 1))
+    assert article.date_source == Article.DateSource.LINK
+
+
+@pytest.mark.parametrize(
+    ("page", "feed", "day", "source", "doubt"),
+    [
+        ("2026-03-02", "2026-03-09", "2026-03-02", "meta", "the page says 2026-03-02, the feed 2026-03-09"),
+        ("2026-03-30", "2026-03-09", "2026-03-09", "link", "a meta element says 2026-03-30, which cannot be"),
+        ("none", "2026-03-09", "2026-03-09", "link", ""),
+        ("2026-03-02", "", "2026-03-02", "meta", ""),
+    ],
+)
+def test_reextract_judges_the_day_as_the_crawl_did(page: str, feed: str, day: str, source: str, doubt: str) -> None:
+    """Also where a day that lay in the future at the time of the fetch is past by now."""
+    published = datetime.date.fromisoformat(feed) if feed else None
+    store_page(PAGE.replace("2026-03-02", page), published=published)
+    ArticlePage.objects.update(fetched_at=datetime.datetime(2026, 3, 10, 12, tzinfo=datetime.UTC))
+
+    run("reextract", "--workers", "1")
+
+    article = Article.objects.get()
+    assert (article.date.isoformat(), article.date_source, article.date_doubt) == (day, source, doubt)
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Have something done by another process while pages are extracted."""
+    inner = reextraction.extractor
+
+    @contextmanager
+    def extractor(workers: int) -> Iterator[Any]:
+        with inner(workers) as extract:
+            yield lambda pages: (act(), extract(pages))[1]
+
+    monkeypatch.setattr(reextraction, "extractor", extractor)
+
+
+def test_reextract_passes_over_what_another_process_has_extracted(monkeypatch: pytest.MonkeyPatch) -> None:
+    article = store_page()
+    theirs = {"content": "By another process.", "extractor_version": EXTRACTOR_VERSION}
+    meanwhile(monkeypatch, lambda: Article.objects.update(**theirs))
+
+    assert run("reextract", "--workers", "1")[0] == "Articles: 0 looked at, 0 changed.\n"
+    article.refresh_from_db()
+    assert article.content == "By another process."
+
+
+def test_reextract_goes_by_what_was_learnt_while_it_extracted(monkeypatch: pytest.MonkeyPatch) -> None:
+    store_page(PAGE.replace("Ferry sails", "Ferry sails | Skerry"))
+    meanwhile(monkeypatch, lambda: Newspaper.objects.update(learnt_affixes=["Skerry"]))
+
+    run("reextract", "--workers", "1")
+
+    assert Article.objects.values_list("headline", "normalized_title").get() == ("Ferry sails | Skerry", "ferry sails")
+
+
+def test_an_article_stays_where_its_page_gives_none() -> None:
+    store_page("<html><body><p>Gone.</p></body></html>", number=1)
+    damaged = store_page(number=2)
+    ArticlePage.objects.filter(article=damaged).update(body=b"no gzip")
+
+    out, err = run("reextract")
+
+    assert out == "Articles: 2 looked at, 0 changed, 2 stayed as they were.\n"
+    assert err == (f"article {damaged.pk - 1}: no article text\narticle {damaged.pk}: Not a gzipped file (b'no')\n")
+    assert set(Article.objects.values_list("content", flat=True)) == {"An older extraction."}
+    assert run("reextract")[0] == "Articles: 0 looked at, 0 changed.\n"
+
+
+def test_imported_articles_have_no_page_to_extract(store: StoreArticle) -> None:
+    store()
+
+    assert run("reextract", "--dry-run")[0] == "Outdated articles: 0.\n"
+
+
+def die(_page: object) -> None:
+    os._exit(9)
+
+
+def test_a_killed_worker_is_told_of_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    store_page()
+
+    with monkeypatch.context() as patched:
+        patched.setattr("articles.extraction.workers.extract_kept", die)
+        with pytest.raises(CommandError, match="a worker process was killed, perhaps for want of memory"):
+            run("reextract", "--workers", "2")
+
+    assert run("reextract", "--workers", "1")[0] == "Articles: 1 looked at, 1 changed.\n"
+
+
+@pytest.mark.parametrize("command", ["renormalize", "reextract"])
+def test_refuses_what_cannot_be_meant(command: str) -> None:
+    with pytest.raises(CommandError, match="No newspaper is named 'Moon'"):
+        run(command, "Moon")
+    with pytest.raises(CommandError, match="'0' is not a number from 1 to 5,000"):
+        run(command, "--batch-size", "0")

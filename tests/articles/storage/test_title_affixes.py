@@ -1,0 +1,146 @@
+"""Newspapers' affixes are learnt from their articles, by every command that brings articles or renews them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+
+from articles.models import Article, Newspaper
+from articles.storage.renormalization import outdated_forms
+from articles.storage.title_affixes import habits_line, learn_habits, update_habits
+from tests.articles.rows import json_lines, row
+from tests.conftest import StoreArticle
+
+pytestmark = pytest.mark.django_db
+SUBJECTS = ("Ferry", "Council", "Lighthouse", "Library", "Orchestra", "Brewery", "Bakery", "Tramway", "Mayor", "School")
+VERBS = ("opens bridge", "sells garden", "paints hall")
+TITLES = [f"{subject} {verb}" for verb in VERBS for subject in SUBJECTS]
+
+
+def told(command: str, *arguments: str) -> str:
+    out = io.StringIO()
+    call_command(command, *arguments, stdout=out)
+    return out.getvalue()
+
+
+def store_titles(store: StoreArticle, form: str = "{} | Skerry Online", newspaper: str = "Harbour Post") -> None:
+    for title in TITLES:
+        store(headline=form.format(title), newspaper=newspaper)
+
+
+def normalized_titles() -> list[str]:
+    return list(Article.objects.order_by("pk").values_list("normalized_title", flat=True))
+
+
+def test_what_is_learnt_is_kept_and_the_forms_are_renewed(store: StoreArticle) -> None:
+    store_titles(store)
+    revisions = set(Article.objects.values_list("revision", flat=True))
+
+    [newspaper] = update_habits(Newspaper.objects.all())
+
+    assert newspaper.learnt_affixes == ["Skerry Online"]
+    assert habits_line(newspaper) == "Harbour Post: left out of its headlines is “Skerry Online”."
+    assert Newspaper.objects.get().affixes == ["Harbour Post", "Skerry Online"]
+    assert normalized_titles() == [title.lower() for title in TITLES]
+    assert not revisions & set(Article.objects.values_list("revision", flat=True))
+    assert not outdated_forms().exists()
+
+
+def test_learning_again_changes_nothing(store: StoreArticle) -> None:
+    store_titles(store)
+    update_habits(Newspaper.objects.all())
+    before = list(Article.objects.order_by("pk").values())
+
+    assert update_habits(Newspaper.objects.all()) == []
+    assert list(Article.objects.order_by("pk").values()) == before
+    assert store(headline="Mayor leaves | Skerry Online").normalized_title == "mayor leaves"
+
+
+def test_an_article_counts_as_changed_although_its_form_is_the_same(store: StoreArticle) -> None:
+    store_titles(store)
+    article = store(headline="Council opens the lighthouse to all visitors | Skerry Online")
+    update_habits(Newspaper.objects.all())
+
+    renewed = Article.objects.get(pk=article.pk)
+    assert renewed.normalized_title == article.normalized_title == "council opens the lighthouse to all visitors"
+    assert renewed.revision > article.revision
+
+
+def test_each_newspaper_learns_from_its_own_headlines(store: StoreArticle) -> None:
+    store_titles(store)
+    store_titles(store, "{}", newspaper="Inland Courier")
+    courier = Newspaper.objects.get(name="Inland Courier")
+
+    assert learn_habits([courier]) == []
+    assert [newspaper.name for newspaper in learn_habits()] == ["Harbour Post"]
+    assert outdated_forms().count() == len(TITLES)
+    assert outdated_forms([courier]).count() == 0
+
+
+def test_a_refused_affix_is_given_up(store: StoreArticle) -> None:
+    store_titles(store)
+    update_habits(Newspaper.objects.all())
+    Newspaper.objects.update(refused_affixes=["skerry online"])
+
+    [newspaper] = update_habits(Newspaper.objects.all())
+
+    assert habits_line(newspaper) == "Harbour Post: left out of its headlines is nothing but what is configured."
+    assert normalized_titles() == [f"{title.lower()} skerry online" for title in TITLES]
+
+
+def test_an_import_learns_from_what_it_brought(tmp_path: Path) -> None:
+    rows = [row(number, headline=f"{title} - Skerry Online") for number, title in enumerate(TITLES)]
+    file = tmp_path / "articles.jsonl"
+    file.write_bytes(json_lines(*rows))
+
+    assert "Harbour Post: left out of its headlines is “Skerry Online”.\n" in told("import_articles", str(file))
+    assert normalized_titles() == [title.lower() for title in TITLES]
+    Newspaper.objects.update(learnt_affixes=[])
+    assert "Skerry Online" not in told("import_articles", str(file))
+
+
+def test_renormalize_learns_first_but_not_to_try_it_out(store: StoreArticle) -> None:
+    store_titles(store)
+
+    assert told("renormalize", "--dry-run") == "Outdated articles: 0.\n"
+    assert told("renormalize") == (
+        "Harbour Post: left out of its headlines is “Skerry Online”.\nArticles: 30 looked at, 30 changed.\n"
+    )
+    assert told("renormalize") == "Articles: 0 looked at, 0 changed.\n"
+
+
+def test_texts_in_place_of_headlines_teach_nothing(store: StoreArticle) -> None:
+    for title in TITLES:
+        store(headline=f"{title} {'and so on ' * 25} | Skerry Online")
+
+    assert learn_habits() == []
+
+
+def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, client: Client) -> None:
+    store_titles(store)
+    [newspaper] = update_habits(Newspaper.objects.all())
+    client.force_login(User.objects.create_superuser("root"))
+    address = f"/admin/articles/newspaper/{newspaper.pk}/change/"
+    assert '<div class="readonly">Skerry Online</div>' in client.get(address).content.decode()
+    unchanged = {
+        "name": "Harbour Post",
+        "host": "",
+        "title_affixes": "",
+        "refused_affixes": "",
+        "feed_urls": "",
+    }
+
+    assert client.post(address, unchanged).status_code == 302
+    assert (Newspaper.objects.get().learnt_affixes, outdated_forms().count()) == (["Skerry Online"], 0)
+
+    answer = client.post(address, unchanged | {"refused_affixes": "Skerry Online"}, follow=True)
+
+    assert "30 articles carry forms of older rules: run manage.py renormalize." in answer.content.decode()
+    assert Newspaper.objects.get().learnt_affixes == []
+    assert told("renormalize") == "Articles: 30 looked at, 30 changed.\n"
+    assert normalized_titles() == [f"{title.lower()} skerry online" for title in TITLES]

@@ -1,0 +1,249 @@
+"""Parameters that tell a newspaper's stories apart are noticed and kept, against the real database."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+
+import pytest
+
+from articles.models import ArticleURL, LearntParameter, Newspaper
+from articles.storage import url_parameters
+from articles.storage.incoming import Details, IncomingArticle, SeenURL
+from articles.storage.ingest import attach_urls, store_article, store_articles
+from articles.storage.renormalization import mark_outdated, renormalize
+
+PAGE = "https://harbourpost.example/town/little-skerry-council"
+FERRY = """The ferry to Little Skerry sails again from Monday, the harbour master said after the last tide of the
+week. Her new engine was hauled over the slipway by eleven men and a tractor, and it ran for six hours
+without a cough. Mrs Oddny Vane, who has sold tickets on the quay since she was nineteen, wept when the
+horn sounded. The crossing takes forty minutes and costs four crowns, one less than before the winter,
+because the council pays for the diesel until September."""
+SCHOOL = """Pupils of the Brackwater school found a clay oven under the sports field while they dug holes for
+goalposts. The museum believes that bread was baked there for a garrison of which nobody had heard.
+Teacher Ivo Lund has moved his history lessons outdoors and lets every class wash shards on Thursdays.
+Football goes on beside the trench, with a rope between, and the team has not lost a match since, which
+some put down to the garrison and others to the new goalkeeper."""
+HARVEST = """Rain has spoilt a third of the barley on the northern farms, growers told the chamber yesterday. Dryers
+run day and night in Oxmoor, where the queue of trailers reached the chapel. Prices at the mill rose
+twice within a week. Farmer Tove Aske plans to sow beans next spring instead, as her grandmother did, and
+has ordered seed from a neighbour. The chamber asks the ministry to postpone the tax on grain stores, and
+expects an answer before the first frost."""
+NOTICE = "Please turn on scripts in your browser to go on reading this page of our paper, or write to the desk. " * 6
+TEXTS = list(enumerate([FERRY, SCHOOL, HARVEST]))
+HEADLINES = {FERRY: "Ferry sails again", SCHOOL: "Pupils dig up an oven", HARVEST: "Rain spoils the barley"}
+
+
+def story(query: str, content: str, **changes: object) -> IncomingArticle:
+    values: dict[str, object] = {
+        "date": datetime.date(2026, 3, 2),
+        "headline": HEADLINES.get(content, content[:20]),
+        "url": f"{PAGE}?{query}",
+        "content": content,
+        "newspaper": "Harbour Post",
+    }
+    return IncomingArticle(**(values | changes))  # type: ignore[arg-type]
+
+
+def kept() -> list[str]:
+    return Newspaper.objects.get(name="Harbour Post").kept_url_parameters
+
+
+def forms() -> list[str]:
+    return list(ArticleURL.objects.order_by("id").values_list("normalized_url", flat=True))
+
+
+def _variant(text: str, mark: object) -> str:
+    """Return a text of as many words, none of which is in another variant."""
+    return " ".join(f"{word}{mark}" for word in text.split())
+
+
+FORM = "http://harbourpost.example/town/little-skerry-council"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("in_one_batch", [True, False])
+def test_a_parameter_that_tells_two_stories_apart_is_kept_from_then_on(
+    in_one_batch: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="articles.storage.url_parameters")
+    batch = [story("sid=101&utm_source=feed", FERRY), story("utm_source=mail&sid=102", SCHOOL)]
+    store_articles(batch) if in_one_batch else [store_article(each) for each in batch]
+
+    assert kept() == ["sid"]
+    assert forms() == [f"{FORM}?sid=101", f"{FORM}?sid=102"]
+    learnt = LearntParameter.objects.get()
+    assert (learnt.name, str(learnt)) == ("sid", "sid")
+    assert {learnt.first_url, learnt.second_url} == {each.url for each in batch}
+    assert "Harbour Post: the parameter sid tells stories apart and is kept; see https://" in caplog.text
+
+    store_article(story("sid=103", HARVEST))
+    store_article(story("SID=101&ref=top", FERRY))
+    assert forms()[2:] == [f"{FORM}?sid=103", f"{FORM}?sid=101"]
+    assert LearntParameter.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_stored_urls_with_the_parameter_get_new_forms_and_others_keep_theirs() -> None:
+    batch = [
+        story("", HARVEST, url="https://harbourpost.example/farms/barley-rots-in-oxmoor?sid=7"),
+        story("", HARVEST, url="https://harbourpost.example/farms/barley-rots-in-oxmoor?ref=7"),
+        story("", HARVEST, url="https://skerrytimes.example/barley-rots-in-oxmoor?sid=7", newspaper="Skerry Times"),
+    ]
+    store_articles(batch)
+    store_articles([story("sid=101", FERRY), story("sid=102", SCHOOL)])
+
+    assert forms()[:3] == [
+        "http://harbourpost.example/farms/barley-rots-in-oxmoor?sid=7",
+        "http://harbourpost.example/farms/barley-rots-in-oxmoor",
+        "http://skerrytimes.example/barley-rots-in-oxmoor",
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(story("sid=1", FERRY), story("sid=2", SCHOOL, headline="Ferry sails again"), id="one title"),
+        pytest.param(story("sid=1", FERRY), story("sid=2", SCHOOL, headline="Ferry sails"), id="nearly one title"),
+        pytest.param(story("sid=1", FERRY, headline=""), story("sid=2", SCHOOL), id="no title"),
+        pytest.param(story("sid=1", FERRY), story("sid=2", FERRY, headline="She floats"), id="one text"),
+        pytest.param(
+            story("sid=1", FERRY), story("sid=2", f"{FERRY[200:]} {SCHOOL[:300]}", headline="New"), id="two versions"
+        ),
+        pytest.param(story("sid=1", FERRY), story("sid=2", SCHOOL, headline="LIVE: Oven dug up"), id="live"),
+        pytest.param(story("sid=1", FERRY), story("sid=2", SCHOOL, headline="404 Not Found"), id="failure"),
+        pytest.param(story("sid=1", FERRY), story("sid=2", SCHOOL[:100]), id="beginning"),
+        pytest.param(story("sid=1", FERRY), story("sid=2", SCHOOL, details=Details(paywalled=True)), id="paywall"),
+        pytest.param(story("sid=1", FERRY), story("sid=2", SCHOOL, newspaper="Skerry Times"), id="two newspapers"),
+        pytest.param(story("sid=1", FERRY), story("sid=1&ref=2", SCHOOL), id="one value"),
+        pytest.param(story("sid=A1", FERRY), story("sid=a1&ref=2", SCHOOL), id="one value in another case"),
+        pytest.param(story("sid=1", FERRY), story("ref=2", SCHOOL), id="nothing in both"),
+        pytest.param(story("utm_id=1", FERRY), story("utm_id=2", SCHOOL), id="a tracker"),
+        pytest.param(story(f"_{'x' * 40}=1", FERRY), story(f"_{'x' * 40}=2", SCHOOL), id="a long name"),
+        pytest.param(story("_%C3=1", FERRY), story("_%C3=2", SCHOOL), id="a name of other characters"),
+    ],
+)
+def test_nothing_is_learnt_from_what_may_be_one_story_or_none(first: IncomingArticle, second: IncomingArticle) -> None:
+    assert [each.outcome for each in store_articles([first, second])] == ["created", "created"]
+    assert kept() == []
+    assert not LearntParameter.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_notice_that_stands_in_place_of_several_articles_is_no_story() -> None:
+    store_articles([story("", NOTICE, url="https://harbourpost.example/1"), story("sid=1", FERRY)])
+    store_article(story("sid=2", NOTICE))
+    assert kept() == []
+
+
+@pytest.mark.django_db
+def test_a_tracker_is_kept_only_where_it_tells_three_stories_apart() -> None:
+    store_articles([story("utm_id=1", FERRY), story("utm_id=2", SCHOOL)])
+    assert kept() == []
+    store_article(story("utm_id=1&ref=4", HARVEST))
+    assert kept() == []
+    store_article(story("utm_id=3&ref=4", _variant(HARVEST, "x")))
+    assert kept() == ["utm_id"]
+
+
+@pytest.mark.django_db
+def test_a_parameter_that_differs_as_often_between_copies_of_a_story_is_not_kept() -> None:
+    store_articles([story("sid=x1", FERRY), story("sid=x2", FERRY)])
+    store_article(story("sid=x1&ref=1", SCHOOL))
+    assert kept() == []
+    store_article(story("sid=x3", HARVEST))
+    assert kept() == ["sid"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("queries", "names"),
+    [
+        (["utm_id=1&ref=a", "utm_id=2&ref=b", "utm_id=3&ref=c"], ["ref"]),
+        (["ref=top&sid=1", "ref=end&sid=2", "ref=mid&sid=3"], ["sid"]),
+        (["cid=1&sid=1", "cid=2&sid=2", "cid=2&sid=3"], ["sid"]),
+        (["cid=1&sid=1", "cid=2&sid=1", "cid=1&sid=2"], ["cid", "sid"]),
+    ],
+)
+def test_the_fewest_that_tell_all_stories_apart_are_kept(queries: list[str], names: list[str]) -> None:
+    store_articles([story(query, text) for query, text in zip(queries, HEADLINES, strict=True)])
+    assert kept() == names
+    assert len(set(forms())) == 3
+
+
+@pytest.mark.django_db
+def test_hundreds_of_parameters_and_articles_teach_one() -> None:
+    names = [f"_{number}" for number in range(200)]
+    batch = [
+        story("&".join(f"{name}={number}" for name in names), text, headline=f"{HEADLINES[text]} {number * 'x'}")
+        for number, text in enumerate(HEADLINES)
+    ]
+    store_articles(batch)
+    assert kept() == ["_0"]
+
+    many = [
+        story("", _variant(FERRY, number), url=f"{PAGE}-minutes?sid={number}", headline=f"Item {number} {number * 7}")
+        for number in range(40)
+    ]
+    store_articles(many)
+    assert kept() == ["_0", "sid"]
+    assert len({form for form in forms() if "minutes" in form}) == 40
+
+
+@pytest.mark.django_db
+def test_a_newspaper_learns_so_many_parameters_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(url_parameters, "MAX_LEARNT", 2)
+    for name in ("_a", "_b", "_c"):
+        url = f"https://harbourpost.example/town/little-skerry-council{name}?{name}="
+        store_articles([story("", _variant(text, name), url=f"{url}{number}") for number, text in TEXTS])
+    assert kept() == ["_a", "_b"]
+
+
+@pytest.mark.django_db
+def test_what_an_admin_took_out_is_not_learnt_again() -> None:
+    store_articles([story("sid=101", FERRY), story("sid=102", SCHOOL)])
+    Newspaper.objects.update(kept_url_parameters=[])
+    store_article(story("sid=103", HARVEST))
+    mark_outdated(Newspaper.objects.get())
+    list(renormalize())
+
+    assert kept() == []
+    assert set(forms()) == {FORM}
+
+
+@pytest.mark.django_db
+def test_renewing_learns_from_what_is_stored_already_and_changes_nothing_twice() -> None:
+    batch = [story("sid=101", FERRY), story("sid=102", SCHOOL), story("", HARVEST, url="https://harbourpost.example/h")]
+    store_articles(batch)
+    LearntParameter.objects.all().delete()
+    Newspaper.objects.update(kept_url_parameters=[])
+    ArticleURL.objects.filter(url__contains="sid").update(normalized_url="harbourpost.example/town/little-skerry")
+    mark_outdated(Newspaper.objects.get())
+
+    batches = list(renormalize(batch_size=1))
+    assert [(each.articles, each.changed) for each in batches] == [(1, 1), (1, 2), (1, 0)]
+    assert kept() == ["sid"]
+    assert forms() == [f"{FORM}?sid=101", f"{FORM}?sid=102", "http://harbourpost.example/h"]
+    mark_outdated(Newspaper.objects.get())
+    assert [(each.articles, each.changed) for each in renormalize()] == [(3, 0)]
+
+
+@pytest.mark.django_db
+def test_an_attached_url_teaches_too() -> None:
+    store_article(story("sid=101", FERRY))
+    other = "https://harbourpost.example/oven"
+    store_article(story("", SCHOOL, url=other))
+    attach_urls([SeenURL(f"{PAGE}?sid=102", ArticleURL.Kind.FEED)], known_as=other)
+    assert kept() == ["sid"]
+
+
+@pytest.mark.django_db
+def test_watching_costs_one_query_and_none_without_dropped_parameters(django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
+    store_articles([story("sid=101", FERRY)])
+    plain = [story(f"page={number}", FERRY) for number in range(50)]
+    with django_assert_num_queries(8):
+        store_articles(plain)
+    decorated = [story("", FERRY, url=f"https://harbourpost.example/{number}/story?utm_id=1") for number in range(50)]
+    with django_assert_num_queries(9):
+        store_articles(decorated)
