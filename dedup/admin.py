@@ -14,7 +14,7 @@ from articles.admin import ReadOnlyAdmin
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, FittedModel, Pair, Profile, Series
 from dedup.passes import PASSES
 from dedup.passes.base import Setting, settings_of
-from dedup.profiles import ProfileError, configs_of
+from dedup.runs.profiles import ProfileError, configs_of
 
 # The fields of a profile that are no settings of a pass.
 _PLAIN = ("name", "is_default", "versions_join", "boilerplate", "nightly_at")
@@ -105,7 +105,7 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
                 self._schedule(obj)
 
     def _schedule(self, profile: Profile) -> None:
-        from dedup.tasks import schedule_nightly  # noqa: PLC0415 - the tasks import the pipeline and its kernels
+        from dedup.runs.tasks import schedule_nightly  # noqa: PLC0415 - the tasks import the pipeline and its kernels
 
         schedule_nightly(profile)
 

@@ -15,7 +15,7 @@ from articles.boilerplate.rules import monday_of
 from articles.models import Article, Newspaper, RepeatedSentence
 from dedup.models import Cluster, Decision, Evidence, Pair, Series, Verdict
 from dedup.passes import PASSES
-from dedup.series_rules import both_of
+from dedup.review.series_rules import both_of
 
 # From this probability of being duplicates on, an editor is asked about a pair whatever its verdict is.
 LEAST_PROBABILITY = 0.1

@@ -9,8 +9,8 @@ from django import forms
 from articles.models import Newspaper
 from dedup.filters import DayInput
 from dedup.models import Decision, Profile
-from dedup.profiles import ProfileError, configs_of, enabled
-from dedup.review import MAX_NOTE_CHARACTERS
+from dedup.review.decisions import MAX_NOTE_CHARACTERS
+from dedup.runs.profiles import ProfileError, configs_of, enabled
 
 MAX_NUMBER = 2**63 - 1
 PAIR_KINDS = (Decision.Kind.CONFIRM, Decision.Kind.REJECT, Decision.Kind.UNSURE)

@@ -25,7 +25,7 @@ class Boilerplate(models.TextChoices):
 
 
 class Profile(models.Model):
-    """A named set of windows, thresholds and passes. Read through dedup/profiles.py, which validates it."""
+    """A named set of windows, thresholds and passes. Read through dedup/runs/profiles.py, which validates it."""
 
     name = models.CharField(max_length=100, unique=True)
     is_default = models.BooleanField(default=False, help_text="Used when a run names no profile.")
@@ -287,7 +287,7 @@ class FittedModel(models.Model):
 
 
 class Cluster(models.Model):
-    """Articles that are one article to a reader. Rebuilt by dedup/clusters.py; keeps its id while it can."""
+    """Articles that are one article to a reader. Rebuilt by dedup/clustering/rebuild.py; keeps its id while it can."""
 
     class State(models.TextChoices):
         PROPOSED = "proposed", "proposed"
@@ -327,7 +327,7 @@ class Membership(models.Model):
 
 
 class Decision(models.Model):
-    """One act of an editor. Appended by dedup/review.py; the database refuses to change or delete it."""
+    """One act of an editor. Appended by dedup/review/decisions.py; the database refuses to change or delete it."""
 
     class Kind(models.TextChoices):
         CONFIRM = "confirm", "confirmed the pair"

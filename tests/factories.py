@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from articles.models import Article, Newspaper
-from dedup.clusters import rebuild_clusters
+from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, DetectionRun, Evidence, HeadlineForm, Pair, Profile, Series
 
 PASSWORD = "a-long-passphrase"  # noqa: S105 - of users that live as long as a test

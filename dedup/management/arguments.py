@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from articles.models import Newspaper
-from dedup.scope import ScopeError
+from dedup.runs.scope import ScopeError
 
 
 def newspaper_ids(names: Sequence[str] | None) -> tuple[int, ...] | None:

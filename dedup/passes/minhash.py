@@ -1,6 +1,6 @@
 """The minhash pass: much the same text at any distance in time.
 
-MinHash and locality-sensitive hashing name the candidates (dedup/lsh.py), and each is then verified by the exact
+MinHash and locality-sensitive hashing name the candidates (kernels/minhash.py), and each is then verified by the exact
 Jaccard similarity of the two sets of shingles: a pair that is reported is right, and a
 pair at the threshold is missed with a probability that the settings bound.
 """
@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from articles.boilerplate.rules import Mode
-from dedup import lsh
+from dedup.kernels import minhash
+from dedup.kernels.tokens import IntArray, character_shingle_sets, character_shingles, jaccard_of
 from dedup.passes.base import ConfigError, Connection, NearConfig, PassConfig, Reach, setting
 from dedup.passes.grouping import with_compared
 from dedup.passes.reading import Fresh, all_fresh, first_row, read_pages
-from dedup.shingles import IntArray, character_shingle_sets, character_shingles, jaccard_of
 from dedup.types import Candidate, Tally, Window
 
 # Texts whose shingles stay in the processor's cache.
@@ -101,7 +101,7 @@ class _Corpus(NamedTuple):
     ids: IntArray
     days: IntArray
     fresh: Fresh | None
-    signatures: lsh.Signatures
+    signatures: minhash.Signatures
     occupied: npt.NDArray[np.bool_]  # which articles have shingles
 
 
@@ -147,10 +147,10 @@ def _read_corpus(window: Window, config: MinhashConfig, connection: Connection, 
     )
 
 
-def _signatures(texts: Sequence[str], config: MinhashConfig) -> lsh.Signatures:
+def _signatures(texts: Sequence[str], config: MinhashConfig) -> minhash.Signatures:
     starts = range(0, len(texts), _SIGNED_AT_ONCE)
     parts = (character_shingles(texts[start : start + _SIGNED_AT_ONCE], config.shingle) for start in starts)
-    return np.concatenate([lsh.signatures(part, config.slots) for part in parts])
+    return np.concatenate([minhash.signatures(part, config.slots) for part in parts])
 
 
 def _candidates(corpus: _Corpus, window: Window, config: MinhashConfig) -> Iterator[tuple[IntArray, IntArray]]:
@@ -158,9 +158,9 @@ def _candidates(corpus: _Corpus, window: Window, config: MinhashConfig) -> Itera
     starts = np.maximum(np.arange(1, len(corpus.days) + 1), first_row(corpus.days, window))
     stops = np.searchsorted(corpus.days, corpus.days + config.day_window, side="right")
     stops[~corpus.occupied] = 0
-    bands = lsh.bands_of(config.slots, lsh.rows_per_band(config.slots, config.threshold, config.recall))
-    least = lsh.least_agreement(config.slots, config.threshold)
-    for left, right in lsh.candidate_pairs(corpus.signatures, bands, starts, stops, least):
+    bands = minhash.bands_of(config.slots, minhash.rows_per_band(config.slots, config.threshold, config.recall))
+    least = minhash.least_agreement(config.slots, config.threshold)
+    for left, right in minhash.candidate_pairs(corpus.signatures, bands, starts, stops, least):
         wanted = slice(None) if corpus.fresh is None else corpus.fresh[left] | corpus.fresh[right]
         yield left[wanted], right[wanted]
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from articles.boilerplate.rules import without_boilerplate
+from dedup.kernels.tokens import IntArray
 from dedup.passes.base import Connection
 from dedup.passes.grouping import scope_parameters, with_compared
-from dedup.shingles import IntArray
 from dedup.types import Tally, Window
 
 Fresh = npt.NDArray[np.bool_]

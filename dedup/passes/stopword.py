@@ -1,7 +1,7 @@
 """The stopword pass: the same article in other surroundings, by shingles that begin with a stop word.
 
 SpotSigs compares documents of similar length only, because |A| / |B| >= t follows from a Jaccard similarity of
-at least t. The exact join (dedup/sketches.py) bounds pairs by their sizes and more, so buckets of lengths would
+at least t. The exact join (kernels/parity_join.py) bounds pairs by their sizes and more, so buckets of lengths would
 add nothing.
 """
 
@@ -13,11 +13,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dedup import sketches
+from dedup.kernels import parity_join
+from dedup.kernels.stopwords import stop_word_shingle_sets
+from dedup.kernels.tokens import IntArray, Ragged, distinct
 from dedup.passes.base import Connection, NearConfig, PassConfig, Reach, setting
 from dedup.passes.reading import Fresh, Page, all_fresh, first_row, read_pages
-from dedup.shingles import IntArray, Ragged, distinct
-from dedup.stopwords import stop_word_shingle_sets
 from dedup.types import Candidate, Tally, Window
 
 
@@ -88,7 +88,7 @@ class StopwordPass:
         if len(ids) < 2:
             return
         dense, universe = _dense(sets)
-        found = sketches.similar_pairs(
+        found = parity_join.similar_pairs(
             dense,
             days,
             first_row=first_row(days, window),

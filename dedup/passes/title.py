@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import ClassVar, NamedTuple
 
-from dedup.contents import READ_CHARACTERS, has_contents
+from dedup.kernels.contents import READ_CHARACTERS, has_contents
 from dedup.passes.base import Connection, PassConfig, Reach, setting
 from dedup.passes.grouping import near_candidates, scope_parameters
 from dedup.types import Candidate, Tally, Window

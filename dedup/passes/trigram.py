@@ -1,7 +1,7 @@
 """The trigram pass: pg_trgm's similarity() of the beginnings of two articles a few days apart, exactly.
 
 Asked of every pair, similarity() extracts the trigrams of both texts anew each time. Here the trigrams of a
-block of days are made once, as pg_trgm makes them; parity sketches (dedup/sketches.py) rule out the pairs that
+block of days are made once, as pg_trgm makes them; parity sketches (kernels/parity_join.py) rule out the pairs that
 cannot reach the threshold; and the few that are left get the quotient of integers that similarity() is.
 
 PostgreSQL is the arbiter: in every block it scores some of the pairs itself, and where one score is not the same
@@ -17,11 +17,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dedup import sketches
+from dedup.kernels import parity_join
+from dedup.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
 from dedup.passes.base import Connection, NearConfig, PassConfig, Reach, setting
 from dedup.passes.grouping import with_compared
 from dedup.passes.reading import Page, all_fresh, first_row, read_pages
-from dedup.shingles import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
 from dedup.types import Candidate, Tally, Window
 
 # Pairs in one question to PostgreSQL: about half a second of its work.
@@ -121,9 +121,11 @@ def _read_texts(window: Window, config: TrigramConfig, connection: Connection, t
     )
 
 
-def _survivors(articles: Page, window: Window, config: TrigramConfig, connection: Connection) -> sketches.SimilarPairs:
+def _survivors(
+    articles: Page, window: Window, config: TrigramConfig, connection: Connection
+) -> parity_join.SimilarPairs:
     """Return the positions of the pairs whose sets of trigrams reach the threshold."""
-    return sketches.similar_pairs(
+    return parity_join.similar_pairs(
         trigram_sets(articles.texts, _alphabet(articles.texts, connection)),
         articles.days,
         first_row=first_row(articles.days, window),

@@ -14,9 +14,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
-from dedup.differences import Segment
+from dedup.comparison.differences import Segment
 from dedup.models import Evidence, Series, Verdict
-from dedup.reports import label
+from dedup.runs.facts import label
 
 register = template.Library()
 

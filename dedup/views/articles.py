@@ -8,8 +8,8 @@ from django.shortcuts import get_object_or_404, render
 
 from articles.models import Article
 from dedup.filters import ArticleFilter
-from dedup.headlines import series_of_article
 from dedup.models import Cluster, Pair
+from dedup.runs.headlines import series_of_article
 from dedup.views.boilerplate import explained
 from dedup.views.paging import page_of
 

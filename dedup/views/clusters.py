@@ -15,11 +15,11 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from articles.models import Article
-from dedup import review
+from dedup.clustering.constraints import standing_links
 from dedup.filters import WEAK_TIE, ClusterFilter
 from dedup.forms import ClusterConfirmForm, MemberForm
-from dedup.links import standing_links
 from dedup.models import Cluster, Decision, Pair, Verdict
+from dedup.review import decisions
 from dedup.views.paging import page_of, rows_after, rows_before
 from dedup.views.requests import (
     EditorRequest,
@@ -76,7 +76,7 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
         "contradictions_left_out": max(len(contradictions) - CONTRADICTIONS_SHOWN, 0),
         "decisions": _decisions_on(cluster_id),
         "note": refused_note(request),
-        "note_length": review.MAX_NOTE_CHARACTERS,
+        "note_length": decisions.MAX_NOTE_CHARACTERS,
         "next": rows_after(*ordered).values_list("pk", flat=True).first(),
         "previous": rows_before(*ordered).values_list("pk", flat=True).first(),
     }
@@ -93,7 +93,7 @@ def cluster_confirm(request: EditorRequest, cluster_id: int) -> HttpResponse:
     following = _following(request, cluster_id)
 
     def act(values: dict[str, Any]) -> Decision:
-        return review.confirm_cluster(cluster_id, values["articles"], user=request.user, note=values["note"])
+        return decisions.confirm_cluster(cluster_id, values["articles"], user=request.user, note=values["note"])
 
     confirmed = _decide(request, cluster_id, ClusterConfirmForm, act, f"Cluster {cluster_id} confirmed.")
     return redirect(_address(request, following if confirmed and following else cluster_id))
@@ -105,7 +105,7 @@ def cluster_reject(request: EditorRequest, cluster_id: int) -> HttpResponse:
     following = _following(request, cluster_id)
 
     def act(values: dict[str, Any]) -> Decision:
-        return review.reject_cluster(cluster_id, values["articles"], user=request.user, note=values["note"])
+        return decisions.reject_cluster(cluster_id, values["articles"], user=request.user, note=values["note"])
 
     if not _decide(request, cluster_id, ClusterConfirmForm, act, f"Cluster {cluster_id} dissolved."):
         return redirect(_address(request, cluster_id))
@@ -117,7 +117,7 @@ def cluster_take_out(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Take one article out of a cluster; the others stay together."""
 
     def act(values: dict[str, Any]) -> Decision:
-        return review.take_out(cluster_id, values["article"], user=request.user, note=values["note"])
+        return decisions.take_out(cluster_id, values["article"], user=request.user, note=values["note"])
 
     _decide(request, cluster_id, MemberForm, act, "The article was taken out.")
     if Cluster.objects.filter(pk=cluster_id).exists():
@@ -131,7 +131,7 @@ def cluster_keep(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Choose the article that stands for the cluster."""
 
     def act(values: dict[str, Any]) -> Decision:
-        return review.keep_article(cluster_id, values["article"], user=request.user, note=values["note"])
+        return decisions.keep_article(cluster_id, values["article"], user=request.user, note=values["note"])
 
     _decide(request, cluster_id, MemberForm, act, "This article stands for the cluster now.")
     return redirect(f"{_address(request, cluster_id)}#members")
@@ -147,7 +147,7 @@ def _decide(
     """Take the decision and say so, or say why it cannot be taken; return whether it was."""
     try:
         decision = act(values_of(form_class(request.POST)))
-    except review.ReviewError as error:
+    except decisions.ReviewError as error:
         refuse(request, str(error), page=reverse("cluster", args=[cluster_id]))
         return False
     say_decided(request, said, decision)
@@ -253,14 +253,14 @@ def _decisions_on(cluster_id: int) -> QuerySet[Decision]:
 
 def _gone(request: HttpRequest, cluster_id: int) -> HttpResponse:
     """Say what is known of a cluster that no longer exists, and where its articles are now."""
-    decisions = list(_decisions_on(cluster_id))
-    articles = {article for decision in decisions for article in decision.articles}
+    taken = list(_decisions_on(cluster_id))
+    articles = {article for decision in taken for article in decision.articles}
     heirs = Cluster.objects.with_kept().filter(memberships__article__in=articles).distinct()
     highest = Cluster.objects.aggregate(highest=Max("pk"))["highest"] or 0
     context = {
         "cluster_number": cluster_id,
-        "decisions": decisions,
+        "decisions": taken,
         "heirs": heirs,
-        "may_have_existed": bool(decisions) or cluster_id <= highest,
+        "may_have_existed": bool(taken) or cluster_id <= highest,
     }
     return render(request, "dedup/cluster_gone.html", context, status=404)

@@ -8,10 +8,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.querysets import LONG_TEXTS
-from dedup import review
 from dedup.filters import DecisionFilter
 from dedup.forms import NoteForm
 from dedup.models import Cluster, Decision
+from dedup.review import decisions
 from dedup.views.paging import page_of
 from dedup.views.requests import EditorRequest, decision_view, query_of, safe_next, values_of, with_actors
 
@@ -37,8 +37,8 @@ def undo(request: EditorRequest, decision_id: int) -> HttpResponse:
     """Undo a decision, and go back to what it was about."""
     undone = get_object_or_404(Decision, pk=decision_id)
     try:
-        review.undo(decision_id, user=request.user, **values_of(NoteForm(request.POST)))
-    except review.ReviewError as error:
+        decisions.undo(decision_id, user=request.user, **values_of(NoteForm(request.POST)))
+    except decisions.ReviewError as error:
         messages.error(request, str(error))
     else:
         messages.success(request, f"Undone: {undone.get_kind_display()}.")

@@ -13,13 +13,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.models import Article
-from dedup import review
-from dedup.differences import Segment, compare_texts
+from dedup.comparison.differences import Segment, compare_texts
+from dedup.comparison.highlighting import Passage, muted, passages
 from dedup.filters import DOUBT, PairFilter
 from dedup.forms import PairDecisionForm
 from dedup.models import Decision, Evidence, Membership, Pair
-from dedup.muting import Passage, muted, passages
-from dedup.series_rules import series_of_both
+from dedup.review import decisions
+from dedup.review.series_rules import series_of_both
 from dedup.views.paging import count_up_to_ceiling, page_of, rows_after, rows_before, write_count
 from dedup.views.requests import (
     EditorRequest,
@@ -62,19 +62,19 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
     shown = get_object_or_404(pairs, pk=pair_id)
     filterset = PairFilter(request.GET)
     ordered = (filterset.qs, filterset.ordering, shown)
-    decisions = list(with_actors(review.decisions_on(shown)).order_by("-pk"))
+    taken = list(with_actors(decisions.decisions_on(shown)).order_by("-pk"))
     context = {
         "pair": shown,
         "evidence": list(shown.evidence.select_related("run").order_by("stale", "-score", "id")),
-        "decisions": decisions,
-        "seen": decisions[0].pk if decisions else 0,
+        "decisions": taken,
+        "seen": taken[0].pk if taken else 0,
         "next": rows_after(*ordered).values_list("pk", flat=True).first(),
         "previous": rows_before(*ordered).values_list("pk", flat=True).first(),
         "left_in_queue": write_count(count_up_to_ceiling(filterset.qs)),
         "clusters": _clusters_of(shown.left_id, shown.right_id),
         "series": series_of_both(shown.left, shown.right),
         "note": refused_note(request),
-        "note_length": review.MAX_NOTE_CHARACTERS,
+        "note_length": decisions.MAX_NOTE_CHARACTERS,
         **_comparison(request, shown.left, shown.right),
     }
     return render(request, "dedup/pair.html", context)
@@ -90,8 +90,8 @@ def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
     decided = get_object_or_404(Pair.objects.annotate(doubt=DOUBT).select_related("left"), pk=pair_id)
     try:
         values = values_of(PairDecisionForm(request.POST))
-        decision = review.decide_pair(pair_id, user=request.user, **values)
-    except review.ReviewError as error:
+        decision = decisions.decide_pair(pair_id, user=request.user, **values)
+    except decisions.ReviewError as error:
         refuse(request, str(error), page=reverse("pair", args=[pair_id]))
         return redirect(_address(request, pair_id))
     say_decided(request, _said(decided, values["kind"]), decision)

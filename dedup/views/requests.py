@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 
 from articles.querysets import LONG_TEXTS
 from dedup.models import Decision
-from dedup.review import MAX_NOTE_CHARACTERS, ReviewError
+from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
 
 DECIDE = "dedup.add_decision"
 _REFUSED_NOTE = "refused_note"

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from dedup.forms import RunForm
 from dedup.models import DetectionRun, Profile
-from dedup.reports import pass_counts, run_facts, run_settings
+from dedup.runs.facts import pass_counts, run_facts, run_settings
 from dedup.views.paging import page_of
 from dedup.views.requests import EditorRequest
 
@@ -55,7 +55,7 @@ def run_new(request: EditorRequest) -> HttpResponse:
 
 
 def _enqueue(values: dict[str, Any], *, user_id: int) -> None:
-    from dedup.tasks import find_duplicates_task  # noqa: PLC0415 - the tasks import the pipeline and its numeric kernels
+    from dedup.runs.tasks import find_duplicates_task  # noqa: PLC0415 - the tasks import the pipeline and its numeric kernels
 
     since, until = values["since"], values["until"]
     find_duplicates_task.enqueue(

@@ -11,10 +11,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.models import Article
+from dedup.comparison.recurring import usual_gap
 from dedup.filters import VERDICTS, SeriesFilter
 from dedup.models import Pair, Series
-from dedup.series import usual_gap
-from dedup.series_rules import RuleError, articles_of, both_of, end_rule, history_of, make_rule
+from dedup.review.series_rules import RuleError, articles_of, both_of, end_rule, history_of, make_rule
 from dedup.views.articles import MOST_PROBABLE_FIRST
 from dedup.views.paging import page_of
 from dedup.views.requests import EditorRequest, decision_view, query_of

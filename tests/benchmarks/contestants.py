@@ -26,10 +26,10 @@ import numpy.typing as npt
 from django.db import connection
 from django.db.models import Max, Min
 
-from dedup import lsh, sketches
-from dedup.passes import minhash
+from dedup.kernels import minhash, parity_join
+from dedup.kernels.tokens import COLLISIONS, IntArray, Shingles, character_shingles, hash_sets
+from dedup.passes import minhash as minhash_pass
 from dedup.passes.minhash import MinhashConfig, MinhashPass
-from dedup.shingles import COLLISIONS, IntArray, Shingles, character_shingles, hash_sets
 from dedup.types import Window
 
 CONFIG = MinhashConfig()
@@ -81,7 +81,7 @@ def run_datasketch(articles: int | None, config: MinhashConfig) -> Found:
     """
     corpus = read_texts(articles, config)
     parts = map(hash_sets, _shingles(corpus.texts, config))
-    sets = ((each.offsets, lsh._mix(each.values.view(np.uint32))) for each in parts)
+    sets = ((each.offsets, minhash._mix(each.values.view(np.uint32))) for each in parts)
     lists = (hashes[start:stop].tolist() for offsets, hashes in sets for start, stop in itertools.pairwise(offsets))
     return _datasketch_pairs(corpus, lists, config, hashfunc=int)
 
@@ -138,15 +138,15 @@ def run_rensa_of_texts(articles: int | None, config: MinhashConfig) -> Found:
     index.insert_many(signed)
     likely = enumerate(index.query_all(signed))
     pairs = ((one, other) for one, others in likely for other in others if one < other)
-    least = lsh.least_agreement(config.slots, config.threshold) / config.slots
+    least = minhash.least_agreement(config.slots, config.threshold) / config.slots
     agreed = ((one, other) for one, other in pairs if signed[one].jaccard(signed[other]) >= least)
     return _verified(corpus, _positions(agreed), config)
 
 
 def run_minhash_kernel(articles: int | None, config: MinhashConfig) -> Found:
-    """The signatures of lsh.py in the place of rensa's, all else alike."""
+    """The signatures of kernels/minhash.py in the place of rensa's, all else alike."""
     corpus = read_texts(articles, config)
-    signed = [lsh.signatures(part, config.slots) for part in _shingles(corpus.texts, config)]
+    signed = [minhash.signatures(part, config.slots) for part in _shingles(corpus.texts, config)]
     return _banded_pairs(corpus, signed, config)
 
 
@@ -164,12 +164,12 @@ def run_exact_join(articles: int | None, config: MinhashConfig) -> Found:
     corpus = read_texts(articles, config)
     sample = hash_sets(character_shingles(corpus.texts[:_SAMPLE_TEXTS], config.shingle))
     large = 0.9 * float(np.quantile(sample.sizes, 0.98))
-    bits = sketches.foldable(sketches.bits_for(config.threshold, large))
-    buckets = sketches.deal_buckets(sample, bits)
-    parts = [sketches.sketch(hash_sets(part), buckets, bits) for part in _shingles(corpus.texts, config)]
+    bits = parity_join.foldable(parity_join.bits_for(config.threshold, large))
+    buckets = parity_join.deal_buckets(sample, bits)
+    parts = [parity_join.sketch(hash_sets(part), buckets, bits) for part in _shingles(corpus.texts, config)]
     words, sizes = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
-    pairs = sketches.candidate_pairs_by_size(
-        sketches.Sketches(words, sizes),
+    pairs = parity_join.candidate_pairs_by_size(
+        parity_join.Sketches(words, sizes),
         corpus.days,
         day_window=config.day_window,
         threshold=config.threshold,
@@ -219,12 +219,12 @@ def _shingles(texts: list[str], config: MinhashConfig) -> Iterator[Shingles]:
         yield shingles
 
 
-def _banded_pairs(corpus: Texts, signatures: list[lsh.Signatures], config: MinhashConfig) -> Found:
+def _banded_pairs(corpus: Texts, signatures: list[minhash.Signatures], config: MinhashConfig) -> Found:
     """Return the pairs that our pass finds among articles that somebody has signed."""
     occupied = np.array([bool(text) for text in corpus.texts])
-    signed = minhash._Corpus(corpus.ids, corpus.days, None, np.concatenate(signatures), occupied)
+    signed = minhash_pass._Corpus(corpus.ids, corpus.days, None, np.concatenate(signatures), occupied)
     first, last = (datetime.date.fromordinal(int(corpus.days[place])) for place in (0, -1))
-    return _verified(corpus, minhash._candidates(signed, Window(first, last), config), config)
+    return _verified(corpus, minhash_pass._candidates(signed, Window(first, last), config), config)
 
 
 def _positions(pairs: Iterable[tuple[int, int]]) -> Positions:
@@ -234,7 +234,7 @@ def _positions(pairs: Iterable[tuple[int, int]]) -> Positions:
 
 def _verified(corpus: Texts, candidates: Positions, config: MinhashConfig) -> Found:
     """Return those of the candidates that reach the threshold by the shingles of their texts, as our pass sees them."""
-    verified = minhash._Verifier(config, connection)
+    verified = minhash_pass._Verifier(config, connection)
     rows: list[tuple[int, int, float]] = []
     for left, right in candidates:
         for start in range(0, len(left), _VERIFIED_AT_ONCE):

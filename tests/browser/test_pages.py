@@ -7,8 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from dedup import review
 from dedup.models import DetectionRun
+from dedup.review import decisions
 from tests.browser.conftest import Desk, Opener, settled
 
 pytestmark = pytest.mark.browser
@@ -59,7 +59,7 @@ def faults(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_shuts_anybody_out(desk: Desk, open_desk: Opener, scheme: str) -> None:
-    review.decide_pair(desk.second.pk, "confirm", user=User.objects.get(username="mara"), note="Same wire.")
+    decisions.decide_pair(desk.second.pk, "confirm", user=User.objects.get(username="mara"), note="Same wire.")
     page = open_desk(color_scheme=scheme)
     found: list[str] = []
     for address in addresses(desk):

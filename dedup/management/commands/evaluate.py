@@ -20,16 +20,24 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS
 
 from articles.boilerplate.rules import Mode
-from dedup import printing
-from dedup.judgement_report import counts_of, judged_pairs, print_report, report
-from dedup.labels import Label, LabelsError, Problem, find_articles, read_labels
+from dedup.evaluation.labels import Label, LabelsError, Problem, find_articles, read_labels
+from dedup.evaluation.measure import counts_of, judged_pairs, print_report, report
+from dedup.evaluation.scratch import ScratchError, scratch_schema
 from dedup.models import DetectionRun, FittedModel, Profile
 from dedup.passes import PASSES
-from dedup.pipeline import run_detection, start_run
-from dedup.profiles import Configs, ProfileError, choose_passes, configs_of, default_profile, enabled, profile_named
-from dedup.scope import Scope
-from dedup.scratch import ScratchError, scratch_schema
-from dedup.workers import WorkerDiedError
+from dedup.runs.pipeline import run_detection, start_run
+from dedup.runs.profiles import (
+    Configs,
+    ProfileError,
+    choose_passes,
+    configs_of,
+    default_profile,
+    enabled,
+    profile_named,
+)
+from dedup.runs.progress import run_progress
+from dedup.runs.scope import Scope
+from dedup.runs.workers import WorkerDiedError
 
 USAGE, INTERRUPTED = 2, 130
 _NAMES = ", ".join(PASSES)
@@ -122,7 +130,7 @@ class Command(BaseCommand):
             same, _ = Profile.objects.update_or_create(name=profile.name, defaults=kept)
             # Nobody else knows of this schema: a run needs no lock here, and none in the store is in the way.
             scope = Scope(boilerplate=Mode(options["boilerplate"] or profile.boilerplate))
-            with printing.progress(show=not options["no_progress"]) as progress:
+            with run_progress(show=not options["no_progress"]) as progress:
                 run = start_run(configs, scope, profile=same, progress=progress)
                 run_detection(run, configs, scope, progress=progress, workers=options["workers"])
             return _measured(labels, problems, run, options)

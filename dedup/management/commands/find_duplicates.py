@@ -17,14 +17,13 @@ from articles.boilerplate.rules import Mode
 from articles.management.arguments import day
 from articles.storage.boilerplate_marks import outdated_weeks
 from articles.storage.renormalization import outdated_forms
-from dedup import printing
-from dedup.audit import audit, random_days
 from dedup.management.arguments import newspaper_ids
 from dedup.models import Profile
 from dedup.passes import PASSES
 from dedup.passes.trigram import TrigramConfig
-from dedup.pipeline import RunActiveError, find_candidates, run_detection, run_lock, start_run
-from dedup.profiles import (
+from dedup.runs.audit import audit, random_days
+from dedup.runs.pipeline import RunActiveError, find_candidates, run_detection, run_lock, start_run
+from dedup.runs.profiles import (
     Configs,
     ProfileError,
     choose_passes,
@@ -34,8 +33,9 @@ from dedup.profiles import (
     override,
     profile_named,
 )
-from dedup.scope import Scope, ScopeError, only_new
-from dedup.workers import WorkerDiedError
+from dedup.runs.progress import print_audit, print_candidates, print_run, run_progress
+from dedup.runs.scope import Scope, ScopeError, only_new
+from dedup.runs.workers import WorkerDiedError
 
 USAGE, ACTIVE, INTERRUPTED = 2, 3, 130
 
@@ -168,7 +168,7 @@ class Command(BaseCommand):
         return restricted
 
     def _run(self, profile: Profile, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
-        with printing.progress(show=not options["no_progress"]) as progress:
+        with run_progress(show=not options["no_progress"]) as progress:
             run = start_run(configs, scope, profile=profile, progress=progress)
             run_detection(
                 run,
@@ -178,19 +178,19 @@ class Command(BaseCommand):
                 workers=options["workers"],
                 verdicts=not options["no_verdicts"],
             )
-        printing.print_run(run, options["format"], self.stdout, detailed=options["verbosity"] > 1)
+        print_run(run, options["format"], self.stdout, detailed=options["verbosity"] > 1)
         if options["audit"]:
             self._audit(configs, scope, options)
 
     def _audit(self, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
         days = random_days(options["audit"], scope)
-        with printing.progress(show=not options["no_progress"]) as progress:
+        with run_progress(show=not options["no_progress"]) as progress:
             audited = []
             progress.start("audit", sum(articles for _, articles in days))
             for each in audit(days, cast("TrigramConfig", configs["trigram"]), scope):
                 audited.append(each)
                 progress.advance("audit", each.articles, len(each.plain))
-        printing.print_audit(audited, self.stderr if options["format"] != "text" else self.stdout)
+        print_audit(audited, self.stderr if options["format"] != "text" else self.stdout)
         if not all(each.agrees for each in audited):
             raise CommandError("the trigram pass and the plain join differ; please report this with the table above")
 
@@ -200,9 +200,9 @@ class Command(BaseCommand):
                 f"Weeks whose boilerplate is not marked as it should be: {len(weeks):,}. A run does that first, a dry "
                 "run does not; start manage.py find_boilerplate."
             )
-        with printing.progress(show=not options["no_progress"]) as progress:
+        with run_progress(show=not options["no_progress"]) as progress:
             candidates = list(find_candidates(configs, scope, progress=progress))
-        printing.print_candidates(candidates, list(enabled(configs)), options["format"], self.stdout)
+        print_candidates(candidates, list(enabled(configs)), options["format"], self.stdout)
 
 
 def _check_numbers(options: dict[str, Any], configs: Configs) -> None:

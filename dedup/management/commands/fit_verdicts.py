@@ -11,10 +11,21 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from dedup.labels import FoundPair, LabelsError, find_articles, read_labels
-from dedup.learning import SHIPPED, Change, LearningError, Lessons, agreement, change_to, learn, lessons, store, use
+from dedup.evaluation.labels import FoundPair, LabelsError, find_articles, read_labels
+from dedup.evaluation.learning import (
+    SHIPPED,
+    Change,
+    LearningError,
+    Lessons,
+    agreement,
+    change_to,
+    learn,
+    lessons,
+    store,
+    use,
+)
 from dedup.models import FittedModel, Pair
-from dedup.verdict_model import LABELS, ModelError
+from dedup.verdicts.model import LABELS, ModelError
 
 USAGE = 2
 _SHOWN_CHANGES = 20

@@ -16,9 +16,9 @@ from articles.files.formats import source_named
 from articles.files.importing import Row
 from articles.management.arguments import day
 from articles.storage.incoming import IncomingArticle
-from dedup.exact_copies import ExactCopies, Form, exact_copies, exact_copies_in
 from dedup.management.arguments import newspaper_ids
-from dedup.scope import Scope, ScopeError
+from dedup.reports.exact import ExactCopies, Form, exact_copies, exact_copies_in
+from dedup.runs.scope import Scope, ScopeError
 
 USAGE = 2
 _WORDS: dict[Form, str] = {"exact": "As they were stored", "normalised": "In normal form"}

@@ -13,9 +13,9 @@ from articles.models import Article
 from articles.normalization.text import normalize_text
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
+from dedup.kernels.sentences import sentences_of, weight_of
 from dedup.passes import reading
 from dedup.passes.sentence import SentenceConfig, SentencePass
-from dedup.sentences import sentences_of, weight_of
 from dedup.types import Candidate, Window
 
 pytestmark = pytest.mark.django_db

@@ -10,9 +10,9 @@ from django.db import connection
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
+from dedup.kernels.stopwords import language_of, stop_words
 from dedup.passes import reading
 from dedup.passes.stopword import StopwordConfig, StopwordPass
-from dedup.stopwords import language_of, stop_words
 from dedup.types import Candidate, Window
 
 pytestmark = pytest.mark.django_db

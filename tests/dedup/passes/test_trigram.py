@@ -14,7 +14,7 @@ from django.db import connection
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
-from dedup import sketches
+from dedup.kernels import parity_join
 from dedup.passes.trigram import TrigramConfig, TrigramPass
 from dedup.types import Window
 
@@ -133,13 +133,13 @@ def test_where_the_database_scores_one_pair_otherwise_it_scores_all(store, monke
     words = [f"word{number}" for number in range(40)]
     for changed in range(12):
         store(" ".join([f"other{place}" for place in range(changed)] + words[changed:]))
-    exact = sketches.similar_pairs
+    exact = parity_join.similar_pairs
 
-    def slightly_wrong(*arguments, **options) -> sketches.SimilarPairs:
+    def slightly_wrong(*arguments, **options) -> parity_join.SimilarPairs:
         found = exact(*arguments, **options)
         return found._replace(scores=np.minimum(1.0, found.scores + 0.001))
 
-    monkeypatch.setattr(sketches, "similar_pairs", slightly_wrong)
+    monkeypatch.setattr(parity_join, "similar_pairs", slightly_wrong)
     right = at_least(plain_scores(TrigramConfig()), 0.6)
     assert (by_pass(TrigramConfig(arbitrated=arbitrated)) == right) is not trusts
 

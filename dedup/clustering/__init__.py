@@ -1,0 +1,1 @@
+"""From judged pairs and decisions to clusters."""

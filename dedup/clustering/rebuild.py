@@ -1,0 +1,175 @@
+"""The writer of clusters: rebuilds them from verdicts and decisions, and keeps their numbers while it can."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from articles.models import Article
+from dedup.clustering.components import Clustering, Component, Edge, cluster
+from dedup.clustering.constraints import Links, lock_review, standing_links
+from dedup.models import Cluster, Decision, Membership, Pair, Verdict
+
+
+def rebuild_clusters(articles: Collection[int] | None = None) -> Clustering:
+    """Rebuild the clusters that these articles are, or come to be, part of; None: all clusters.
+
+    The same verdicts and decisions always give the same clusters. A cluster keeps its number as long as
+    most of its articles stay together.
+    """
+    with transaction.atomic():
+        lock_review()
+        concerned = None if articles is None else _neighbourhood(articles)
+        result = _clustering(concerned)
+        _write(result.components, concerned)
+    return result
+
+
+def loose_parts(articles: Collection[int], *, confirmed: bool) -> list[int]:
+    """Return the first article of each part into which these would fall if nothing else tied them.
+
+    `confirmed`: only what editors confirmed ties them.
+    """
+    wanted = set(articles)
+    parts = [set(part.articles) for part in _clustering(wanted, evidence=not confirmed).components]
+    alone = wanted.difference(*parts)
+    return sorted([min(part) for part in parts] + list(alone))
+
+
+def _clustering(articles: Collection[int] | None, *, evidence: bool = True) -> Clustering:
+    links = standing_links(articles)
+    if articles is not None:
+        # A link to an article that is not concerned ties nothing here.
+        inside = set(articles)
+        links = Links(*([pair for pair in pairs if inside.issuperset(pair)] for pairs in links))
+    edges = [*_edges(articles), *(Edge(left, right, 1.0) for left, right in links.stay)] if evidence else []
+    return cluster(edges, links.must, links.cannot, _apart(articles) if evidence else ())
+
+
+def _edges(articles: Collection[int] | None) -> list[Edge]:
+    """Return the pairs that their verdict joins, each with the probability of that verdict."""
+    rows = _judged(articles).filter(joins=True).values_list("left", "right", "verdict", "probability")
+    return [
+        # Versions join after all duplicates: what they hold together is looser.
+        Edge(left, right, probability or 0.0, rank=int(verdict == Verdict.VERSION))
+        for left, right, verdict, probability in rows.order_by().iterator()
+    ]
+
+
+def _apart(articles: Collection[int] | None) -> list[tuple[int, int]]:
+    """Return the pairs that were compared in full and found to be no copies of each other."""
+    rows = _judged(articles).filter(joins=False, verdict__in=[Verdict.TEMPLATE, Verdict.SIMILAR])
+    return list(rows.order_by().values_list("left", "right").iterator())
+
+
+def _judged(articles: Collection[int] | None) -> QuerySet[Pair]:
+    pairs = Pair.objects.filter(best_score__gt=0)
+    return pairs if articles is None else pairs.filter(left__in=articles, right__in=articles)
+
+
+def _neighbourhood(articles: Collection[int]) -> set[int]:
+    """Return all articles that evidence, must-links or present clusters tie to these, however many steps away."""
+    reached: set[int] = set()
+    frontier = set(articles)
+    while frontier:
+        reached |= frontier
+        tied = Pair.objects.filter(Q(left__in=frontier) | Q(right__in=frontier), best_score__gt=0, joins=True)
+        ends = {end for pair in tied.order_by().values_list("left", "right") for end in pair}
+        links = standing_links(frontier)
+        ends |= {end for pair in (*links.must, *links.stay) for end in pair}
+        ends |= set(
+            Membership.objects.filter(cluster__memberships__article__in=frontier).values_list("article", flat=True)
+        )
+        frontier = ends - reached
+    return reached
+
+
+def _write(components: list[Component], concerned: Collection[int] | None) -> None:
+    """Bring the stored clusters of the articles concerned to these components."""
+    memberships = Membership.objects.all() if concerned is None else Membership.objects.filter(article__in=concerned)
+    before = dict(memberships.values_list("article", "cluster"))
+    numbers = _numbers(components, before)
+    facts = _facts(components)
+    existing = Cluster.objects.in_bulk(set(before.values()))
+    changed: list[Cluster] = []
+    new: list[Cluster] = []
+    placed: list[tuple[Cluster, Component]] = []
+    for component, number in zip(components, numbers, strict=True):
+        row = _row(component, facts)
+        if number is None:
+            new.append(row)
+        else:
+            row.pk = number
+            if _differs(existing[number], row):
+                changed.append(row)
+        placed.append((row, component))
+    Cluster.objects.bulk_create(new)
+    Cluster.objects.bulk_update(changed, _FIELDS, batch_size=1000)
+    _move(before, {article: row.pk for row, component in placed for article in component.articles})
+    Cluster.objects.filter(pk__in=set(before.values()) - {row.pk for row, _ in placed}).delete()
+
+
+_FIELDS = ("kept", "state", "size", "lowest_score", "first_day", "last_day")
+
+
+def _differs(row: Cluster, fresh: Cluster) -> bool:
+    return row.kept_id != fresh.kept_id or any(getattr(row, name) != getattr(fresh, name) for name in _FIELDS[1:])
+
+
+def _numbers(components: list[Component], before: dict[int, int]) -> list[int | None]:
+    """Return the number that each component takes over: that of the cluster most of its articles were in."""
+    overlaps = sorted(
+        (-shared, number, place)
+        for place, component in enumerate(components)
+        for number, shared in Counter(before[each] for each in component.articles if each in before).items()
+    )
+    numbers: list[int | None] = [None] * len(components)
+    taken: set[int] = set()
+    for _, number, place in overlaps:
+        if number not in taken and numbers[place] is None:
+            numbers[place] = number
+            taken.add(number)
+    return numbers
+
+
+def _move(before: dict[int, int], after: dict[int, int]) -> None:
+    moved = {article: number for article, number in after.items() if before.get(article) != number}
+    gone = [article for article in before if article not in after or article in moved]
+    Membership.objects.filter(article__in=gone).delete()
+    Membership.objects.bulk_create(
+        [Membership(article_id=article, cluster_id=number) for article, number in moved.items()], batch_size=5000
+    )
+
+
+class _Facts(NamedTuple):
+    """What is needed of the articles in clusters."""
+
+    days: dict[int, datetime.date]
+    chosen: dict[int, int]  # articles that an editor chose to keep, with the number of the decision
+
+
+def _facts(components: Iterable[Component]) -> _Facts:
+    articles = [article for component in components for article in component.articles]
+    days = dict(Article.objects.filter(pk__in=articles).order_by().values_list("pk", "date"))
+    chosen = Decision.objects.filter(kind=Decision.Kind.KEEP, undone_by=None, article__in=articles)
+    return _Facts(days, dict(chosen.order_by("pk").values_list("article", "pk")))
+
+
+def _row(component: Component, facts: _Facts) -> Cluster:
+    """Return the cluster's row: it keeps the article chosen last, else the one published first."""
+    days = {article: facts.days[article] for article in component.articles}
+    chosen = [article for article in component.articles if article in facts.chosen]
+    earliest = min(component.articles, key=lambda article: (days[article], article))
+    return Cluster(
+        kept_id=max(chosen, key=lambda article: facts.chosen[article]) if chosen else earliest,
+        state=Cluster.State.CONFIRMED if component.confirmed else Cluster.State.PROPOSED,
+        size=len(component.articles),
+        lowest_score=component.lowest_score,
+        first_day=min(days.values()),
+        last_day=max(days.values()),
+    )

@@ -1,0 +1,1 @@
+"""Two articles compared in full: what they share, what differs, what recurs. Pure."""

@@ -1,0 +1,154 @@
+"""Which sentence of one article stands for which of another, and what differs between the two.
+
+Sentence by sentence and not from end to end, so that a moved paragraph and a cropped end are no differences.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from dedup.comparison.prepared import DATE, NAME, NUMBER, PreparedArticle
+
+# Two sentences are one, edited, when this share of the word pairs of the shorter stands in the longer; a third
+# is met by set phrases, and half by a sentence whose every third word is new.
+CLOSE = 0.4
+# A sentence of fewer words is shared only when it is equal: word pairs say little of it.
+_LEAST_CLOSE_WORDS = 5
+# Two words are one, misspelt or inflected, from this similarity on.
+_SPELLING = 0.7
+
+
+class Change(StrEnum):
+    """What a replaced stretch of words is about; the first that fits."""
+
+    NUMBER = "number"
+    DATE = "date"
+    SPELLING = "spelling"
+    UNIT = "unit"
+    NAME = "name"
+    WORDING = "wording"
+
+
+class Replacement(NamedTuple):
+    """Words of the left article, as they are shown, and what stands in the right article for them."""
+
+    change: Change
+    left: str
+    right: str
+
+
+class Match(NamedTuple):
+    """A sentence of the left article and the one of the right that stands for it, by their places.
+
+    `equal` counts their equal words in order, `inserted` those of either that have no counterpart in the other.
+    """
+
+    left: int
+    right: int
+    equal: int
+    exact: bool
+    inserted: int = 0
+    replacements: tuple[Replacement, ...] = ()
+
+
+def match_sentences(left: PreparedArticle, right: PreparedArticle) -> list[Match]:
+    """Return the matched sentences in the order of the left article; each sentence is matched once at most."""
+    matches, left_rest, right_rest = _equal_sentences(left, right)
+    if left_rest and right_rest:
+        matches += [_aligned(left, right, *places) for places in _close_sentences(left, right, left_rest, right_rest)]
+        matches.sort()
+    return matches
+
+
+def _equal_sentences(left: PreparedArticle, right: PreparedArticle) -> tuple[list[Match], list[int], list[int]]:
+    """Return the matches of equal sentences, and the places of the sentences that are left over on either side."""
+    unmatched: dict[int, list[int]] = {}
+    for place in reversed(range(len(right.sentence_keys))):
+        unmatched.setdefault(right.sentence_keys[place], []).append(place)
+    matches: list[Match] = []
+    rest: list[int] = []
+    for place, key in enumerate(left.sentence_keys):
+        if places := unmatched.get(key):
+            matches.append(Match(place, places.pop(), left.length(place), exact=True))
+        else:
+            rest.append(place)
+    return matches, rest, sorted(place for places in unmatched.values() for place in places)
+
+
+def _close_sentences(
+    left: PreparedArticle, right: PreparedArticle, left_rest: Sequence[int], right_rest: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield the places of edited sentences and what they were edited from, the closest first taken."""
+    asked = {place: _word_pairs(left, place) for place in left_rest}
+    wanted = set[int]().union(*asked.values())
+    index: dict[int, list[int]] = {}
+    sizes: dict[int, int] = {}
+    for place in right_rest:
+        word_pairs = _word_pairs(right, place)
+        sizes[place] = len(word_pairs)
+        for word_pair in word_pairs & wanted:
+            index.setdefault(word_pair, []).append(place)
+    scored: list[tuple[float, int, int]] = []
+    for place, word_pairs in asked.items():
+        votes = Counter([other for word_pair in word_pairs & index.keys() for other in index[word_pair]])
+        for other, shared in votes.items():
+            shorter = min(len(word_pairs), sizes[other])
+            if shared >= CLOSE * shorter and shorter >= _LEAST_CLOSE_WORDS - 1:
+                # Of sentences that hold the shorter alike, the one of like length.
+                scored.append((-2 * shared / (len(word_pairs) + sizes[other]), place, other))
+    taken_left: set[int] = set()
+    taken_right: set[int] = set()
+    for _, place, other in sorted(scored):
+        if place not in taken_left and other not in taken_right:
+            taken_left.add(place)
+            taken_right.add(other)
+            yield place, other
+
+
+def _word_pairs(article: PreparedArticle, place: int) -> set[int]:
+    """Return the hashes of every two neighbouring words: numbers, which the garbage collector passes over."""
+    return set(map(hash, pairwise(article.sentence(place))))
+
+
+def _aligned(left: PreparedArticle, right: PreparedArticle, left_place: int, right_place: int) -> Match:
+    left_start, right_start = left.starts[left_place], right.starts[right_place]
+    equal = inserted = 0
+    replacements: list[Replacement] = []
+    for code in Levenshtein.opcodes(left.sentence(left_place), right.sentence(right_place)):
+        words, other_words = code.src_end - code.src_start, code.dest_end - code.dest_start
+        if code.tag == "equal":
+            equal += words
+        elif code.tag == "replace":
+            span = slice(left_start + code.src_start, left_start + code.src_end)
+            other_span = slice(right_start + code.dest_start, right_start + code.dest_end)
+            after_number = (
+                code.src_start > 0
+                and left.kinds[span.start - 1] == NUMBER
+                and right.kinds[other_span.start - 1] == NUMBER
+            )
+            change = _change(left, span, right, other_span, after_number=after_number)
+            replacements.append(Replacement(change, " ".join(left.shown[span]), " ".join(right.shown[other_span])))
+        else:
+            inserted += words + other_words
+    return Match(left_place, right_place, equal, exact=False, inserted=inserted, replacements=tuple(replacements))
+
+
+def _change(
+    left: PreparedArticle, span: slice, right: PreparedArticle, other_span: slice, *, after_number: bool
+) -> Change:
+    kinds, other_kinds = left.kinds[span], right.kinds[other_span]
+    if NUMBER in kinds and NUMBER in other_kinds:
+        return Change.NUMBER
+    if DATE in kinds and DATE in other_kinds:
+        return Change.DATE
+    if Levenshtein.normalized_similarity("".join(left.words[span]), "".join(right.words[other_span])) >= _SPELLING:
+        return Change.SPELLING
+    if after_number:
+        return Change.UNIT
+    return Change.NAME if NAME in kinds and NAME in other_kinds else Change.WORDING

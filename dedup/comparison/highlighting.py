@@ -1,0 +1,71 @@
+"""Shows which stretches of a text are boilerplate, also where it is cut into the segments of a difference. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from dedup.comparison.differences import Block, Differences, Segment
+
+Marks = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of a text as it stands there; `boilerplate`: one that is marked."""
+
+    text: str
+    boilerplate: bool = False
+
+
+def passages(content: str, marks: Marks) -> Iterator[Passage]:
+    """Yield the stretches of a content in order, those that its marks name and those between."""
+    place = 0
+    for start, end, *_ in marks:
+        if place < start:
+            yield Passage(content[place:start])
+        yield Passage(content[start:end], boilerplate=True)
+        place = end
+    if place < len(content):
+        yield Passage(content[place:])
+
+
+def muted(text: Differences, left: tuple[str, Marks], right: tuple[str, Marks]) -> Differences:
+    """Return the differences of two contents with the segments that their marks name told apart."""
+    sides = _Side(*left), _Side(*right)
+    return replace(text, blocks=tuple(_block(block, *sides) for block in text.blocks))
+
+
+class _Side:
+    """A content that is gone through from its beginning, segment by segment."""
+
+    def __init__(self, content: str, marks: Marks) -> None:
+        self._content = content
+        self._marks = marks
+        self._place = 0
+
+    def cut(self, segment: Segment) -> Iterator[Segment]:
+        """Yield a segment in as many pieces as its marks make of it."""
+        start = self._content.find(segment.text, self._place)
+        # Blanks between segments are left out here and there.
+        if start < 0 or self._content[self._place : start].strip():
+            yield segment
+            return
+        self._place = start + len(segment.text)
+        inside = [
+            (max(mark[0] - start, 0), min(mark[1] - start, len(segment.text)), 0)
+            for mark in self._marks
+            if mark[0] < self._place and mark[1] > start
+        ]
+        for each in passages(segment.text, inside):
+            yield replace(segment, text=each.text, boilerplate=each.boilerplate)
+
+
+def _block(block: Block, left: _Side, right: _Side) -> Block:
+    lefts = [tuple(left.cut(segment)) for segment in block.left]
+    rights = [tuple(right.cut(segment)) for segment in block.right]
+    return replace(
+        block,
+        left=tuple(piece for pieces in lefts for piece in pieces),
+        right=tuple(piece for pieces in rights for piece in pieces),
+    )

@@ -1,0 +1,249 @@
+"""An article's words as the full comparison sees them, made once an article and used for all its pairs.
+
+A word is a run of letters or a number; signs of scripts without blanks between words stand alone. Each has a
+kind (number, date, name, other), because it is the kind of a difference that tells a template from a copy.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Protocol
+
+import numpy as np
+import regex
+from babel import Locale, UnknownLocaleError
+
+from articles.normalization.sentences import sentences_of
+from dedup.kernels.tokens import IntArray, distinct
+
+# Words in a shingle. Of 3 to 6, four and five part the labelled news pairs best; four also serve short texts.
+SHINGLE_WORDS = 4
+# What is compared is bounded, so that a page of 2 MB cannot hold up a run; 999 of 1000 articles are shorter.
+MAX_CHARACTERS = 60_000
+# A sentence with fewer words besides names and numbers has no form to recognise.
+LEAST_FORM_WORDS = 5
+
+OTHER: Final = 0
+NAME: Final = 1
+NUMBER: Final = 2
+DATE: Final = 3
+_MONTH: Final = 4  # the name of a month in small letters, which is also a word: may, mars
+
+# Signs that stand alone, and marks, which Python's own \w does not know; the slower pattern is for texts with them.
+_SOLO = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_UNUSUAL = regex.compile(rf"[\p{{M}}{_SOLO}]")
+_NUMBER = r"\d+(?:[.,:/]\d+)*"
+_USUAL_WORD = re.compile(rf"{_NUMBER}|[^\W_]+(?:'[^\W_]+)*")
+_ANY_WORD = regex.compile(
+    rf"{_NUMBER}|[{_SOLO}]\p{{M}}*|[\p{{L}}\p{{M}}\p{{N}}--[{_SOLO}]]+(?:'[\p{{L}}\p{{M}}\p{{N}}--[{_SOLO}]]+)*",
+    regex.VERSION1,
+)
+_GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+# Languages whose months and weekdays are known; a text may be of any of them.
+_LANGUAGES = tuple(
+    "en fr de es it pt nl sv da nb fi pl cs sk hu ro bg hr sr sl uk ru tr el ar fa he hi bn ta te ml si ur id ms vi "  # noqa: SIM905 - a list of 60 lines would hide the rest
+    "ko sw ca eu gl lt lv et is ga ka hy az kk uz mn ne mr gu kn pa am so zu af".split()
+)
+
+
+class _Pattern(Protocol):
+    """What the patterns of re and regex have in common."""
+
+    def findall(self, string: str, /) -> list[Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleText:
+    """What the comparison must know of an article. `headline` is without the newspaper's name, in its own case."""
+
+    newspaper: int
+    date: datetime.date
+    headline: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedArticle:
+    """An article ready to be compared with others. Its hashes hold within one process only.
+
+    Sentence i is words[starts[i]:starts[i + 1]]. Its key is equal for equal sentences; its form is equal for sentences
+    that differ in names, numbers and dates alone, and 0 for one that has little else. Lists of numbers and strings,
+    and no object a sentence: the garbage collector passes over them.
+    """
+
+    newspaper: int
+    date: datetime.date
+    shown: list[str]
+    words: list[str]
+    kinds: list[int]
+    starts: list[int]
+    sentence_keys: list[int]
+    sentence_forms: list[int]
+    shingles: IntArray
+    numbers: Counter[str]
+    dates: Counter[str]
+    names: frozenset[str]
+    vocabulary: frozenset[str]
+    headline: list[str]
+    headline_kinds: list[int]
+
+    def sentence(self, place: int) -> list[str]:
+        """Return the words of a sentence as they are compared."""
+        return self.words[self.starts[place] : self.starts[place + 1]]
+
+    def length(self, place: int) -> int:
+        """Return the number of words of a sentence."""
+        return self.starts[place + 1] - self.starts[place]
+
+
+class Preparer:
+    """Prepares articles; keeps every word it met, so make a new one for each block."""
+
+    def __init__(self) -> None:
+        self._known = _KnownWords()
+
+    @property
+    def known_words(self) -> int:
+        """The number of words that it keeps."""
+        return len(self._known)
+
+    def prepare(self, article: ArticleText) -> PreparedArticle:
+        """Return the article ready to be compared."""
+        shown: list[str] = []
+        words: list[str] = []
+        kinds: list[int] = []
+        starts, sentence_keys, forms = [0], list[int](), list[int]()
+        content = _typography(article.content[:MAX_CHARACTERS])
+        pattern = _pattern(content)
+        for sentence in sentences_of(content):
+            found, keys, found_kinds = self._words_of(sentence, pattern)
+            if found:
+                shown += found
+                words += keys
+                kinds += found_kinds
+                starts.append(len(words))
+                sentence_keys.append(hash(tuple(keys)))
+                forms.append(_form(keys, found_kinds))
+        headline_text = _typography(article.headline)
+        _, headline, headline_kinds = self._words_of(headline_text, _pattern(headline_text))
+        return PreparedArticle(
+            newspaper=article.newspaper,
+            date=article.date,
+            shown=shown,
+            words=words,
+            kinds=kinds,
+            starts=starts,
+            sentence_keys=sentence_keys,
+            sentence_forms=forms,
+            shingles=_shingles(words),
+            numbers=Counter(_of_kind(NUMBER, words, kinds)),
+            dates=Counter(_of_kind(DATE, words, kinds)),
+            names=frozenset(_of_kind(NAME, words, kinds)),
+            vocabulary=frozenset(words),
+            headline=headline,
+            headline_kinds=headline_kinds,
+        )
+
+    def headline_form(self, headline: str) -> str:
+        """Return a headline with each number, month and weekday as "#": what the headlines of a series share."""
+        text = _typography(headline)
+        _, keys, kinds = self._words_of(text, _pattern(text))
+        return " ".join("#" if kind in {NUMBER, DATE} else key for key, kind in zip(keys, kinds, strict=True))
+
+    def _words_of(self, sentence: str, pattern: _Pattern) -> tuple[list[str], list[str], list[int]]:
+        """Return the words of a sentence as they are shown and as they are compared, and their kinds.
+
+        A number has a digit; a date is the name of a weekday, or that of a month with a capital or beside a number; a
+        name has a capital and does not begin the sentence. Scripts without capitals have no names.
+        """
+        found = pattern.findall(sentence)
+        if not found:
+            return [], [], []
+        known = self._known
+        keys, kinds_found = zip(*[known[word] for word in found], strict=True)
+        kinds = list(kinds_found)
+        if kinds[0] == NAME:
+            kinds[0] = OTHER
+        if _MONTH in kinds:
+            for place in [place for place, kind in enumerate(kinds) if kind == _MONTH]:
+                kinds[place] = DATE if NUMBER in kinds[max(place - 1, 0) : place + 2] else OTHER
+        return found, list(keys), kinds
+
+
+class _KnownWords(dict[str, tuple[str, int]]):
+    """Words as they are compared, without case and 1,200 as 1200, and their kinds, as far as a word alone can tell."""
+
+    def __missing__(self, word: str) -> tuple[str, int]:
+        self[word] = known = _GROUPED.sub("", word.casefold()), _kind(word)
+        return known
+
+
+def _kind(word: str) -> int:
+    weekdays, months = _date_words()
+    if word[0].isnumeric():
+        return NUMBER
+    if (key := word.casefold()) in weekdays:
+        return DATE
+    capital = word[0].isupper()
+    if key in months:
+        return DATE if capital else _MONTH
+    return NAME if capital else OTHER
+
+
+def _typography(text: str) -> str:
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFKC", text).replace("’", "'").replace("\xad", "").replace("\u200b", "")
+
+
+def _pattern(text: str) -> _Pattern:
+    return _USUAL_WORD if text.isascii() or not _UNUSUAL.search(text) else _ANY_WORD
+
+
+def _of_kind(wanted: int, words: Sequence[str], kinds: Sequence[int]) -> list[str]:
+    return [word for word, kind in zip(words, kinds, strict=True) if kind == wanted] if wanted in kinds else []
+
+
+def _form(keys: Sequence[str], kinds: Sequence[int]) -> int:
+    others = [key for key, kind in zip(keys, kinds, strict=True) if not kind] if any(kinds) else keys
+    return hash(tuple(others)) if len(others) >= LEAST_FORM_WORDS else 0
+
+
+def _shingles(words: list[str]) -> IntArray:
+    """Return the distinct hashes of every four neighbouring words; a shorter text is one shingle."""
+    hashed = np.fromiter(map(hash, words), dtype=np.int64, count=len(words)).view(np.uint64)
+    count = max(len(words) - SHINGLE_WORDS + 1, min(len(words), 1))
+    mixed = np.zeros(count, dtype=np.uint64)
+    for place in range(min(SHINGLE_WORDS, len(words))):
+        # The golden ratio of 64 bits: multiplying by it spreads neighbouring values (Knuth, TAOCP 6.4).
+        mixed = (mixed ^ hashed[place : place + count]) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    return distinct(mixed.view(np.int64))
+
+
+@cache
+def _date_words() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of weekdays and of months in all known languages, as they are compared."""
+    weekdays: set[str] = set()
+    months: set[str] = set()
+    for language in _LANGUAGES:
+        try:
+            locale = Locale(language)
+        except UnknownLocaleError:  # a babel that was built without it
+            continue
+        for context in ("format", "stand-alone"):
+            weekdays.update(locale.days[context]["wide"].values())
+            months.update(locale.months[context]["wide"].values())
+            months.update(locale.months[context]["abbreviated"].values())
+    return _single_words(weekdays), _single_words(months)
+
+
+def _single_words(names: set[str]) -> frozenset[str]:
+    found = [_ANY_WORD.findall(_typography(name)) for name in names]
+    return frozenset(words[0].casefold() for words in found if len(words) == 1 and len(words[0]) > 1)

@@ -1,0 +1,1 @@
+"""How good the verdicts are, measured against labelled pairs, and models learnt from decisions."""

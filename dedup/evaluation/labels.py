@@ -1,0 +1,269 @@
+"""Labelled pairs of articles: reads files of them, and finds the stored articles that they name."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import math
+import re
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO, TypeVar
+from uuid import UUID
+
+from articles.models import Article, ArticleURL
+from articles.normalization.urls import url_key
+from dedup.verdicts.model import LABELS
+
+_ENDING = re.compile(r"\.(?P<format>jsonl|csv)(?P<gzipped>\.gz)?\Z", re.IGNORECASE)
+_LOOKED_UP_AT_ONCE = 5_000
+_SHOWN_CHARACTERS = 80
+
+Value = TypeVar("Value")
+
+
+class LabelsError(ValueError):
+    """A file of labels of which no row can be read; the message says what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """How a label names an article: by its external id, by a URL under which it was seen, or by both."""
+
+    external_id: str = ""
+    url: str = ""
+
+    def __str__(self) -> str:
+        return f"the id {self.external_id!r}" if self.external_id else f"the URL {self.url!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A labelled pair: what it is (LABELS), how many pairs it stands for, and the cell that it was drawn from."""
+
+    line: int
+    ends: tuple[Named, Named]
+    label: str
+    weight: float = 1.0
+    stratum: str = ""
+    days: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A row that does not count, and why; what follows the semicolon is the remedy."""
+
+    line: int
+    reason: str
+    stored: bool = True  # False: the row is well, but an article that it names is not stored
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPair:
+    """A label, and the ids of the two stored articles that it names, the lower one first."""
+
+    label: Label
+    left: int
+    right: int
+
+
+def read_labels(path: Path) -> tuple[list[Label], list[Problem]]:
+    """Return the labels of a .jsonl or .csv file, which may be gzipped, and the rows that hold none.
+
+    A row has a and b (external ids) or url_a and url_b, a label, and if it likes weight, stratum and days; more
+    columns do no harm. Raises LabelsError where no row can be read.
+    """
+    ending = _ENDING.search(path.name)
+    if ending is None:
+        raise LabelsError(f"the format of {path} is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz")
+    labels: list[Label] = []
+    problems: list[Problem] = []
+    try:
+        with (
+            gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+            if ending["gzipped"]
+            else path.open(encoding="utf-8-sig", newline="") as lines
+        ):
+            for line, row in _csv_rows(lines) if ending["format"].lower() == "csv" else _json_rows(lines):
+                try:
+                    labels.append(_label(line, row))
+                except ValueError as error:
+                    problems.append(Problem(line, str(error)))
+    except OSError as error:
+        raise LabelsError(f"{path} cannot be read: {error.strerror or error}; check the path") from error
+    except (EOFError, zlib.error) as error:
+        raise LabelsError(f"{path} is damaged: {error}; get the file again") from error
+    except UnicodeDecodeError as error:
+        raise LabelsError(f"{path} is not UTF-8 (byte {error.start + 1}); save it as UTF-8") from error
+    return labels, problems
+
+
+def find_articles(labels: Sequence[Label]) -> tuple[list[FoundPair], list[Problem]]:
+    """Return the labels whose two articles are stored, each pair once, and why the others do not count."""
+    by_id = _by_external_id({end.external_id for label in labels for end in label.ends} - {""})
+    by_url = _by_url({end.url for label in labels for end in label.ends} - {""})
+    found: dict[tuple[int, int], FoundPair] = {}
+    problems: list[Problem] = []
+    for label in labels:
+        try:
+            first, second = (_article(end, by_id, by_url) for end in label.ends)
+        except _NotFoundError as error:
+            problems.append(Problem(label.line, str(error), stored=False))
+            continue
+        ends = (min(first, second), max(first, second))
+        if first == second:
+            problems.append(Problem(label.line, f"both are the stored article {first}; a pair has two articles"))
+        elif ends in found:
+            earlier = found[ends].label
+            reason = f"line {earlier.line} labels the same pair, as {earlier.label}; leave one of them out"
+            problems.append(Problem(label.line, reason))
+        else:
+            found[ends] = FoundPair(label, *ends)
+    return list(found.values()), problems
+
+
+# ---- rows ------------------------------------------------------------------------------------------
+
+
+def _json_rows(lines: TextIO) -> Iterator[tuple[int, object]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError):
+            yield number, line.strip()
+
+
+def _csv_rows(lines: TextIO) -> Iterator[tuple[int, object]]:
+    header = lines.readline()
+    separator = max(",;\t", key=header.count)  # spreadsheets write semicolons and tabs too
+    names = next(csv.reader([header], delimiter=separator), [])
+    if "label" not in map(_column, names):
+        raise LabelsError(
+            f"the header {_shown(header.strip())} has no column label; it needs label, and a and b or url_a and url_b"
+        )
+    reader = csv.reader(lines, delimiter=separator)
+    line = 2
+    for cells in reader:
+        if len(cells) == len(names):
+            yield line, dict(zip(names, cells, strict=True))
+        elif cells:
+            yield line, separator.join(cells)
+        line = reader.line_num + 2
+
+
+def _label(line: int, row: object) -> Label:
+    """Return the label of a row. Raises ValueError with the reason for one that holds none."""
+    if not isinstance(row, Mapping):
+        raise ValueError(f"{_shown(row)} is no row; write a JSON object a line, or as many cells as the header has")  # noqa: TRY004 - a fault of the file
+    values = {_column(str(name)): value for name, value in row.items()}
+    label = _text(values, "label").upper()
+    if label not in LABELS:
+        raise ValueError(f"label is {_shown(values.get('label'))}; it must be one of {', '.join(LABELS)}")
+    return Label(
+        line,
+        (_named(values, "a"), _named(values, "b")),
+        label,
+        _weight(values),
+        _text(values, "stratum"),
+        _days(values),
+    )
+
+
+def _named(values: Mapping[str, object], side: str) -> Named:
+    name = _text(values, side)
+    # Some collections have URLs for ids.
+    named = Named(name, _text(values, f"url_{side}") or (name if name.startswith(("https://", "http://")) else ""))
+    if named == Named():
+        raise ValueError(f"neither {side} nor url_{side} names an article; give its external id or its URL")
+    return named
+
+
+def _weight(values: Mapping[str, object]) -> float:
+    text = _text(values, "weight")
+    weight = _number(text) if text else 1.0
+    if weight is None or not 0 < weight < math.inf:
+        raise ValueError(f"weight is {_shown(values['weight'])}; it must be a number above 0, or empty for 1")
+    return weight
+
+
+def _days(values: Mapping[str, object]) -> int | None:
+    text = _text(values, "days")
+    if not text:
+        return None
+    days = _number(text)
+    if days is None or days < 0 or days != int(days):
+        raise ValueError(f"days is {_shown(values['days'])}; it must be a whole number from 0 on, or empty")
+    return int(days)
+
+
+def _number(text: str) -> float | None:
+    """Return the finite number that a text stands for."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _text(values: Mapping[str, object], name: str) -> str:
+    """Return a value as text without blanks around it; '' for one that is absent or null."""
+    value = values.get(name)
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"{name} is {_shown(value)}; it must be a text or a number")  # noqa: TRY004 - a fault of the file
+    return str(value).strip()
+
+
+def _column(name: str) -> str:
+    return re.sub(r"[\s-]", "_", name.strip().lower())
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
+
+
+# ---- stored articles -------------------------------------------------------------------------------
+
+
+class _NotFoundError(LookupError):
+    """No article, or more than one, answers to a name."""
+
+
+def _parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
+    for start in range(0, len(values), _LOOKED_UP_AT_ONCE):
+        yield values[start : start + _LOOKED_UP_AT_ONCE]
+
+
+def _by_external_id(ids: Iterable[str]) -> dict[str, list[int]]:
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for some in _parts(sorted(ids)):
+        for external_id, pk in Article.objects.filter(external_id__in=some).values_list("external_id", "pk"):
+            found[external_id].append(pk)
+    return found
+
+
+def _by_url(urls: Iterable[str]) -> dict[str, int]:
+    keys = {url: url_key(url) for url in urls}
+    found: dict[UUID, int] = {}
+    for some in _parts(list(keys.values())):
+        found.update(ArticleURL.objects.filter(key__in=some).values_list("key", "article"))
+    return {url: found[key] for url, key in keys.items() if key in found}
+
+
+def _article(named: Named, by_id: Mapping[str, Sequence[int]], by_url: Mapping[str, int]) -> int:
+    if named.url in by_url:
+        return by_url[named.url]
+    known = by_id.get(named.external_id, ())
+    if not known:
+        raise _NotFoundError(f"no stored article has {named}; import it, or correct the label")
+    if len(known) > 1:
+        raise _NotFoundError(f"{len(known)} stored articles have {named}; name it by its URL")
+    return known[0]

@@ -1,0 +1,182 @@
+"""Learns a verdict model from the decisions of editors, says what it would change, and puts it in use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.db import transaction
+from django.db.models import TextField
+from django.db.models.functions import MD5, Cast
+from django.utils import timezone
+
+from articles.models import Article
+from dedup.evaluation.labels import FoundPair
+from dedup.evaluation.metrics import LabelledPair, date_folds
+from dedup.models import FittedModel, Pair
+from dedup.runs.judging import features_of_pairs, model_in_use
+from dedup.verdicts.model import ModelError, VerdictModel, default_model, dump_model, fit, load_model
+from dedup.verdicts.verdict import VerdictChanges, verdict_changes
+
+# Fewer teach more of the editor's luck than of the articles.
+LEAST_OF_EACH = 20
+# Changes are shown on so many pairs at most, the same ones every time: some ten seconds of comparisons.
+MOST_COMPARED = 20_000
+SHIPPED = "shipped"
+# An editor who rejects a pair says that it is no duplicate, and not what else it is. The questions of templates and
+# versions are therefore not asked of decisions.
+_LABELS = {Pair.State.CONFIRMED: "D", Pair.State.REJECTED: "N"}
+_FOLDS = 6
+
+Ends = tuple[int, int]
+Row = tuple[float, ...]
+
+
+class LearningError(ValueError):
+    """There is nothing to learn from, or no such model; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """What a model is learnt from: labelled pairs with their features; `decisions` of them were decided by editors."""
+
+    pairs: Sequence[LabelledPair]
+    rows: Sequence[Row]
+    decisions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a new model would change, on `compared` pairs; `pairs` are those that were asked about, in their places."""
+
+    changes: VerdictChanges
+    pairs: Sequence[int]
+    compared: int
+    judged: int
+
+
+def lessons(labels: Sequence[FoundPair] = ()) -> Lessons:
+    """Return what there is to learn from: the decisions that stand, and labelled pairs that nobody has decided.
+
+    Raises LearningError where there are too few.
+    """
+    decided: dict[Ends, tuple[str, float]] = {
+        (left, right): (_LABELS[Pair.State(state)], 1.0)
+        for left, right, state in Pair.objects.filter(state__in=_LABELS).values_list("left", "right", "state")
+    }
+    labelled = {(each.left, each.right): (each.label.label, each.label.weight) for each in labels}
+    # Decisions first: their places tell them from labels.
+    taught = decided | {ends: given for ends, given in labelled.items() if ends not in decided}
+    features = features_of_pairs(taught)
+    known = [ends for ends in taught if ends in features]
+    _check_numbers([taught[ends][0] for ends in known])
+    days = dict(Article.objects.filter(pk__in={end for ends in known for end in ends}).values_list("pk", "date"))
+    pairs = [
+        LabelledPair((str(left), str(right)), max(days[left], days[right]), label, weight)
+        for (left, right), (label, weight) in ((ends, taught[ends]) for ends in known)
+    ]
+    return Lessons(pairs, [features[ends] for ends in known], sum(ends in decided for ends in known))
+
+
+def _check_numbers(labels: Sequence[str]) -> None:
+    duplicates, others = labels.count("D"), sum(label in "TEN" for label in labels)
+    if min(duplicates, others) < LEAST_OF_EACH:
+        raise LearningError(
+            f"editors confirmed {duplicates} pairs and rejected {others}, labels included; at least {LEAST_OF_EACH} of "
+            "each are needed: decide more pairs, or add --labels"
+        )
+
+
+def learn(taught: Lessons) -> VerdictModel:
+    """Return the shipped model, drawn towards what is taught."""
+    model = _fitted(taught, range(len(taught.pairs)))
+    named = replace(model, version=f"own decisions, {timezone.now():%Y-%m-%d %H:%M} UTC")
+    return load_model(dump_model(named))  # as it will be read: what is shown of it is what it does
+
+
+def _fitted(taught: Lessons, places: Sequence[int]) -> VerdictModel:
+    """Return the model fitted to the lessons in these places. Raises ModelError where they have one answer only."""
+    model = _fit(taught, places)
+    labelled = [place for place in places if place >= taught.decisions]
+    try:
+        others = _fit(taught, labelled)
+    except ModelError:  # too few labels, or none: what is no duplicate is told apart as before
+        others = default_model()
+    return replace(model, questions={**others.questions, "duplicate": model.questions["duplicate"]})
+
+
+def _fit(taught: Lessons, places: Sequence[int]) -> VerdictModel:
+    chosen = [taught.pairs[place] for place in places]
+    return fit(
+        [taught.rows[place] for place in places],
+        [pair.label for pair in chosen],
+        [pair.weight for pair in chosen],
+        prior=default_model(),
+    )
+
+
+def agreement(taught: Lessons) -> tuple[int, int, int]:
+    """Return how many lessons were tested, and with how many the model in use and a fitted one agree.
+
+    The fitted one is another for each block of dates, learnt from the lessons of all others.
+    """
+    now, tested, before, after = model_in_use(), 0, 0, 0
+    for train, test in date_folds(taught.pairs, _FOLDS):
+        try:
+            model = _fitted(taught, train.tolist())
+        except ModelError:
+            continue
+        for place in test.tolist():
+            if taught.pairs[place].label == "V":
+                continue
+            answer = taught.pairs[place].label == "D"
+            tested += 1
+            before += answer == _calls(now, taught.rows[place])
+            after += answer == _calls(model, taught.rows[place])
+    return tested, before, after
+
+
+def _calls(model: VerdictModel, row: Row) -> bool:
+    return model.probabilities(row).duplicate >= model.threshold
+
+
+def change_to(model: VerdictModel) -> Change:
+    """Return what a model would change of the verdicts that the model in use has given; rules stay rules."""
+    # A verdict of the model is never exactly 0; that of a rule is.
+    judged = Pair.objects.filter(best_score__gt=0, duplicate_probability__gt=0)
+    some = judged.order_by(MD5(Cast("pk", TextField())))[:MOST_COMPARED].values_list("pk", "left", "right")
+    numbers = {(left, right): pk for pk, left, right in some}
+    features = features_of_pairs(numbers)
+    changes = verdict_changes(model_in_use(), model, list(features.values()))
+    return Change(changes, [numbers[ends] for ends in features], len(features), judged.count())
+
+
+def store(model: VerdictModel, decisions: int, *, in_use: bool) -> FittedModel:
+    """Store a model, and put it in use where that is wanted: the next run then judges all pairs by it."""
+    with transaction.atomic():
+        if in_use:
+            FittedModel.objects.filter(in_use=True).update(in_use=False)
+        return FittedModel.objects.create(content=dump_model(model), decisions=decisions, in_use=in_use)
+
+
+def use(which: str) -> FittedModel | None:
+    """Put a stored model in use, or the shipped one (None). Raises LearningError for one that cannot be used."""
+    with transaction.atomic():
+        fitted = None if which == SHIPPED else _stored(which)
+        FittedModel.objects.filter(in_use=True).update(in_use=False)
+        if fitted is not None:
+            fitted.in_use = True
+            fitted.save(update_fields=["in_use"])
+    return fitted
+
+
+def _stored(which: str) -> FittedModel:
+    fitted = FittedModel.objects.filter(pk=int(which)).first() if which.isdecimal() else None
+    if fitted is None:
+        known = ", ".join(map(str, FittedModel.objects.values_list("pk", flat=True))) or "none"
+        raise LearningError(f"there is no model {which!r}; there are {SHIPPED} and those learnt here: {known}")
+    try:
+        load_model(fitted.content)
+    except ModelError as error:
+        raise LearningError(f"model {which} cannot be used: {error}") from error
+    return fitted

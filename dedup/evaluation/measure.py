@@ -1,0 +1,306 @@
+"""How well verdicts, and each pass alone, agree with labelled pairs: measured on what is stored, told for reading."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.table import Table
+
+from articles.models import Article
+from dedup.evaluation.labels import FoundPair
+from dedup.evaluation.metrics import LabelledPair, cross_validate, score
+from dedup.models import Evidence, Pair, Verdict
+from dedup.passes import PASSES
+from dedup.runs.facts import label as label_of_pass
+from dedup.runs.judging import features_of_pairs, model_in_use
+from dedup.verdicts.model import LABELS, ModelError
+
+# The window of most passes, by default. Pairs farther apart are rarer, and harder to find.
+NEAR_DAYS = 3
+_FOLDS = 6
+_COUNTED = "DTEN"
+_LOOKED_UP_AT_ONCE = 2_000
+_WIDTH = 120
+_MEASURES = (
+    ("precision", "Precision"),
+    ("recall", "Recall"),
+    ("f1", "F1"),
+    ("templates_called_duplicates", "T called duplicate"),
+)
+
+Numbers = dict[str, float | int | list[float] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A labelled pair beside what is stored of it; `pair` is None where no pass proposes it."""
+
+    found: FoundPair
+    left: Article
+    right: Article
+    pair: Pair | None = None
+    passes: tuple[str, ...] = ()
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Return the ids of the two articles, the lower one first."""
+        return (self.found.left, self.found.right)
+
+    @property
+    def days(self) -> int:
+        """Return the days between the two, as the label says or else as the articles do."""
+        days = self.found.label.days
+        return abs((self.left.date - self.right.date).days) if days is None else days
+
+    @property
+    def called(self) -> bool:
+        """Return whether the verdict is duplicate."""
+        return self.pair is not None and self.pair.verdict == Verdict.DUPLICATE
+
+    @property
+    def wrong(self) -> bool:
+        """Return whether the verdict and the label contradict each other."""
+        return self.found.label.label in _COUNTED and self.called != (self.found.label.label == "D")
+
+    @property
+    def label(self) -> str:
+        """Return the label itself."""
+        return self.found.label.label
+
+
+def judged_pairs(found: Sequence[FoundPair]) -> list[Judged]:
+    """Return labelled pairs with what is stored of them."""
+    parts = range(0, len(found), _LOOKED_UP_AT_ONCE)
+    return [each for start in parts for each in _looked_up(found[start : start + _LOOKED_UP_AT_ONCE])]
+
+
+def _looked_up(found: Sequence[FoundPair]) -> Iterator[Judged]:
+    ids = {article for each in found for article in (each.left, each.right)}
+    articles = Article.objects.without_texts().select_related("newspaper").in_bulk(ids)
+    proposed = Pair.objects.filter(left__in=ids, right__in=ids, best_score__gt=0)
+    pairs = {(pair.left_id, pair.right_id): pair for pair in proposed}
+    evidence = Evidence.objects.filter(pair__in=pairs.values(), stale=False)
+    saying = set(evidence.values_list("pair", "pass_name"))
+    for each in found:
+        pair = pairs.get((each.left, each.right))
+        passes = tuple(name for name in PASSES if pair and (pair.pk, name) in saying)
+        yield Judged(each, articles[each.left], articles[each.right], pair, passes)
+
+
+def report(judged: Sequence[Judged], passes: Sequence[str], *, cross_validated: bool) -> dict[str, Any]:
+    """Return all numbers: shares of 0..1, null for a share of nothing, intervals of 95 %.
+
+    `passes` are those that took part. Pairs that no pass proposed count as not called.
+    """
+    near = [each for each in judged if each.days <= NEAR_DAYS]
+    strata = sorted({each.found.label.stratum for each in judged} - {""})
+    verdicts = _cross_validated(judged) if cross_validated else None
+    return {
+        **_scores(judged, passes),
+        "within_3_days": _scores(near, passes),
+        "cross_validated": verdicts,
+        "strata": {name: _score_of([each for each in judged if each.found.label.stratum == name]) for name in strata},
+        "errors": [_error(each) for each in _by_weight(each for each in judged if each.wrong)],
+    }
+
+
+def counts_of(judged: Sequence[Judged]) -> dict[str, Any]:
+    """Return how many labelled pairs count, by label, and how many of them some pass proposed."""
+    by_label = Counter(each.label for each in judged)
+    proposed = Counter(each.label for each in judged if each.pair)
+    return {
+        "evaluated": len(judged),
+        "by_label": {label: by_label[label] for label in LABELS},
+        "proposed": {label: proposed[label] for label in LABELS},
+        "within_3_days": sum(each.days <= NEAR_DAYS for each in judged),
+    }
+
+
+def _scores(judged: Sequence[Judged], passes: Sequence[str]) -> dict[str, Any]:
+    return {
+        "verdict": _score_of(judged),
+        "passes": {name: _score_of(judged, partial(_proposes, name)) for name in passes},
+    }
+
+
+def _proposes(pass_name: str, judged: Judged) -> bool:
+    return pass_name in judged.passes
+
+
+def _score_of(
+    judged: Sequence[Judged], called: Callable[[Judged], bool] = attrgetter("called")
+) -> dict[str, float | int | list[float] | None]:
+    """Return precision, recall, F1 and the share of templates called duplicates, each with its interval."""
+    counted = [each for each in judged if each.label in _COUNTED]
+    calls = [called(each) for each in counted]
+    duplicates = sum(each.label == "D" for each in counted)
+    templates = sum(each.label == "T" for each in counted)
+    result: Numbers = {
+        "pairs": len(counted),
+        "duplicates": duplicates,
+        "called": sum(calls),
+    }
+    wholes = (sum(calls), duplicates, duplicates or sum(calls), templates)
+    measured = score([each.label for each in counted], [each.found.label.weight for each in counted], calls)
+    estimates = (measured.precision, measured.recall, measured.f1, measured.templates)
+    for (name, _), whole, estimate in zip(_MEASURES, wholes, estimates, strict=True):
+        result[name] = round(estimate.value, 4) if whole else None
+        result[f"{name}_interval"] = [round(estimate.low, 4), round(estimate.high, 4)] if whole else None
+    return result
+
+
+# ---- cross-validation ------------------------------------------------------------------------------
+
+
+def _cross_validated(judged: Sequence[Judged]) -> dict[str, Any]:
+    """Return the scores of verdicts by models that were fitted on these labels, each on other dates than it judges.
+
+    Pairs that no pass proposed are learnt from too, and are not called duplicates.
+    """
+    features = features_of_pairs([each.ends for each in judged])
+    known = [each for each in judged if each.ends in features]
+    rows = [features[each.ends] for each in known]
+    try:
+        probabilities = cross_validate([_labelled(each) for each in known], rows, folds=_FOLDS)
+    except ModelError as error:
+        return _not_validated(str(error))
+    if not probabilities:
+        return _not_validated("all labelled pairs are of too few days; label pairs of more days")
+    threshold = model_in_use().threshold
+    calls = {each.ends: False for each in judged if each.ends not in features}
+    for place, probability in probabilities.items():
+        each = known[place]
+        calls[each.ends] = probability >= threshold and _by_the_model(each.pair)
+    tested = [each for each in judged if each.ends in calls]
+    near = [each for each in tested if each.days <= NEAR_DAYS]
+    return {
+        "verdict": _score_of(tested, lambda each: calls[each.ends]),
+        "within_3_days": _score_of(near, lambda each: calls[each.ends]),
+        "folds": _FOLDS,
+    }
+
+
+def _not_validated(reason: str) -> dict[str, Any]:
+    return {"verdict": None, "within_3_days": None, "folds": 0, "reason": reason}
+
+
+def _labelled(judged: Judged) -> LabelledPair:
+    later = max(judged.left.date, judged.right.date)
+    return LabelledPair((str(judged.left.pk), str(judged.right.pk)), later, judged.label, judged.found.label.weight)
+
+
+def _by_the_model(pair: Pair | None) -> bool:
+    """Return whether a pair was proposed, and the model was asked: it never says exactly 0, and a rule does."""
+    return pair is not None and pair.duplicate_probability != 0
+
+
+# ---- errors ----------------------------------------------------------------------------------------
+
+
+def _by_weight(judged: Iterable[Judged]) -> list[Judged]:
+    """Return false duplicates before missed ones, those that stand for the most pairs first."""
+    return sorted(judged, key=lambda each: (not each.called, -each.found.label.weight, each.found.label.line))
+
+
+def _error(judged: Judged) -> dict[str, Any]:
+    label, pair = judged.found.label, judged.pair
+    return {
+        "kind": "false duplicate" if judged.called else "missed duplicate",
+        "line": label.line,
+        "label": label.label,
+        "weight": label.weight,
+        "stratum": label.stratum,
+        "days": judged.days,
+        "articles": [_described(judged.left), _described(judged.right)],
+        "verdict": pair.verdict if pair else None,
+        "probability": pair.probability if pair else None,
+        "duplicate_probability": pair.duplicate_probability if pair else None,
+        "passes": list(judged.passes),
+        "reasons": pair.reasons if pair else [],
+    }
+
+
+def _described(article: Article) -> dict[str, Any]:
+    return {
+        "external_id": article.external_id,
+        "newspaper": article.newspaper.name,
+        "date": article.date.isoformat(),
+        "headline": article.headline,
+        "url": article.url,
+    }
+
+
+# ---- text ------------------------------------------------------------------------------------------
+
+
+def print_report(result: dict[str, Any], stream: TextIO) -> None:
+    """Print a report as tables and a list of errors."""
+    labels = result["labels"]
+    shown = ", ".join(f"{count} {label}" for label, count in labels["by_label"].items())
+    stream.write(f"{labels['evaluated']:,} labelled pairs: {shown}. V is left out. {result['about']}\n")
+    console = Console(file=stream, width=None if stream.isatty() else _WIDTH)
+    crossed = result["cross_validated"] or {}
+    within = result["within_3_days"]
+    console.print(_table(f"At most {NEAR_DAYS} days apart", within, crossed.get("within_3_days")))
+    console.print(_table("All labelled pairs", result, crossed.get("verdict")))
+    if result["strata"]:
+        console.print(_strata(result["strata"]))
+    if reason := crossed.get("reason"):
+        stream.write(f"No cross-validation: {reason}.\n")
+    _print_errors(result["errors"], stream)
+
+
+def _table(title: str, scores: dict[str, Any], crossed: dict[str, Any] | None) -> Table:
+    table = Table(title=f"{title} (95 % intervals)", title_justify="left")
+    table.add_column("Called duplicate by")
+    for _, heading in _MEASURES:
+        table.add_column(heading, justify="right")
+    table.add_row("the verdict", *_cells(scores["verdict"]))
+    if crossed:
+        table.add_row("the verdict, learnt from other dates", *_cells(crossed))
+    table.add_section()
+    for name, each in scores["passes"].items():
+        table.add_row(label_of_pass(name), *_cells(each))
+    return table
+
+
+def _strata(strata: dict[str, Any]) -> Table:
+    table = Table(title="The verdict, by stratum", title_justify="left")
+    table.add_column("Stratum")
+    for heading in ("Pairs", "Duplicates", *(heading for _, heading in _MEASURES)):
+        table.add_column(heading, justify="right")
+    for name, each in strata.items():
+        shares = ("–" if each[measure] is None else f"{each[measure]:.3f}" for measure, _ in _MEASURES)
+        table.add_row(name, str(each["pairs"]), str(each["duplicates"]), *shares)
+    return table
+
+
+def _cells(scores: dict[str, Any]) -> list[str]:
+    return [_cell(scores[name], scores[f"{name}_interval"]) for name, _ in _MEASURES]
+
+
+def _cell(value: float | None, interval: Sequence[float] | None) -> str:
+    return "–" if value is None or interval is None else f"{value:.3f} ({interval[0]:.2f}–{interval[1]:.2f})"
+
+
+def _print_errors(errors: Sequence[dict[str, Any]], stream: TextIO) -> None:
+    false = sum(each["kind"] == "false duplicate" for each in errors)
+    stream.write(f"{false} false and {len(errors) - false} missed duplicates, the weightiest first:\n")
+    for each in errors:
+        lead = f"{each['kind']} (line {each['line']}, label {each['label']}, weight {each['weight']:g})"
+        verdict = (
+            f"{each['verdict']} {each['probability']:.2f}, duplicate {each['duplicate_probability']:.2f}; "
+            f"found by {', '.join(each['passes'])}"
+            if each["verdict"]
+            else "no pass proposed it"
+        )
+        stream.write(f"\n{lead}: {verdict}\n")
+        for article in each["articles"]:
+            headline = article["headline"] or "(no title)"
+            stream.write(f"  {article['date']}  {article['newspaper']}: {headline}\n")

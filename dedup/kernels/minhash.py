@@ -1,0 +1,202 @@
+"""MinHash signatures and their bands: candidate pairs of sets without looking at every pair, and without a window.
+
+Every member is hashed once; the hashes fall into `slots` ranges, and the smallest of each range is that slot's
+minimum, where k permutations would hash each member k times (one-permutation hashing: Li, Owen and Zhang, NIPS
+2012). For the slots that stay empty the members are dealt again, and again (fast similarity sketching: Dahlgaard,
+Knudsen and Thorup, FOCS 2017): two sets agree in a slot with the probability of their Jaccard similarity also
+where they have fewer members than slots, and no slot repeats what another one says.
+
+Of each minimum one byte is kept (b-bit minwise hashing: Li and König, WWW 2010): unequal minima agree once in 256
+times, which adds candidates and loses none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import floor, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup.kernels.tokens import IntArray, Shingles, distinct
+
+Signatures = npt.NDArray[np.uint8]
+Minima = npt.NDArray[np.uint32]
+Packed = npt.NDArray[np.uint64]
+
+_EMPTY = np.uint32(0xFFFFFFFF)
+# Turns in which members are dealt to all slots, before each slot that is still empty looks at all members.
+_TURNS = 8
+# A pair at the threshold agrees in so many standard deviations too few slots less than once in a million times.
+_DEVIATIONS = 5.0
+# Pairs that are held at once, each as often as it shares a band, and pairs whose signatures are compared at once.
+_PAIRS_AT_ONCE = 4_000_000
+_COMPARED_AT_ONCE = 4_000
+
+
+def signatures(shingles: Shingles, slots: int) -> Signatures:
+    """Return a byte of the minimum of every slot of every set, shape (sets, slots); an empty set's mean nothing.
+
+    Members may repeat and need not be spread. `slots` is a power of two.
+    """
+    members, sizes = shingles.hashes, np.diff(shingles.offsets)
+    minima = np.full((len(sizes), slots), _EMPTY, dtype=np.uint32)
+    rows = np.arange(len(sizes))
+    for turn in range(_TURNS):
+        known = minima[rows]
+        minima[rows] = np.where(known == _EMPTY, _dealt(members, sizes, slots, turn), known)
+        lacking = (minima[rows] == _EMPTY).any(axis=1) & (sizes > 0)
+        members, rows, sizes = members[np.repeat(lacking, sizes)], rows[lacking], sizes[lacking]
+        if not len(rows):
+            break
+    row, slot = np.nonzero(minima[rows] == _EMPTY)
+    if len(row):
+        minima[rows[row], slot] = _chosen(members, sizes, row, slot)
+    return minima.astype(np.uint8)
+
+
+def _dealt(members: Minima, sizes: IntArray, slots: int, turn: int) -> Minima:
+    """Return the minimum of every slot, where the members are dealt to the slots by their high bits."""
+    hashed = _mix(members ^ np.uint32(turn * 0x9E3779B1 & 0xFFFFFFFF))
+    places = (hashed >> np.uint32(32 - (slots.bit_length() - 1))).astype(np.intp)
+    places += np.repeat(np.arange(len(sizes)) * slots, sizes)
+    minima = np.full(len(sizes) * slots, _EMPTY, dtype=np.uint32)
+    np.minimum.at(minima, places, hashed)
+    return minima.reshape(-1, slots)
+
+
+def _chosen(members: Minima, sizes: IntArray, rows: IntArray, slots: IntArray) -> Minima:
+    """Return the minimum of all members of a row, hashed for the slot, for each row and slot."""
+    counts = sizes[rows]
+    places = _ranges((np.cumsum(sizes) - sizes)[rows], counts)
+    salts = _mix((slots + _TURNS).astype(np.uint32) * np.uint32(0x9E3779B1))
+    hashed = _mix(members[places] ^ np.repeat(salts, counts))
+    return np.minimum.reduceat(hashed, np.cumsum(counts) - counts)
+
+
+def rows_per_band(slots: int, threshold: float, recall: float) -> int:
+    """Return the most rows a band may have for pairs at the threshold to meet in some band with this probability.
+
+    A pair of similarity s agrees in all r rows of a band with probability s^r, so it meets in one of
+    slots/r bands with 1 - (1 - s^r)^(slots/r) (Leskovec, Rajaraman and Ullman, MMDS, 3.4.2).
+    """
+    for rows in range(slots, 1, -1):
+        if 1.0 - (1.0 - threshold**rows) ** (slots // rows) >= recall:
+            return rows
+    return 1
+
+
+def bands_of(slots: int, rows: int) -> IntArray:
+    """Return the slots of each band, shape (bands, rows); no slot is in two bands.
+
+    Every band holds a band of those with one row less. So a pair that meets in bands of many rows, at a high
+    threshold, meets in bands of fewer rows too: the candidates of thresholds nest.
+    """
+    bands = np.arange(slots).reshape(-1, 1)
+    for width in range(2, rows + 1):
+        kept = bands[: slots // width]
+        spare = np.setdiff1d(np.arange(slots), kept)
+        bands = np.column_stack([kept, spare[: len(kept)]])
+    return bands
+
+
+def least_agreement(slots: int, threshold: float) -> int:
+    """Return in how many slots a pair at the threshold agrees but for one in a million; rises with the threshold."""
+    deviation = sqrt(threshold * (1.0 - threshold) / slots)
+    return max(0, floor(slots * (threshold - _DEVIATIONS * deviation)))
+
+
+class _Meetings(NamedTuple):
+    """Who meets in a band: the set lefts[i] meets those at ordered[lower[i]:upper[i]], by their positions."""
+
+    lefts: IntArray
+    lower: IntArray
+    upper: IntArray
+    ordered: IntArray
+
+
+def candidate_pairs(
+    signed: Signatures, bands: IntArray, starts: IntArray, stops: IntArray, least: int
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the pairs of sets that agree in a band and in at least so many slots, each once, ordered, some at a time.
+
+    Of a pair, starts[left] <= right < stops[left], and left < right where starts[left] > left. Pairs outside of that
+    are never made, so that memory is bounded also where thousands of sets are equal.
+    """
+    meetings = [_meetings(signed, band, starts, stops) for band in bands]
+    for first, last in _blocks(meetings, len(signed)):
+        found = distinct(np.concatenate([_pairs(each, first, last) for each in meetings]))
+        left, right = found >> 32, found & 0xFFFFFFFF
+        agreed = _agree(signed, left, right, least)
+        yield left[agreed], right[agreed]
+
+
+def _meetings(signed: Signatures, band: IntArray, starts: IntArray, stops: IntArray) -> _Meetings:
+    width = np.uint64(len(signed).bit_length())
+    keys = _keys(signed, band) >> width << width
+    packed = keys | np.arange(len(signed), dtype=np.uint64)
+    packed.sort()
+    alike = np.zeros(len(packed) + 1, dtype=np.bool_)
+    np.equal(packed[1:] >> width, packed[:-1] >> width, out=alike[1:-1])
+    packed = packed[alike[1:] | alike[:-1]]  # only sets that share the key of another one
+    key = packed >> width << width
+    ordered = (packed ^ key).astype(np.int64)
+    lower = np.searchsorted(packed, key | starts[ordered].astype(np.uint64))
+    upper = np.searchsorted(packed, key | stops[ordered].astype(np.uint64))
+    meets = lower < upper
+    return _Meetings(ordered[meets], lower[meets], upper[meets], ordered)
+
+
+def _keys(signed: Signatures, band: IntArray) -> Packed:
+    """Return 64 mixed bits (the finaliser of SplitMix64: Steele, Lea and Flood, OOPSLA 2014) of the band's bytes."""
+    keys = np.zeros(len(signed), dtype=np.uint64)
+    for slot in band:
+        keys = (keys ^ signed[:, slot]) * np.uint64(0x9E3779B97F4A7C15)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+def _blocks(meetings: Sequence[_Meetings], count: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of left sets which together have about _PAIRS_AT_ONCE pairs."""
+    load = np.zeros(count, dtype=np.int64)
+    for each in meetings:
+        load[each.lefts] += each.upper - each.lower
+    total = np.cumsum(load)
+    first = 0
+    while first < count and total[-1] > (before := total[first] - load[first]):
+        last = max(first + 1, int(np.searchsorted(total, before + _PAIRS_AT_ONCE, side="right")))
+        yield first, last
+        first = last
+
+
+def _pairs(meetings: _Meetings, first: int, last: int) -> IntArray:
+    """Return the pairs whose left set is in the range, packed in 64 bits."""
+    inside = (first <= meetings.lefts) & (meetings.lefts < last)
+    lower = meetings.lower[inside]
+    counts = meetings.upper[inside] - lower
+    return np.repeat(meetings.lefts[inside] << 32, counts) | meetings.ordered[_ranges(lower, counts)]
+
+
+def _agree(signed: Signatures, left: IntArray, right: IntArray, least: int) -> npt.NDArray[np.bool_]:
+    agreed = np.zeros(len(left), dtype=np.bool_)
+    for start in range(0, len(left), _COMPARED_AT_ONCE):
+        chosen = slice(start, start + _COMPARED_AT_ONCE)
+        agreed[chosen] = np.count_nonzero(signed[left[chosen]] == signed[right[chosen]], axis=1) >= least
+    return agreed
+
+
+def _ranges(starts: IntArray, counts: IntArray) -> IntArray:
+    """Return the numbers of all ranges, each from its start on, one range after the other."""
+    return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+
+
+def _mix(hashes: Minima) -> Minima:
+    """Return the hashes well spread (the finaliser of MurmurHash3: Appleby, 2011)."""
+    mixed = hashes ^ (hashes >> np.uint32(16))
+    mixed *= np.uint32(0x85EBCA6B)
+    mixed ^= mixed >> np.uint32(13)
+    mixed *= np.uint32(0xC2B2AE35)
+    mixed ^= mixed >> np.uint32(16)
+    return mixed

@@ -1,0 +1,1 @@
+"""What the archive holds, counted: each report is one class."""

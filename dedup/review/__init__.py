@@ -1,0 +1,1 @@
+"""What editors decide, and what the pages ask of pairs and clusters."""

@@ -1,0 +1,138 @@
+"""The writer of rules: an editor says that the articles of a series are never duplicates of each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import MD5
+from django.utils import timezone
+
+from articles.models import Article
+from articles.querysets import ArticleQuerySet
+from dedup.clustering.constraints import lock_review
+from dedup.clustering.rebuild import rebuild_clusters
+from dedup.models import HeadlineForm, Series
+from dedup.runs.headlines import RULE_REASON
+
+MADE = "made it a rule"
+ENDED = "ended the rule"
+
+# What the next run would say of them: a pair that an editor has decided keeps its decision, and gets its verdict then.
+# The forms are found by the index headline_form.
+_JUDGE_BY_RULE_SQL = """
+WITH member AS MATERIALIZED (
+    SELECT article_id FROM dedup_headlineform
+    WHERE newspaper_id = %(newspaper)s AND md5(form) = md5(%(form)s) AND form = %(form)s
+), concerned AS MATERIALIZED (
+    SELECT id, joins FROM dedup_pair
+    WHERE state = 'undecided' AND best_score > 0
+      AND left_id IN (SELECT article_id FROM member) AND right_id IN (SELECT article_id FROM member)
+)
+UPDATE dedup_pair AS pair
+SET verdict = 'template', probability = 1, duplicate_probability = 0, joins = false,
+    reasons = jsonb_build_array(%(reason)s::text) || pair.reasons
+FROM concerned
+WHERE concerned.id = pair.id AND NOT pair.reasons @> jsonb_build_array(%(reason)s::text)
+RETURNING pair.left_id, pair.right_id, concerned.joins
+"""
+
+
+class RuleError(ValueError):
+    """A rule that cannot be made or ended; the message is for the editor."""
+
+
+def make_rule(series_id: int, *, user: Any) -> int:
+    """Make it a rule that the articles of a series are never duplicates of each other; return how many pairs it parted.
+
+    The pairs that nobody has decided are templates from now on, and their clusters follow. Raises RuleError.
+    """
+    with transaction.atomic():
+        lock_review()
+        series = _series(series_id)
+        if series.ruled_at:
+            raise RuleError(f"{series.ruled_by} has made this a rule before, on {series.ruled_at:%Y-%m-%d}.")
+        series.ruled_by, series.ruled_at = user, timezone.now()
+        series.save(update_fields=["ruled_by", "ruled_at"])
+        _log(series, MADE, user)
+        parted = _judge_by_rule(series)
+        if parted:
+            rebuild_clusters({end for ends in parted for end in ends})
+    return len(parted)
+
+
+def end_rule(series_id: int, *, user: Any) -> None:
+    """End the rule of a series; the next run judges its pairs by what they say. Raises RuleError."""
+    with transaction.atomic():
+        lock_review()
+        series = _series(series_id)
+        if not series.ruled_at:
+            raise RuleError("This series is no rule; somebody else has ended it.")
+        series.ruled_by = series.ruled_at = None
+        series.save(update_fields=["ruled_by", "ruled_at"])
+        _log(series, ENDED, user)
+
+
+def history_of(series: Series) -> QuerySet[LogEntry]:
+    """Return who made the rule of a series and who ended it, the latest first."""
+    entries = LogEntry.objects.filter(content_type=_content_type(), object_id=str(series.pk))
+    return entries.select_related("user").order_by("-pk")
+
+
+def articles_of(series: Series) -> ArticleQuerySet:
+    """Return the articles of a series."""
+    return Article.objects.filter(Exists(_forms_of(series).filter(article=OuterRef("pk"))))
+
+
+def both_of(series: Series) -> Q:
+    """Return the condition that both articles of a pair are of a series."""
+    members = _forms_of(series).values("article")
+    return Q(left__in=members, right__in=members)
+
+
+def series_of_both(left: Article, right: Article) -> Series | None:
+    """Return the series that both articles belong to."""
+    form = HeadlineForm.objects.filter(article=right).values("form")
+    if left.newspaper_id != right.newspaper_id:
+        return None
+    shared = HeadlineForm.objects.filter(article=left, form__in=form).values("form")
+    return Series.objects.filter(newspaper=left.newspaper_id, form__in=shared).first()
+
+
+def _forms_of(series: Series) -> QuerySet[HeadlineForm]:
+    # The digest is what the index headline_form is made of.
+    forms = HeadlineForm.objects.annotate(digest=MD5("form")).filter(digest=MD5(Value(series.form)))
+    return forms.filter(newspaper=series.newspaper_id, form=series.form)
+
+
+def _series(series_id: int) -> Series:
+    series = Series.objects.select_related("ruled_by").filter(pk=series_id).first()
+    if series is None:
+        raise RuleError(f"There is no series {series_id} any more; its headlines have changed.")
+    return series
+
+
+def _judge_by_rule(series: Series) -> list[tuple[int, int]]:
+    """Give the series' undecided pairs the verdict of the rule; return those that were joined."""
+    with connection.cursor() as cursor:
+        values: dict[str, Any] = {"newspaper": series.newspaper_id, "form": series.form, "reason": RULE_REASON}
+        cursor.execute(_JUDGE_BY_RULE_SQL, values)
+        return [(left, right) for left, right, joined in cursor if joined]
+
+
+def _log(series: Series, act: str, user: Any) -> None:
+    LogEntry.objects.create(
+        user=user,
+        content_type=_content_type(),
+        object_id=str(series.pk),
+        object_repr=str(series)[:200],
+        action_flag=CHANGE,
+        change_message=act,
+    )
+
+
+def _content_type() -> ContentType:
+    return ContentType.objects.get_for_model(Series)

@@ -1,0 +1,1 @@
+"""A run of the detection: its scope, blocks, evidence, verdicts and counts."""

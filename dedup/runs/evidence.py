@@ -1,0 +1,164 @@
+"""The writer of pairs and their evidence: a block at a time, by COPY and one upsert."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from django.db import connection, transaction
+
+from dedup.clustering.constraints import lock_review
+from dedup.models import DetectionRun, RunBlock
+from dedup.types import Candidate, Tally, Window
+
+_COPIED_AT_ONCE = 10_000
+
+_CREATE_SQL = """
+CREATE TEMPORARY TABLE found_candidate (
+    left_id bigint, right_id bigint, pass_name text, score double precision, details jsonb
+) ON COMMIT DROP
+"""
+
+_COPY_SQL = "COPY found_candidate (left_id, right_id, pass_name, score, details) FROM STDIN"
+
+# Editors may have decided on two articles before any pass put them beside each other: by a cluster.
+_INSERT_PAIRS_SQL = """
+INSERT INTO dedup_pair (left_id, right_id, state, best_score, days_apart, same_newspaper, found_at)
+SELECT found.left_id, found.right_id,
+       coalesce(standing.state, CASE WHEN cluster.state = 'confirmed' THEN 'confirmed' END, 'undecided'),
+       found.score,
+       abs(left_article.date - right_article.date),
+       left_article.newspaper_id = right_article.newspaper_id,
+       now()
+FROM found_candidate AS found
+JOIN articles_article AS left_article ON left_article.id = found.left_id
+JOIN articles_article AS right_article ON right_article.id = found.right_id
+LEFT JOIN dedup_membership AS left_member ON left_member.article_id = found.left_id
+LEFT JOIN dedup_membership AS right_member
+    ON right_member.article_id = found.right_id AND right_member.cluster_id = left_member.cluster_id
+LEFT JOIN dedup_cluster AS cluster ON cluster.id = right_member.cluster_id
+LEFT JOIN LATERAL (
+    SELECT link.state FROM dedup_standing_link AS link
+    WHERE link.left_id = found.left_id AND link.right_id = found.right_id
+) AS standing ON true
+ORDER BY found.left_id, found.right_id
+ON CONFLICT (left_id, right_id) DO NOTHING
+"""
+
+_UPSERT_EVIDENCE_SQL = """
+INSERT INTO dedup_evidence (pair_id, pass_name, score, details, run_id, stale)
+SELECT pair.id, found.pass_name, found.score, found.details, %(run_id)s, false
+FROM found_candidate AS found
+JOIN dedup_pair AS pair ON pair.left_id = found.left_id AND pair.right_id = found.right_id
+ORDER BY pair.id
+ON CONFLICT (pair_id, pass_name) DO UPDATE
+SET score = excluded.score, details = excluded.details, run_id = excluded.run_id,
+    stale = false
+"""
+
+# Of pairs that were known. Lower scores wait for the end of the run, when it is known what it no longer finds.
+_RAISE_SCORES_SQL = """
+UPDATE dedup_pair AS pair
+SET best_score = found.score
+FROM found_candidate AS found
+WHERE pair.left_id = found.left_id AND pair.right_id = found.right_id AND pair.best_score < found.score
+"""
+
+# Evidence of this pass, of pairs that this run answers for, that it did not find again.
+_MARK_STALE_SQL = """
+UPDATE dedup_evidence AS evidence
+SET stale = true
+FROM dedup_pair AS pair
+JOIN articles_article AS left_article ON left_article.id = pair.left_id
+JOIN articles_article AS right_article ON right_article.id = pair.right_id
+WHERE pair.id = evidence.pair_id
+  AND NOT evidence.stale
+  AND evidence.run_id <> %(run_id)s
+  AND evidence.pass_name = %(pass_name)s
+  AND (%(since)s::date IS NULL OR greatest(left_article.date, right_article.date) >= %(since)s)
+  AND (%(until)s::date IS NULL OR greatest(left_article.date, right_article.date) <= %(until)s)
+  AND (%(newspaper_ids)s::bigint[] IS NULL OR (
+      left_article.newspaper_id = ANY (%(newspaper_ids)s) AND right_article.newspaper_id = ANY (%(newspaper_ids)s)
+  ))
+  AND (%(newer_than)s::bigint IS NULL OR greatest(left_article.revision, right_article.revision) > %(newer_than)s)
+"""
+
+_BEST_SCORES_SQL = """
+UPDATE dedup_pair AS pair
+SET best_score = best.score
+FROM (
+    SELECT pair.id, coalesce(max(evidence.score) FILTER (WHERE NOT evidence.stale), 0) AS score
+    FROM dedup_pair AS pair
+    LEFT JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id
+    GROUP BY pair.id
+) AS best
+WHERE best.id = pair.id AND pair.best_score <> best.score
+"""
+
+
+def write_block(run_id: int, pass_name: str, candidates: Iterable[Candidate], window: Window, tally: Tally) -> int:
+    """Store what a pass finds in a block of days, and the block's mark, in one transaction; return how many pairs.
+
+    The candidates stream into a temporary table while the pass finds them: memory holds some thousands.
+    """
+    began = time.monotonic()
+    with transaction.atomic():
+        pairs = _store_candidates(run_id, candidates)
+        RunBlock.objects.create(
+            run_id=run_id,
+            pass_name=pass_name,
+            first_day=window.first_day,
+            last_day=window.last_day,
+            candidates=tally.candidates,
+            verified=tally.verified,
+            pairs=pairs,
+            seconds=time.monotonic() - began,
+        )
+    return pairs
+
+
+def mark_stale(run: DetectionRun, pass_name: str, answered: dict[str, Any]) -> int:
+    """Mark the evidence of a pass that a finished run answers for and did not find again; return how much."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        lock_review()
+        cursor.execute(_MARK_STALE_SQL, {"run_id": run.pk, "pass_name": pass_name, **answered})
+        stale: int = cursor.rowcount
+    return stale
+
+
+def follow_scores() -> None:
+    """Set the best score of every pair to that of its evidence that is not stale."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        lock_review()
+        # A first run fills tables that were last counted as empty; then the plan would visit all pairs for each pair.
+        cursor.execute("ANALYZE dedup_pair, dedup_evidence")
+        cursor.execute(_BEST_SCORES_SQL)
+
+
+def _store_candidates(run_id: int, candidates: Iterable[Candidate]) -> int:
+    found = iter(candidates)
+    pairs = 0
+    with connection.cursor() as cursor:
+        cursor.execute(_CREATE_SQL)
+        # One COPY after the other, because a pass asks questions of the same connection while it finds.
+        while batch := list(islice(found, _COPIED_AT_ONCE)):
+            pairs += len(batch)
+            with cursor.copy(_COPY_SQL) as copy:
+                for each in batch:
+                    copy.write_row(_row(each))
+        if pairs:
+            cursor.execute("ANALYZE found_candidate")
+            lock_review()
+            cursor.execute(_INSERT_PAIRS_SQL)
+            cursor.execute(_UPSERT_EVIDENCE_SQL, {"run_id": run_id})
+            cursor.execute(_RAISE_SCORES_SQL)
+        cursor.execute("DROP TABLE found_candidate")
+    return pairs
+
+
+def _row(each: Candidate) -> tuple[Any, ...]:
+    details = json.dumps(each.evidence, ensure_ascii=False)
+    return (each.left, each.right, each.pass_name, each.score, details)

@@ -1,0 +1,321 @@
+"""The whole way of a run, top to bottom: blocks of days, passes, evidence, clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any, Protocol
+
+from django.db import InterfaceError, OperationalError, connection
+from django.db.models import Count
+from django.utils import timezone
+
+from articles.boilerplate.rules import Mode
+from articles.models import Article
+from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from articles.storage.ingest import newest_revision
+from articles.storage.renormalization import outdated_forms
+from dedup.clustering.rebuild import rebuild_clusters
+from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, Verdict
+from dedup.passes import PASSES
+from dedup.passes.base import PassConfig, Reach
+from dedup.runs.evidence import follow_scores, mark_stale, write_block
+from dedup.runs.headlines import update_series
+from dedup.runs.judging import judge_month, months_to_judge
+from dedup.runs.profiles import Configs, enabled, snapshot
+from dedup.runs.scope import Scope, blocks_for, blocks_of, fingerprint, window_of
+from dedup.runs.workers import execute
+from dedup.types import BOILERPLATE, VERDICTS, Candidate, Tally, Window
+
+# One run at a time on a database, whichever process it is in. Arbitrary, but fixed.
+_RUN_LOCK = 5_112_003
+# So many articles make up for the second of work that starting another process costs.
+ARTICLES_PER_WORKER = 50_000
+PAIRS_PER_WORKER = 2_000
+_LOOKED_UP_AT_ONCE = 1_000
+
+
+class RunActiveError(RuntimeError):
+    """Another run is under way on this database."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTask:
+    """One block of one pass, for whichever process takes it."""
+
+    run_id: int
+    pass_name: str
+    config: PassConfig
+    window: Window
+    articles: int
+
+
+class Progress(Protocol):
+    """Who is told how a run comes along."""
+
+    def start(self, pass_name: str, articles: int) -> None:
+        """A pass begins, with so many articles before it."""
+
+    def read(self, pass_name: str, articles: int) -> None:
+        """A pass that takes all days at once has read so many articles more."""
+
+    def advance(self, pass_name: str, articles: int, pairs: int) -> None:
+        """A block of so many articles is finished."""
+
+
+class NoProgress:
+    """Tells nobody."""
+
+    def start(self, pass_name: str, articles: int) -> None:
+        """Do nothing."""
+
+    def read(self, pass_name: str, articles: int) -> None:
+        """Do nothing."""
+
+    def advance(self, pass_name: str, articles: int, pairs: int) -> None:
+        """Do nothing."""
+
+
+def start_run(
+    configs: Configs,
+    scope: Scope,
+    *,
+    profile: Profile | None = None,
+    user_id: int | None = None,
+    progress: Progress | None = None,
+) -> DetectionRun:
+    """Store a new run, or take up the last one where it stopped. Call inside `run_lock`.
+
+    Where texts are compared without boilerplate, it is marked first in the weeks that are outdated.
+
+    A run that stopped is taken up when it was asked the same of the same articles; what it found is kept and its
+    finished blocks are not repeated. Otherwise it is marked as interrupted and a new run repairs after it.
+    """
+    _mark_boilerplate(scope, progress or NoProgress())
+    asked_as = profile.name if profile else ""
+    asked = {"config": snapshot(configs), "scope": scope.stored()}
+    newest, seen = newest_revision(), fingerprint(scope)
+    DetectionRun.objects.filter(state=DetectionRun.State.RUNNING).update(
+        state=DetectionRun.State.INTERRUPTED, finished_at=timezone.now(), error="The process ended without a word."
+    )
+    last = DetectionRun.objects.order_by("-pk").first()
+    stopped = (DetectionRun.State.INTERRUPTED, DetectionRun.State.FAILED)
+    if (
+        last is not None
+        and last.state in stopped
+        and {"config": last.config, "scope": last.scope} == asked
+        and last.counts.get("fingerprint") == seen
+    ):
+        last.state, last.finished_at, last.error = DetectionRun.State.RUNNING, None, ""
+        last.profile, last.profile_name, last.requested_by_id = profile, asked_as, user_id
+        last.save()
+        return last
+    return DetectionRun.objects.create(
+        profile=profile,
+        profile_name=asked_as,
+        requested_by_id=user_id,
+        counts={"fingerprint": seen, "newest": newest},
+        **asked,
+    )
+
+
+def _mark_boilerplate(scope: Scope, progress: Progress) -> None:
+    """Mark the boilerplate of the scope's outdated weeks; the earliest too, because some passes compare all days."""
+    if scope.boilerplate is Mode.KEEP:
+        return
+    weeks = outdated_weeks(scope.newspaper_ids, until=scope.until)
+    progress.start(BOILERPLATE, sum(weeks.values()))
+    for week, articles in weeks.items():
+        marked = mark_week(week)
+        progress.advance(BOILERPLATE, articles, marked.sentences)
+
+
+def store_refused_run(scope: Scope, reason: str, *, profile: Profile, user_id: int | None) -> DetectionRun:
+    """Store that a run could not begin, for those who asked for it on a page and see no terminal."""
+    return DetectionRun.objects.create(
+        profile=profile,
+        profile_name=profile.name,
+        requested_by_id=user_id,
+        config={},
+        scope=scope.stored(),
+        state=DetectionRun.State.FAILED,
+        error=reason,
+        finished_at=timezone.now(),
+    )
+
+
+def run_detection(
+    run: DetectionRun,
+    configs: Configs,
+    scope: Scope,
+    *,
+    progress: Progress,
+    workers: int = 1,
+    verdicts: bool = True,
+) -> None:
+    """Execute a run: every pass over every block, stale evidence, verdicts, clusters. Call inside `run_lock`.
+
+    Without `verdicts` it ends with the evidence: new pairs join no cluster until a run with them.
+    Each block's evidence is stored with the block's mark in one transaction: a run that is killed repeats no
+    more than the blocks under way, one a worker process. Whatever ends the run early is stored with it and raised.
+    """
+    try:
+        tasks = _tasks(run, configs, scope, progress)
+        execute(
+            tasks,
+            perform_block,
+            workers=min(workers, max(1, sum(task.articles for task in tasks) // ARTICLES_PER_WORKER)),
+            on_read=lambda task, articles: _tell_read(progress, task.pass_name, articles),
+            on_done=lambda task, pairs: progress.advance(task.pass_name, task.articles, pairs),
+        )
+        stale = sum(mark_stale(run, name, scope.answered(name)) for name in scope.passes or PASSES)
+        follow_scores()
+        if verdicts:
+            update_series()
+            _judge(run, scope, progress, workers)
+        contradictions = len(rebuild_clusters().contradictions)
+        _finish(run, DetectionRun.State.DONE, counts=_counts(run, scope, stale, contradictions))
+    except KeyboardInterrupt:
+        _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")
+        raise
+    except (OperationalError, InterfaceError):
+        raise  # nobody is there to be told; whoever starts the next run marks this one as interrupted
+    except BaseException as error:
+        _finish(run, DetectionRun.State.FAILED, error=f"{type(error).__name__}: {error}")
+        raise
+
+
+def _judge(run: DetectionRun, scope: Scope, progress: Progress, workers: int) -> None:
+    """Compare in full the pairs of every month of which something has changed."""
+    versions_join = run.profile is not None and run.profile.versions_join
+    months = months_to_judge(versions_join=versions_join, boilerplate=scope.boilerplate)
+    pairs = sum(month.pairs for month in months)
+    progress.start(VERDICTS, pairs)
+    execute(
+        months,
+        judge_month,
+        workers=min(workers, max(1, pairs // PAIRS_PER_WORKER)),
+        on_read=lambda _month, judged: progress.read(VERDICTS, judged),
+        on_done=lambda month, judged: progress.advance(VERDICTS, month.pairs, judged),
+    )
+
+
+def _tasks(run: DetectionRun, configs: Configs, scope: Scope, progress: Progress) -> list[BlockTask]:
+    """Return what is left to do, a pass that takes all days at once before the others: they fill up the time."""
+    tasks: list[BlockTask] = []
+    every = blocks_of(scope)
+    for name, config in enabled(configs).items():
+        blocks = blocks_for(name, config, every, scope)
+        progress.start(name, sum(block.articles for block in blocks))
+        done = {mark.first_day: mark.pairs for mark in run.blocks.filter(pass_name=name)}
+        for block in blocks:
+            if block.first_day in done:
+                progress.advance(name, block.articles, done[block.first_day])
+            else:
+                tasks.append(BlockTask(run.pk, name, config, window_of(name, block, scope), block.articles))
+    return sorted(tasks, key=lambda task: PASSES[task.pass_name].by_days)
+
+
+def perform_block(task: BlockTask, on_read: Callable[[int], None]) -> int:
+    """Find and store what a pass finds in a block; return how many pairs."""
+    tally = Tally(on_read)
+    candidates = PASSES[task.pass_name].find(task.window, task.config, connection, tally)
+    return write_block(task.run_id, task.pass_name, candidates, task.window, tally)
+
+
+def find_candidates(configs: Configs, scope: Scope, *, progress: Progress) -> Iterator[Candidate]:
+    """Yield what a run would find, pass by pass, and store nothing."""
+    blocks = blocks_of(scope)
+    for name, config in enabled(configs).items():
+        own_blocks = blocks_for(name, config, blocks, scope)
+        progress.start(name, sum(block.articles for block in own_blocks))
+        for block in own_blocks:
+            tally = Tally(partial(_tell_read, progress, name))
+            found = PASSES[name].find(window_of(name, block, scope), config, connection, tally)
+            pairs = 0
+            for candidate in _asked_for(name, found, scope):
+                pairs += 1
+                yield candidate
+            progress.advance(name, block.articles, pairs)
+
+
+def _tell_read(progress: Progress, pass_name: str, articles: int) -> None:
+    """Tell what a pass has read whose one block takes long; blocks of days tell enough by being finished."""
+    if not PASSES[pass_name].by_days:
+        progress.read(pass_name, articles)
+
+
+def _asked_for(name: str, found: Iterator[Candidate], scope: Scope) -> Iterator[Candidate]:
+    """Leave out the pairs that a pass had to find beside those of the scope, because they hang on each other."""
+    newer_than = (scope.newer_than or {}).get(name)
+    if PASSES[name].reach is Reach.PAIR or (scope.since is None and newer_than is None):
+        yield from found
+        return
+    while batch := list(islice(found, _LOOKED_UP_AT_ONCE)):
+        articles = Article.objects.only("date", "revision").in_bulk(
+            {id_ for each in batch for id_ in (each.left, each.right)}
+        )
+        for each in batch:
+            both = (articles[each.left], articles[each.right])
+            late = scope.since is None or any(article.date >= scope.since for article in both)
+            if late and (newer_than is None or any(article.revision > newer_than for article in both)):
+                yield each
+
+
+@contextmanager
+def run_lock() -> Iterator[None]:
+    """Hold the one lock of runs. Raises RunActiveError at once when another process holds it.
+
+    The lock belongs to the database connection: it is free again when its process ends, however it ends.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [_RUN_LOCK])
+        if not cursor.fetchone()[0]:
+            active = DetectionRun.objects.filter(state=DetectionRun.State.RUNNING).order_by("-pk").first()
+            since = f" (run {active.pk}, since {active.started_at:%Y-%m-%d %H:%M} UTC)" if active else ""
+            raise RunActiveError(f"another run is active on this database{since}; wait for it or stop it")
+    try:
+        yield
+    finally:
+        # Where the connection is lost, the lock is free already.
+        with suppress(OperationalError, InterfaceError), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [_RUN_LOCK])
+
+
+def _counts(run: DetectionRun, scope: Scope, stale: int, contradictions: int) -> dict[str, Any]:
+    passes: dict[str, dict[str, Any]] = {}
+    for mark in run.blocks.all():
+        entry = passes.setdefault(mark.pass_name, {"candidates": 0, "verified": 0, "pairs": 0, "seconds": 0.0})
+        entry["candidates"] += mark.candidates
+        entry["verified"] += mark.verified
+        entry["seconds"] = round(entry["seconds"] + mark.seconds, 3)
+    found = Evidence.objects.found_by(run)
+    for name, pairs in found.order_by().values_list("pass_name").annotate(Count("id")):
+        passes[name]["pairs"] = pairs
+    verdicts = Pair.objects.filter(best_score__gt=0).values_list("verdict").annotate(Count("id")).order_by()
+    clusters, members = Cluster.objects.count(), Membership.objects.count()
+    articles = Article.objects.count()
+    return run.counts | {
+        "articles": Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).count(),
+        "passes": passes,
+        "pairs": found.values("pair").distinct().count(),
+        "stale": stale,
+        "outdated": outdated_forms().count(),
+        "verdicts": {verdict: dict(verdicts).get(verdict, 0) for verdict in Verdict.values},
+        "clusters": clusters,
+        "clustered_articles": members,
+        "duplicate_articles": members - clusters,
+        "duplicate_share": round((members - clusters) / articles, 6) if articles else 0.0,
+        "contradictions": contradictions,
+    }
+
+
+def _finish(
+    run: DetectionRun, state: DetectionRun.State, *, error: str = "", counts: dict[str, Any] | None = None
+) -> None:
+    run.state, run.error, run.finished_at = state, error, timezone.now()
+    run.counts = counts or run.counts
+    run.save()

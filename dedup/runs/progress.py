@@ -1,0 +1,223 @@
+"""What commands print: a progress bar for people on stderr, results for people and programs on stdout."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from articles.models import Article
+from dedup.models import DetectionRun, Evidence
+from dedup.runs.audit import AuditedDay
+from dedup.runs.facts import PassCount, label, pass_counts, run_facts
+from dedup.types import BOILERPLATE, VERDICTS, Candidate
+
+_PAIRS_AT_ONCE = 1_000
+
+
+class RateColumn(ProgressColumn):
+    """How many articles a second a pass takes."""
+
+    def render(self, task: Task) -> Text:
+        """Return the rate over the last half minute, or over all of a pass that is done."""
+        rate = task.finished_speed or task.speed
+        return Text("" if rate is None else f"{rate:,.0f}/s")
+
+
+class RunProgress:
+    """A bar for each pass, by articles."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._tasks: dict[str, TaskID] = {}
+        self._pairs: Counter[str] = Counter()
+        self._totals: Counter[str] = Counter()
+        self._finished: Counter[str] = Counter()
+        self._read: Counter[str] = Counter()
+
+    def start(self, step: str, total: int) -> None:
+        """Begin the bar of a pass, by articles, or of the full comparison, by pairs."""
+        self._totals[step] = total
+        self._tasks[step] = self._bars.add_task(label(step), total=total, unit=self._unit(step))
+
+    def read(self, step: str, amount: int) -> None:
+        """Move a bar on inside a block; the last step waits for the block's end."""
+        self._read[step] += amount
+        self._show(step)
+
+    def advance(self, step: str, amount: int, pairs: int) -> None:
+        """Move a bar to the end of a block."""
+        self._pairs[step] += pairs
+        self._finished[step] += amount
+        self._show(step)
+
+    def _show(self, step: str) -> None:
+        inside = min(self._read[step], 0.95 * self._totals[step])
+        completed = max(self._finished[step], inside)
+        self._bars.update(self._tasks[step], completed=completed, unit=self._unit(step))
+
+    def _unit(self, step: str) -> str:
+        if step == VERDICTS:
+            return "pairs"
+        return f"articles, {self._pairs[step]:,} {'sentences' if step == BOILERPLATE else 'pairs'}"
+
+
+@contextmanager
+def run_progress(*, show: bool) -> Iterator[RunProgress]:
+    """Show progress on stderr while it is a terminal and `show` is true."""
+    console = Console(stderr=True)
+    bars = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f}/{task.total:,} {task.fields[unit]}"),
+        RateColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not (show and console.is_terminal),
+    )
+    with bars:
+        yield RunProgress(bars)
+
+
+def print_run(run: DetectionRun, form: str, stream: Any, *, detailed: bool = False) -> None:
+    """Print a finished run: a table, one JSON object, or one JSON line for each pair that it found.
+
+    A detailed table also tells how many candidates each pass had, and how many it compared in full.
+    """
+    counts = {name: value for name, value in run.counts.items() if name not in ("fingerprint", "newest")}
+    if form == "json":
+        summary = {"run": run.pk, "state": run.state, "scope": run.scope, **counts, "config": run.config}
+        stream.write(json.dumps(summary, ensure_ascii=False))
+    elif form == "jsonl":
+        for line in _pair_lines(_scores_of_run(run)):
+            stream.write(json.dumps(line, ensure_ascii=False))
+    else:
+        _print_passes(f"Run {run.pk}", pass_counts(run), counts["pairs"], stream, detailed=detailed)
+        _print_facts(run_facts(run), stream)
+
+
+def print_candidates(candidates: Sequence[Candidate], passes: Sequence[str], form: str, stream: Any) -> None:
+    """Print what a dry run found, in the same three forms."""
+    scores: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
+    for each in candidates:
+        scores[each.left, each.right][each.pass_name] = each.score
+    counts = Counter(each.pass_name for each in candidates)
+    if form == "json":
+        by_pass = {name: {"pairs": counts[name]} for name in passes}
+        stream.write(json.dumps({"run": None, "state": "dry run", "passes": by_pass, "pairs": len(scores)}))
+    elif form == "jsonl":
+        for line in _pair_lines(sorted(scores.items())):
+            stream.write(json.dumps(line, ensure_ascii=False))
+    else:
+        found = [PassCount(label(name), pairs=counts[name]) for name in passes]
+        _print_passes("Dry run, nothing stored", found, len(scores), stream)
+
+
+def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
+    """Print what the plain join found on some days beside what the trigram pass found."""
+    table = Table(title="The trigram pass against the plain SQL join", title_justify="left")
+    for heading in ("Day", "Articles", "Plain join", "Pass", "Missed", "Invented", "Other score"):
+        table.add_column(heading, justify="left" if heading == "Day" else "right")
+    for each in audited:
+        differences = (len(each.missed), len(each.invented), len(each.misjudged))
+        numbers = (each.articles, len(each.plain), len(each.stored), *differences)
+        table.add_row(str(each.day), *(f"{number:,}" for number in numbers))
+    _print(table, stream)
+    wrong = [pair for each in audited for pair in (*each.missed, *each.invented, *each.misjudged)]
+    if wrong:
+        some = ", ".join(f"{left} and {right}" for left, right in wrong[:10])
+        stream.write(f"The articles of the pairs that differ, at most ten: {some}.")
+    elif audited:
+        stream.write(f"The same pairs with the same scores on {len(audited)} of {len(audited)} days.")
+    else:
+        stream.write("There is no day with articles to audit.")
+
+
+def _print_passes(title: str, passes: Sequence[PassCount], pairs: int, stream: Any, *, detailed: bool = False) -> None:
+    table = Table(title=title, title_justify="left")
+    table.add_column("Pass")
+    for heading in ("Candidates", "Verified") if detailed else ():
+        table.add_column(heading, justify="right")
+    table.add_column("Kept" if detailed else "Pairs", justify="right")
+    table.add_column("Seconds", justify="right")
+    for counted in passes:
+        work = (f"{counted.candidates:,}", f"{counted.verified:,}") if detailed else ()
+        seconds = "" if counted.seconds is None else f"{counted.seconds:.1f}"
+        table.add_row(counted.label, *work, f"{counted.pairs:,}", seconds)
+    table.add_section()
+    table.add_row("All, each pair once", *(["", ""] if detailed else []), f"{pairs:,}", "")
+    _print(table, stream)
+
+
+def _print_facts(facts: Sequence[tuple[str, str]], stream: Any) -> None:
+    table = Table(show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    for row in facts:
+        table.add_row(*row)
+    _print(table, stream)
+
+
+def _print(table: Table, stream: TextIO) -> None:
+    console = Console(file=stream, width=None if stream.isatty() else 100)
+    console.print(table)
+
+
+def _scores_of_run(run: DetectionRun) -> Iterator[tuple[tuple[int, int], dict[str, float]]]:
+    rows = Evidence.objects.found_by(run).order_by("pair__left", "pair__right", "pass_name")
+    current: tuple[int, int] | None = None
+    scores: dict[str, float] = {}
+    for left, right, name, score in rows.values_list("pair__left", "pair__right", "pass_name", "score").iterator():
+        if (left, right) != current:
+            if current is not None:
+                yield current, scores
+            current, scores = (left, right), {}
+        scores[name] = score
+    if current is not None:
+        yield current, scores
+
+
+def _pair_lines(pairs: Any) -> Iterator[dict[str, Any]]:
+    """Yield a line for each pair; the articles are looked up some hundred pairs at a time."""
+    block: list[tuple[tuple[int, int], dict[str, float]]] = []
+    for each in pairs:
+        block.append(each)
+        if len(block) == _PAIRS_AT_ONCE:
+            yield from _lines_of(block)
+            block = []
+    yield from _lines_of(block)
+
+
+def _lines_of(block: list[tuple[tuple[int, int], dict[str, float]]]) -> Iterator[dict[str, Any]]:
+    wanted = {article for pair, _ in block for article in pair}
+    articles = Article.objects.without_texts().select_related("newspaper").in_bulk(wanted)
+    for (left, right), scores in block:
+        yield {"left": _described(articles[left]), "right": _described(articles[right]), "scores": scores}
+
+
+def _described(article: Article) -> dict[str, Any]:
+    return {
+        "id": article.pk,
+        "external_id": article.external_id,
+        "newspaper": article.newspaper.name,
+        "date": article.date.isoformat(),
+        "headline": article.headline,
+        "url": article.url,
+    }

@@ -1,0 +1,262 @@
+"""The model behind the verdicts: three logistic regressions, asked one after the other. Pure.
+
+Is it a duplicate? If not, a template? If not, a version? Else the two are merely similar. Each answer is a sum of
+features times coefficients, which a person can read in a file of 80 numbers. Fitting needs numpy alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup.verdicts.features import FEATURE_NAMES, FEATURES, on_same_day, without_series
+
+FORMAT: Final = 1
+DEFAULT_MODEL = Path(__file__).with_name("model.json")
+
+# The labels of pairs: duplicate, version, template, same event, nothing in common.
+LABELS = ("D", "V", "T", "E", "N")
+QUESTIONS = ("duplicate", "template", "version")
+# Which labels answer a question with yes and which with no; a question is not asked about the others.
+_YES = {"duplicate": "D", "template": "T", "version": "V"}
+_NO = {"duplicate": "TENV", "template": "VEN", "version": "EN"}
+# A version is a duplicate in part: it says less of where the bound lies than a template does. Against templates and
+# unrelated pairs, which stand for many more pairs, it counts more.
+_VERSION_WEIGHTS = {"duplicate": 0.15, "template": 2.0, "version": 2.0}
+# Sampling weights span three powers of ten; their root keeps a few pairs from deciding the whole model, and
+# measures best when dates are left out.
+_WEIGHT_POWER = 0.5
+# Of the squared coefficients of standardised features. Of 0.3 to 10 it matters little which.
+_PENALTY = 1.0
+# Pairs are learnt from again, at these weights, as they might as well have been. Without anything known of their
+# newspapers, because the model must not lean on series alone, of which a young or small collection shows none.
+_UNKNOWN_SERIES_WEIGHT = 0.5
+# And templates on one day: results by district and product recalls come many a day, yet are rare among labelled pairs.
+_SAME_DAY_WEIGHT = 0.5
+_SWEEPS = 3_000
+_TOLERANCE = 1e-6
+
+Floats = npt.NDArray[np.float64]
+
+
+class ModelError(ValueError):
+    """A model cannot be used or fitted; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic:
+    """A logistic regression: probability = 1 / (1 + exp(-(intercept + features · coefficients)))."""
+
+    intercept: float
+    coefficients: tuple[float, ...]
+
+    def probability(self, features: Sequence[float]) -> float:
+        """Return the probability of yes."""
+        total = self.intercept + sum(map(float.__mul__, self.coefficients, map(float, features)))
+        return 1 / (1 + math.exp(-max(min(total, 500.0), -500.0)))
+
+
+@dataclass(frozen=True, slots=True)
+class Probabilities:
+    """How probable each kind of verdict is; they add up to 1."""
+
+    duplicate: float
+    version: float
+    template: float
+    similar: float
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictModel:
+    """Coefficients for the three questions, and from which probability on a pair is a duplicate.
+
+    `learnt_from` says how many labelled pairs of each kind it was fitted on.
+    """
+
+    questions: Mapping[str, Logistic]
+    threshold: float = 0.5
+    version: str = ""
+    learnt_from: Mapping[str, int] = field(default_factory=dict)
+
+    def probabilities(self, features: Sequence[float]) -> Probabilities:
+        """Return the probabilities of a pair with these features, in the order of FEATURES."""
+        duplicate, template, version = (self.questions[name].probability(features) for name in QUESTIONS)
+        rest = 1 - duplicate
+        return Probabilities(
+            duplicate=duplicate,
+            template=rest * template,
+            version=rest * (1 - template) * version,
+            similar=rest * (1 - template) * (1 - version),
+        )
+
+
+def dump_model(model: VerdictModel) -> str:
+    """Return a model as JSON text that a person can read; load_model reads it again."""
+    questions = {
+        name: {
+            "intercept": round(model.questions[name].intercept, 4),
+            "coefficients": {
+                feature: round(value, 4)
+                for feature, value in zip(FEATURE_NAMES, model.questions[name].coefficients, strict=True)
+            },
+        }
+        for name in QUESTIONS
+    }
+    document = {
+        "format": FORMAT,
+        "version": model.version,
+        "threshold": model.threshold,
+        "learnt_from": dict(model.learnt_from),
+        "questions": questions,
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def load_model(text: str) -> VerdictModel:
+    """Return the model of a JSON text. Raises ModelError for one this version of the program cannot use."""
+    try:
+        document = json.loads(text)
+        if document["format"] != FORMAT:
+            raise ModelError(f"the model is of format {document['format']!r}, not {FORMAT}; fit it anew")
+        questions = {name: _logistic(name, document["questions"][name]) for name in QUESTIONS}
+        return VerdictModel(
+            questions, float(document["threshold"]), str(document["version"]), dict(document["learnt_from"])
+        )
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        raise ModelError(f"this is no verdict model ({error!r}); fit it anew") from error
+
+
+def _logistic(name: str, stored: Mapping[str, Any]) -> Logistic:
+    coefficients = stored["coefficients"]
+    if set(coefficients) != set(FEATURE_NAMES):
+        differing = ", ".join(sorted(set(coefficients) ^ set(FEATURE_NAMES)))
+        raise ModelError(f"the model's features for {name!r} are not those of this version ({differing}); fit it anew")
+    return Logistic(float(stored["intercept"]), tuple(float(coefficients[feature]) for feature in FEATURE_NAMES))
+
+
+@cache
+def default_model() -> VerdictModel:
+    """Return the model that comes with the program."""
+    return load_model(DEFAULT_MODEL.read_text(encoding="utf-8"))
+
+
+# ---- fitting ---------------------------------------------------------------------------------------
+
+
+def fit(
+    rows: Sequence[Sequence[float]],
+    labels: Sequence[str],
+    weights: Sequence[float],
+    prior: VerdictModel | None = None,
+) -> VerdictModel:
+    """Return the model fitted to rows of features with a label (LABELS) and a positive weight each; deterministic.
+
+    With a `prior` model the coefficients are drawn to its own instead of to 0, so that a few decisions change it a
+    little. A question without both answers stays that of the prior or the default model: decisions may know only
+    "duplicate" (D) and "not" (N). Raises ModelError without both a D and another label than D and V.
+    """
+    _check(rows, labels, weights)
+    tempered = np.asarray(weights, dtype=np.float64) ** _WEIGHT_POWER
+    variants = [
+        each
+        for row, label, weight in zip(rows, labels, tempered, strict=True)
+        for each in _variants(row, label, weight)
+    ]
+    table = np.asarray([row for row, _, _ in variants], dtype=np.float64)
+    answers = np.asarray([label for _, label, _ in variants])
+    tempered = np.asarray([weight for _, _, weight in variants])
+    questions = {}
+    for name in QUESTIONS:
+        yes, no = answers == _YES[name], np.isin(answers, list(_NO[name]))
+        if not (yes.any() and no.any()):
+            questions[name] = (prior or default_model()).questions[name]
+            continue
+        asked = yes | no
+        given = np.where(answers == "V", _VERSION_WEIGHTS[name], 1.0) * tempered
+        signs = [getattr(feature, name) for feature in FEATURES]
+        drawn_to = prior.questions[name].coefficients if prior else (0.0,) * len(signs)
+        questions[name] = _fit_logistic(table[asked], yes[asked], given[asked], signs, drawn_to)
+    counts = {label: list(labels).count(label) for label in LABELS}
+    return VerdictModel(questions, learnt_from=counts)
+
+
+def _variants(row: Sequence[float], label: str, weight: float) -> Iterator[tuple[Sequence[float], str, float]]:
+    """Yield a labelled pair and what else is learnt from it."""
+    yield row, label, weight
+    yield without_series(row), label, weight * _UNKNOWN_SERIES_WEIGHT
+    if label == "T":
+        yield on_same_day(row), label, weight * _SAME_DAY_WEIGHT
+        yield without_series(on_same_day(row)), label, weight * _SAME_DAY_WEIGHT * _UNKNOWN_SERIES_WEIGHT
+
+
+def _check(rows: Sequence[Sequence[float]], labels: Sequence[str], weights: Sequence[float]) -> None:
+    if not len(rows) == len(labels) == len(weights):
+        raise ModelError(f"{len(rows)} rows, {len(labels)} labels and {len(weights)} weights; give as many of each")
+    if unknown := sorted(set(labels) - set(LABELS)):
+        raise ModelError(f"the labels {', '.join(unknown)} are unknown; they are {', '.join(LABELS)}")
+    if bad := [weight for weight in weights if not weight > 0]:
+        raise ModelError(f"the weight {bad[0]} is not above 0; leave the pair out instead")
+    if "D" not in labels or not set(labels) & set("TEN"):
+        raise ModelError("there must be at least one duplicate and one that is not; label more pairs")
+
+
+def _fit_logistic(
+    rows: Floats,
+    answers: npt.NDArray[np.bool_],
+    weights: Floats,
+    signs: Sequence[int | None],
+    drawn_to: Sequence[float],
+) -> Logistic:
+    """Return the ridge regression whose coefficients keep their signs; None is a feature that is not used."""
+    weights = weights * (len(weights) / weights.sum())
+    means = np.average(rows, axis=0, weights=weights)
+    deviations = np.sqrt(np.average((rows - means) ** 2, axis=0, weights=weights))
+    used = [place for place, sign in enumerate(signs) if sign is not None and deviations[place] > 0]
+    columns = (rows[:, used] - means[used]) / deviations[used]
+    scaled = np.asarray(drawn_to, dtype=np.float64)
+    low = np.array([0.0 if signs[place] == 1 else -np.inf for place in used])
+    high = np.array([0.0 if signs[place] == -1 else np.inf for place in used])
+    found, intercept = _descend(columns, answers, weights, (low, high), scaled[used] * deviations[used])
+    scaled[used] = found / deviations[used]
+    return Logistic(intercept - float(scaled @ means), tuple(scaled.tolist()))
+
+
+def _descend(
+    columns: Floats, answers: npt.NDArray[np.bool_], weights: Floats, bounds: tuple[Floats, Floats], centre: Floats
+) -> tuple[Floats, float]:
+    """Return the coefficients within their bounds, and the intercept, by cyclic coordinate descent from the centre.
+
+    A step takes the curvature at its upper bound of 1/4, so that none overshoots (Böhning and Lindsay, 1988).
+    """
+    curvatures = weights @ columns**2 / 4 + _PENALTY
+    found, intercept = centre.copy(), 0.0
+    totals = columns @ found
+    for _ in range(_SWEEPS):
+        step = float(weights @ _residuals(answers, totals)) / (weights.sum() / 4)
+        intercept += step
+        totals += step
+        largest = abs(step)
+        for place, column in enumerate(columns.T):
+            gradient = float(weights @ (column * _residuals(answers, totals))) - _PENALTY * (
+                found[place] - centre[place]
+            )
+            wanted = found[place] + gradient / curvatures[place]
+            step = min(max(wanted, bounds[0][place]), bounds[1][place]) - found[place]
+            found[place] += step
+            totals += step * column
+            largest = max(largest, abs(step))
+        if largest < _TOLERANCE:
+            break
+    return found, intercept
+
+
+def _residuals(answers: npt.NDArray[np.bool_], totals: Floats) -> Floats:
+    return answers - 1 / (1 + np.exp(-totals))

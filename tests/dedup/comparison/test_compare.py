@@ -1,0 +1,268 @@
+"""What the full comparison sees in two articles: every feature on invented texts."""
+
+import datetime
+from dataclasses import replace
+
+import pytest
+
+from dedup.comparison.alignment import Change, Replacement, match_sentences
+from dedup.comparison.compare import Comparison, compare
+from dedup.comparison.prepared import DATE, NAME, NUMBER, OTHER, ArticleText, PreparedArticle, Preparer
+from dedup.comparison.recurring import Habits, HeadlineSeries, Series, habits_of, usual_gap
+
+MONDAY = datetime.date(2026, 3, 2)
+
+FERRY = (
+    "The night ferry to Lastovo was cancelled after its engine failed in the outer harbour. "
+    "Some 120 passengers spent the night in the sports hall of the school. "
+    "A second ship will sail on Tuesday at noon if the wind allows it. "
+    "The company will refund all tickets, its director Ana Kovač said."
+)
+
+
+def prepared(content: str, headline: str = "", day: int = 0, newspaper: int = 1) -> PreparedArticle:
+    date = MONDAY + datetime.timedelta(days=day)
+    return Preparer().prepare(ArticleText(newspaper, date, headline, content))
+
+
+def compared(left: str, right: str) -> Comparison:
+    return compare(prepared(left), prepared(right))
+
+
+# ---- words -----------------------------------------------------------------------------------------
+
+
+def test_words_have_kinds() -> None:
+    article = prepared("Mayor Lind met 1,200 people on Friday 6 March. They may march on in Oslo.")
+    assert list(zip(article.shown, article.kinds, strict=True)) == [
+        ("Mayor", OTHER),  # begins the sentence
+        ("Lind", NAME),
+        ("met", OTHER),
+        ("1,200", NUMBER),
+        ("people", OTHER),
+        ("on", OTHER),
+        ("Friday", DATE),
+        ("6", NUMBER),
+        ("March", DATE),
+        ("They", OTHER),
+        ("may", OTHER),
+        ("march", OTHER),
+        ("on", OTHER),
+        ("in", OTHER),
+        ("Oslo", NAME),
+    ]
+    assert article.numbers == {"1200": 1, "6": 1}
+    assert article.dates == {"friday": 1, "march": 1}
+    assert article.names == {"lind", "oslo"}
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("Le 3 mai, un lundi, il a plu", {"mai", "lundi"}),
+        ("Am Dienstag, dem 4. März, regnet es", {"dienstag", "märz"}),
+        ("Във вторник, 5 април, вали", {"вторник", "април"}),
+        ("Στις 6 Ιουνίου, ημέρα Τετάρτη, βρέχει", {"ιουνίου", "τετάρτη"}),
+        ("सोमवार 7 जून को बारिश", {"सोमवार", "जून"}),
+        ("les mai et mars sont des mots", set()),
+    ],
+)
+def test_months_and_weekdays_are_known_in_many_languages(text: str, dates: set[str]) -> None:
+    assert set(prepared(text).dates) == dates
+
+
+def test_signs_of_scripts_without_blanks_are_words_and_marks_stay_with_their_letter() -> None:
+    assert prepared("港口關閉了").words == ["港", "口", "關", "閉", "了"]
+    assert prepared("වරාය වසා ඇත").words == ["වරාය", "වසා", "ඇත"]
+    assert prepared("٣٤ شخصا").kinds == [NUMBER, OTHER]
+
+
+def test_numbers_part_from_their_units_and_typography_is_passed_over() -> None:
+    assert prepared("Rs.13mn or 2pm").words == ["rs", "13", "mn", "or", "2", "pm"]
+    assert prepared("the company’s").words == prepared("the company's").words
+    assert prepared("1,200 and 1200").numbers == {"1200": 2}
+
+
+def test_a_text_without_words_is_compared_too() -> None:
+    comparison = compared("…", "The ferry sails at noon today.")
+    assert (comparison.shorter_words, comparison.longer_words, comparison.exact_sentences) == (0, 6, 0)
+    assert (comparison.shingle_jaccard, comparison.matched_longer) == (0.0, 0.0)
+
+
+# ---- shared text -----------------------------------------------------------------------------------
+
+
+def test_equal_texts_share_everything() -> None:
+    comparison = compared(FERRY, FERRY.upper())
+    assert comparison.exact_sentences == comparison.shorter_sentences == comparison.longer_sentences == 4
+    assert comparison.shingle_jaccard == comparison.exact_share == comparison.matched_longer == 1.0
+    assert comparison.lead_matched == comparison.numbers_kept == comparison.words_kept == 1.0
+    assert comparison.changes == {}
+
+
+def test_a_cropped_copy_is_contained() -> None:
+    comparison = compared(FERRY, FERRY.partition(" A second")[0])
+    assert (comparison.exact_sentences, comparison.shorter_sentences, comparison.longer_sentences) == (2, 2, 4)
+    assert comparison.shorter_contained == 1.0
+    assert comparison.longer_contained == pytest.approx(25 / 50)
+    assert (comparison.matched_share, comparison.matched_longer) == (1.0, pytest.approx(28 / 53))
+
+
+def test_moved_sentences_are_still_the_same() -> None:
+    sentences = FERRY.split(". ")
+    comparison = compared(FERRY, ". ".join([sentences[2], sentences[0], sentences[1], sentences[3]]))
+    assert comparison.exact_sentences == 4
+
+
+def test_unrelated_texts_share_nothing() -> None:
+    comparison = compared(FERRY, "Bakers in the old town put up their prices for a third time since winter began.")
+    assert comparison.shingle_jaccard == comparison.matched_share == comparison.lead_matched == 0.0
+    assert (comparison.exact_sentences, comparison.close_sentences) == (0, 0)
+
+
+def test_the_order_of_the_two_makes_no_difference_but_to_the_replacements() -> None:
+    left, right = (
+        prepared(FERRY, "Ferry cancelled", 1),
+        prepared(FERRY.replace("120", "95"), "Ferry stays in port", 0, 2),
+    )
+    there, back = compare(left, right), compare(right, left)
+    assert there.replacements == (Replacement(Change.NUMBER, "120", "95"),)
+    assert back.replacements == (Replacement(Change.NUMBER, "95", "120"),)
+    assert replace(there, replacements=()) == replace(back, replacements=())
+
+
+# ---- what differs ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change"),
+    [
+        ("120", "95", Change.NUMBER),
+        ("Tuesday", "Friday", Change.DATE),
+        ("Ana Kovač", "Ivo Barić", Change.NAME),
+        ("director", "directr", Change.SPELLING),
+        ("120 passengers", "120 sailors", Change.UNIT),
+        ("wind", "union", Change.WORDING),
+    ],
+)
+def test_replaced_words_are_told_apart(old: str, new: str, change: Change) -> None:
+    comparison = compared(FERRY, FERRY.replace(old, new))
+    assert comparison.changes == {change: 1}
+    assert (comparison.exact_sentences, comparison.close_sentences) == (3, 1)
+
+
+def test_inserted_words_are_no_replacement() -> None:
+    comparison = compared(FERRY, FERRY.replace("Some 120", "Some 120 very tired"))
+    assert (comparison.changes, comparison.inserted_words) == ({}, 2)
+
+
+def test_a_sentence_is_matched_once() -> None:
+    sentence = "Some 120 passengers spent the night in the sports hall."
+    matches = match_sentences(prepared(f"{sentence} {sentence}"), prepared(sentence))
+    assert [(match.left, match.right, match.exact) for match in matches] == [(0, 0, True)]
+
+
+def test_what_of_numbers_dates_and_names_the_longer_one_keeps() -> None:
+    comparison = compared(
+        "He met Ana and Ivo on 3 May and 4 June.", "He met Ana and Eva on 3 May and 5 July, it is said."
+    )
+    assert comparison.numbers_kept == comparison.dates_kept == comparison.names_kept == 0.5
+    assert comparison.numbers == 2
+
+
+def test_dates_that_move_along_with_the_publication() -> None:
+    monday = prepared("The rate of the crown on 2 March was set at noon by the bank.", day=0)
+    tuesday = prepared("The rate of the crown on 3 March was set at noon by the bank.", day=1)
+    assert compare(monday, tuesday).moving_dates == 1
+    assert compare(tuesday, monday).moving_dates == 1
+    assert compare(monday, replace(tuesday, date=MONDAY)).moving_dates == 0
+
+
+def test_time_and_newspaper() -> None:
+    comparison = compare(prepared(FERRY, day=3, newspaper=1), prepared(FERRY, day=0, newspaper=2))
+    assert (comparison.days, comparison.same_newspaper) == (3, False)
+
+
+# ---- headlines -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same", "numbers_alone"),
+    [
+        ("Crown closes at 7.45", "CROWN CLOSES AT 7.45!", True, False),
+        ("Crown closes at 7.45", "Crown closes at 7.51", False, True),
+        ("Tide tables for March", "Tide tables for April", False, True),
+        ("Crown closes at 7.45", "Crown opens at 7.45", False, False),
+        ("", "", False, False),
+    ],
+)
+def test_headlines(left: str, right: str, *, same: bool, numbers_alone: bool) -> None:
+    comparison = compare(prepared(FERRY, left), prepared(FERRY, right))
+    assert (comparison.same_headline, comparison.headline_differs_in_numbers) == (same, numbers_alone)
+
+
+def test_a_headline_of_the_same_words_in_another_order_is_similar() -> None:
+    comparison = compare(
+        prepared(FERRY, "Ferry cancelled: 120 stranded"), prepared(FERRY, "120 stranded, ferry cancelled")
+    )
+    assert comparison.headline_similarity == 1.0
+
+
+def test_subjects_are_swapped_where_each_headline_names_what_the_other_article_lacks() -> None:
+    split = prepared("The party won the district of Split.", "Party wins Split")
+    zadar = prepared("The party won the district of Zadar.", "Party wins Zadar")
+    both = prepared("The party won the districts of Split and Zadar.", "Party wins Split and Zadar")
+    assert compare(split, zadar).subjects_swapped == 1
+    assert compare(split, both).subjects_swapped == 0
+    assert compare(split, zadar).headline_found == pytest.approx(2 / 3)
+
+
+# ---- series ----------------------------------------------------------------------------------------
+
+
+def test_a_series_is_counted_in_its_own_newspaper_and_near_the_day() -> None:
+    weekly = [(1, MONDAY + datetime.timedelta(days=7 * week), "crown at #") for week in range(-3, 20)]
+    series = HeadlineSeries([*weekly, (2, MONDAY, "crown at #"), (1, MONDAY, "ferry cancelled")])
+    assert series.series_of(1, MONDAY, "crown at #") == Series(11, 7)
+    assert series.series_of(2, MONDAY, "crown at #").days == 0
+    assert series.series_of(1, MONDAY, "ferry cancelled").days == 0
+
+
+@pytest.mark.parametrize(
+    ("days", "gap"), [([], 0), ([0, 7], 0), ([0, 7, 14], 7), ([0, 7, 15, 21], 7), ([0, 1, 9, 30], 0), ([0, 1, 2, 9], 1)]
+)
+def test_a_gap_is_usual_when_most_are_like_it(days: list[int], gap: int) -> None:
+    assert usual_gap([MONDAY + datetime.timedelta(days=day) for day in days]) == gap
+
+
+def test_sentence_forms_recur_on_three_days_whatever_their_numbers_and_names() -> None:
+    forecasts = [
+        prepared(f"Showers will fall over {place} and up to {day + 3} mm are possible there.", day=day)
+        for day, place in enumerate(["Split", "Zadar, Pula", "Rijeka"])
+    ]
+    habits = habits_of(forecasts)[1]
+    assert habits.forms == {forecasts[0].sentence_forms[0]}
+    assert habits_of(forecasts[:2])[1].forms == frozenset()
+    comparison = compare(forecasts[0], forecasts[1], Series(habits=habits), Series(habits=habits))
+    assert comparison.recurring_share == 1.0
+    assert comparison.fresh_share == 0.0
+    assert compare(forecasts[0], forecasts[1]).recurring_share == 0.0
+
+
+def test_rare_words_weigh_more_within_a_newspaper() -> None:
+    articles = [prepared(f"recall of product{number}") for number in range(40)]
+    habits = habits_of(articles)[1]
+    series = Series(habits=habits)
+    assert habits.weights["recall"] < habits.weights["product3"] / 3
+    assert compare(articles[0], articles[1], series, series).rare_words_kept < 0.4
+    assert compare(articles[0], articles[1]).rare_words_kept == pytest.approx(2 / 3)
+    assert compare(articles[0], replace(articles[1], newspaper=2), series, series).rare_words_kept == pytest.approx(
+        2 / 3
+    )
+    assert Habits().unknown == 1.0
+
+
+def test_a_pair_belongs_to_a_series_when_both_do() -> None:
+    comparison = compare(prepared(FERRY), prepared(FERRY), Series(8, 7), Series(3, 7))
+    assert (comparison.series_days, comparison.series_gap) == (3, 7)
+    assert compare(prepared(FERRY), prepared(FERRY), Series(8, 7), Series(0, 0)).series_days == 0

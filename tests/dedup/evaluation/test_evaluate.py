@@ -1,0 +1,448 @@
+"""`manage.py evaluate`, through the command door: what it measures, what it refuses, and that it leaves nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from articles.management.commands import import_articles
+from articles.models import Article, ArticleURL
+from articles.storage.incoming import SeenURL
+from articles.storage.ingest import attach_urls
+from dedup.management.commands import evaluate as command
+from dedup.models import DetectionRun, FittedModel, Pair, Profile
+from dedup.runs import pipeline
+from dedup.verdicts.model import default_model, dump_model
+from tests.articles.rows import json_lines
+
+# A schema cannot be used by half a transaction.
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+WIRE = (
+    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
+    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done. "
+    "The harbour master, Ilse Corrigan, expects the first ferries to return before the summer regatta."
+)
+GLASS = (
+    "A travelling exhibition of two hundred glass negatives opens in the old customs house at Carrack, where visitors "
+    "can look at the fairs, regattas and floods of a century ago through restored magic lanterns."
+)
+TRAM = (
+    "The council of Inverlea has voted to repair the tramway and to sell what is left of the depot, after a debate "
+    "that lasted until midnight and in which the mayor spoke three times."
+)
+RAIN = "Rain is expected on the western coast from noon, with gusts that may reach sixty knots at sea."
+RATES = (
+    "The commercial bank of Inverlea has published its table of rates for the day. One crown of the northern islands "
+    "was bought at {buy} and sold at {sell}. The dollar of the southern states stood at {dollar}. "
+    "Travellers pay a fee of {fee} at every counter of the bank."
+)
+
+
+def row(number: int, date: str, paper: str, headline: str, content: str) -> dict[str, str]:
+    return {
+        "id": f"n{number}",
+        "date": date,
+        "newspaper": paper,
+        "url": f"https://{paper.split(maxsplit=1)[0].lower()}.example/{number}",
+        "headline": headline,
+        "content": content,
+    }
+
+
+def rates(number: int, day: int) -> dict[str, str]:
+    buy, fee = f"{170 + day}.{10 + 7 * day}", f"{day}.25"
+    content = RATES.format(buy=buy, sell=f"{180 + day}.{20 + 3 * day}", dollar=f"{300 + 11 * day}.4", fee=fee)
+    return row(number, f"2026-03-{day:02}", "Inland Courier", f"Exchange rates of {day} March", content)
+
+
+ARTICLES = [
+    row(1, "2026-03-02", "Harbour Post", "Northern breakwater to close", WIRE),
+    row(2, "2026-03-03", "Inland Courier", "Breakwater at Port Selby closes", WIRE),
+    row(3, "2026-03-02", "Harbour Post", "Glass negatives on show", GLASS),
+    row(4, "2026-03-04", "Inland Courier", "Tramway to be repaired", TRAM),
+    *(rates(4 + day, day) for day in range(2, 8)),
+]
+LABELS = [
+    {"a": "n1", "b": "n2", "label": "D", "weight": 3, "stratum": "cross", "days": 1},
+    {"a": "n6", "b": "n7", "label": "T", "weight": 5, "stratum": "same", "days": 1},
+    {"a": "n7", "b": "n8", "label": "T", "weight": 5, "stratum": "same", "days": 1},
+    {"a": "n3", "b": "n4", "label": "D", "weight": 1, "stratum": "cross", "days": 2},
+    {"a": "n1", "b": "n4", "label": "V", "weight": 9, "stratum": "cross", "days": 2},
+    {"a": "n2", "b": "n20", "label": "N", "weight": 2, "stratum": "same", "days": 8},
+]
+
+
+@pytest.fixture
+def files(tmp_path) -> list[str]:
+    """Return the options that name a file of articles and one of labels."""
+    articles, labels = tmp_path / "articles.jsonl", tmp_path / "labels.jsonl"
+    articles.write_bytes(json_lines(*ARTICLES, row(20, "2026-03-11", "Coast Echo", "Rain at noon", RAIN)))
+    labels.write_bytes(json_lines(*LABELS))
+    return [f"--articles={articles}", f"--labels={labels}"]
+
+
+def evaluate(*options: str) -> tuple[str, str]:
+    """Return what the command writes to stdout and to stderr."""
+    output, errors = io.StringIO(), io.StringIO()
+    call_command("evaluate", "--no-progress", "--workers=1", *options, stdout=output, stderr=errors)
+    return output.getvalue(), errors.getvalue()
+
+
+def measured(*options: str) -> dict:
+    return json.loads(evaluate("--format=json", *options)[0])
+
+
+def schemas() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'newsdedup%' ORDER BY 1")
+        return [name for (name,) in cursor]
+
+
+def test_verdicts_and_passes_are_measured_against_the_labels(files) -> None:
+    result = measured(*files)
+    verdict = result["verdict"]
+    assert {name: verdict[name] for name in ("pairs", "duplicates", "called", "precision", "recall", "f1")} == {
+        "pairs": 5,
+        "duplicates": 2,
+        "called": 1,
+        "precision": 1.0,
+        "recall": 0.75,
+        "f1": 0.8571,
+    }
+    assert verdict["templates_called_duplicates"] == 0.0
+    assert verdict["precision_interval"] == [0.0, 1.0]  # of some resamples nothing is called
+    trigram = result["passes"]["trigram"]
+    assert (trigram["precision"], trigram["recall"], trigram["templates_called_duplicates"]) == (0.2308, 0.75, 1.0)
+    assert result["passes"]["exact"]["precision"] == 1.0
+    assert result["passes"]["url"]["precision"] is None
+    assert "stopword" not in result["passes"]
+    assert result["within_3_days"]["verdict"]["pairs"] == 4
+    assert result["strata"]["cross"]["recall"] == 0.75
+    assert (result["strata"]["same"]["f1"], result["strata"]["same"]["pairs"]) == (None, 3)
+    assert result["labels"] == {
+        "read": 6,
+        "bad": 0,
+        "not_stored": 0,
+        "evaluated": 6,
+        "by_label": {"D": 2, "V": 1, "T": 2, "E": 0, "N": 1},
+        "proposed": {"D": 1, "V": 0, "T": 2, "E": 0, "N": 0},
+        "within_3_days": 5,
+        "problems": [],
+    }
+
+
+def test_every_error_is_listed_with_what_is_known_of_it(files) -> None:
+    (error,) = measured(*files)["errors"]
+    assert error == {
+        "kind": "missed duplicate",
+        "line": 4,
+        "label": "D",
+        "weight": 1.0,
+        "stratum": "cross",
+        "days": 2,
+        "articles": [
+            {
+                "external_id": "n3",
+                "newspaper": "Harbour Post",
+                "date": "2026-03-02",
+                "headline": "Glass negatives on show",
+                "url": "https://harbour.example/3",
+            },
+            {
+                "external_id": "n4",
+                "newspaper": "Inland Courier",
+                "date": "2026-03-04",
+                "headline": "Tramway to be repaired",
+                "url": "https://inland.example/4",
+            },
+        ],
+        "verdict": None,
+        "probability": None,
+        "duplicate_probability": None,
+        "passes": [],
+        "reasons": [],
+    }
+
+
+def test_the_text_has_the_tables_and_the_errors(files) -> None:
+    printed, said = evaluate(*files)
+    assert "6 labelled pairs: 2 D, 1 V, 2 T, 0 E, 1 N. V is left out. 11 articles of articles.jsonl" in printed
+    assert "At most 3 days apart" in printed
+    assert "All labelled pairs" in printed
+    assert "│ cross   │     2 │          2 │     1.000 │  0.750 │ 0.857 │" in printed
+    assert "0 false and 1 missed duplicates, the weightiest first:" in printed
+    assert "missed duplicate (line 4, label D, weight 1): no pass proposed it\n" in printed
+    assert "  2026-03-02  Harbour Post: Glass negatives on show\n" in printed
+    assert "11 articles read: 11 stored" in said
+
+
+def test_articles_of_a_file_leave_no_trace(files, store) -> None:
+    stored = store(WIRE)
+    before = dict(os.environ)
+    measured(*files)
+    assert list(Article.objects.values_list("pk", flat=True)) == [stored.pk]
+    assert (DetectionRun.objects.count(), Pair.objects.count(), schemas()) == (0, 0, [])
+    assert dict(os.environ) == before
+    assert "search_path" not in str(connection.settings_dict["OPTIONS"])
+
+
+def test_worker_processes_work_in_the_schema_too(files, monkeypatch) -> None:
+    alone = measured(*files)
+    monkeypatch.setattr(pipeline, "ARTICLES_PER_WORKER", 1)
+    monkeypatch.setattr(pipeline, "PAIRS_PER_WORKER", 1)
+    together = measured(*files, "--workers=2")
+    assert alone["verdict"] == together["verdict"]
+    assert alone["passes"] == together["passes"]
+    assert (Article.objects.count(), schemas()) == (0, [])
+
+
+def test_the_profile_and_the_model_are_those_of_the_installation(files) -> None:
+    Profile.objects.create(
+        name="exact alone", settings={name: {"enabled": name == "exact"} for name in pipeline.PASSES}
+    )
+    content = json.loads(dump_model(default_model()))
+    FittedModel.objects.create(content=json.dumps(content | {"threshold": 1.0}), decisions=40, in_use=True)
+    result = measured(*files, "--profile=exact alone")
+    assert (list(result["passes"]), result["run"]["profile"]) == (["exact"], "exact alone")
+    assert result["passes"]["exact"]["called"] == 1
+    assert result["verdict"]["called"] == 0  # nothing is as probable as that
+
+
+def test_passes_may_be_chosen(files) -> None:
+    assert list(measured(*files, "--passes=trigram,title")["passes"]) == ["title", "trigram"]
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, RuntimeError])
+def test_the_schema_goes_however_the_run_ends(files, monkeypatch, end) -> None:
+    def ended(*_args, **_options) -> None:
+        assert len(schemas()) == 1
+        raise end("here")
+
+    monkeypatch.setattr(command, "run_detection", ended)
+    with pytest.raises(SystemExit if end is KeyboardInterrupt else end) as raised:
+        evaluate(*files)
+    assert end is RuntimeError or raised.value.code == 130
+    assert schemas() == []
+
+
+def test_an_import_that_is_interrupted_leaves_nothing_either(files, monkeypatch) -> None:
+    def ended(*_args, **_options) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(import_articles, "import_rows", ended)
+    output, errors = io.StringIO(), io.StringIO()
+    with pytest.raises(SystemExit) as raised:
+        call_command("evaluate", *files, "--no-progress", stdout=output, stderr=errors)
+    assert (raised.value.code, output.getvalue(), schemas()) == (130, "", [])
+    assert errors.getvalue() == "Interrupted. Nothing of it is kept.\n"
+
+
+def test_schemas_of_killed_processes_are_dropped_and_those_in_use_are_not(files) -> None:
+    user = connection.copy()
+    try:
+        with user.cursor() as cursor:
+            cursor.execute("CREATE SCHEMA newsdedup_evaluate_1 CREATE TABLE articles_article (id int)")
+            cursor.execute("CREATE SCHEMA newsdedup_evaluate_2")
+            cursor.execute("SELECT pg_advisory_lock(5112004, 2)")
+        measured(*files)
+        assert schemas() == ["newsdedup_evaluate_2"]
+    finally:
+        user.close()
+    measured(*files)
+    assert schemas() == []
+
+
+def test_a_role_that_may_make_no_schema_is_told_what_to_do(files, monkeypatch) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE evaluate_reader")
+    try:
+        monkeypatch.setitem(connection.settings_dict, "OPTIONS", {"assume_role": "evaluate_reader"})
+        with pytest.raises(CommandError) as raised:
+            evaluate(*files)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP ROLE evaluate_reader")
+    database = connection.settings_dict["NAME"]
+    assert str(raised.value) == (
+        f"the role evaluate_reader may not create schemas in the database {database}; let its owner run "
+        f'GRANT CREATE ON DATABASE "{database}" TO "evaluate_reader", '
+        "or import the articles and evaluate without --articles."
+    )
+
+
+# ---- what is stored --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stored(store) -> dict[str, Article]:
+    """Store the articles and run."""
+    articles = {
+        each["id"]: store(
+            each["content"],
+            newspaper=each["newspaper"],
+            date=each["date"],
+            headline=each["headline"],
+            url=each["url"],
+            external_id=each["id"],
+        )
+        for each in ARTICLES
+    }
+    call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
+    return articles
+
+
+def test_what_is_stored_is_measured_without_a_file_of_articles(stored, files) -> None:
+    result = measured(files[1])
+    run = DetectionRun.objects.get()
+    assert (result["run"]["number"], result["run"]["articles"], result["run"]["pairs"]) == (run.pk, 10, 16)
+    assert result["about"] == f"Verdicts in the store, last by run {run.pk} of {run.finished_at:%Y-%m-%d %H:%M} UTC."
+    assert (result["verdict"]["precision"], result["verdict"]["recall"]) == (1.0, 0.75)
+    reason = "no stored article has the id 'n20'; import it, or correct the label"
+    assert result["labels"]["problems"] == [{"line": 6, "reason": reason, "stored": False}]
+    assert (result["labels"]["not_stored"], result["labels"]["bad"], result["labels"]["evaluated"]) == (1, 0, 5)
+
+
+def test_articles_are_found_by_any_url_they_were_seen_under(stored, tmp_path) -> None:
+    attach_urls(
+        [SeenURL("https://feeds.example/breakwater", ArticleURL.Kind.FEED)], known_as="https://harbour.example/1"
+    )
+    labels = tmp_path / "labels.csv"
+    labels.write_text("url_a;url_b;label\nhttps://inland.example/2;https://feeds.example/breakwater;d\n")
+    result = measured(f"--labels={labels}")
+    assert (result["verdict"]["pairs"], result["verdict"]["called"], result["errors"]) == (1, 1, [])
+
+
+def test_rows_that_do_not_count_are_told_with_line_value_and_remedy(stored, store, tmp_path) -> None:
+    store(TRAM + " Again.", external_id="n4", newspaper="Coast Echo")
+    labels = tmp_path / "labels.jsonl"
+    rows = [
+        {"a": "n1", "b": "n2", "label": "X"},
+        {"a": "n2", "b": "n1", "label": "D"},
+        {"a": "n1", "b": "n2", "label": "T"},
+        {"a": "n1", "b": "n4", "label": "N"},
+        {"a": "n1", "b": "n1", "label": "D"},
+        {"a": "n1", "b": "gone", "label": "D"},
+    ]
+    labels.write_bytes(json_lines(*rows))
+    result = measured(f"--labels={labels}")
+    assert [(each["line"], each["reason"]) for each in result["labels"]["problems"]] == [
+        (1, "label is 'X'; it must be one of D, V, T, E, N"),
+        (3, "line 2 labels the same pair, as D; leave one of them out"),
+        (4, "2 stored articles have the id 'n4'; name it by its URL"),
+        (5, f"both are the stored article {stored['n1'].pk}; a pair has two articles"),
+        (6, "no stored article has the id 'gone'; import it, or correct the label"),
+    ]
+    assert (result["labels"]["read"], result["labels"]["bad"], result["labels"]["not_stored"]) == (6, 3, 2)
+    _, said = evaluate(f"--labels={labels}")
+    assert said == "".join(f"line {each['line']}: {each['reason']}\n" for each in result["labels"]["problems"])
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        (
+            {"a": "n3", "b": "n9", "label": "D"},
+            "there must be at least one duplicate and one that is not; label more pairs",
+        ),
+        (
+            {"a": "n2", "b": "n6", "label": "T"},
+            "all labelled pairs are of too few days; label pairs of more days",
+        ),
+    ],
+)
+def test_too_few_labels_allow_no_cross_validation(stored, tmp_path, other, reason) -> None:
+    labels = tmp_path / "labels.jsonl"
+    labels.write_bytes(json_lines(LABELS[0], other))
+    crossed = measured(f"--labels={labels}")["cross_validated"]
+    assert crossed == {"verdict": None, "within_3_days": None, "folds": 0, "reason": reason}
+    assert f"No cross-validation: {reason}." in evaluate(f"--labels={labels}")[0]
+    assert measured(f"--labels={labels}", "--no-cross-validate")["cross_validated"] is None
+
+
+def test_cross_validation_judges_by_models_of_other_dates(store, tmp_path) -> None:
+    labels = []
+    for day in range(1, 9):
+        for number, paper in enumerate(("Harbour Post", "Inland Courier")):
+            text = (
+                f"{WIRE} Berth {day} of quay {'ABCDEFGH'[day - 1]} stays open to the boats of Mr {'XYZUVWST'[day - 1]}."
+            )
+            store(text, newspaper=paper, date=f"2026-0{day}-02", headline="Closed", external_id=f"d{day}{number}")
+        labels.append({"a": f"d{day}0", "b": f"d{day}1", "label": "D"})
+        for number in range(2):
+            each = rates(number, day + number) | {"date": f"2026-0{day}-{11 + number}"}
+            store(
+                each["content"],
+                newspaper="Inland Courier",
+                date=each["date"],
+                headline=each["headline"],
+                external_id=f"t{day}{number}",
+            )
+        labels.append({"a": f"t{day}0", "b": f"t{day}1", "label": "T"})
+    call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
+    path = tmp_path / "labels.jsonl"
+    path.write_bytes(json_lines(*labels))
+    crossed = measured(f"--labels={path}")["cross_validated"]
+    assert crossed["folds"] == 6
+    assert crossed["verdict"] == crossed["within_3_days"]
+    assert {name: crossed["verdict"][name] for name in ("pairs", "precision", "recall", "f1")} == {
+        "pairs": 16,
+        "precision": 1.0,
+        "recall": 1.0,
+        "f1": 1.0,
+    }
+
+
+# ---- what cannot be meant --------------------------------------------------------------------------
+
+
+def refused(*options: str) -> str:
+    with pytest.raises(CommandError) as raised:
+        evaluate(*options)
+    assert raised.value.returncode == 2
+    return str(raised.value)
+
+
+def test_options_and_files_that_cannot_be_used_are_refused(files, tmp_path) -> None:
+    labels, empty = files[1], tmp_path / "empty.csv"
+    empty.write_text("a,b,label\n")
+    assert refused(labels) == (
+        "no run has found pairs yet; start manage.py find_duplicates, or name a file with --articles."
+    )
+    assert refused(labels, "--passes=trigram") == (
+        "--profile, --passes and --boilerplate say how --articles are compared; name a file of articles too."
+    )
+    assert refused(*files, "--workers=0") == "--workers is 0; it must be at least 1."
+    assert refused(*files, "--profile=night") == "there is no profile 'night'; there are: default."
+    assert refused(*files, "--passes=tri").startswith("there is no pass 'tri'; the passes are url, title,")
+    assert refused(files[0], f"--labels={tmp_path}/none.jsonl") == (
+        f"{tmp_path}/none.jsonl cannot be read: No such file or directory; check the path."
+    )
+    assert refused(files[0], f"--labels={empty}") == (
+        f"{empty} has no pair whose two articles are stored: the file is empty."
+    )
+    with pytest.raises(CommandError, match=r"none\.jsonl cannot be opened: No such file or directory\."):
+        evaluate(f"--articles={tmp_path}/none.jsonl", labels)
+    assert schemas() == []
+
+
+# ---- real news -------------------------------------------------------------------------------------
+
+
+@pytest.mark.real_data
+def test_verdicts_on_real_news_are_as_good_as_the_documents_say() -> None:
+    articles, labels = DATA / "lk_news_en.jsonl.gz", DATA / "labels" / "lk_pairs.jsonl"
+    if not (articles.exists() and labels.exists()):
+        pytest.skip("the collection lk_news_en or its labels are not beside the checkout")
+    result = measured(f"--articles={articles}", f"--labels={labels}", "--workers=2")
+    for scores in (result["within_3_days"]["verdict"], result["cross_validated"]["within_3_days"]):
+        assert scores["precision"] >= 0.95
+        assert scores["f1"] >= 0.95
+        assert scores["templates_called_duplicates"] <= 0.01

@@ -1,0 +1,233 @@
+"""`manage.py fit_verdicts`, through the command door: what it learns, shows, stores, and puts in use."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from dedup.evaluation import learning
+from dedup.models import FittedModel, Pair
+from dedup.review.decisions import decide_pair
+from dedup.runs.judging import months_to_judge
+from dedup.verdicts.model import default_model, load_model
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+PLACES = (
+    "Carrack", "Inverlea", "Port Selby", "Dunmore", "Ashgrove", "Kestrel Bay", "Lowmoor", "Marrow", "Nethby", "Orrin",
+    "Pellworth", "Quarley", "Rosshead", "Stanmere", "Tollbridge", "Upwick", "Vanefield", "Westrow", "Yarnton", "Zealby",
+    "Brackenhill", "Coldwater",
+)  # fmt: skip
+PEOPLE = (
+    "Ilse Corrigan", "Tomas Wray", "Ada Finch", "Otto Marsh", "Nell Harrow", "Ivo Lang", "Vera Stone", "Hugo Penn",
+    "Lotte Reed", "Max Alder", "Rosa Thorn", "Emil Gale", "Clara Moss", "Felix Ward", "Greta Holm", "Jonas Pike",
+    "Lena Croft", "Oskar Vane", "Paula Birch", "Simon Fell", "Thea Brook", "Urban Knox",
+)  # fmt: skip
+STORY = (
+    "The council of {place} has voted to repair the old tramway and to sell what is left of the depot near the river. "
+    "The mayor, {person}, spoke three times in a debate that lasted until midnight. "
+    "Work on the first mile of track is to begin before the end of the summer, if the crown agrees to pay for half. "
+)
+# What the second newspaper has besides.
+MORE = (
+    "Shopkeepers in {place} fear that the works will drive away what custom they have left. "
+    "Two of them have asked the court for an injunction, which will be heard in the autumn. "
+    "A petition against the sale has been signed by nine hundred people, among them {person}'s own brother. "
+)
+
+
+RATES = (
+    "The savings bank has published its table of rates for the day. One crown of the northern islands was bought at "
+    "{buy}.10 and sold at {sell}.40. The dollar of the southern states stood at {dollar}.5 when the counters closed. "
+)
+
+
+def fit(*options: str) -> tuple[str, str]:
+    """Return what the command writes to stdout and to stderr."""
+    output, errors = io.StringIO(), io.StringIO()
+    call_command("fit_verdicts", *options, stdout=output, stderr=errors)
+    return output.getvalue(), errors.getvalue()
+
+
+def learnt(*options: str) -> dict:
+    return json.loads(fit("--format=json", *options)[0])
+
+
+def refused(*options: str) -> str:
+    with pytest.raises(CommandError) as raised:
+        fit(*options)
+    assert raised.value.returncode == 2
+    return str(raised.value)
+
+
+def find_duplicates() -> None:
+    call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
+
+
+@pytest.fixture
+def corpus(store) -> None:
+    """Store, for each place, a story that a second newspaper carries on, and the rates of two days; then run."""
+    for number, (place, person) in enumerate(zip(PLACES, PEOPLE, strict=True)):
+        month, day = f"2026-0{1 + number % 6}", 10 + number // 6 * 5
+        text = STORY.format(place=place, person=person)
+        for paper, content in (("Harbour Post", text), ("Coast Echo", text + MORE.format(place=place, person=person))):
+            headline = f"{place} to mend its tramway"
+            store(content, newspaper=paper, date=f"{month}-{day}", headline=headline, external_id=f"{place} {paper}")
+        for later in range(2):
+            told = RATES.format(buy=170 + 7 * number + later, sell=390 + 3 * number + later, dollar=40 + number - later)
+            store(
+                told,
+                newspaper="Inland Courier",
+                date=f"{month}-{day + later}",
+                headline=f"Rates of {place}",
+                external_id=f"{place} rates {later}",
+            )
+    find_duplicates()
+
+
+@pytest.fixture
+def decided(corpus) -> None:
+    """Decide on 40 pairs: these editors call duplicate what a newspaper carries on, and no two days' rates."""
+    mara = make_user("mara", "editor")
+    for place in PLACES[:20]:
+        for headline, kind in ((f"{place} to mend its tramway", "confirm"), (f"Rates of {place}", "reject")):
+            pair = Pair.objects.get(left__headline=headline, right__headline=headline)
+            decide_pair(pair.pk, kind, user=mara)
+
+
+def verdicts() -> dict[str, int]:
+    return dict(Counter(Pair.objects.filter(best_score__gt=0).values_list("verdict", flat=True)))
+
+
+def test_what_would_change_is_what_changes(decided) -> None:
+    shown = learnt()
+    assert (shown["in_use"], shown["decisions"]) == (False, 40)
+    assert shown["learnt_from"] == {"D": 20, "V": 0, "T": 0, "E": 0, "N": 20}
+    assert shown["agreement"] == {"tested": 40, "in_use": 20, "learnt": 40}
+    before, foreseen = Counter(), Counter()
+    for each in shown["counts"]:
+        before[each["old"]] += each["pairs"]
+        foreseen[each["new"]] += each["pairs"]
+    assert verdicts() == before
+    assert before["duplicate"] == 0
+    assert foreseen["duplicate"] >= 22
+    find_duplicates()
+    assert verdicts() == before  # it is not in use
+    fit("--use", str(shown["model"]))
+    find_duplicates()
+    assert verdicts() == foreseen
+    fit("--use", "shipped")
+    find_duplicates()
+    assert verdicts() == before
+
+
+def test_the_largest_changes_are_listed_with_their_articles(decided) -> None:
+    changed = learnt()["changed"]
+    moves = [each["new_duplicate_probability"] - each["old_duplicate_probability"] for each in changed]
+    assert len(changed) == 20
+    assert moves == pytest.approx(sorted(moves, reverse=True), abs=0.0002)
+    first = changed[0]
+    pair = Pair.objects.select_related("left", "right").get(pk=first["pair"])
+    assert (first["old"], first["new"], first["state"]) == (pair.verdict, "duplicate", pair.state)
+    assert first["left"] == f"{pair.left.date}  Harbour Post: {pair.left.headline}"
+    assert first["old_duplicate_probability"] == pytest.approx(pair.duplicate_probability, abs=0.0001)
+
+
+def test_the_text_says_what_was_learnt_and_what_to_do(decided) -> None:
+    printed, _ = fit()
+    model = FittedModel.objects.get()
+    for line in (
+        "Learnt from 40 decisions; with the labels 20 D, 0 V, 0 T, 0 E, 20 N.\n",
+        "Of 40 pairs the model in use agrees with 20, one learnt from other dates with 40.\n",
+        "┃ Verdict now ",
+        "2026-01-10  Coast Echo: Carrack to mend its tramway\n",
+        f"Stored as model {model.pk}. It is not in use; manage.py fit_verdicts --use {model.pk} puts it in use.\n",
+    ):
+        assert line in printed
+    assert (model.in_use, model.decisions) == (False, 40)
+
+
+def test_decisions_leave_templates_and_versions_as_they_were(decided) -> None:
+    fit()
+    model, shipped = load_model(FittedModel.objects.get().content), default_model()
+    assert model.questions["template"] == shipped.questions["template"]
+    assert model.questions["version"] == shipped.questions["version"]
+    assert model.questions["duplicate"] != shipped.questions["duplicate"]
+    assert model.version.startswith("own decisions, 20")
+
+
+def test_one_model_at_a_time_is_in_use_and_the_next_run_judges_by_it(decided) -> None:
+    assert months_to_judge(versions_join=False) == []
+    first, second = learnt("--switch-on"), learnt()
+    assert (first["in_use"], second["in_use"]) == (True, False)
+    assert len(months_to_judge(versions_join=False)) == 6
+    assert "is in use. The next run of find_duplicates judges all pairs by it." in fit("--use", str(second["model"]))[0]
+    assert list(FittedModel.objects.filter(in_use=True).values_list("pk", flat=True)) == [second["model"]]
+    listed = json.loads(fit("--list", "--format=json")[0])
+    assert [(each["model"], each["decisions"], each["in_use"]) for each in listed] == [
+        ("shipped", 0, False),
+        (first["model"], 40, False),
+        (second["model"], 40, True),
+    ]
+    assert json.loads(fit("--use=shipped", "--format=json")[0]) == {"in_use": "shipped"}
+    shipped = next(line for line in fit("--list")[0].splitlines() if "shipped" in line)
+    assert [cell.strip() for cell in shipped.split("│")] == ["", "shipped", "", "0", "yes", ""]
+    assert months_to_judge(versions_join=False) == []
+
+
+def test_labels_teach_too_and_decisions_outweigh_them(decided, tmp_path) -> None:
+    rows = [
+        *({"a": f"{place} rates 0", "b": f"{place} rates 1", "label": "T"} for place in PLACES),
+        *({"a": f"{place} Harbour Post", "b": f"{place} Coast Echo", "label": "V"} for place in PLACES[19:]),
+        {"a": "Carrack Harbour Post", "b": "Inverlea Harbour Post", "label": "E"},
+        {"a": "Carrack Harbour Post", "b": "gone", "label": "E"},
+    ]
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    output, errors = io.StringIO(), io.StringIO()
+    call_command("fit_verdicts", f"--labels={path}", "--format=json", stdout=output, stderr=errors)
+    result = json.loads(output.getvalue())
+    assert result["learnt_from"] == {"D": 20, "V": 2, "T": 2, "E": 1, "N": 20}
+    assert result["decisions"] == 40
+    assert errors.getvalue() == "line 27: no stored article has the id 'gone'; import it, or correct the label\n"
+
+
+def test_few_decisions_teach_nothing(corpus) -> None:
+    mara = make_user("mara", "editor")
+    for pair in Pair.objects.filter(left__headline__startswith="Rates")[:3]:
+        decide_pair(pair.pk, "reject", user=mara)
+    assert refused() == (
+        "editors confirmed 0 pairs and rejected 3, labels included; at least 20 of each are needed: "
+        "decide more pairs, or add --labels."
+    )
+    assert FittedModel.objects.count() == 0
+
+
+def test_a_decision_that_was_overruled_teaches_nothing(decided) -> None:
+    pair = Pair.objects.filter(state=Pair.State.CONFIRMED).first()
+    decide_pair(pair.pk, "unsure", user=make_user("ben", "editor"))
+    assert refused().startswith("editors confirmed 19 pairs and rejected 20, labels included;")
+
+
+def test_a_model_that_is_not_there_or_of_another_version_is_refused(db) -> None:
+    other = FittedModel.objects.create(content='{"format": 0}', decisions=50)
+    assert refused("--use=7000") == f"there is no model '7000'; there are shipped and those learnt here: {other.pk}."
+    assert refused("--use=mine") == f"there is no model 'mine'; there are shipped and those learnt here: {other.pk}."
+    assert refused(f"--use={other.pk}") == (
+        f"model {other.pk} cannot be used: the model is of format 0, not 1; fit it anew."
+    )
+    assert not FittedModel.objects.filter(in_use=True).exists()
+
+
+def test_the_changes_of_many_pairs_are_shown_on_a_sample(decided, monkeypatch) -> None:
+    monkeypatch.setattr(learning, "MOST_COMPARED", 10)
+    result = learnt()
+    assert (result["compared"], result["judged"]) == (10, Pair.objects.filter(best_score__gt=0).count())
+    assert sum(each["pairs"] for each in result["counts"]) == 10
+    judged = f"{result['judged']:,}"
+    assert f"What would change is shown on 10 of {judged} judged pairs." in fit()[0]

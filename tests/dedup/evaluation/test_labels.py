@@ -1,0 +1,74 @@
+"""Files of labelled pairs: every form of them, and what is said of rows and files that cannot be used."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from dedup.evaluation.labels import Label, LabelsError, Named, read_labels
+from tests.articles.rows import json_lines
+
+
+def test_every_form_of_file_gives_the_same_labels(tmp_path) -> None:
+    wanted = [
+        Label(2, (Named("7"), Named("x y")), "T", 2.5, "low, far", 4),
+        Label(4, (Named(url="https://a.example/1"), Named("9")), "D"),
+    ]
+    table = 'A;B;URL a;label;Weight;stratum;days\n7;x y;;t;2.5;"low, far";4\n\n;9;https://a.example/1;D;;;\n'
+    plain, zipped = tmp_path / "labels.csv", tmp_path / "labels.CSV.gz"
+    plain.write_text("\ufeff" + table, encoding="utf-8")
+    zipped.write_bytes(gzip.compress(table.encode()))
+    rows = [
+        {"a": 7, "b": "x y", "label": "T", "weight": 2.5, "stratum": "low, far", "days": 4, "sure": 3},
+        {"a": None, "url_a": "https://a.example/1", "b": 9, "label": "D"},
+    ]
+    described = tmp_path / "labels.jsonl.gz"
+    described.write_bytes(gzip.compress(b"\n" + json_lines(*rows).replace(b"\n", b"\n\n", 1)))
+    for path in (plain, zipped, described):
+        assert read_labels(path) == (wanted, [])
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"a": "1", "label": "D"}', "neither b nor url_b names an article; give its external id or its URL"),
+        ('{"a": "1", "b": "2"}', "label is None; it must be one of D, V, T, E, N"),
+        ('{"a": "1", "b": "2", "label": "D", "weight": 0}', "weight is 0; it must be a number above 0, or empty for 1"),
+        (
+            '{"a": "1", "b": "2", "label": "D", "weight": "much"}',
+            "weight is 'much'; it must be a number above 0, or empty for 1",
+        ),
+        ('{"a": "1", "b": "2", "label": "D", "days": -1}', "days is -1; it must be a whole number from 0 on, or empty"),
+        ('{"a": ["1"], "b": "2", "label": "D"}', "a is ['1']; it must be a text or a number"),
+        ("[1, 2]", "[1, 2] is no row; write a JSON object a line, or as many cells as the header has"),
+        ("a and b", "'a and b' is no row; write a JSON object a line, or as many cells as the header has"),
+    ],
+)
+def test_a_bad_row_names_value_and_remedy(tmp_path, line, reason) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text(f'{line}\n{{"a": "1", "b": "2", "label": "D"}}\n')
+    labels, problems = read_labels(path)
+    assert [each.line for each in labels] == [2]
+    assert [(each.line, each.reason) for each in problems] == [(1, reason)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("labels.txt", b"", "the format of {} is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz"),
+        ("labels.jsonl", b"\xff\n", "{} is not UTF-8 (byte 1); save it as UTF-8"),
+        ("labels.jsonl.gz", b"{}", "{} cannot be read: Not a gzipped file (b'{{}}'); check the path"),
+        (
+            "labels.csv",
+            b"a,b\n",
+            "the header 'a,b' has no column label; it needs label, and a and b or url_a and url_b",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_said(tmp_path, name, content, message) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(LabelsError) as raised:
+        read_labels(path)
+    assert str(raised.value) == message.format(path)

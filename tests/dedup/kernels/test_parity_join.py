@@ -1,0 +1,301 @@
+"""The exact set-similarity join, held against brute force."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dedup.kernels import parity_join
+from dedup.kernels.tokens import Ragged
+
+UNIVERSE = 4096
+
+
+def ragged(sets: list[set[int]]) -> Ragged:
+    values = [sorted(each) for each in sets]
+    return Ragged(
+        np.array([member for each in values for member in each], dtype=np.int32),
+        np.cumsum([0, *map(len, values)]).astype(np.int64),
+    )
+
+
+def related_sets(seed: int, *, families: int = 12, size: int = 60) -> list[set[int]]:
+    """Return sets of every degree of likeness: each family shrinks away from its first set."""
+    print(f"seed {seed}")
+    random = np.random.default_rng(seed)
+    sets: list[set[int]] = [set(), set(), {7}]
+    for _ in range(families):
+        first = random.integers(0, UNIVERSE, random.integers(1, size)).tolist()
+        sets += [set(first), set(first[1:]) or {1}]  # a copy, and one with a member less
+        for changed in range(0, len(first) + 1, max(1, len(first) // 8)):
+            sets.append(set(first[changed:]) | set(random.integers(0, UNIVERSE, changed).tolist()))
+    return sets
+
+
+def brute_force(sets: list[set[int]], threshold: float) -> dict[tuple[int, int], float]:
+    scores = {
+        (left, right): len(sets[left] & sets[right]) / len(sets[left] | sets[right])
+        for left in range(len(sets))
+        for right in range(left + 1, len(sets))
+        if sets[left] and sets[right]
+    }
+    return {pair: score for pair, score in scores.items() if score >= threshold}
+
+
+def all_candidates(sets: list[set[int]], threshold: float, bits: int) -> list[tuple[int, int]]:
+    """Return the pairs that sketches of so many bits let pass, all sets being of one day."""
+    rows = ragged(sets)
+    sketched = parity_join.sketch(rows, parity_join.deal_buckets(rows.head(20), bits), bits)
+    reach = parity_join.Reach(np.zeros(len(sets), dtype=np.int64), first_row=0)
+    left, right = parity_join.candidate_pairs(sketched, reach, threshold)
+    return list(zip(left.tolist(), right.tolist(), strict=True))
+
+
+def found(
+    sets: list[set[int]],
+    days: list[int],
+    threshold: float,
+    *,
+    day_window: int = 3,
+    first_row: int = 0,
+    fresh: list[bool] | None = None,
+) -> dict[tuple[int, int], float]:
+    """Return the similar pairs and their scores, having seen that they are in order and none comes twice."""
+    pairs = parity_join.similar_pairs(
+        ragged(sets),
+        np.array(days, dtype=np.int64),
+        first_row=first_row,
+        day_window=day_window,
+        threshold=threshold,
+        universe=UNIVERSE,
+        fresh=None if fresh is None else np.array(fresh, dtype=np.bool_),
+    )
+    keys = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    assert keys == sorted(set(keys))
+    assert pairs.candidates >= len(keys)
+    return dict(zip(keys, pairs.scores.tolist(), strict=True))
+
+
+@pytest.fixture
+def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few sets reach over the edges of many tiles."""
+    monkeypatch.setattr(parity_join, "_TILE_SETS", 16)
+    monkeypatch.setattr(parity_join, "_TILE_SHIFTS", 3)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("bits", [64, 192, 1024])
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.6, 0.75, 0.9, 1.0])
+def test_no_pair_is_lost_and_scores_are_exact(seed: int, bits: int, threshold: float) -> None:
+    sets = related_sets(seed)
+    pairs = all_candidates(sets, threshold, bits)
+    left, right = (np.array(side, dtype=np.int64) for side in zip(*pairs, strict=True))
+    scores = parity_join.jaccard(ragged(sets), left, right, UNIVERSE)
+    exact = {pair: float(score) for pair, score in zip(pairs, scores, strict=True) if score >= threshold}
+    assert exact == brute_force(sets, threshold)
+
+
+@pytest.mark.usefixtures("small_tiles")
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_pairs_within_the_window_are_those_of_brute_force(data: st.DataObject) -> None:
+    members = st.sets(st.integers(0, 11), max_size=8)
+    articles = data.draw(st.lists(st.tuples(st.integers(0, 6), members), max_size=60))
+    days = sorted(day for day, _ in articles)
+    sets = [each for _, each in articles]
+    day_window = data.draw(st.integers(0, 8))
+    first_row = data.draw(st.integers(0, len(sets)))
+    fresh = data.draw(st.none() | st.lists(st.booleans(), min_size=len(sets), max_size=len(sets)))
+    threshold = data.draw(st.sampled_from([0.3, 0.5, 0.6, 0.75, 1.0]))
+    assert found(sets, days, threshold, day_window=day_window, first_row=first_row, fresh=fresh) == {
+        (left, right): score
+        for (left, right), score in brute_force(sets, threshold).items()
+        if right >= first_row
+        and days[right] - days[left] <= day_window
+        and (fresh is None or fresh[left] or fresh[right])
+    }
+
+
+@pytest.mark.parametrize("day_window", [0, 1, 3, 40])
+@pytest.mark.parametrize("first_row", [0, 350, 700])
+@pytest.mark.parametrize("share_of_fresh", [None, 0.1, 0.9])
+def test_many_days_of_uneven_size_are_compared_as_by_brute_force(
+    day_window: int, first_row: int, share_of_fresh: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parity_join, "_TILE_SETS", 150)
+    monkeypatch.setattr(parity_join, "_TILE_SHIFTS", 7)
+    random = np.random.default_rng(9)
+    sets = related_sets(9, families=100, size=40)
+    order = random.permutation(len(sets))
+    sets = [sets[place] for place in order]
+    days = np.sort(np.concatenate([np.full(250, 11), random.integers(0, 30, len(sets) - 250)])).tolist()
+    fresh = None if share_of_fresh is None else (random.random(len(sets)) < share_of_fresh).tolist()
+    assert len(sets) > 5 * 150
+    expected = {
+        (left, right): score
+        for (left, right), score in close_pairs(sets, 0.6).items()
+        if right >= first_row
+        and days[right] - days[left] <= day_window
+        and (fresh is None or fresh[left] or fresh[right])
+    }
+    assert found(sets, days, 0.6, day_window=day_window, first_row=first_row, fresh=fresh) == expected
+    assert expected
+
+
+@lru_cache(maxsize=1)
+def _close_pairs(sets: tuple[frozenset[int], ...], threshold: float) -> dict[tuple[int, int], float]:
+    return brute_force([set(each) for each in sets], threshold)
+
+
+def close_pairs(sets: list[set[int]], threshold: float) -> dict[tuple[int, int], float]:
+    """Return what brute force finds, and remember it for the next test."""
+    return _close_pairs(tuple(frozenset(each) for each in sets), threshold)
+
+
+def test_a_day_of_equal_sets_meets_itself_only_once() -> None:
+    assert found([{1, 2, 3}] * 5, [4] * 5, 0.9, day_window=0) == {
+        (left, right): 1.0 for left in range(5) for right in range(left + 1, 5)
+    }
+
+
+def test_of_a_pair_the_later_one_is_at_the_first_row_or_after_it() -> None:
+    assert list(found([{1, 2, 3}] * 4, [0, 1, 2, 3], 0.9, day_window=2, first_row=2)) == [
+        (0, 2),
+        (1, 2),
+        (1, 3),
+        (2, 3),
+    ]
+
+
+def test_pairs_of_which_neither_is_fresh_are_left_out() -> None:
+    fresh = [False, False, True, False]
+    assert list(found([{1, 2, 3}] * 4, [0, 1, 2, 3], 0.9, day_window=1, fresh=fresh)) == [(1, 2), (2, 3)]
+
+
+@pytest.mark.parametrize("fresh", [None, [], [False]])
+def test_nothing_is_found_in_no_sets_and_in_one(fresh: list[bool] | None) -> None:
+    sets = [{1}] if fresh else []
+    assert found(sets, [1] * len(sets), 0.5, fresh=fresh) == {}
+
+
+def test_empty_sets_are_not_even_candidates() -> None:
+    assert all_candidates([set(), {5}, set(), {5}, set()], 0.5, 64) == [(1, 3)]
+
+
+def test_very_large_sets_are_found_and_small_ones_beside_them() -> None:
+    universe = 60_000
+    large = np.arange(50_000)
+    sets = [{1, 2, 3}, set(large.tolist()), set((large + 5_000).tolist()), {2, 3}]
+    pairs = parity_join.similar_pairs(
+        ragged(sets), np.zeros(4, dtype=np.int64), first_row=0, day_window=0, threshold=0.5, universe=universe
+    )
+    assert list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)) == [
+        (0, 3, 2 / 3),
+        (1, 2, 45_000 / 55_000),
+    ]
+
+
+@pytest.mark.parametrize(("words", "differing"), [(words, place) for words in range(1, 6) for place in range(words)])
+def test_differing_bits_count_in_every_word(words: int, differing: int) -> None:
+    # Sets of ten members may differ in two bits at 0.9, one for each rounded up; here it is three, and two.
+    sketched = parity_join.Sketches(np.zeros((words, 3), dtype=np.uint64), np.array([10, 10, 10], dtype=np.int64))
+    sketched.words[differing] = [0, 0b10101, 0b10001]
+    reach = parity_join.Reach(np.zeros(3, dtype=np.int64), first_row=0)
+    left, right = parity_join.candidate_pairs(sketched, reach, 0.9)
+    assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 2), (1, 2)]
+
+
+def test_the_sketch_rules_out_most_of_what_is_unlike() -> None:
+    random = np.random.default_rng(5)
+    sets = [set(random.integers(0, UNIVERSE, 300).tolist()) for _ in range(200)]
+    assert len(all_candidates(sets, 0.6, parity_join.bits_for(0.6, 300))) < 5  # of 19,900 pairs
+
+
+def test_what_the_sketches_let_pass_is_counted() -> None:
+    # One word of 64 bits lets pass what differs in too few of them: one pair reaches the threshold here, more pass.
+    sets = [{1, 2, 3}, {1, 2, 3}, {1, 2, 4}]
+    pairs = parity_join.similar_pairs(
+        ragged(sets), np.zeros(3, dtype=np.int64), first_row=0, day_window=0, threshold=0.51, universe=UNIVERSE
+    )
+    assert (pairs.left.tolist(), pairs.right.tolist(), pairs.candidates) == ([0], [1], 3)
+
+
+def test_more_bits_for_lower_thresholds_and_larger_sets_within_bounds() -> None:
+    assert [parity_join.bits_for(threshold, 480) for threshold in (0.5, 0.6, 0.7, 0.8, 0.9)] == [
+        896,
+        640,
+        448,
+        320,
+        192,
+    ]
+    assert parity_join.bits_for(0.5, 3) == 64
+    assert parity_join.bits_for(0.5, 1e6) == 4096
+
+
+def test_frequent_members_are_dealt_to_different_buckets() -> None:
+    sample = ragged([{10, 20, 30}, {10, 20, 40}, {10, 20}])
+    dealt = parity_join.deal_buckets(sample, 64)
+    buckets = dealt[parity_join._slots_of(np.array([10, 20, 30, 40]))].tolist()
+    assert sorted(buckets[:2]) == [0, 1]
+    assert sorted(buckets[2:]) == [2, 3]
+    assert np.bincount(dealt).tolist() == [1024] * 64
+
+
+@given(data=st.data(), threshold=st.sampled_from([0.3, 0.5, 0.75, 0.9, 1.0]), bits=st.sampled_from([64, 256, 1024]))
+@settings(max_examples=150, deadline=None)
+def test_candidates_by_size_lose_no_pair_of_the_window(data: st.DataObject, threshold: float, bits: int) -> None:
+    sets = related_sets(data.draw(st.integers(0, 1000)), families=4, size=data.draw(st.sampled_from([10, 200])))
+    days = sorted(data.draw(st.lists(st.integers(0, 9), min_size=len(sets), max_size=len(sets))))
+    day_window = data.draw(st.integers(0, 9))
+    candidates = by_size(ragged(sets), days, day_window, threshold, bits)
+    expected = {pair for pair in brute_force(sets, threshold) if days[pair[1]] - days[pair[0]] <= day_window}
+    assert expected <= set(candidates)
+    assert all(left < right and days[right] - days[left] <= day_window for left, right in candidates)
+    assert candidates == sorted(set(candidates))
+
+
+@given(
+    seed=st.integers(0, 1000), threshold=st.sampled_from([0.3, 0.5, 0.75, 0.9, 1.0]), universe=st.integers(300, 4000)
+)
+@settings(max_examples=100, deadline=None)
+def test_candidates_by_size_lose_no_pair_to_shared_hashes(seed: int, threshold: float, universe: int) -> None:
+    sets = related_sets(seed, families=4, size=100)
+    hashed = [{member % universe for member in each} for each in sets]
+    lost = max(len(each) - len(few) for each, few in zip(sets, hashed, strict=True))
+    candidates = by_size(ragged(hashed), [0] * len(sets), 0, threshold, 512, collisions=lost)
+    assert brute_force(sets, threshold).keys() <= set(candidates)
+
+
+def test_a_pair_that_shared_hashes_bring_below_the_threshold_is_found_when_told_of_them() -> None:
+    # 60 of 80 are shared; 0 to 30, which both hold, have one hash: 30 of 50.
+    hashed = ragged([set(range(30, 80)), set(range(30, 60))])
+    assert by_size(hashed, [0, 0], 0, 0.75, 1024) == []
+    assert by_size(hashed, [0, 0], 0, 0.75, 1024, collisions=30) == [(0, 1)]
+
+
+def test_candidates_by_size_rule_out_other_sizes_without_a_look_at_the_sketch() -> None:
+    full = parity_join.Sketches(np.zeros((1, 3), dtype=np.uint64), np.array([75, 100, 54]))
+    left, right = parity_join.candidate_pairs_by_size(full, np.zeros(3, dtype=np.int64), day_window=0, threshold=0.75)
+    assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 1)]
+
+
+@pytest.mark.parametrize(("bits", "foldable"), [(64, 64), (704, 704), (1088, 1152), (3392, 3584), (4096, 4096)])
+def test_many_bits_are_rounded_up_to_what_can_be_folded(bits: int, foldable: int) -> None:
+    assert parity_join.foldable(bits) == foldable
+
+
+def test_no_sets_and_empty_ones_have_no_candidates_by_size() -> None:
+    assert by_size(ragged([]), [], 3, 0.5, 64) == []
+    assert by_size(ragged([set(), set(), {1}]), [0, 0, 0], 3, 0.5, 64, collisions=16) == []
+
+
+def by_size(
+    sets: Ragged, days: list[int], day_window: int, threshold: float, bits: int, *, collisions: int = 0
+) -> list[tuple[int, int]]:
+    sketched = parity_join.sketch(sets, parity_join.deal_buckets(sets.head(20), bits), bits)
+    left, right = parity_join.candidate_pairs_by_size(
+        sketched, np.array(days, dtype=np.int64), day_window=day_window, threshold=threshold, collisions=collisions
+    )
+    return list(zip(left.tolist(), right.tolist(), strict=True))

@@ -1,0 +1,133 @@
+"""The trigrams of texts, held against PostgreSQL's own show_trgm."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from django.db import connection
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from articles.normalization.text import normalize_text
+from dedup.kernels.parity_join import similar_pairs
+from dedup.kernels.tokens import TRIGRAM_BITS, Alphabet, Ragged, character_shingles, hash_sets, trigram_sets
+from dedup.passes.trigram import _alphabet
+
+
+def postgres_trigrams(text: str) -> set[int]:
+    """Return show_trgm's answer as 24-bit numbers; what it cannot print it writes as 0x and six digits."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT show_trgm(%s)", [text])
+        [shown] = cursor.fetchone()
+    hashed = {each for each in shown if each.startswith("0x") and len(each) == 8}
+    return {int(each, 16) for each in hashed} | {int.from_bytes(each.encode(), "big") for each in set(shown) - hashed}
+
+
+def sets_of(texts: list[str]) -> list[set[int]]:
+    ragged = trigram_sets(texts, _alphabet(texts, connection))
+    return [
+        set(ragged.values[start:stop].tolist()) for start, stop in zip(ragged.offsets, ragged.offsets[1:], strict=False)
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "a",
+        "ab",
+        "harbour",
+        "two words",
+        "Москва и область",
+        "ශ්‍රී ලංකා ක්‍රිකට්",
+        "இலங்கை செய்தி",
+        "東京で地震があった",
+        "émigré naïve façade",
+        "κόσμος",
+        "don't stop-now 3.14",
+        "a\tb\nc",
+        "𐐷𐐲𐑌 𝒜 ﬁ",
+        "i̇stanbul ẞ ß ǆ",
+    ],
+)
+def test_trigrams_are_those_of_postgres(text: str) -> None:
+    assert sets_of([text]) == [postgres_trigrams(text)]
+
+
+@pytest.mark.django_db
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40), min_size=1))
+def test_trigrams_of_any_normalised_text_are_those_of_postgres(texts: list[str]) -> None:
+    normalized = [normalize_text(text) for text in texts]
+    assert sets_of(normalized) == [postgres_trigrams(text) for text in normalized]
+
+
+@pytest.mark.django_db
+def test_texts_of_a_block_do_not_run_into_each_other() -> None:
+    texts = ["harbour wall", "", "wall harbour", "x"]
+    assert sets_of(texts) == [sets_of([text])[0] for text in texts]
+
+
+def test_no_texts_have_no_sets() -> None:
+    assert trigram_sets([], Alphabet.of([("\n", None)])).sizes.tolist() == []
+
+
+def test_more_texts_than_are_made_at_once_keep_their_own_trigrams() -> None:
+    alphabet = Alphabet.of([("\n", None), (" ", None), *((each, each) for each in "abcdefgh0123456789é")])
+    texts = [f"{'a' * (number % 4)} é{number}  {number}" for number in range(300)]
+    ragged = trigram_sets(texts, alphabet)
+    for place, text in enumerate(texts):
+        alone = trigram_sets([text], alphabet)
+        assert ragged.values[ragged.offsets[place] : ragged.offsets[place + 1]].tolist() == alone.values.tolist()
+
+
+@pytest.mark.django_db
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.text("ab cé́", max_size=12), min_size=2, max_size=8))
+def test_scores_are_the_32_bit_ones_of_similarity(texts: list[str]) -> None:
+    pairs = similar_pairs(
+        trigram_sets(texts, _alphabet(texts, connection)),
+        np.zeros(len(texts), dtype=np.int64),
+        first_row=0,
+        day_window=0,
+        threshold=0.3,
+        universe=1 << TRIGRAM_BITS,
+    )
+    every = [(left, right) for left in range(len(texts)) for right in range(left + 1, len(texts))]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT similarity(one, other) FROM unnest(%s::text[], %s::text[]) AS pair (one, other)",
+            [[texts[left] for left, _ in every], [texts[right] for _, right in every]],
+        )
+        scores = [np.float32(row[0]) for row in cursor.fetchall()]
+    found = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.astype(np.float32), strict=True)
+    assert [(left, right, score) for left, right, score in found] == [
+        (*pair, score) for pair, score in zip(every, scores, strict=True) if score >= np.float32(0.3)
+    ]
+
+
+def test_ragged_knows_sizes_and_head() -> None:
+    ragged = Ragged(np.array([1, 5, 9, 2], dtype=np.int32), np.array([0, 3, 3, 4]))
+    assert ragged.sizes.tolist() == [3, 0, 1]
+    assert ragged.head(2).values.tolist() == [1, 5, 9]
+    assert ragged.head(2).sizes.tolist() == [3, 0]
+    assert ragged.head(99).sizes.tolist() == [3, 0, 1]
+
+
+@given(st.lists(st.text("abcdé ", max_size=60), max_size=6), st.sampled_from([2, 5]))
+def test_sets_of_hashes_have_a_member_for_each_distinct_shingle(texts: list[str], size: int) -> None:
+    sets = hash_sets(character_shingles(texts, size))
+    expected = [len({text[place : place + size] for place in range(max(1, len(text) - size + 1))}) for text in texts]
+    assert sets.sizes.tolist() == [count if text else 0 for count, text in zip(expected, texts, strict=True)]
+    for start, stop in pairwise(sets.offsets):
+        members = sets.values[start:stop].tolist()
+        assert members == sorted(set(members))
+
+
+def test_equal_texts_have_equal_sets_of_hashes_wherever_they_stand() -> None:
+    sets = hash_sets(character_shingles(["the ferry", "", "the bridge", "the ferry"], 5))
+    first, _, _, last = (sets.values[start:stop].tolist() for start, stop in pairwise(sets.offsets))
+    assert first == last
+    assert sets.sizes.tolist() == [5, 0, 6, 5]

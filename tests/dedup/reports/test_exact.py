@@ -1,0 +1,146 @@
+"""`manage.py report exact`: what stands again, counted by hand, by brute force and through the command."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import random
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from articles.storage.incoming import IncomingArticle
+from dedup.reports.exact import ExactCopies, Groups, exact_copies, exact_copies_in
+from tests.articles.rows import json_lines, row
+from tests.conftest import StoreArticle
+
+pytestmark = pytest.mark.django_db
+FERRY = "The ferry to Little Skerry sails again."
+
+
+def report(*arguments: str) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    call_command("report", "exact", *arguments, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def store_four(store: StoreArticle) -> None:
+    store(FERRY, headline="Ferry sails")
+    store("The FERRY to Little Skerry sails again!", headline="Ferry sails")
+    store(FERRY, headline="Skerry cheers", newspaper="Inland Courier", date="2026-03-05")
+    store("Rain from noon.", headline="", date="2026-03-05")
+
+
+def test_counts_stored_articles_as_they_are_and_in_normal_form(store: StoreArticle) -> None:
+    store_four(store)
+
+    assert exact_copies() == {
+        "exact": ExactCopies(4, Groups(1, 2), Groups(1, 2), Groups(0, 0), any=3, same_day=1, other_day=0),
+        "normalised": ExactCopies(4, Groups(1, 2), Groups(1, 3), Groups(1, 2), any=3, same_day=1, other_day=0),
+    }
+
+
+def test_prints_a_table(store: StoreArticle) -> None:
+    store_four(store)
+
+    out, _ = report()
+
+    assert [line.split() for line in out.splitlines() if line.strip()][:7] == [
+        ["4", "articles"],
+        ["As", "they", "were", "stored", "groups", "articles"],
+        ["─" * 63],
+        ["the", "same", "headline", "1", "2"],
+        ["the", "same", "text", "1", "2"],
+        ["both", "the", "same", "0", "0"],
+        ["any", "of", "these", "3", "(75.00%)"],
+    ]
+
+
+def test_an_empty_archive_has_no_copies() -> None:
+    out, _ = report("--format", "json")
+
+    assert json.loads(out)["exact"]["articles"] == 0
+    assert exact_copies()["normalised"].share == 0.0
+
+
+def test_days_and_newspapers_choose(store: StoreArticle) -> None:
+    store_four(store)
+
+    assert json.loads(report("--since", "2026-03-03", "--format", "json")[0])["exact"]["articles"] == 2
+    assert json.loads(report("--newspaper", "Harbour Post", "--format", "json")[0])["exact"]["any"] == 2
+    with pytest.raises(CommandError, match="there is no newspaper 'Moon'; there are: Harbour Post, Inland Courier"):
+        report("--newspaper", "Moon")
+
+
+def test_a_file_is_counted_row_by_row_also_where_a_url_stands_twice(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes(json_lines(row(1), row(1), row(2, headline="<b>Ferry</b> number 1"), row(3, date="someday")))
+
+    out, err = report(str(file), "--format", "json")
+
+    assert json.loads(out)["exact"] == {
+        "articles": 3,
+        "headline": {"groups": 1, "articles": 3},
+        "text": {"groups": 1, "articles": 2},
+        "both": {"groups": 1, "articles": 2},
+        "any": 3,
+        "same_day": 2,
+        "other_day": 0,
+    }
+    assert err == "Rows without an article, not counted: 1; an import says why.\n"
+
+
+def test_a_file_is_not_chosen_from(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="--since chooses among stored articles; a file is counted whole"):
+        report(str(tmp_path / "rows.jsonl"), "--since", "2026-03-02")
+
+
+def brute_force(articles: Sequence[IncomingArticle]) -> ExactCopies:
+    def groups(keys: list[object]) -> tuple[Groups, set[int]]:
+        counts = Counter(key for key in keys if key)
+        again = {place for place, key in enumerate(keys) if counts[key] > 1}
+        return Groups(sum(count > 1 for count in counts.values()), len(again)), again
+
+    headline, headlines = groups([each.headline for each in articles])
+    text, texts = groups([each.content for each in articles])
+    both, _ = groups([(each.headline, each.content) if each.headline else None for each in articles])
+    of_the_day = {
+        later
+        for later, each in enumerate(articles)
+        for earlier in articles[:later]
+        if (each.newspaper, each.date) == (earlier.newspaper, earlier.date)
+        and (each.content == earlier.content or (each.headline and each.headline == earlier.headline))
+    }
+    in_order = sorted(range(len(articles)), key=lambda place: (articles[place].date, place))
+    by_copy: dict[object, list[int]] = {}
+    for place in in_order:
+        each = articles[place]
+        if each.headline:
+            by_copy.setdefault((each.newspaper, each.headline, each.content), []).append(place)
+    later_copies = {later for places in by_copy.values() for _, later in pairwise(places)}
+    return ExactCopies(
+        len(articles), headline, text, both, len(headlines | texts), len(of_the_day), len(later_copies - of_the_day)
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_agrees_with_brute_force(seed: int) -> None:
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    articles = [
+        IncomingArticle(
+            date=datetime.date(2026, 3, dice.randint(1, 3)),
+            headline=dice.choice(["", "one", "two", "three", "four"]),
+            url=f"https://paper.example/{number}",
+            content=dice.choice(["red", "green", "blue", "yellow", "white"]),
+            newspaper=dice.choice(["Harbour Post", "Inland Courier"]),
+        )
+        for number in range(40)
+    ]
+
+    assert exact_copies_in(articles)["exact"] == brute_force(articles)

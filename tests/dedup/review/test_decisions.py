@@ -1,0 +1,354 @@
+"""Decisions: appended, undoable, outliving later runs."""
+
+import io
+import random
+import threading
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.db import connection
+from django.db.utils import DatabaseError
+
+from dedup.clustering.constraints import standing_links
+from dedup.models import Cluster, Decision, Membership, Pair, Profile
+from dedup.review import decisions
+
+pytestmark = pytest.mark.django_db
+
+WIRE = (
+    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
+    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
+)
+OTHER = (
+    "A travelling exhibition of two hundred glass negatives opens in the old customs house at Carrack, where visitors "
+    "can look at the fairs, regattas and floods of a century ago through restored magic lanterns."
+)
+
+
+def find_duplicates() -> None:
+    call_command("find_duplicates", "--no-progress", stdout=io.StringIO())
+
+
+@pytest.fixture
+def editor():
+    return get_user_model().objects.create_user("mara")
+
+
+@pytest.fixture
+def four(store) -> list[int]:
+    """Four copies of one story, found and clustered: article ids in order."""
+    tails = ("", " Ferries sail.", " Ferries sail as usual.", " Ferries sail as usual, it said.")
+    ids = [store(WIRE + tail, newspaper=f"Paper {number}").pk for number, tail in enumerate(tails)]
+    find_duplicates()
+    assert clusters() == [tuple(ids)]
+    return ids
+
+
+def clusters() -> list[tuple[int, ...]]:
+    groups: dict[int, list[int]] = {}
+    for article, cluster in Membership.objects.order_by("article").values_list("article", "cluster"):
+        groups.setdefault(cluster, []).append(article)
+    return sorted(map(tuple, groups.values()))
+
+
+def pair(left: int, right: int) -> Pair:
+    return Pair.objects.get(left=left, right=right)
+
+
+def decide(left: int, right: int, kind: str, user) -> Decision:
+    return decisions.decide_pair(pair(left, right).pk, kind, user=user)
+
+
+def test_a_confirmed_pair_is_confirmed_and_in_the_history(four, editor) -> None:
+    decision = decisions.decide_pair(pair(four[0], four[1]).pk, "confirm", user=editor, note=" same wire copy ")
+    assert pair(four[0], four[1]).state == "confirmed"
+    assert (decision.kind, decision.decided_by, decision.note) == ("confirm", editor, "same wire copy")
+    assert decision.articles == four[:2]
+    assert standing_links().must == [(four[0], four[1])]
+
+
+def test_a_rejected_pair_leaves_the_cluster_and_stays_apart_in_later_runs(store, editor) -> None:
+    one, other = store(WIRE).pk, store(WIRE, newspaper="Inland Courier").pk
+    find_duplicates()
+    assert clusters() == [(one, other)]
+    decide(one, other, "reject", editor)
+    assert clusters() == []
+    find_duplicates()
+    assert clusters() == []
+    assert pair(one, other).state == "rejected"
+    assert pair(one, other) not in Pair.objects.in_queue()
+
+
+def test_a_confirmed_pair_stays_together_when_no_run_finds_it_any_more(store, editor) -> None:
+    one, other = store(WIRE).pk, store(f"{WIRE[:150]} {OTHER}", newspaper="Inland Courier").pk
+    call_command("find_duplicates", "--threshold", "trigram=0.3", "--no-progress", stdout=io.StringIO())
+    assert clusters() == []
+    decide(one, other, "confirm", editor)
+    find_duplicates()
+    assert clusters() == [(one, other)]
+    assert Cluster.objects.get().state == "confirmed"
+
+
+def test_unsure_leaves_the_queue_and_changes_no_cluster(four, editor) -> None:
+    decide(four[0], four[1], "unsure", editor)
+    assert pair(four[0], four[1]).state == "unsure"
+    assert clusters() == [tuple(four)]
+
+
+def test_the_latest_decision_stands(four, editor) -> None:
+    for kind, state in (
+        ("confirm", "confirmed"),
+        ("reject", "rejected"),
+        ("unsure", "unsure"),
+        ("confirm", "confirmed"),
+    ):
+        decide(four[0], four[1], kind, editor)
+        assert pair(four[0], four[1]).state == state
+    assert Decision.objects.count() == 4
+
+
+def test_a_confirmed_cluster_confirms_its_pairs_and_keeps_its_number(four, editor) -> None:
+    number = Cluster.objects.get().pk
+    decisions.confirm_cluster(number, four, user=editor)
+    assert Cluster.objects.get().pk == number
+    assert Cluster.objects.get().state == "confirmed"
+    assert set(Pair.objects.values_list("state", flat=True)) == {"confirmed"}
+    assert not Pair.objects.in_queue().exists()
+
+
+def test_a_cluster_that_changed_meanwhile_is_not_confirmed_unseen(four, editor, store) -> None:
+    late = store(WIRE, newspaper="Late Paper").pk
+    find_duplicates()
+    number = Cluster.objects.get().pk
+    message = (
+        f"The articles of cluster {number} have changed since you opened it (you saw 4, there are 5 now). Look again."
+    )
+    with pytest.raises(decisions.StaleClusterError) as raised:
+        decisions.confirm_cluster(number, four, user=editor)
+    assert str(raised.value) == message
+    assert Decision.objects.count() == 0
+    assert clusters() == [(*four, late)]
+
+
+def test_one_article_is_taken_out_and_the_rest_stays(four, editor) -> None:
+    number = Cluster.objects.get().pk
+    decisions.take_out(number, four[1], user=editor)
+    assert clusters() == [(four[0], four[2], four[3])]
+    assert Cluster.objects.get().pk == number
+    assert pair(four[0], four[1]).state == "rejected"
+    find_duplicates()
+    assert clusters() == [(four[0], four[2], four[3])]
+
+
+def sentence(number: int) -> str:
+    """Return a sentence of ten words that no other one has."""
+    dice = random.Random(number)
+    words = ["".join(dice.choices("abcdefghijklmnopqrstuvwxyz", k=7)) for _ in range(10)]
+    return f"{' '.join(words).capitalize()}."
+
+
+def chain(store, *shifts: int) -> list[int]:
+    """Store articles of which each has most of the next one's sentences, and have them clustered."""
+    ids = [
+        store(" ".join(sentence(shift + place) for place in range(20)), newspaper=f"Chain {shift}", headline="Alike").pk
+        for shift in shifts
+    ]
+    Profile.objects.update(settings={"trigram": {"threshold": 0.7}})
+    find_duplicates()
+    assert clusters() == [tuple(ids)]
+    return ids
+
+
+@pytest.mark.parametrize("confirm", [False, True])
+def test_the_rest_stays_together_when_the_link_between_is_taken_out(store, editor, confirm: bool) -> None:
+    ids = chain(store, 0, 2, 4)
+    number = Cluster.objects.get().pk
+    if confirm:
+        decisions.confirm_cluster(number, ids, user=editor)
+    decision = decisions.take_out(number, ids[1], user=editor)
+    assert clusters() == [(ids[0], ids[2])]
+    assert Cluster.objects.get().state == ("confirmed" if confirm else "proposed")
+    find_duplicates()
+    assert clusters() == [(ids[0], ids[2])]
+    decisions.undo(decision.pk, user=editor)
+    assert clusters() == [tuple(ids)]
+
+
+@pytest.mark.parametrize("act", ["confirm", "take_out", "reject"])
+def test_a_pair_that_is_found_after_a_decision_on_its_cluster_is_decided(store, editor, act: str) -> None:
+    ids = chain(store, 0, 2, 4)
+    number = Cluster.objects.get().pk
+    assert not Pair.objects.filter(left=ids[0], right=ids[2]).exists()
+    if act == "confirm":
+        decisions.confirm_cluster(number, ids, user=editor)
+    elif act == "take_out":
+        decisions.take_out(number, ids[2], user=editor)
+    else:
+        decisions.reject_cluster(number, ids, user=editor)
+    Profile.objects.update(settings={"trigram": {"threshold": 0.4}})
+    find_duplicates()
+    assert pair(ids[0], ids[2]).state == ("confirmed" if act == "confirm" else "rejected")
+    assert clusters() == {"confirm": [tuple(ids)], "take_out": [(ids[0], ids[1])], "reject": []}[act]
+
+
+def test_a_dissolved_cluster_stays_dissolved_and_can_be_brought_back(four, editor) -> None:
+    number = Cluster.objects.get().pk
+    decision = decisions.reject_cluster(number, four, user=editor)
+    assert clusters() == []
+    assert set(Pair.objects.values_list("state", flat=True)) == {"rejected"}
+    find_duplicates()
+    assert clusters() == []
+    decisions.undo(decision.pk, user=editor)
+    assert clusters() == [tuple(four)]
+
+
+def test_a_cluster_of_a_thousand_is_confirmed_with_a_link_an_article(store, editor) -> None:
+    ids = [store(WIRE, newspaper=f"Paper {number}").pk for number in range(60)]
+    call_command("find_duplicates", "--passes", "exact", "--no-progress", stdout=io.StringIO())
+    decision = decisions.confirm_cluster(Cluster.objects.get().pk, ids, user=editor)
+    assert decision.links.count() == 59
+    assert Cluster.objects.get().state == "confirmed"
+
+
+def test_who_decides_on_what_another_has_just_decided_is_told(four, editor) -> None:
+    other = get_user_model().objects.create_user("tomas")
+    number = pair(four[0], four[1]).pk
+    first = decisions.decide_pair(number, "reject", user=editor, seen=0)
+    with pytest.raises(decisions.AlreadyDecidedError) as raised:
+        decisions.decide_pair(number, "confirm", user=other, seen=0)
+    assert str(raised.value) == (
+        f"Meanwhile mara rejected the pair ({first.decided_at:%H:%M}, decision {first.pk}). "
+        "Look again, and decide anew if you differ."
+    )
+    assert pair(four[0], four[1]).state == "rejected"
+    decisions.decide_pair(number, "confirm", user=other, seen=first.pk)
+    assert pair(four[0], four[1]).state == "confirmed"
+
+
+def test_taken_out_of_a_confirmed_cluster_the_rest_is_still_confirmed(four, editor) -> None:
+    number = Cluster.objects.get().pk
+    decisions.confirm_cluster(number, four, user=editor)
+    decisions.take_out(number, four[3], user=editor)
+    assert clusters() == [tuple(four[:3])]
+    assert Cluster.objects.get().state == "confirmed"
+
+
+def test_the_kept_article_is_the_first_until_an_editor_chooses(four, editor) -> None:
+    cluster = Cluster.objects.get()
+    assert cluster.kept_id == four[0]
+    decision = decisions.keep_article(cluster.pk, four[2], user=editor)
+    assert Cluster.objects.get().kept_id == four[2]
+    find_duplicates()
+    assert Cluster.objects.get().kept_id == four[2]
+    decisions.undo(decision.pk, user=editor)
+    assert Cluster.objects.get().kept_id == four[0]
+
+
+def test_undo_brings_back_what_stood_before(four, editor) -> None:
+    number = Cluster.objects.get().pk
+    confirmed = decide(four[0], four[1], "confirm", editor)
+    taken_out = decisions.take_out(number, four[1], user=editor)
+    assert pair(four[0], four[1]).state == "rejected"
+    decisions.undo(taken_out.pk, user=editor)
+    assert pair(four[0], four[1]).state == "confirmed"
+    assert clusters() == [tuple(four)]
+    decisions.undo(confirmed.pk, user=editor)
+    assert pair(four[0], four[1]).state == "undecided"
+    assert [each.kind for each in Decision.objects.order_by("pk")] == ["confirm", "take_out", "undo", "undo"]
+
+
+def test_a_decision_is_undone_once(four, editor) -> None:
+    decision = decide(four[0], four[1], "confirm", editor)
+    undone = decisions.undo(decision.pk, user=editor)
+    with pytest.raises(decisions.AlreadyUndoneError, match=f"Decision {decision.pk} has been undone before"):
+        decisions.undo(decision.pk, user=editor)
+    with pytest.raises(decisions.ReviewError, match="An undo is not undone; decide anew instead"):
+        decisions.undo(undone.pk, user=editor)
+
+
+def test_what_is_not_there_cannot_be_decided(four, editor) -> None:
+    number = Cluster.objects.get().pk
+    for act, message in (
+        (lambda: decisions.decide_pair(0, "confirm", user=editor), "There is no pair 0."),
+        (lambda: decisions.undo(0, user=editor), "There is no decision 0."),
+        (
+            lambda: decisions.take_out(number, 0, user=editor),
+            f"Article 0 is no longer in cluster {number}. Look again.",
+        ),
+        (
+            lambda: decisions.keep_article(0, four[0], user=editor),
+            "Cluster 0 is no longer there; its articles were clustered anew.",
+        ),
+        (
+            lambda: decide(four[0], four[1], "keep", editor),
+            "A pair cannot be decided with 'keep'; use one of confirm, reject, unsure.",
+        ),
+        (
+            lambda: decisions.decide_pair(pair(*four[:2]).pk, "confirm", user=editor, note="x" * 2001),
+            "The note has 2,001 characters; at most 2,000 are kept.",
+        ),
+    ):
+        with pytest.raises(decisions.ReviewError) as raised:
+            act()
+        assert str(raised.value) == message
+    assert Decision.objects.count() == 0
+
+
+def test_a_contradiction_is_reported_and_the_confirmations_hold(four, editor) -> None:
+    decide(four[0], four[1], "confirm", editor)
+    decide(four[1], four[2], "confirm", editor)
+    decide(four[0], four[2], "reject", editor)
+    output = io.StringIO()
+    call_command("find_duplicates", "--no-progress", stdout=output)
+    assert "Decisionsthatcontradicteachother│1│" in output.getvalue().replace(" ", "")
+    assert clusters() == [tuple(four)]
+
+
+@pytest.mark.parametrize("statement", ["UPDATE dedup_decision SET note = 'x'", "DELETE FROM dedup_decision"])
+def test_the_database_refuses_to_change_the_history(four, editor, statement: str) -> None:
+    decide(four[0], four[1], "confirm", editor)
+    with pytest.raises(DatabaseError, match="pgtrigger: Cannot update or delete rows from dedup_decision table"):
+        connection.cursor().execute(statement)
+
+
+def test_rebuilding_a_part_gives_what_rebuilding_all_gives(four, editor, store) -> None:
+    for text in ("Rain is expected in Carrack until Sunday evening.", "The old mill at Dunmere is for sale again."):
+        for paper in ("One", "Two", "Three"):
+            store(text, newspaper=paper)
+    find_duplicates()
+    before = clusters()
+    assert len(before) == 3
+    decide(four[0], four[3], "reject", editor)  # rebuilds the neighbourhood of two articles
+    part = clusters()
+    assert part != before
+    find_duplicates()  # rebuilds all
+    assert clusters() == part
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+def test_two_editors_at_once_end_with_both_decisions_in_the_history(store) -> None:
+    users = [get_user_model().objects.create_user(name) for name in ("mara", "tomas")]
+    one, other = store(WIRE).pk, store(WIRE, newspaper="Inland Courier").pk
+    find_duplicates()
+    number = pair(one, other).pk
+    gate = threading.Barrier(2)
+
+    def act(user, kind: str) -> None:
+        gate.wait()
+        try:
+            decisions.decide_pair(number, kind, user=user)
+        finally:
+            connection.close()
+
+    threads = [
+        threading.Thread(target=act, args=arguments) for arguments in zip(users, ("confirm", "reject"), strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    last = Decision.objects.order_by("-pk").first()
+    assert Decision.objects.count() == 2
+    assert pair(one, other).state == {"confirm": "confirmed", "reject": "rejected"}[last.kind]
+    assert clusters() == ([(one, other)] if last.kind == "confirm" else [])

@@ -1,0 +1,137 @@
+"""A run compares texts with boilerplate or without, as its profile says, and looks for it first."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from articles.boilerplate.rules import Mode
+from articles.models import Article, BoilerplateWeek
+from articles.storage.boilerplate_marks import outdated_weeks
+from dedup.models import DetectionRun, Pair, Profile
+from dedup.runs import judging
+from dedup.runs.tasks import find_duplicates_task
+from tests.conftest import StoreArticle
+from tests.dedup.passes.test_contract import FURNITURE, STORIES
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def furnished(store: StoreArticle) -> list[Article]:
+    """Store three different articles and two short ones with the same lines below them, and a copy without."""
+    below = [*STORIES, "The tide is high at nine.", "Rain until noon."]
+    articles = [store(f"{story}\n\n{FURNITURE}") for story in below]
+    return [*articles, store(STORIES[1], newspaper="Inland Courier")]
+
+
+def find_duplicates(*options: str) -> dict[str, Any]:
+    out = io.StringIO()
+    call_command("find_duplicates", *options, "--no-progress", "--format=json", stdout=out, stderr=io.StringIO())
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
+
+
+def found_pairs() -> dict[tuple[int, int], str]:
+    pairs = Pair.objects.filter(best_score__gt=0)
+    return {(left, right): verdict for left, right, verdict in pairs.values_list("left", "right", "verdict")}
+
+
+def test_boilerplate_is_kept_unless_a_profile_says_otherwise(furnished: list[Article]) -> None:
+    find_duplicates()
+
+    assert (furnished[3].pk, furnished[4].pk) in found_pairs()
+    assert not BoilerplateWeek.objects.exists()
+    assert DetectionRun.objects.get().boilerplate is Mode.KEEP
+
+
+def test_without_boilerplate_what_only_that_joined_is_found_no_more(furnished: list[Article]) -> None:
+    find_duplicates()
+    Profile.objects.update(boilerplate="topic")
+    found = find_duplicates()
+
+    assert found_pairs() == {(furnished[1].pk, furnished[5].pk): "duplicate"}
+    assert found["scope"]["boilerplate"] == "topic"
+    assert outdated_weeks() == {}
+    # Nothing is left to do, and the comparison is the same.
+    months = judging.months_to_judge(versions_join=False, boilerplate=Mode.TOPIC)
+    assert months == []
+    assert len(judging.months_to_judge(versions_join=False)) == 1
+
+
+def test_an_option_stands_over_the_profile(furnished: list[Article]) -> None:
+    assert find_duplicates("--boilerplate", "story")["scope"]["boilerplate"] == "story"
+    # In the first article of the week the lines are text, and it has more of its own.
+    assert found_pairs() == {(furnished[1].pk, furnished[5].pk): "duplicate"}
+
+
+def test_a_run_of_new_articles_compares_all_once_the_mode_has_changed(furnished: list[Article]) -> None:
+    find_duplicates()
+    assert find_duplicates("--new")["scope"]["newer_than"].keys() >= {"trigram"}
+    assert find_duplicates("--new", "--boilerplate", "topic")["scope"]["newer_than"] == {}
+    every = found_pairs()
+    assert find_duplicates("--new", "--boilerplate", "topic")["scope"]["newer_than"].keys() >= {"trigram"}
+    assert found_pairs() == every
+
+
+def test_a_run_of_new_articles_sees_what_new_boilerplate_changes(furnished: list[Article], store: StoreArticle) -> None:
+    Profile.objects.update(boilerplate="topic")
+    Article.objects.filter(pk__in=[furnished[0].pk, furnished[2].pk]).update(date="2026-03-20")
+    find_duplicates()
+    assert (furnished[3].pk, furnished[4].pk) in found_pairs()
+
+    for at in (0, 2):
+        store(f"{STORIES[at]}\n\n{FURNITURE}", date="2026-03-05")
+    find_duplicates("--new")
+    assert (furnished[3].pk, furnished[4].pk) not in found_pairs()
+    by_parts = found_pairs()
+    find_duplicates()
+    assert found_pairs() == by_parts
+
+
+def test_the_audit_makes_the_join_of_the_same_texts(furnished: list[Article]) -> None:
+    for mode in Mode:
+        find_duplicates("--boilerplate", mode.value, "--audit", "1")
+
+
+def test_a_dry_run_marks_nothing_and_says_so(furnished: list[Article]) -> None:
+    err = io.StringIO()
+    call_command(
+        "find_duplicates", "--dry-run", "--boilerplate=topic", "--no-progress", stdout=io.StringIO(), stderr=err
+    )
+    assert err.getvalue() == (
+        "Weeks whose boilerplate is not marked as it should be: 1. A run does that first, a dry run does not; start "
+        "manage.py find_boilerplate.\n"
+    )
+    assert not BoilerplateWeek.objects.exists()
+
+
+def test_a_worker_compares_as_the_profile_says(furnished: list[Article]) -> None:
+    Profile.objects.update(boilerplate="story")
+    find_duplicates_task.call(Profile.objects.get().pk)
+
+    assert DetectionRun.objects.get().boilerplate is Mode.STORY
+
+
+def test_a_pair_of_which_nothing_is_left_is_no_duplicate(furnished: list[Article], store: StoreArticle) -> None:
+    bare = [store(FURNITURE, headline="A kite over Carrack all day long") for _ in range(2)]
+    find_duplicates("--passes", "title")
+    assert found_pairs() == {(bare[0].pk, bare[1].pk): "duplicate"}
+    find_duplicates("--passes", "title", "--boilerplate", "topic")
+
+    assert found_pairs() == {(bare[0].pk, bare[1].pk): "similar"}
+    assert Pair.objects.get().reasons[0] == judging.NOTHING_LEFT
+
+
+def test_features_are_those_of_the_last_run(furnished: list[Article]) -> None:
+    ends = (furnished[3].pk, furnished[4].pk)
+    find_duplicates()
+    kept = judging.features_of_pairs([ends])[ends]
+    find_duplicates("--boilerplate", "topic")
+    assert judging.features_of_pairs([ends])[ends] != kept
+    find_duplicates()
+    assert judging.features_of_pairs([ends])[ends] == kept

@@ -1,0 +1,405 @@
+"""`manage.py find_duplicates`, through the command door."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psycopg
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, RunBlock
+from dedup.passes import PASSES
+from dedup.runs import evidence, pipeline, scope
+from tests.databases import child_environment, database_url
+
+pytestmark = pytest.mark.django_db
+
+WIRE = (
+    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
+    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
+)
+OTHER = (
+    "A travelling exhibition of two hundred glass negatives opens in the old customs house at Carrack, where visitors "
+    "can look at the fairs, regattas and floods of a century ago through restored magic lanterns."
+)
+
+
+# Who holds the lock of runs in this database: tests in other processes have it in theirs, on the same server.
+HOLDERS = """
+    SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+    WHERE locktype = 'advisory' AND objid = %s AND datname = current_database()
+"""
+
+
+def find_duplicates(*options: str) -> str:
+    output = io.StringIO()
+    call_command("find_duplicates", *options, "--no-progress", stdout=output, stderr=io.StringIO())
+    return output.getvalue()
+
+
+def state_of_the_store() -> tuple:
+    """Return everything a run writes, without numbers and times."""
+    pair_rows = Pair.objects.order_by("left", "right").values_list("left", "right", "best_score", "state")
+    evidence = Evidence.objects.order_by("pair__left", "pair__right", "pass_name")
+    members = Membership.objects.order_by("article").values_list("article", "cluster__kept")
+    return (
+        list(pair_rows),
+        list(evidence.values_list("pair__left", "pair__right", "pass_name", "score", "stale")),
+        list(members),
+    )
+
+
+NAMES = ", ".join(PASSES)
+# What these tests count is found by four passes; the others are held to the contract of every pass.
+OTHERS = {name: {"enabled": False} for name in PASSES if name not in ("url", "title", "exact", "trigram")}
+
+
+@pytest.fixture
+def corpus(store):
+    """A wire story in two papers with an edited copy, the next day's reprint, and something else."""
+    Profile.objects.update(settings=OTHERS)
+    return {
+        "first": store(WIRE, newspaper="Harbour Post", headline="Northern breakwater to close"),
+        "copy": store(WIRE.upper(), newspaper="Inland Courier", headline="Breakwater closes"),
+        "edited": store(WIRE + " Ferries are not affected.", date="2026-03-03", headline="Breakwater works begin"),
+        "far": store(WIRE, date="2026-03-20", headline="From the archive"),
+        "other": store(OTHER, headline="Glass negatives on show"),
+    }
+
+
+def test_the_table_says_what_was_found(corpus) -> None:
+    printed = find_duplicates()
+    for line in (
+        "│ Same text            │     3 │",
+        "│ Similar text         │     3 │",
+        "│ All, each pair once  │     5 │",
+    ):
+        assert line.replace(" ", "") in printed.replace(" ", "")
+    assert "Articlescompared│5│" in printed.replace(" ", "")
+    assert "Clusters│1│" in printed.replace(" ", "")
+    assert "Articlesthatareduplicates│3│" in printed.replace(" ", "")
+    assert "Shareofallarticles│60.0%│" in printed.replace(" ", "")
+
+
+def test_json_is_one_object_with_the_same_counts(corpus) -> None:
+    summary = json.loads(find_duplicates("--format", "json"))
+    assert summary["state"] == "done"
+    assert {name: counted["pairs"] for name, counted in summary["passes"].items()} == {
+        "url": 0,
+        "title": 0,
+        "exact": 3,
+        "trigram": 3,
+    }
+    assert (summary["articles"], summary["pairs"], summary["clusters"], summary["duplicate_articles"]) == (5, 5, 1, 3)
+    assert summary["scope"] == {
+        "since": None,
+        "until": None,
+        "newspapers": None,
+        "passes": None,
+        "newer_than": None,
+        "boilerplate": "keep",
+    }
+    assert summary["config"]["trigram"]["threshold"] == 0.6
+
+
+def test_jsonl_is_a_line_for_each_pair_with_the_scores_of_its_passes(corpus) -> None:
+    lines = [json.loads(line) for line in find_duplicates("--format", "jsonl").splitlines()]
+    assert [(line["left"]["id"], line["right"]["id"]) for line in lines] == sorted(
+        Pair.objects.values_list("left", "right")
+    )
+    [first] = [line for line in lines if line["right"]["id"] == corpus["copy"].pk]
+    assert first["scores"] == {"exact": 1.0, "trigram": 1.0}
+    assert first["left"] == {
+        "id": corpus["first"].pk,
+        "external_id": "",
+        "newspaper": "Harbour Post",
+        "date": "2026-03-02",
+        "headline": "Northern breakwater to close",
+        "url": corpus["first"].url,
+    }
+
+
+def test_the_cluster_holds_all_copies_and_keeps_the_first(corpus) -> None:
+    find_duplicates()
+    [cluster] = Cluster.objects.all()
+    assert set(cluster.memberships.values_list("article", flat=True)) == {
+        corpus[name].pk for name in ("first", "copy", "edited", "far")
+    }
+    assert cluster.kept == corpus["first"]
+    assert (cluster.size, cluster.state) == (4, "proposed")
+    assert (str(cluster.first_day), str(cluster.last_day)) == ("2026-03-02", "2026-03-20")
+
+
+def test_running_twice_gives_the_same_rows(corpus) -> None:
+    find_duplicates()
+    before, numbers = state_of_the_store(), list(Cluster.objects.values_list("pk", flat=True))
+    find_duplicates()
+    assert state_of_the_store() == before
+    assert list(Cluster.objects.values_list("pk", flat=True)) == numbers
+    assert DetectionRun.objects.filter(state="done").count() == 2
+
+
+def test_a_dry_run_stores_nothing_and_counts_the_same(corpus) -> None:
+    dry = json.loads(find_duplicates("--dry-run", "--format", "json"))
+    lines = find_duplicates("--dry-run", "--format", "jsonl").splitlines()
+    table = find_duplicates("--dry-run")
+    assert (DetectionRun.objects.count(), Pair.objects.count(), Cluster.objects.count()) == (0, 0, 0)
+    assert dry == {
+        "run": None,
+        "state": "dry run",
+        "passes": {"url": {"pairs": 0}, "title": {"pairs": 0}, "exact": {"pairs": 3}, "trigram": {"pairs": 3}},
+        "pairs": 5,
+    }
+    assert len(lines) == 5
+    assert "Dry run, nothing stored" in table
+
+
+def test_evidence_that_a_newer_run_no_longer_finds_is_stale_and_comes_back(corpus) -> None:
+    find_duplicates()
+    edited = Evidence.objects.filter(pass_name="trigram", score__lt=1)
+    assert edited.count() == 2
+    find_duplicates("--threshold", "trigram=0.99")
+    assert list(edited.values_list("stale", flat=True)) == [True, True]
+    assert list(Pair.objects.filter(evidence__in=edited).values_list("best_score", flat=True)) == [0.0, 0.0]
+    assert Pair.objects.count() == 5
+    assert Membership.objects.count() == 3
+    find_duplicates()
+    assert not Evidence.objects.filter(stale=True).exists()
+    assert Membership.objects.count() == 4
+
+
+def test_a_run_says_nothing_about_passes_and_articles_outside_its_scope(corpus) -> None:
+    find_duplicates()
+    before = state_of_the_store()
+    find_duplicates("--passes", "url,title", "--since", "2026-03-03")
+    find_duplicates("--newspaper", "Inland Courier")
+    assert state_of_the_store() == before
+
+
+def test_a_pass_that_a_profile_switches_off_no_longer_holds_clusters_together(corpus) -> None:
+    find_duplicates()
+    Profile.objects.update(settings=OTHERS | {"exact": {"enabled": False}})
+    find_duplicates()
+    assert set(Evidence.objects.filter(pass_name="exact").values_list("stale", flat=True)) == {True}
+    assert corpus["far"].pk not in Membership.objects.values_list("article", flat=True)
+    find_duplicates("--passes", "exact")
+    assert not Evidence.objects.filter(stale=True).exists()
+    assert Membership.objects.count() == 4
+
+
+def test_options_reach_the_passes_and_the_run(corpus) -> None:
+    summary = json.loads(
+        find_duplicates(
+            "--passes=exact,trigram", "--since=2026-03-01", "--until=2026-03-04", "--newspaper=Harbour Post",
+            "--day-window=1", "--prefix=60", "--threshold=trigram=0.9", "--format=json",
+        )
+    )  # fmt: skip
+    assert summary["scope"] == {
+        "since": "2026-03-01",
+        "until": "2026-03-04",
+        "newspapers": ["Harbour Post"],
+        "passes": ["exact", "trigram"],
+        "newer_than": None,
+        "boilerplate": "keep",
+    }
+    trigram = summary["config"]["trigram"]
+    assert (trigram["day_window"], trigram["prefix"], trigram["threshold"]) == (1, 60, 0.9)
+    assert summary["config"]["url"]["enabled"] is False
+    assert summary["articles"] == 3
+    assert {name: counted["pairs"] for name, counted in summary["passes"].items()} == {"exact": 0, "trigram": 1}
+
+
+def test_a_profile_gives_the_settings_and_options_stand_over_it(corpus) -> None:
+    Profile.objects.create(name="strict", settings={"trigram": {"threshold": 0.95}, "exact": {"enabled": False}})
+    summary = json.loads(find_duplicates("--profile", "strict", "--threshold", "trigram=0.9", "--format", "json"))
+    assert summary["config"]["trigram"]["threshold"] == 0.9
+    assert summary["config"]["exact"]["enabled"] is False
+    assert DetectionRun.objects.get().profile_name == "strict"
+
+
+NOT_A_THRESHOLD = "is not PASS=SCORE with a score in 0..1, such as trigram=0.7"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--passes", "url,trigramm"], f"there is no pass 'trigramm'; the passes are {NAMES}"),
+        (["--threshold", "trigram"], f"--threshold 'trigram' {NOT_A_THRESHOLD}"),
+        (["--threshold", "trigram=high"], f"--threshold 'trigram=high' {NOT_A_THRESHOLD}"),
+        (["--threshold", "trigram=7"], "trigram: threshold is 7.0; it must be from 0.3 to 1 (similarity, 0..1)"),
+        (["--threshold=url=0.7"], "the pass 'url' has no threshold; these have: trigram, minhash, stopword, sentence"),
+        (["--passes=exact", "--day-window=5"], "no pass of this run has a day_window; its passes are exact"),
+        (["--passes=exact", "--threshold=trigram=0.5"], "the pass 'trigram' is no part of this run, which has exact"),
+        (["--day-window", "-1"], "trigram: day_window is -1; it must be from 0 to 365 (days, inclusive)"),
+        (["--prefix", "0"], "trigram: prefix is 0; it must be from 50 to 100000 (characters of normalised text)"),
+        (["--profile", "none such"], "there is no profile 'none such'; there are: default"),
+        (["--newspaper", "Nobody's News"], "there is no newspaper \"Nobody's News\"; there are: none"),
+        (["--since=2026-03-05", "--until=2026-03-01"], "since 2026-03-05 is after until 2026-03-01; exchange them"),
+        (["--passes", ""], f"there is no pass ''; the passes are {NAMES}"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_named_with_the_remedy(options: list[str], message: str) -> None:
+    with pytest.raises(CommandError) as raised:
+        find_duplicates(*options)
+    assert str(raised.value) == message
+    assert raised.value.returncode == 2
+
+
+def test_a_profile_with_every_pass_off_is_refused() -> None:
+    off = {name: {"enabled": False} for name in PASSES}
+    Profile.objects.create(name="off", settings=off)
+    with pytest.raises(CommandError, match="no pass is enabled; enable one in the profile or name some with --passes"):
+        find_duplicates("--profile", "off")
+
+
+def test_an_empty_store_is_no_error() -> None:
+    summary = json.loads(find_duplicates("--format", "json"))
+    assert (summary["articles"], summary["pairs"], summary["clusters"], summary["duplicate_share"]) == (0, 0, 0, 0.0)
+
+
+def test_another_active_run_is_exit_code_3(corpus) -> None:
+    with psycopg.connect(database_url()) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [pipeline._RUN_LOCK])
+        with pytest.raises(
+            CommandError, match="another run is active on this database; wait for it or stop it"
+        ) as raised:
+            find_duplicates()
+    assert raised.value.returncode == 3
+    assert json.loads(find_duplicates("--format", "json"))["state"] == "done"
+
+
+def test_an_error_is_stored_with_the_run_and_the_next_one_goes_on(corpus, monkeypatch) -> None:
+    def fail(*_args: object) -> None:
+        raise RuntimeError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline, "mark_stale", fail)
+        with pytest.raises(RuntimeError, match="the disk is full"):
+            find_duplicates()
+    run = DetectionRun.objects.get()
+    assert (run.state, run.error) == ("failed", "RuntimeError: the disk is full")
+    marks = set(run.blocks.values_list("pk", flat=True))
+    find_duplicates()
+    run.refresh_from_db()
+    assert (run.state, run.error) == ("done", "")
+    assert set(run.blocks.values_list("pk", flat=True)) == marks
+    assert Membership.objects.count() == 4
+
+
+def test_blocks_that_are_done_are_not_repeated(corpus, monkeypatch) -> None:
+    monkeypatch.setattr(scope, "BLOCK_ARTICLES", 1)
+    written: list[str] = []
+
+    def interrupted(run_id, name, candidates, window, tally):
+        if len(written) == 4:
+            raise KeyboardInterrupt
+        written.append(f"{name} {window.first_day}")
+        return evidence.write_block(run_id, name, candidates, window, tally)
+
+    monkeypatch.setattr(pipeline, "write_block", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        find_duplicates()
+    monkeypatch.setattr(pipeline, "write_block", evidence.write_block)
+    assert ended.value.code == 130
+    run = DetectionRun.objects.get()
+    assert run.state == "interrupted"
+    assert written == ["url 2026-03-02", "title 2026-03-02", "exact 2026-03-02", "trigram 2026-03-02"]
+    find_duplicates()
+    run.refresh_from_db()
+    assert run.state == "done"
+    assert RunBlock.objects.count() == 1 + 1 + 1 + 3
+    assert list(Cluster.objects.values_list("size", flat=True)) == [4]
+
+
+def test_a_stopped_run_is_not_taken_up_when_articles_have_come(corpus, store, monkeypatch) -> None:
+    DetectionRun.objects.create(config={}, scope={}, state="running")
+    find_duplicates()
+    first, second = DetectionRun.objects.order_by("pk")
+    assert (first.state, first.error) == ("interrupted", "The process ended without a word.")
+    second.state = "interrupted"
+    second.save()
+    store(WIRE, newspaper="Third Paper")
+    find_duplicates()
+    assert DetectionRun.objects.count() == 3
+    assert list(Cluster.objects.values_list("size", flat=True)) == [5]
+
+
+# A run in small blocks that waits, for the kill, after each block.
+STALLING = """
+import sys
+import django
+django.setup()
+from django.core.management import call_command
+from dedup.runs import evidence
+from dedup.runs import pipeline
+from dedup.runs import scope
+
+def write_and_wait(*arguments):
+    found = evidence.write_block(*arguments)
+    print("block", flush=True)
+    sys.stdin.read()
+    return found
+
+pipeline.write_block = write_and_wait
+scope.BLOCK_ARTICLES = 5
+call_command("find_duplicates", "--no-progress")
+"""
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+def test_a_killed_process_leaves_a_store_that_the_next_run_repairs(store) -> None:
+    for number in range(60):
+        store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number % 20 + 1:02}")
+    environment = os.environ | child_environment()
+    command = [sys.executable, "manage.py", "find_duplicates", "--no-progress"]
+    environment["DJANGO_SETTINGS_MODULE"] = "newsdedup_site.settings"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", STALLING], env=environment, text=True, **pipes) as process:
+        assert process.stdout.readline() == "block\n"
+        busy = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert busy.returncode == 3
+        assert "another run is active on this database (run " in busy.stderr
+        process.send_signal(signal.SIGKILL)
+    wait_until_unlocked()
+    again = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (again.returncode, again.stderr) == (0, "")
+    killed = state_of_the_store()
+    find_duplicates()
+    assert state_of_the_store() == killed
+    assert Pair.objects.count() > 100
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+def test_a_lost_database_is_said_in_a_sentence_and_the_next_run_goes_on(store) -> None:
+    for number in range(20):
+        store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number + 1:02}")
+    environment = os.environ | child_environment() | {"DJANGO_SETTINGS_MODULE": "newsdedup_site.settings"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", STALLING], env=environment, text=True, **pipes) as process:
+        assert process.stdout.readline() == "block\n"
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT pg_terminate_backend(pid) FROM ({HOLDERS}) AS holder", [pipeline._RUN_LOCK])
+            assert cursor.rowcount == 1
+        _, errors = process.communicate("", timeout=60)
+    assert process.returncode == 1
+    assert "CommandError: the database was lost (" in errors
+    assert "run the same command again to go on" in errors
+    find_duplicates()
+    assert list(DetectionRun.objects.values_list("state", flat=True)) == ["done"]
+
+
+def wait_until_unlocked() -> None:
+    """Wait until PostgreSQL has noticed that a killed client is gone."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT count(*) FROM ({HOLDERS}) AS holder", [pipeline._RUN_LOCK])
+            if cursor.fetchone()[0] == 0:
+                return
+    pytest.fail("the lock of a killed process was not given back")

@@ -1,0 +1,240 @@
+"""Verdicts as a run stores them: of every proposed pair, again when anything they rest on changes, and never else."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+
+from dedup.models import Cluster, FittedModel, HeadlineForm, JudgedMonth, Pair, Profile, Series
+from dedup.runs import judging
+from dedup.runs.headlines import series_of_article
+from dedup.verdicts.model import default_model, dump_model
+
+pytestmark = pytest.mark.django_db
+
+STORY = (
+    "The night ferry from Port Selby to Carrack was cancelled on Friday after a pump failed, leaving 120 passengers "
+    "on the quay. The harbour master, Edda Lorne, said that divers had found a rope around the propeller as well. "
+    "Passengers were taken to the seamen's mission, where volunteers made soup. The company promised to pay for hotel "
+    "rooms and offered vouchers for the morning crossing. Two school classes on the way to a choir festival missed the "
+    "opening concert. The ferry will sail again on Sunday if the new pump arrives from Inverlea in time."
+)
+OTHER = (
+    "A travelling exhibition of two hundred glass negatives opens in the old customs house at Carrack, where visitors "
+    "can look at the fairs, regattas and floods of a century ago. Schools may borrow the magic lantern for a week. The "
+    "collector found the plates under the floor of a bakery in 1998."
+)
+
+
+def rates(day: int) -> tuple[str, str]:
+    """Return the daily report of an invented market: the same form, other numbers."""
+    text = (
+        f"The crown closed at {700 + day * 3 % 17}.{day}1 to the euro on the market of Port Selby, dealers said. Bonds "
+        f"of the town yielded {4 + day % 5}.{day % 10}5 percent at the end of the day. About {1000 + 37 * day} lots "
+        "changed hands. The market will open again at nine on the next working day."
+    )
+    return text, f"Crown closes at {700 + day * 3 % 17}.{day}1 to the euro"
+
+
+def find_duplicates(*options: str) -> dict:
+    output = io.StringIO()
+    call_command("find_duplicates", *options, "--no-progress", "--format=json", stdout=output, stderr=io.StringIO())
+    return json.loads(output.getvalue())
+
+
+@pytest.fixture
+def corpus(store) -> dict[str, list[int]]:
+    """A story in three papers, one of them cropped; ten daily market reports; something else."""
+    story = [
+        store(STORY, newspaper="Harbour Post", headline="Night ferry cancelled, 120 passengers stranded"),
+        store(f"{STORY} (Coast Agency)", newspaper="Inland Courier", headline="Ferry cancelled: 120 stranded"),
+        store(STORY[:420], newspaper="Third Paper", date="2026-03-03", headline="Ferry fails, 120 stranded on quay"),
+    ]
+    daily = [rates(day) for day in range(1, 11)]
+    market = [
+        store(text, date=f"2026-03-{day:02}", headline=headline) for day, (text, headline) in enumerate(daily, start=1)
+    ]
+    store(OTHER, headline="Glass negatives on show")
+    return {"story": [each.pk for each in story], "market": [each.pk for each in market]}
+
+
+def verdicts(ids: list[int]) -> set[str]:
+    return set(Pair.objects.filter(left__in=ids, right__in=ids, best_score__gt=0).values_list("verdict", flat=True))
+
+
+def test_copies_cluster_and_a_daily_report_does_not(corpus) -> None:
+    summary = find_duplicates()
+    assert verdicts(corpus["story"]) == {"duplicate"}
+    assert Pair.objects.filter(left__in=corpus["market"]).count() >= 9
+    assert verdicts(corpus["market"]) == {"template"}
+    [cluster] = Cluster.objects.all()
+    assert list(cluster.memberships.values_list("article", flat=True)) == corpus["story"]
+    assert cluster.lowest_score == min(
+        sorted(Pair.objects.filter(verdict="duplicate").values_list("duplicate_probability", flat=True))[1:]
+    )
+    counted = summary["verdicts"]
+    assert counted["duplicate"] == 3
+    assert counted["template"] == Pair.objects.filter(left__in=corpus["market"]).count()
+
+
+def test_a_verdict_is_stored_with_its_probabilities_and_reasons(corpus) -> None:
+    find_duplicates()
+    pair = Pair.objects.get(left=corpus["market"][0], right=corpus["market"][1])
+    assert (pair.verdict, pair.joins) == ("template", False)
+    assert pair.probability > 0.5 > pair.duplicate_probability
+    assert "Published 1 day apart by the same newspaper." in pair.reasons
+    assert any(reason.endswith("replaced: 703.11 → 706.21, 5.15 → 6.25, 1037 → 1074.") for reason in pair.reasons)
+
+
+def test_nothing_is_judged_again_while_nothing_changes(corpus, monkeypatch) -> None:
+    find_duplicates()
+    assert [str(each) for each in JudgedMonth.objects.all()] == ["2026-03"]
+    Pair.objects.update(reasons=["kept"])
+    find_duplicates()
+    assert set(map(tuple, Pair.objects.values_list("reasons", flat=True))) == {("kept",)}
+    assert judging.months_to_judge(versions_join=False) == []
+
+
+@pytest.mark.parametrize("change", ["article near", "model", "versions", "rule", "pairs"])
+def test_what_a_verdict_rests_on_has_it_given_anew(corpus, store, change) -> None:
+    find_duplicates()
+    Pair.objects.update(reasons=["kept"])
+    if change == "article near":
+        store("Something else entirely, about bees and their keepers on the hill.", date="2026-04-20")
+    elif change == "model":
+        FittedModel.objects.create(
+            content=dump_model(default_model()).replace('"threshold": 0.5', '"threshold": 0.6'),
+            decisions=9,
+            in_use=True,
+        )
+    elif change == "versions":
+        Profile.objects.update(versions_join=True)
+    elif change == "rule":
+        make_rule(Series.objects.get())
+    else:
+        store(STORY, newspaper="Fourth Paper")
+    find_duplicates()
+    assert ("kept",) not in set(map(tuple, Pair.objects.values_list("reasons", flat=True)))
+
+
+def test_a_run_without_verdicts_leaves_them_to_the_next(corpus) -> None:
+    find_duplicates("--no-verdicts")
+    assert verdicts(corpus["story"]) == {""}
+    assert not Cluster.objects.exists()
+    find_duplicates()
+    assert verdicts(corpus["story"]) == {"duplicate"}
+    assert Cluster.objects.get().size == 3
+
+
+def test_an_article_far_away_changes_nothing(corpus, store) -> None:
+    find_duplicates()
+    Pair.objects.update(reasons=["kept"])
+    store("Something else entirely, about bees and their keepers on the hill.", date="2026-07-20")
+    find_duplicates()
+    assert set(map(tuple, Pair.objects.values_list("reasons", flat=True))) == {("kept",)}
+
+
+def test_versions_join_where_the_profile_says_so(store) -> None:
+    store(STORY, headline="Night ferry cancelled")
+    added = (
+        " On Saturday the company said that the pump had come by air. Engineers worked through the night in the rain. "
+        "The mayor of Carrack called for a second ferry before summer, and the ministry sent an inspector, who found "
+        "three more faults. The choir festival moved its closing concert to the quay."
+    )
+    store(
+        STORY[230:] + added + OTHER,
+        newspaper="Inland Courier",
+        headline="Ferry to sail on Sunday, choir sings on the quay",
+    )
+    find_duplicates()
+    pair = Pair.objects.get()
+    Pair.objects.update(verdict="version", probability=0.8)
+    for joins in (True, False):
+        Profile.objects.update(versions_join=joins)
+        find_duplicates()
+        pair.refresh_from_db()
+        assert pair.joins is (pair.verdict == "duplicate" or (joins and pair.verdict == "version"))
+
+
+def make_rule(series: Series) -> None:
+    user, _ = get_user_model().objects.get_or_create(username="anna")
+    series.ruled_by, series.ruled_at = user, datetime.datetime(2026, 4, 1, tzinfo=datetime.UTC)
+    series.save()
+
+
+def test_headlines_of_one_form_on_five_days_are_a_series(corpus, store) -> None:
+    find_duplicates()
+    [series] = Series.objects.all()
+    assert (series.form, series.articles, series.days) == ("crown closes at # to the euro", 10, 10)
+    assert series.headline == rates(10)[1]
+    assert (str(series.first_day), str(series.last_day)) == ("2026-03-01", "2026-03-10")
+    assert HeadlineForm.objects.count() == 14
+    late = store(rates(12)[0], date="2026-03-12", headline=rates(12)[1])
+    find_duplicates()
+    series.refresh_from_db()
+    assert (series.articles, series.headline, str(series.last_day)) == (11, rates(12)[1], "2026-03-12")
+    assert series_of_article(late) == series
+
+
+def test_a_rule_keeps_the_articles_of_a_series_apart_whatever_their_texts(store) -> None:
+    text = (
+        "Rain is expected on the western coast from noon, with gusts that may reach sixty knots at sea by the evening."
+    )
+    for day in range(2, 9):
+        store(text, date=f"2026-03-0{day}", headline=f"Forecast for March {day}")
+    find_duplicates()
+    before = list(Pair.objects.values_list("verdict", flat=True))
+    make_rule(Series.objects.get())
+    find_duplicates()
+    assert set(Pair.objects.values_list("verdict", "probability", "joins")) == {("template", 1.0, False)}
+    assert {reasons[0] for reasons in Pair.objects.values_list("reasons", flat=True)} == {
+        "An editor made it a rule that the articles of this series are never duplicates of each other."
+    }
+    assert not Cluster.objects.exists()
+    Series.objects.update(ruled_by=None, ruled_at=None)
+    find_duplicates()
+    assert list(Pair.objects.values_list("verdict", flat=True)) == before
+
+
+def test_a_series_that_is_no_more_is_forgotten_unless_it_is_a_rule(corpus) -> None:
+    find_duplicates()
+    kept = Series.objects.get()
+    gone = Series.objects.create(
+        newspaper=kept.newspaper, form="no more", articles=9, days=9, first_day="2026-01-01", last_day="2026-02-01"
+    )
+    ruled = Series.objects.create(
+        newspaper=kept.newspaper, form="ruled", articles=9, days=9, first_day="2026-01-01", last_day="2026-02-01"
+    )
+    make_rule(ruled)
+    find_duplicates()
+    assert set(Series.objects.values_list("pk", flat=True)) == {kept.pk, ruled.pk}
+    assert gone.pk not in {kept.pk, ruled.pk}
+
+
+def test_what_was_left_of_unlike_articles_is_not_a_duplicate(store) -> None:
+    text = "About the senator: he was born in Port Selby and sits on the harbour committee of the upper house."
+    headlines = ("New bridge opens", "Budget is passed", "Fishing quota cut", "School named after poet")
+    for number, headline in enumerate(headlines):
+        store(text, date=f"2026-03-0{number + 2}", headline=headline)
+    find_duplicates()
+    assert set(Pair.objects.values_list("verdict", "joins")) == {("similar", False)}
+    assert {reasons[0] for reasons in Pair.objects.values_list("reasons", flat=True)} == {
+        "One newspaper has this text under 4 headlines: it is what was left of unlike articles."
+    }
+
+
+def test_pairs_of_other_scripts_are_judged_too(store) -> None:
+    text = "Паром до острова отменён в пятницу из-за поломки насоса, сто двадцать пассажиров остались на причале. " * 3
+    store(text, headline="Паром отменён")
+    store(
+        text + "Компания обещает оплатить гостиницу.", newspaper="Inland Courier", headline="Паром до острова отменён"
+    )
+    find_duplicates()
+    assert verdicts(
+        list(Pair.objects.values_list("left", flat=True)) + list(Pair.objects.values_list("right", flat=True))
+    ) == {"duplicate"}

@@ -1,0 +1,123 @@
+"""Profiles: validated settings, and the form that is generated from what the passes declare."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.urls import reverse
+
+from dedup.models import Profile
+from dedup.passes import PASSES
+from dedup.passes.base import settings_of
+from dedup.passes.trigram import TrigramConfig
+from dedup.runs.profiles import ProfileError, configs_of, default_profile, snapshot
+
+pytestmark = pytest.mark.django_db
+
+# What the default profile begins with.
+PROPOSING = {"sentence": {"enabled": True, "threshold": 0.1}}
+
+
+def test_there_is_a_default_profile_that_also_proposes_by_sentences() -> None:
+    profile = default_profile()
+    assert (profile.name, profile.settings) == ("default", PROPOSING)
+    assert snapshot(configs_of(profile.settings))["trigram"] == {
+        "enabled": True,
+        "day_window": 3,
+        "prefix": 1000,
+        "threshold": 0.6,
+        "arbitrated": 100,
+    }
+
+
+def test_without_a_default_the_error_says_what_to_do() -> None:
+    Profile.objects.update(is_default=False)
+    with pytest.raises(
+        ProfileError, match="no profile is the default; tick “is default” on one in the admin, or name one"
+    ):
+        default_profile()
+
+
+@pytest.mark.parametrize(
+    ("stored", "message"),
+    [
+        ({"simhash": {}}, f"there is no pass 'simhash'; the passes are {', '.join(PASSES)}"),
+        (
+            {"trigram": {"window": 3}},
+            f"trigram: there is no setting 'window'; the settings are {', '.join(settings_of(TrigramConfig))}",
+        ),
+        ({"trigram": {"threshold": 0.1}}, "trigram: threshold is 0.1; it must be from 0.3 to 1 (similarity, 0..1)"),
+        (
+            {"trigram": {"prefix": "1000"}},
+            "trigram: prefix is '1000'; it must be of type int (characters of normalised text)",
+        ),
+        ([], "the settings of a profile are []; they must be an object of passes"),
+        ({"exact": 5}, "exact: the settings are 5; they must be an object of values"),
+        ({"url": {"enabled": 1}}, "url: enabled is 1; it must be of type bool (yes or no)"),
+    ],
+)
+def test_stored_settings_that_cannot_be_used_are_named(stored: dict, message: str) -> None:
+    with pytest.raises(ProfileError) as raised:
+        configs_of(stored)
+    assert str(raised.value) == message
+
+
+@pytest.fixture
+def admin(client):
+    client.force_login(get_user_model().objects.create_superuser("root"))
+    return client
+
+
+def form_of(admin, profile: Profile) -> dict:
+    """Return what a browser would post back unchanged."""
+    page = admin.get(reverse("admin:dedup_profile_change", args=[profile.pk]))
+    form = page.context["adminform"].form
+    values = {name: form[name].value() for name in form.fields}
+    return {name: value for name, value in values.items() if value is not False and value is not None}
+
+
+def test_the_form_has_every_setting_with_its_range_and_help(admin) -> None:
+    html = admin.get(reverse("admin:dedup_profile_change", args=[default_profile().pk])).content.decode()
+    for name, each in PASSES.items():
+        for setting in settings_of(each.config_class):
+            assert f'name="{name}__{setting}"' in html
+    assert "0 to 365 days, inclusive; default 3." in html
+    assert "first 1000 characters" in html
+
+
+def test_saving_stores_only_what_differs_from_the_defaults(admin) -> None:
+    profile = default_profile()
+    form = form_of(admin, profile) | {"trigram__threshold": "0.7", "trigram__day_window": "5", "versions_join": "on"}
+    del form["exact__enabled"]
+    response = admin.post(reverse("admin:dedup_profile_change", args=[profile.pk]), form)
+    assert response.status_code == 302
+    profile.refresh_from_db()
+    wanted = PROPOSING | {"exact": {"enabled": False}, "trigram": {"threshold": 0.7, "day_window": 5}}
+    assert profile.versions_join
+    assert profile.settings == wanted
+    admin.post(reverse("admin:dedup_profile_change", args=[profile.pk]), form_of(admin, profile))
+    profile.refresh_from_db()
+    assert profile.settings == wanted
+
+
+def test_a_value_out_of_range_is_refused_on_the_page(admin) -> None:
+    profile = default_profile()
+    form = form_of(admin, profile) | {"trigram__threshold": "1.4"}
+    html = admin.post(reverse("admin:dedup_profile_change", args=[profile.pk]), form).content.decode()
+    assert "Ensure this value is less than or equal to 1.0." in html
+    profile.refresh_from_db()
+    assert profile.settings == PROPOSING
+
+
+def test_a_new_default_takes_the_place_of_the_old_one(admin) -> None:
+    form = form_of(admin, default_profile()) | {"name": "strict", "is_default": "on", "trigram__threshold": "0.9"}
+    assert admin.post(reverse("admin:dedup_profile_add"), form).status_code == 302
+    assert default_profile().name == "strict"
+    assert Profile.objects.filter(is_default=True).count() == 1
+
+
+def test_the_default_profile_is_neither_unticked_nor_deleted(admin) -> None:
+    profile = default_profile()
+    form = form_of(admin, profile)
+    del form["is_default"]
+    html = admin.post(reverse("admin:dedup_profile_change", args=[profile.pk]), form).content.decode()
+    assert "One profile must be the default: tick this box on another one instead." in html
+    assert admin.post(reverse("admin:dedup_profile_delete", args=[profile.pk]), {"post": "yes"}).status_code == 403

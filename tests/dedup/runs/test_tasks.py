@@ -1,0 +1,134 @@
+"""Runs that were asked for on a page or by the clock, done by a real worker process."""
+
+import datetime
+import os
+import subprocess
+import sys
+
+import psycopg
+import pytest
+import time_machine
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from django_tasks.base import TaskResultStatus
+from django_tasks_db.models import DBTaskResult
+
+from dedup.models import DetectionRun, Profile
+from dedup.runs import pipeline
+from dedup.runs.tasks import find_duplicates_task, nightly_task
+from tests.databases import child_environment, database_url
+
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+
+
+def work() -> None:
+    """Have a worker do what waits, and end."""
+    command = [sys.executable, "manage.py", "db_worker", "--batch", "--no-startup-delay"]
+    subprocess.run(command, env=os.environ | child_environment(), check=True, capture_output=True, timeout=120)
+
+
+def test_a_worker_runs_the_detection_for_the_user_who_asked(store) -> None:
+    for paper in ("Harbour Post", "Inland Courier"):
+        store("The ferry sails at noon on weekdays until the end of May.", newspaper=paper)
+    user = get_user_model().objects.create_user("anna")
+    profile = Profile.objects.get()
+    result = find_duplicates_task.enqueue(profile_id=profile.pk, since="2026-03-01", user_id=user.pk)
+    work()
+    result.refresh()
+    run = DetectionRun.objects.get()
+    assert (result.status, result.return_value) == (TaskResultStatus.SUCCESSFUL, run.pk)
+    assert (run.state, run.requested_by, run.profile) == ("done", user, profile)
+    assert run.scope == {
+        "since": "2026-03-01",
+        "until": None,
+        "newspapers": None,
+        "passes": None,
+        "newer_than": None,
+        "boilerplate": "keep",
+    }
+    assert run.counts["clusters"] == 1
+
+
+def test_a_run_that_cannot_begin_says_so_where_runs_are_listed() -> None:
+    profile = Profile.objects.create(name="odd", settings={"trigram": {"threshold": 7.0}})
+    result = find_duplicates_task.enqueue(profile_id=profile.pk)
+    work()
+    result.refresh()
+    assert result.status == TaskResultStatus.FAILED
+    run = DetectionRun.objects.get()
+    assert (run.state, run.profile_name) == ("failed", "odd")
+    assert run.error == "trigram: threshold is 7.0; it must be from 0.3 to 1 (similarity, 0..1)"
+
+
+def test_a_task_that_cannot_run_is_marked_as_failed() -> None:
+    result = find_duplicates_task.enqueue(profile_id=0)
+    work()
+    result.refresh()
+    assert result.status == TaskResultStatus.FAILED
+    assert "Profile matching query does not exist" in result.errors[0].traceback
+    assert DetectionRun.objects.count() == 0
+
+
+def nightly(profile: Profile) -> list[DBTaskResult]:
+    """Return the nightly tasks that wait, the next one first."""
+    waiting = DBTaskResult.objects.filter(status="READY", task_path="dedup.runs.tasks.nightly_task").order_by(
+        "run_after"
+    )
+    return [each for each in waiting if each.args_kwargs["kwargs"]["profile_id"] == profile.pk]
+
+
+def set_nightly(at: datetime.time | None) -> Profile:
+    """Set the time in the admin, as people do."""
+    profile = Profile.objects.get()
+    client = Client()
+    client.force_login(get_user_model().objects.get_or_create(username="root", is_staff=True, is_superuser=True)[0])
+    address = reverse("admin:dedup_profile_change", args=[profile.pk])
+    form = client.get(address).context["adminform"].form
+    values = {name: form[name].value() for name in form.fields}
+    values = {name: value for name, value in values.items() if value is not False and value is not None}
+    answer = client.post(address, values | {"nightly_at": at or ""})
+    assert answer.status_code == 302
+    profile.refresh_from_db()
+    return profile
+
+
+def test_a_nightly_run_is_arranged_for_the_next_such_time_and_rearranged() -> None:
+    with time_machine.travel("2026-03-02 23:30:00Z", tick=False):
+        profile = set_nightly(datetime.time(2, 15))
+        assert profile.nightly_due == datetime.datetime(2026, 3, 3, 2, 15, tzinfo=datetime.UTC)
+        assert [each.run_after for each in nightly(profile)] == [profile.nightly_due]
+        assert set_nightly(datetime.time(2, 15)).nightly_due == profile.nightly_due
+        assert len(nightly(profile)) == 1
+        assert set_nightly(datetime.time(23, 45)).nightly_due.isoformat() == "2026-03-02T23:45:00+00:00"
+        assert set_nightly(None).nightly_due is None
+
+
+def test_a_worker_runs_what_is_due_on_new_articles_and_arranges_the_next_night(store) -> None:
+    store("The ferry sails at noon on weekdays until the end of May.")
+    profile = set_nightly(datetime.time(2, 15))
+    due = timezone.now() - datetime.timedelta(minutes=1)
+    Profile.objects.update(nightly_due=due)
+    nightly_task.enqueue(profile_id=profile.pk, due=due.isoformat())
+    nightly_task.enqueue(profile_id=profile.pk, due="2026-01-01T02:15:00+00:00")  # of a time that was changed
+    store("The ferry sails at noon on weekdays until the end of May.", newspaper="Inland Courier")
+    work()
+    run = DetectionRun.objects.get()
+    assert (run.state, run.counts["clusters"], run.requested_by) == ("done", 1, None)
+    assert run.scope["newer_than"] == {}
+    profile.refresh_from_db()
+    assert profile.nightly_due > timezone.now()
+    assert profile.nightly_due in [each.run_after for each in nightly(profile)]
+
+
+def test_a_nightly_run_that_meets_another_one_comes_again() -> None:
+    profile = set_nightly(datetime.time(2, 15))
+    due = timezone.now()
+    Profile.objects.update(nightly_due=due)
+    with psycopg.connect(database_url()) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [pipeline._RUN_LOCK])
+        assert nightly_task.call(profile_id=profile.pk, due=due.isoformat()) is None
+    profile.refresh_from_db()
+    assert datetime.timedelta(minutes=9) < profile.nightly_due - timezone.now() < datetime.timedelta(minutes=11)
+    assert not DetectionRun.objects.exists()

@@ -1,0 +1,195 @@
+"""Runs in several processes: the same answer, and no process left behind, however the run ends."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from django.core.management import CommandError, call_command
+
+from dedup.models import DetectionRun, Evidence, Membership, Pair
+from dedup.passes import PASSES
+from dedup.runs import pipeline, scope, workers
+from tests.databases import child_environment
+
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+
+WIRE = (
+    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
+    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
+)
+
+
+def double(number: int, on_read) -> int:
+    """Be a task: tell the number as read, and return its double. Negative numbers fail."""
+    on_read(number)
+    if number < 0:
+        raise ValueError(f"{number} is below nought")
+    return 2 * number
+
+
+def end_this_process(number: int, on_read) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def executed(tasks: list[int], perform, count: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    read: list[tuple[int, int]] = []
+    done: list[tuple[int, int]] = []
+    workers.execute(
+        tasks,
+        perform,
+        workers=count,
+        on_read=lambda task, number: read.append((task, number)),
+        on_done=lambda task, result: done.append((task, result)),
+    )
+    return sorted(read), sorted(done)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_every_task_is_done_once_and_tells_what_it_reads(count) -> None:
+    assert executed([5, 1, 4, 2], double, count) == (
+        [(1, 1), (2, 2), (4, 4), (5, 5)],
+        [(1, 2), (2, 4), (4, 8), (5, 10)],
+    )
+    assert executed([], double, count) == ([], [])
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_a_task_raises_is_raised_here(count) -> None:
+    with pytest.raises(ValueError, match="-3 is below nought") as raised:
+        executed([1, -3, 2], double, count)
+    if count > 1:
+        assert "in double" in "".join(raised.value.__notes__)
+    assert multiprocessing.active_children() == []
+
+
+def test_a_killed_worker_is_said_with_the_remedy() -> None:
+    with pytest.raises(workers.WorkerDiedError, match=r"a worker process was killed, .*again with --workers 1"):
+        executed([1, 2], end_this_process, 2)
+    assert multiprocessing.active_children() == []
+
+
+@pytest.fixture
+def small_blocks(monkeypatch) -> None:
+    monkeypatch.setattr(scope, "BLOCK_ARTICLES", 3)
+    monkeypatch.setattr(pipeline, "ARTICLES_PER_WORKER", 1)
+
+
+def found() -> tuple:
+    evidence = Evidence.objects.order_by("pair__left", "pair__right", "pass_name")
+    return (
+        list(evidence.values_list("pair__left", "pair__right", "pass_name", "score", "details", "stale")),
+        list(Pair.objects.order_by("left", "right").values_list("left", "right", "best_score", "state")),
+        list(Membership.objects.order_by("article").values_list("article", "cluster__kept")),
+    )
+
+
+def test_two_workers_give_what_one_gives(store, small_blocks) -> None:
+    for day in range(1, 9):
+        for paper in ("Harbour Post", "Inland Courier"):
+            host = paper.lower().replace(" ", "")
+            for tail in ("?utm_source=feed", "?utm_source=letter"):
+                url = f"https://{host}.example/news/{day}/breakwater{tail}"
+                store(
+                    f"{WIRE} Berth {day} stays open all week long.",
+                    newspaper=paper,
+                    date=f"2026-03-0{day}",
+                    url=url,
+                    headline="Closed for all boats",
+                )
+    answers = []
+    for count in (1, 2, 1):
+        call_command(
+            "find_duplicates",
+            f"--passes={','.join(PASSES)}",
+            f"--workers={count}",
+            "--no-progress",
+            stdout=io.StringIO(),
+            stderr=io.StringIO(),
+        )
+        answers.append(found())
+    assert answers[0] == answers[1] == answers[2]
+    assert {row[2] for row in answers[0][0]} == set(PASSES)
+
+
+@pytest.mark.parametrize("count", [0, -2])
+def test_a_number_of_workers_that_cannot_be_meant_is_refused(count) -> None:
+    with pytest.raises(CommandError, match=f"--workers is {count}; it must be at least 1") as raised:
+        call_command("find_duplicates", f"--workers={count}")
+    assert raised.value.returncode == 2
+
+
+# A run in two processes, each of which waits in its block until a file is there.
+STALLING = """
+import sys, time
+from pathlib import Path
+import django
+if __name__ == "__main__":
+    django.setup()
+    from django.core.management import call_command
+    from dedup.runs import pipeline
+    from dedup.runs import scope
+    scope.BLOCK_ARTICLES = 3
+    pipeline.ARTICLES_PER_WORKER = 1
+    from tests.dedup.runs import test_workers
+    pipeline.perform_block = test_workers.perform_slowly
+    call_command("find_duplicates", "--workers=2", "--no-progress", "--passes=trigram")
+"""
+
+
+def perform_slowly(task: pipeline.BlockTask, on_read) -> int:
+    """Find a block's pairs once the file that the environment names is there; say first that it was begun."""
+    gate = Path(os.environ["GATE"])
+    with (gate.parent / f"begun-{os.getpid()}").open("w"):
+        pass
+    while not gate.exists():
+        time.sleep(0.02)
+    return pipeline.perform_block(task, on_read)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_workers_end_with_their_parent_and_the_next_run_goes_on(store, tmp_path, how) -> None:
+    for number in range(20):
+        store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number + 1:02}")
+    environment = os.environ | child_environment() | {
+        "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings", "GATE": str(tmp_path / "gate"), "PYTHONPATH": "."
+    }  # fmt: skip
+    script = tmp_path / "stalling.py"
+    script.write_text(STALLING)
+    with subprocess.Popen([sys.executable, str(script)], env=environment, text=True, stderr=subprocess.PIPE) as process:
+        begun = wait_for(lambda: [*tmp_path.glob("begun-*")], 2)
+        process.send_signal(how)
+        errors = process.communicate(timeout=60)[1]
+    pids = [int(each.name.removeprefix("begun-")) for each in begun]
+    wait_for(lambda: [pid for pid in pids if not is_alive(pid)], 2)
+    if how == signal.SIGKILL:
+        assert process.returncode == -signal.SIGKILL
+    else:
+        assert (process.returncode, errors) == (130, "Interrupted. The same command goes on where it stopped.\n")
+    call_command("find_duplicates", "--passes=trigram", "--no-progress", stdout=io.StringIO())
+    assert DetectionRun.objects.get().state == "done"
+    assert Pair.objects.count() == 19 + 18 + 17
+
+
+def is_alive(pid: int) -> bool:
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+def wait_for(found, count: int) -> list:
+    """Return what is found once it is so many."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if len(seen := found()) >= count:
+            return seen
+        time.sleep(0.02)
+    pytest.fail(f"waited a minute for {count}, saw {len(found())}")

@@ -1,0 +1,410 @@
+"""Verdicts and their reasons, the model that ships, and fitting another."""
+
+import datetime
+import random
+from dataclasses import replace
+
+import pytest
+
+from dedup.comparison.compare import Comparison, compare
+from dedup.comparison.prepared import ArticleText, Preparer
+from dedup.comparison.recurring import HeadlineSeries, Series, habits_of
+from dedup.types import Kind
+from dedup.verdicts.features import FEATURE_NAMES, FEATURES, features_of, on_same_day, without_series
+from dedup.verdicts.model import (
+    QUESTIONS,
+    Logistic,
+    ModelError,
+    VerdictModel,
+    default_model,
+    dump_model,
+    fit,
+    load_model,
+)
+from dedup.verdicts.verdict import reasons_for, verdict_changes, verdict_of
+
+MONDAY = datetime.date(2026, 3, 2)
+
+STORY = (
+    "The night ferry to Lastovo was cancelled on Sunday after its engine failed in the outer harbour. "
+    "Some 120 passengers spent the night in the sports hall of the Marin Držić school, where volunteers "
+    "of the Red Cross handed out blankets and soup. "
+    "“We heard a bang and then it was quiet,” said Ivo Barić, a teacher who was on his way home. "
+    "A second ship, the Hektorović, will sail on Tuesday at noon if the wind allows it. "
+    "The company will refund all tickets, its director Ana Kovač told this newspaper. "
+    "It is the third such failure since October, and the union of sailors has asked for an inquiry. "
+    "The harbour office said that the ship was inspected in January and found to be sound. "
+    "Its two engines are from 1987 and were to be replaced in the coming winter, at a cost of 4.2 million euros. "
+    "The ministry did not answer questions on whether the line will be put out to tender again this year. "
+    "Islanders have complained for years that they are cut off whenever the old ship fails."
+)
+SENTENCES = STORY.split(". ")
+
+REWRITTEN = (
+    "Dozens of islanders were stuck in Split at the weekend because the ship that should have taken them home "
+    "broke down. They slept on mattresses in a gymnasium. Aid workers looked after them. According to the operator "
+    "nobody was hurt, and everybody gets their money back. Trade unionists blame poor maintenance and call for "
+    "consequences. Officials point to a check at the start of the year that revealed no defects. A replacement vessel "
+    "is expected early this week, depending on the weather. The engines date from the eighties."
+)
+
+
+def rates(day: int, first: str, second: str, third: str) -> ArticleText:
+    content = (
+        f"The crown closed at {first} to the euro on {day} March, the central bank said. "
+        f"Importers bought {second} million euros, dealers in the capital reported on the day. "
+        f"Against the pound the crown was quoted at {third} at the end of the session. "
+        "The market will open again at nine on the next working day."
+    )
+    return article(content, f"Crown closes at {first} to the euro", day - 2)
+
+
+def article(content: str, headline: str, day: int = 0, newspaper: int = 1) -> ArticleText:
+    return ArticleText(newspaper, MONDAY + datetime.timedelta(days=day), headline, content)
+
+
+def compared(left: ArticleText, right: ArticleText, *others: ArticleText) -> Comparison:
+    """Compare two articles, knowing those and the other ones of their newspapers."""
+    preparer = Preparer()
+    everything = [left, right, *others]
+    prepared = [preparer.prepare(each) for each in everything]
+    habits = habits_of(prepared)
+    rows = [(each.newspaper, each.date, preparer.headline_form(each.headline)) for each in everything]
+    headlines = HeadlineSeries(rows)
+    series = [headlines.series_of(*row, habits[row[0]]) for row in rows]
+    return compare(prepared[0], prepared[1], series[0], series[1])
+
+
+HEADLINE = "Night ferry to Lastovo cancelled, 120 passengers stranded"
+ORIGINAL = article(STORY, HEADLINE)
+RATES = [rates(day, f"7.{day}1", f"{day}.4", f"8.{day + 20}") for day in range(2, 14)]
+
+
+# ---- the model that ships, on what editors meet -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("other", "kind"),
+    [
+        pytest.param(
+            article(STORY, "Engine failure: islanders stranded in Split", 0, 2), Kind.DUPLICATE, id="syndicated"
+        ),
+        pytest.param(article(". ".join(SENTENCES[:4]) + ".", HEADLINE, 1, 2), Kind.DUPLICATE, id="cropped"),
+        pytest.param(
+            article(STORY.replace("sailors", "sailers"), HEADLINE.replace("stranded", "stuck")),
+            Kind.DUPLICATE,
+            id="letter",
+        ),
+        pytest.param(
+            article(
+                ". ".join([*SENTENCES[:3], *SENTENCES[5:6]])
+                + ". "
+                + REWRITTEN
+                + " A court will hear the case in May. " * 2,
+                "Ferry operator faces inquiry",
+                2,
+                1,
+            ),
+            Kind.VERSION,
+            id="developing story",
+        ),
+        pytest.param(
+            article(REWRITTEN, "Islanders sleep in gymnasium after ferry breaks down", 0, 2), Kind.SIMILAR, id="event"
+        ),
+        pytest.param(
+            article("Bakers in the old town put up their prices for a third time. " * 3, "Bread dearer again", 0, 2),
+            Kind.SIMILAR,
+            id="unrelated",
+        ),
+    ],
+)
+def test_the_verdicts_on_a_story(other: ArticleText, kind: Kind) -> None:
+    assert verdict_of(compared(ORIGINAL, other)).kind == kind
+
+
+def test_a_version_with_added_paragraphs_is_a_duplicate_of_what_it_extends() -> None:
+    longer = article(f"{STORY} The mayor will visit the passengers on Monday evening.", HEADLINE, 0, 1)
+    verdict = verdict_of(compared(ORIGINAL, longer))
+    assert verdict.kind == Kind.DUPLICATE
+    assert "All 10 sentences of the shorter article are in the longer one, word for word." in verdict.reasons
+
+
+def test_exchange_rates_are_a_template() -> None:
+    verdict = verdict_of(compared(*RATES))
+    assert verdict.kind == Kind.TEMPLATE
+    assert verdict.duplicate_probability < 0.05
+    assert verdict.reasons == (
+        "1 of 4 sentences shared; the 3 others differ only in numbers.",
+        "4 numbers replaced: 7.21 → 7.31, 2 → 3, 2.4 → 3.4 and 1 more.",
+        "The days named in the texts move along with the days of publication.",
+        "Headlines of this form stand in the same newspaper on 11 other days within 60 days, daily.",
+        "100 % of what they share are sentences that the newspaper prints again and again.",
+        "The headlines differ only in numbers or dates.",
+        "Published 1 day apart by the same newspaper.",
+    )
+
+
+def test_a_template_is_seen_without_its_series() -> None:
+    assert verdict_of(compared(RATES[0], RATES[1])).kind == Kind.TEMPLATE
+
+
+def test_a_weekly_column_is_no_duplicate() -> None:
+    greeting = "Good morning and welcome to this week's letter from the harbour, in which we answer what readers ask. "
+    farewell = " Write to us before Thursday and we will answer the best letters in the coming week, as we always do."
+    columns = [
+        article(f"{greeting}{SENTENCES[week]}. {SENTENCES[week + 4]}.{farewell}", "Letter from the harbour", 7 * week)
+        for week in range(5)
+    ]
+    verdict = verdict_of(compared(*columns))
+    assert verdict.kind != Kind.DUPLICATE
+    assert "Headlines of this form stand in the same newspaper on 4 other days within 60 days, about every 7 days." in (
+        verdict.reasons
+    )
+
+
+def test_two_days_of_a_live_blog_are_no_duplicates() -> None:
+    first = article(". ".join(SENTENCES[:5]) + ".", "LIVE: News from the harbour")
+    second = article(REWRITTEN, "LIVE: News from the harbour", 1)
+    verdict = verdict_of(compared(first, second))
+    assert verdict.kind != Kind.DUPLICATE
+    assert "The headlines are the same." in verdict.reasons
+
+
+def test_results_by_district_on_one_day_are_no_duplicates() -> None:
+    def results(district: str, leader: str, votes: int, second: str) -> ArticleText:
+        content = (
+            f"The results of the postal votes of the district of {district} were released by the Electoral Office. "
+            f"{leader} leads with {votes:,} votes and is followed by {second}. The count goes on."
+        )
+        return article(content, f"{leader} leads postal votes in {district}")
+
+    verdict = verdict_of(
+        compared(
+            results("Zadar", "Marija Horvat", 12_431, "Petar Babić"),
+            results("Osijek", "Josip Knežević", 9_377, "Lucija Vuković"),
+            *[results(f"Kotar{number}", f"Ime{number}", 8_000 + number, f"Prezime{number}") for number in range(20)],
+        )
+    )
+    assert verdict.kind != Kind.DUPLICATE
+
+
+# ---- reasons ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("right", "expected"),
+    [
+        (STORY, "The texts are the same, word for word."),
+        (REWRITTEN, "No sentence is shared."),
+        ("…", "One of the articles has no text."),
+        (
+            ". ".join(SENTENCES[:3]) + ".",
+            "All 3 sentences of the shorter article are in the longer one, word for word.",
+        ),
+        (
+            STORY.replace("120", "95").replace("1987", "1990"),
+            "8 of 10 sentences shared; the 2 others differ only in numbers.",
+        ),
+        (STORY.replace("Ana Kovač", "Eva Lukić"), "9 of 10 sentences shared; the other differs only in names."),
+        (
+            STORY.replace("120", "95").replace("October", "May"),
+            "8 of 10 sentences shared; the 2 others differ only in numbers and months and weekdays.",
+        ),
+        (
+            f"{'. '.join(SENTENCES[:5])}. Nobody knows when.",
+            "5 of the shorter article's 6 sentences are in the longer one word for word; 1 is in one article only.",
+        ),
+        (
+            STORY.replace("handed out blankets", "gave out warm blankets"),
+            "9 of the shorter article's 10 sentences are in the longer one word for word, 1 more with changes.",
+        ),
+    ],
+)
+def test_the_first_reason_is_on_the_sentences(right: str, expected: str) -> None:
+    assert reasons_for(compared(ORIGINAL, article(right, HEADLINE)))[0] == expected
+
+
+def test_reasons_name_what_is_replaced() -> None:
+    other = (
+        STORY.replace("120", "95")
+        .replace("October", "May")
+        .replace("Ana Kovač", "Eva Lukić")
+        .replace("euros", "crowns")
+    )
+    reasons = reasons_for(compared(ORIGINAL, article(other, "", 3, 2)))
+    assert "1 number replaced: 120 → 95." in reasons
+    assert "1 month or weekday replaced: October → May." in reasons
+    assert "1 name replaced: Ana Kovač → Eva Lukić." in reasons
+    assert reasons[-1] == "Published 3 days apart by two newspapers."
+
+
+def test_a_long_example_is_cut() -> None:
+    place = "at the old railway station on the hill behind the harbour of the town"
+    left = article(
+        f"They met Ana Ban, Eva Ban, Ivo Ban, Jan Ban, Leo Ban and Pia Ban {place}.",
+        "",
+    )
+    right = article(
+        f"They met Otto Zee, Max Zee, Kim Zee, Ute Zee, Rob Zee or Tim Zee {place}.",
+        "",
+    )
+    assert "1 name replaced: Ana Ban Eva Ban Ivo Ban Jan Ban Leo Ban… → Otto Zee Max Zee Kim Zee Ute Zee Rob Ze…." in (
+        reasons_for(compared(left, right))
+    )
+
+
+def test_reasons_tell_what_the_longer_one_adds() -> None:
+    reasons = reasons_for(compared(ORIGINAL, article(f"{STORY} Nobody was hurt.", HEADLINE)))
+    assert "The longer article adds 3 words to the shorter one's 182." in reasons
+
+
+# ---- the model -------------------------------------------------------------------------------------
+
+
+def test_the_model_that_ships_is_readable_and_whole() -> None:
+    model = default_model()
+    assert load_model(dump_model(model)) == model
+    assert model.version
+    assert set(model.learnt_from) == set("DVTEN")
+    for name in QUESTIONS:
+        for feature, value in zip(FEATURES, model.questions[name].coefficients, strict=True):
+            sign = getattr(feature, name)
+            assert value == 0 if sign is None else value * sign >= 0, (name, feature.name)
+
+
+def test_probabilities_add_up() -> None:
+    verdict = default_model().probabilities(features_of(compared(*RATES)))
+    assert verdict.duplicate + verdict.version + verdict.template + verdict.similar == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", r"this is no verdict model \(KeyError\('format'\)\); fit it anew"),
+        ("[", "this is no verdict model"),
+        ('{"format": 7}', "the model is of format 7, not 1; fit it anew"),
+    ],
+)
+def test_a_model_that_cannot_be_used_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        load_model(text)
+
+
+def test_a_model_of_other_features_is_refused() -> None:
+    text = dump_model(default_model()).replace("names kept", "names held")
+    with pytest.raises(ModelError, match=r"are not those of this version \(names held, names kept\); fit it anew"):
+        load_model(text)
+
+
+def random_rows(count: int) -> tuple[list[tuple[float, ...]], list[str]]:
+    """Return rows of features in which a duplicate is what is contained, and a template what has other numbers."""
+    dice = random.Random(4)
+    contained, replaced = FEATURE_NAMES.index("shorter contained"), FEATURE_NAMES.index("numbers replaced")
+    rows, labels = [], []
+    for _ in range(count):
+        row = [dice.random() for _ in FEATURE_NAMES]
+        rows.append(tuple(row))
+        labels.append(
+            "T" if row[replaced] > 0.7 else "D" if row[contained] > 0.5 else "V" if row[contained] > 0.3 else "E"
+        )
+    return rows, labels
+
+
+def test_fitting_finds_what_labels_follow_and_keeps_the_signs() -> None:
+    rows, labels = random_rows(600)
+    model = fit(rows, labels, [1.0] * 600)
+    assert model.learnt_from == {label: labels.count(label) for label in "DVTEN"}
+    duplicate = dict(zip(FEATURE_NAMES, model.questions["duplicate"].coefficients, strict=True))
+    assert duplicate["shorter contained"] > 5
+    assert duplicate["numbers replaced"] < -5
+    assert all(value * feature.duplicate >= 0 for value, feature in zip(duplicate.values(), FEATURES, strict=True))
+    called = [model.probabilities(row).duplicate >= 0.5 for row in rows]
+    right = [answer == (label == "D") for answer, label in zip(called, labels, strict=True) if label != "V"]
+    assert sum(right) / len(right) > 0.9
+    assert fit(rows, labels, [1.0] * 600) == model
+
+
+def test_decisions_that_know_two_answers_are_learnt_from() -> None:
+    rows, labels = random_rows(60)
+    model = fit(rows, ["D" if label == "D" else "N" for label in labels], [1.0] * 60)
+    assert model.questions["template"] == default_model().questions["template"]
+
+
+def test_a_few_decisions_move_a_prior_model_a_little() -> None:
+    rows, labels = random_rows(8)
+    labels = ["D" if label == "D" else "N" for label in labels]
+    contained = FEATURE_NAMES.index("shorter contained")
+    before = default_model().questions["duplicate"].coefficients[contained]
+    drawn = fit(rows, labels, [1.0] * 8, default_model()).questions["duplicate"].coefficients[contained]
+    alone = fit(rows, labels, [1.0] * 8).questions["duplicate"].coefficients[contained]
+    assert abs(drawn - before) < abs(alone - before)
+
+
+@pytest.mark.parametrize(
+    ("labels", "weights", "message"),
+    [
+        (["D", "T"], [1.0], "2 rows, 2 labels and 1 weights; give as many of each"),
+        (["D", "X"], [1.0, 1.0], "the labels X are unknown; they are D, V, T, E, N"),
+        (["D", "T"], [1.0, 0.0], "the weight 0.0 is not above 0; leave the pair out instead"),
+        (["D", "V"], [1.0, 1.0], "there must be at least one duplicate and one that is not; label more pairs"),
+    ],
+)
+def test_what_cannot_be_learnt_from_is_refused(labels: list[str], weights: list[float], message: str) -> None:
+    rows, _ = random_rows(2)
+    with pytest.raises(ModelError, match=message):
+        fit(rows, labels, weights)
+
+
+def test_features_as_they_would_be() -> None:
+    row = features_of(compared(*RATES))
+    same_day = dict(zip(FEATURE_NAMES, on_same_day(row), strict=True))
+    assert same_day["days apart"] == same_day["dates move along"] == same_day["same newspaper on another day"] == 0
+    assert (
+        same_day["shared sentences recur"] == dict(zip(FEATURE_NAMES, row, strict=True))["shared sentences recur"] == 1
+    )
+    unknown = without_series(row)
+    alone = features_of(compare(*[Preparer().prepare(each) for each in RATES[:2]]))
+    assert unknown == pytest.approx(alone)
+
+
+def test_what_another_model_would_change() -> None:
+    old = default_model()
+    never = Logistic(-9.0, (0.0,) * len(FEATURES))
+    new = VerdictModel({**old.questions, "duplicate": never})
+    rows = [features_of(compared(ORIGINAL, replace(ORIGINAL, newspaper=2))), features_of(compared(*RATES))]
+    changes = verdict_changes(old, new, rows)
+    assert changes.counts == {(Kind.DUPLICATE, changes.changed[0].new): 1, (Kind.TEMPLATE, Kind.TEMPLATE): 1}
+    assert [(each.place, each.old) for each in changes.changed] == [(0, Kind.DUPLICATE)]
+    assert changes.changed[0].old_duplicate_probability > 0.9 > changes.changed[0].new_duplicate_probability
+    assert verdict_changes(old, old, rows).changed == ()
+
+
+def test_a_higher_threshold_makes_fewer_duplicates() -> None:
+    comparison = compared(ORIGINAL, replace(ORIGINAL, newspaper=2))
+    strict = replace(default_model(), threshold=1.0)
+    assert verdict_of(comparison).kind == Kind.DUPLICATE
+    assert verdict_of(comparison, strict).kind != Kind.DUPLICATE
+
+
+def test_no_series_is_assumed_where_none_is_given() -> None:
+    assert Series() == Series(days=0, gap=0)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "reason"),
+    [
+        ("Rain at 4 pm in Split.", "Rain at 5 pm in Split.", "The one sentence differs only in numbers."),
+        (
+            "The ferry sails at noon on weekdays. The buses wait for it.",
+            "The ferry sails at noon on weekdays. The buses wait for it. Tickets are sold on the quay.",
+            "Both sentences of the shorter article are in the longer one, word for word.",
+        ),
+        (
+            "The old ferry to the outer islands sails at noon on all weekdays until the end of May.",
+            "The ferry to the outer islands sails at noon on weekdays until the end of May. Tickets cost more.",
+            "The one sentence of the shorter article is in the longer one in other words.",
+        ),
+    ],
+)
+def test_one_and_two_sentences_are_told_as_people_say_it(left: str, right: str, reason: str) -> None:
+    assert reasons_for(compared(article(left, "One"), article(right, "Two")))[0] == reason

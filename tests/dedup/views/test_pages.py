@@ -1,0 +1,394 @@
+"""The dashboard, articles, runs, history, accounts and the faults."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import DatabaseError, connection
+from django.test import Client, override_settings
+from django.urls import reverse
+
+from articles.models import Article, ArticleURL, Newspaper
+from articles.storage.incoming import SeenURL
+from articles.storage.ingest import attach_urls
+from dedup.models import Decision, FittedModel, Pair
+from dedup.review import decisions
+from tests.conftest import StoreArticle
+from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_series, make_user
+
+pytestmark = pytest.mark.django_db
+
+PAGES = ["dashboard", "queue", "clusters", "series_list", "articles", "runs", "crawls", "history", "password_change"]
+
+
+def text_of(client: Client, address: str, status: int = 200, **query: Any) -> str:
+    answer = client.get(address, query)
+    assert answer.status_code == status
+    return answer.content.decode()
+
+
+# ---- who may look ----
+
+
+@pytest.mark.parametrize("name", [*PAGES, "run_new"])
+def test_every_page_needs_a_login(client: Client, name: str) -> None:
+    address = reverse(name)
+
+    assert client.get(address)["Location"] == f"/login/?next={address}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_keep_a_strict_policy_and_are_clean(visitor: Client, name: str) -> None:
+    answer = visitor.get(reverse(name))
+    page = answer.content.decode()
+
+    assert answer.status_code == 200
+    assert "default-src 'self'" in answer["Content-Security-Policy"]
+    assert " style=" not in page
+    assert "<style" not in page
+    assert not re.search(r"<script(?![^>]* src=)", page)
+    assert not re.search(r"\son[a-z]+=", page)
+
+
+def test_login_and_logout(client: Client, editor: User) -> None:
+    account = {"username": "mara", "password": PASSWORD}
+    assert client.post("/login/", {**account, "next": "/queue/"})["Location"] == "/queue/"
+    assert client.post("/logout/")["Location"] == "/login/"
+    assert client.get("/queue/").status_code == 302
+    assert client.post("/login/", {**account, "next": "https://evil.example/"})["Location"] == "/"
+
+
+def test_a_wrong_password_is_told(client: Client, editor: User) -> None:
+    answer = client.post("/login/", {"username": "mara", "password": "wrong"})
+
+    assert "Please enter a correct username and password" in answer.content.decode()
+
+
+@override_settings(AXES_LOCKOUT_TEMPLATE="registration/locked_out.html")
+def test_too_many_wrong_passwords_lock_the_name(client: Client, editor: User) -> None:
+    answers = [client.post("/login/", {"username": "mara", "password": "wrong"}) for _ in range(10)]
+
+    assert answers[-1].status_code == 429
+    assert "Too many wrong passwords" in answers[-1].content.decode()
+
+
+def test_the_password_can_be_changed(desk: Client, editor: User) -> None:
+    new = {"old_password": PASSWORD, "new_password1": "another-long-one", "new_password2": "another-long-one"}
+
+    assert desk.post(reverse("password_change"), new)["Location"] == "/password/done/"
+    editor.refresh_from_db()
+    assert editor.check_password("another-long-one")
+    assert "Your password was changed" in text_of(desk, "/password/done/")
+
+
+# ---- dashboard ----
+
+
+def test_the_dashboard_of_an_empty_installation_says_what_to_do_first(desk: Client) -> None:
+    page = text_of(desk, "/")
+
+    assert "manage.py import_articles FILE" in page
+    assert "manage.py find_duplicates" in page
+    assert "Start reviewing" not in page
+
+
+def test_the_dashboard_with_articles_and_no_run(desk: Client, store: StoreArticle) -> None:
+    store()
+
+    assert "they have not been compared yet" in text_of(desk, "/")
+
+
+def test_the_dashboard_counts(desk: Client, store: StoreArticle) -> None:
+    make_cluster(store(), store(), store())
+    store()
+    best = make_pair(store(), store(), trigram=0.95)
+    page = text_of(desk, "/")
+
+    assert "3 pairs wait for a decision" in page
+    assert f'href="/pairs/{best.pk}/">Start reviewing' in page
+    assert "33.3 %" in page
+    assert "2 articles repeat another one of their cluster" in page
+    assert "Run " in page
+
+
+def test_the_dashboard_counts_what_waits_by_verdict(desk: Client, store: StoreArticle) -> None:
+    for verdict in ("duplicate", "version", "template", "template", "similar", ""):
+        make_pair(store(), store(), verdict=verdict, trigram=0.9)
+    Pair.objects.filter(pk=make_pair(store(), store(), trigram=0.9).pk).update(state="rejected")
+    page = text_of(desk, "/")
+
+    assert "2 pairs wait for a decision" in page
+    counts = re.findall(r'href="/queue/\?verdict=(\w+)"><strong>(\d+)</strong>', page)
+    wanted = [("duplicate", "1"), ("version", "1"), ("template", "2"), ("similar", "1"), ("unjudged", "1")]
+    assert counts == wanted
+
+
+def test_the_dashboard_when_only_clear_cases_are_left(desk: Client, store: StoreArticle) -> None:
+    make_run()
+    make_pair(store(), store(), verdict="template", trigram=0.9)
+    page = text_of(desk, "/")
+
+    assert "Nothing waits for a decision" in page
+    assert "No pair that may be a duplicate is left; what remains are clear cases." in page
+
+
+def test_the_dashboard_costs_a_fixed_number_of_queries(
+    desk: Client, store: StoreArticle, django_assert_num_queries: Any
+) -> None:
+    for _ in range(3):
+        make_cluster(store(), store())
+        make_run()
+    # session, user, articles, clusters, newspapers, waiting, first, series, runs, 2 x permissions
+    with django_assert_num_queries(11):
+        text_of(desk, "/")
+
+
+# ---- articles ----
+
+
+def test_articles_are_filtered(desk: Client, store: StoreArticle) -> None:
+    first = store(headline="Ferry sails", newspaper="Harbour Post", date="2026-03-02")
+    second = store(headline="Pier closes", newspaper="Coast Telegraph", date="2026-03-05")
+
+    def listed(**query: Any) -> list[int]:
+        return [
+            int(pk)
+            for pk in re.findall(r'headline-cell"><a href="/articles/(\d+)/', text_of(desk, "/articles/", **query))
+        ]
+
+    assert listed() == [second.pk, first.pk]
+    assert listed(headline="ferry") == [first.pk]
+    assert listed(date_from="2026-03-03") == [second.pk]
+    assert listed(date_to="2026-03-02") == [first.pk]
+    assert listed(newspaper=first.newspaper_id) == [first.pk]
+    assert listed(newspaper="x", date_from="x", page="zzz") == [second.pk, first.pk]
+
+    Article.objects.filter(pk=first.pk).update(date_doubt="The page names two days.", agency="Reuters")
+    Article.objects.filter(pk=second.pk).update(paywalled=True)
+    assert listed(look="day") == [first.pk]
+    assert listed(look="agency") == [first.pk]
+    assert listed(look="paywall") == [second.pk]
+
+
+def test_an_article_shows_what_is_known_beside_its_text(desk: Client, store: StoreArticle) -> None:
+    known, unknown = store(), store()
+    Article.objects.filter(pk=unknown.pk).update(language="")
+    Article.objects.filter(pk=known.pk).update(
+        byline="Ilse <Corrigan>",
+        agency="Reuters",
+        dateline="PORT SELBY, March 2",
+        language="si",
+        date_source=Article.DateSource.META,
+        date_doubt="its address says 5 March 2026",
+        paywalled=True,
+    )
+
+    page = text_of(desk, f"/articles/{known.pk}/")
+    assert "<b>By</b> <bdi>Ilse &lt;Corrigan&gt;</bdi>" in page
+    assert "<b>Agency</b> <bdi>Reuters</bdi>" in page
+    assert "<b>Dateline</b> <bdi>PORT SELBY, March 2</bdi>" in page
+    assert "<b>Language</b> Sinhala" in page
+    assert "The day is in doubt: its address says 5 March 2026" in page
+    assert "Behind a paywall: the page showed the beginning only." in page
+    assert "The day was read from the page&#x27;s meta elements." in page
+    assert 'class="details"' not in text_of(desk, f"/articles/{unknown.pk}/")
+
+
+def test_an_article_with_its_urls_cluster_and_pairs(desk: Client, store: StoreArticle) -> None:
+    first, second = store("Text <b>bold</b>."), store()
+    attach_urls([SeenURL("https://feed.example/1", ArticleURL.Kind.FEED)], known_as=first.url)
+    cluster = make_cluster(first, second)
+    page = text_of(desk, f"/articles/{first.pk}/")
+
+    assert "Text &lt;b&gt;bold&lt;/b&gt;." in page
+    assert 'href="https://feed.example/1"' in page
+    assert f'href="/clusters/{cluster.pk}/"' in page
+    assert f'href="/pairs/{Pair.objects.get().pk}/"' in page
+    text_of(desk, "/articles/4711000000/", status=404)
+
+
+def test_an_article_of_a_series_leads_to_it(desk: Client, store: StoreArticle) -> None:
+    first, second = store(headline="Rates of Monday"), store(headline="Rates of Tuesday", date="2026-03-03")
+    series = make_series(first.newspaper, "rates of #", first, second)
+
+    link = f'<a href="/series/{series.pk}/" dir="auto">Rates of Tuesday</a>'
+    assert f'{link} <span class="aside">(2 articles on 2 days, 2 Mar 2026 to 3 Mar 2026)</span>' in text_of(
+        desk, f"/articles/{first.pk}/"
+    )
+    assert "<h2>Series</h2>" not in text_of(desk, f"/articles/{store().pk}/")
+
+
+# ---- history ----
+
+
+def test_the_history_tells_who_did_what_and_offers_to_undo(desk: Client, editor: User, store: StoreArticle) -> None:
+    pair = make_pair(store(headline="Ferry"), store(headline="Pier"), trigram=0.9)
+    decision = decisions.decide_pair(pair.pk, "confirm", user=editor, note="<b>Same</b> wire.")
+    page = text_of(desk, "/history/")
+
+    assert "<strong>mara</strong> confirmed the pair" in page
+    assert "Ferry / Pier" in page
+    assert "&lt;b&gt;Same&lt;/b&gt; wire." in page
+    assert f'action="/decisions/{decision.pk}/undo/"' in page
+
+    answer = desk.post(reverse("undo", args=[decision.pk]), {"next": "/history/?kind=undo"})
+    assert answer["Location"] == "/history/?kind=undo"
+    page = text_of(desk, "/history/")
+    assert "undid a decision" in page
+    assert "undone by mara" in page
+    assert "/undo/" not in page
+    pair.refresh_from_db()
+    assert pair.state == "undecided"
+
+
+def test_the_history_is_filtered(desk: Client, editor: User, store: StoreArticle) -> None:
+    other = make_user("otto", "editor")
+    pair = make_pair(store(), store(), trigram=0.9)
+    decisions.decide_pair(pair.pk, "confirm", user=editor)
+    decisions.decide_pair(pair.pk, "reject", user=other)
+
+    assert "1 decision<" in text_of(desk, "/history/", decided_by=other.pk)
+    assert "rejected the pair" not in text_of(desk, "/history/", kind="confirm").split('id="results"')[1]
+    assert "2 decisions" in text_of(desk, "/history/", kind="nonsense", decided_by="x")
+
+
+def test_what_is_undone_is_not_undone_again(desk: Client, editor: User, store: StoreArticle) -> None:
+    decision = decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
+    address = reverse("undo", args=[decision.pk])
+    desk.post(address)
+    answer = desk.post(address)
+
+    assert f"Decision {decision.pk} has been undone before." in text_of(desk, answer["Location"])
+    assert Decision.objects.count() == 2
+
+
+def test_undo_leads_back_to_the_pair_with_the_filter_and_to_no_other_site(
+    desk: Client, editor: User, store: StoreArticle
+) -> None:
+    pair = make_pair(store(), store(), trigram=0.9)
+    for wanted in ("", "https://evil.example/", "//evil.example", "javascript:alert(1)"):
+        decision = decisions.decide_pair(pair.pk, "confirm", user=editor)
+        answer = desk.post(f"{reverse('undo', args=[decision.pk])}?same=False", {"next": wanted})
+        assert answer["Location"] == f"/pairs/{pair.pk}/?same=False"
+
+
+def test_undoing_is_for_editors(visitor: Client, editor: User, store: StoreArticle) -> None:
+    decision = decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
+
+    assert visitor.post(reverse("undo", args=[decision.pk])).status_code == 403
+    assert "/undo/" not in text_of(visitor, "/history/")
+    assert Decision.objects.count() == 1
+
+
+def test_the_history_costs_the_same_queries_for_one_and_for_ten(
+    desk: Client, editor: User, store: StoreArticle, django_assert_num_queries: Any
+) -> None:
+    for expected in (1, 10):
+        while Decision.objects.count() < expected:
+            decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
+        # session, user, deciders of the form, page, count, 2 x permissions
+        with django_assert_num_queries(7):
+            text_of(desk, "/history/")
+
+
+def test_a_session_that_ended_before_an_undo_is_told(desk: Client, editor: User, store: StoreArticle) -> None:
+    decision = decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
+    answer = desk.get(reverse("undo", args=[decision.pk]))
+
+    assert answer["Location"] == "/history/"
+    assert "Nothing was decided: you had to log in first." in text_of(desk, "/history/")
+    assert desk.put(reverse("undo", args=[decision.pk])).status_code == 405
+    assert Decision.objects.count() == 1
+
+
+# ---- health and faults ----
+
+
+def test_healthz_needs_no_login(client: Client) -> None:
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.content) == (200, b"ok\n")
+
+
+def test_healthz_without_a_database(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise DatabaseError("gone")
+
+    monkeypatch.setattr(connection, "cursor", refuse)
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.content) == (503, b"the database does not answer\n")
+
+
+def test_pages_that_are_not_there(desk: Client, client: Client) -> None:
+    assert "There is nothing here" in text_of(desk, "/no/such/page/", status=404)
+
+
+def test_the_page_of_an_error_needs_nothing(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dedup.views.articles.page_of", None)
+    desk.raise_request_exception = False
+
+    assert "Something went wrong" in text_of(desk, "/articles/", status=500)
+
+
+# ---- the admin pages of newspapers and articles ----
+
+
+@pytest.fixture
+def staff(client: Client) -> Client:
+    client.force_login(make_user("root", is_staff=True, is_superuser=True))
+    return client
+
+
+def test_lists_of_a_newspaper_are_edited_one_a_line(staff: Client) -> None:
+    posted = {
+        "name": "Harbour Post",
+        "host": "harbour.example",
+        "title_affixes": "Harbour Post\r\n\r\n  LIVE, now  \r\n",
+        "feed_urls": "https://harbour.example/feed?a=1,2\nhttps://harbour.example/other",
+        "sitemap_urls": "",
+        "section_urls": "",
+        "article_url_pattern": "",
+    }
+    answer = staff.post("/admin/articles/newspaper/add/", posted)
+
+    assert answer.status_code == 302
+    newspaper = Newspaper.objects.get()
+    assert newspaper.title_affixes == ["Harbour Post", "LIVE, now"]
+    assert newspaper.feed_urls == ["https://harbour.example/feed?a=1,2", "https://harbour.example/other"]
+    page = text_of(staff, f"/admin/articles/newspaper/{newspaper.pk}/change/")
+    assert "https://harbour.example/feed?a=1,2\nhttps://harbour.example/other</textarea>" in page
+
+
+def test_a_feed_must_be_a_web_address(staff: Client) -> None:
+    answer = staff.post("/admin/articles/newspaper/add/", {"name": "Harbour Post", "feed_urls": "ftp://x.example/"})
+
+    assert answer.status_code == 200
+    assert not Newspaper.objects.exists()
+
+
+def test_articles_are_only_looked_at(staff: Client, store: StoreArticle) -> None:
+    article: Article = store(headline="Ferry sails")
+
+    assert "Ferry sails" in text_of(staff, "/admin/articles/article/")
+    assert "Ferry sails" in text_of(staff, f"/admin/articles/article/{article.pk}/change/")
+    text_of(staff, "/admin/articles/articleurl/")
+    text_of(staff, "/admin/articles/article/add/", status=403)
+    assert staff.post(f"/admin/articles/article/{article.pk}/change/", {"headline": "x"}).status_code == 403
+    assert staff.post(f"/admin/articles/article/{article.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_series_and_models_are_only_looked_at(staff: Client, store: StoreArticle) -> None:
+    article = store(headline="Rates of Monday")
+    series = make_series(article.newspaper, "rates of #", article)
+    model = FittedModel.objects.create(content="{}", decisions=120)
+
+    for name, pk in (("series", series.pk), ("fittedmodel", model.pk)):
+        text_of(staff, f"/admin/dedup/{name}/{pk}/change/")
+        text_of(staff, f"/admin/dedup/{name}/add/", status=403)
+        assert staff.post(f"/admin/dedup/{name}/{pk}/delete/", {"post": "yes"}).status_code == 403
+    assert "Rates of Monday" in text_of(staff, "/admin/dedup/series/")
+    assert "120" in text_of(staff, "/admin/dedup/fittedmodel/")

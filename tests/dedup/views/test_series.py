@@ -1,0 +1,228 @@
+"""The series, the page of one, and the rule that one click makes of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from articles.models import Article
+from dedup.models import Cluster, JudgedMonth, Pair, Series
+from dedup.review import decisions
+from dedup.review.series_rules import RULE_REASON, make_rule
+from dedup.runs.judging import months_to_judge
+from tests.conftest import StoreArticle
+from tests.factories import make_pair, make_series
+
+pytestmark = pytest.mark.django_db
+
+FORM = "rates of the #"
+
+
+@pytest.fixture
+def articles(store: StoreArticle) -> list[Article]:
+    """Return a daily column of four days, and what another newspaper copied of it."""
+    days = [store(headline=f"Rates of the {day}th", date=f"2026-03-{day:02}") for day in (4, 5, 6, 7)]
+    return [*days, store(newspaper="Coast Telegraph", headline="Rates of the 4th", date="2026-03-04")]
+
+
+@pytest.fixture
+def series(articles: list[Article]) -> Series:
+    return make_series(articles[0].newspaper, FORM, *articles[:4])
+
+
+def shown(client: Client, series: Series, **query: Any) -> str:
+    page = client.get(reverse("series", args=[series.pk]), query)
+    assert page.status_code == 200
+    return page.content.decode()
+
+
+def listed(client: Client, **query: Any) -> list[int]:
+    page = client.get(reverse("series_list"), query).content.decode()
+    return [int(number) for number in re.findall(r'pair-link" href="/series/(\d+)/', page)]
+
+
+def clusters() -> list[list[int]]:
+    return [
+        list(cluster.memberships.order_by("article").values_list("article", flat=True))
+        for cluster in Cluster.objects.order_by("pk")
+    ]
+
+
+def test_lists_the_largest_first_and_filters(
+    desk: Client, editor: User, store: StoreArticle, articles: list[Article], series: Series
+) -> None:
+    small = make_series(articles[4].newspaper, "tides", articles[4])
+    assert listed(desk) == [series.pk, small.pk]
+    assert listed(desk, newspaper=articles[4].newspaper_id) == [small.pk]
+    assert listed(desk, headline="7TH") == [series.pk]
+    assert listed(desk, ruled="yes") == []
+    make_rule(small.pk, user=editor)
+    assert listed(desk, ruled="yes") == [small.pk]
+    assert listed(desk, ruled="no") == [series.pk]
+    assert listed(desk, ruled="x", newspaper="x", page="zzz") == [series.pk, small.pk]
+    rows = desk.get(reverse("series_list")).content.decode().split('class="pair-row')
+    assert ["never duplicates of each other" in row for row in rows[1:]] == [False, True]
+    assert "on 4 days, 4 Mar 2026 to 7 Mar 2026" in rows[1]
+
+
+def test_the_list_costs_the_same_queries_for_one_and_for_ten(
+    desk: Client, store: StoreArticle, django_assert_num_queries: Any
+) -> None:
+    for expected in (1, 10):
+        while Series.objects.count() < expected:
+            article = store()
+            make_series(article.newspaper, f"form {article.pk}", article)
+        with django_assert_num_queries(5):  # session, user, newspapers of the form, page, count
+            assert len(listed(desk)) == expected
+
+
+def test_an_empty_list_says_what_comes_next(desk: Client) -> None:
+    assert "No series is known yet" in desk.get(reverse("series_list")).content.decode()
+
+
+def test_shows_the_articles_and_the_pairs_among_them(desk: Client, articles: list[Article], series: Series) -> None:
+    templates = [
+        make_pair(articles[0], articles[1], verdict="template", trigram=0.9),
+        make_pair(articles[1], articles[2], verdict="template", trigram=0.8),
+    ]
+    mistaken = make_pair(articles[2], articles[3], trigram=0.7)
+    copy = make_pair(articles[0], articles[4], trigram=0.99)
+    page = shown(desk, series)
+
+    assert "4 articles on 4 days, 4 Mar 2026 to 7 Mar 2026, daily." in page
+    headlines = re.findall(r'headline-cell"><a href="/articles/(\d+)/', page)
+    assert headlines == [str(article.pk) for article in reversed(articles[:4])]
+    counts = re.findall(rf'href="/queue/\?series={series.pk}&amp;verdict=(\w+)&amp;state=any"><strong>(\d+)<', page)
+    assert counts == [("duplicate", "1"), ("template", "2")]
+    pairs = re.findall(r'<td><a href="/pairs/(\d+)/"', page)
+    assert pairs == [str(pair.pk) for pair in (mistaken, *templates)]
+    assert f"/pairs/{copy.pk}/" not in page
+
+
+def test_the_articles_come_in_pages(desk: Client, store: StoreArticle) -> None:
+    many = [store() for _ in range(32)]
+    series = make_series(many[0].newspaper, "headline number #", *many)
+
+    assert shown(desk, series).count('class="headline-cell"') == 30
+    assert shown(desk, series, page="2").count('class="headline-cell"') == 2
+
+
+def test_the_page_costs_a_fixed_number_of_queries(
+    desk: Client, articles: list[Article], series: Series, django_assert_num_queries: Any
+) -> None:
+    # session, user, 2 x permissions, series, page, count, days, verdicts, pairs, evidence, history
+    for first, second in ((0, 1), (1, 2)):
+        make_pair(articles[first], articles[second], trigram=0.9)
+        with django_assert_num_queries(12):
+            shown(desk, series)
+
+
+def test_one_click_makes_a_rule_and_parts_the_articles(
+    desk: Client, editor: User, articles: list[Article], series: Series
+) -> None:
+    inside = make_pair(articles[0], articles[1], trigram=0.9)
+    Pair.objects.filter(pk=inside.pk).update(reasons=["The headlines are the same."])
+    copy = make_pair(articles[0], articles[4], trigram=0.99)
+    rest = make_pair(articles[1], articles[2], verdict="version", trigram=0.6)
+    decisions.rebuild_clusters()
+    assert clusters() == [sorted(articles[place].pk for place in (0, 1, 4))]
+    assert "Make it a rule: never duplicates" in shown(desk, series)
+
+    answer = desk.post(reverse("series_rule", args=[series.pk]))
+    assert answer["Location"] == f"/series/{series.pk}/"
+    page = shown(desk, series)
+    assert "A rule now: never duplicates of each other. 1 pair was taken apart." in page
+    assert "This is a rule" in page
+    assert "<strong>mara</strong> made it a rule" in page
+    assert clusters() == [[articles[0].pk, articles[4].pk]]
+    inside.refresh_from_db()
+    assert (inside.verdict, inside.probability, inside.duplicate_probability, inside.joins, inside.reasons) == (
+        "template",
+        1.0,
+        0.0,
+        False,
+        [RULE_REASON, "The headlines are the same."],
+    )
+    rest.refresh_from_db()
+    copy.refresh_from_db()
+    assert (rest.verdict, copy.verdict) == ("template", "duplicate")
+    series.refresh_from_db()
+    assert series.ruled_by == editor
+
+
+def test_what_editors_decided_stays(desk: Client, editor: User, articles: list[Article], series: Series) -> None:
+    confirmed = make_pair(articles[0], articles[1], trigram=0.9)
+    decisions.decide_pair(confirmed.pk, "confirm", user=editor)
+    desk.post(reverse("series_rule", args=[series.pk]))
+
+    confirmed.refresh_from_db()
+    assert (confirmed.state, confirmed.verdict) == ("confirmed", "duplicate")
+    assert clusters() == [[articles[0].pk, articles[1].pk]]
+    assert "0 pairs were taken apart." in shown(desk, series)
+
+
+def test_the_rule_is_ended_and_the_next_run_judges_anew(desk: Client, articles: list[Article], series: Series) -> None:
+    make_pair(articles[0], articles[1], trigram=0.9)
+    desk.post(reverse("series_rule", args=[series.pk]))
+    [month] = months_to_judge(versions_join=False)
+    JudgedMonth.objects.create(month=month.first_day, fingerprint=month.fingerprint)
+    assert months_to_judge(versions_join=False) == []
+    answer = desk.post(reverse("series_end_rule", args=[series.pk]))
+
+    assert answer["Location"] == f"/series/{series.pk}/"
+    page = shown(desk, series)
+    assert "The rule is ended; the next run judges these pairs anew." in page
+    assert "No rule yet" in page
+    acts = re.findall(r"<strong>mara</strong> ([a-z ]+) <span", page)
+    assert acts == ["ended the rule", "made it a rule"]
+    assert [each.first_day for each in months_to_judge(versions_join=False)] == [month.first_day]
+    desk.post(reverse("series_rule", args=[series.pk]))
+    assert Pair.objects.get().reasons == [RULE_REASON]
+
+
+@pytest.mark.parametrize(
+    ("clicks", "message"),
+    [
+        (["series_rule", "series_rule"], "mara has made this a rule before, on "),
+        (["series_end_rule"], "This series is no rule; somebody else has ended it."),
+    ],
+)
+def test_a_click_that_comes_too_late_is_told(desk: Client, series: Series, clicks: list[str], message: str) -> None:
+    for click in clicks:
+        desk.post(reverse(click, args=[series.pk]))
+    page = shown(desk, series)
+
+    assert "notice-error" in page
+    assert message in page
+
+
+@pytest.mark.parametrize("action", ["series_rule", "series_end_rule"])
+def test_a_series_that_is_gone(desk: Client, action: str) -> None:
+    answer = desk.post(reverse(action, args=[4711]))
+
+    assert answer["Location"] == "/series/"
+    said = "There is no series 4711 any more; its headlines have changed."
+    assert said in desk.get("/series/").content.decode()
+    assert desk.get("/series/4711/").status_code == 404
+
+
+@pytest.mark.parametrize("action", ["series_rule", "series_end_rule"])
+def test_rules_are_for_editors_and_take_a_post_with_a_token(
+    visitor: Client, desk: Client, editor: User, series: Series, action: str
+) -> None:
+    address = reverse(action, args=[series.pk])
+    assert "may look at this series, but not make a rule of it" in shown(visitor, series)
+    assert "<form" not in shown(visitor, series).split("<main", 1)[1]
+    assert visitor.post(address).status_code == 403
+    assert desk.put(address).status_code == 405
+    assert desk.get(address)["Location"] == f"/series/{series.pk}/"
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(editor)
+    assert strict.post(address).status_code == 403
+    series.refresh_from_db()
+    assert series.ruled_at is None
