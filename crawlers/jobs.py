@@ -17,8 +17,8 @@ from scrapy.settings import Settings
 from articles.models import Newspaper
 from crawlers import visits
 from crawlers.database import LOST, in_database
+from crawlers.fetching.sites import site_of
 from crawlers.models import Visit
-from crawlers.sites import site_of
 from crawlers.spiders.base import NewspaperSpider
 from crawlers.spiders.feed import FeedSpider
 from crawlers.spiders.section import SectionSpider

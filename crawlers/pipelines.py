@@ -15,9 +15,9 @@ from articles.storage import ingest
 from articles.storage.incoming import IncomingArticle, PageCopy, RejectedArticleError, SeenURL
 from articles.storage.publication_day import dated_details
 from crawlers.database import LOST, in_database
+from crawlers.fetching.sites import same_site
 from crawlers.items import FetchedPage
 from crawlers.reasons import reason_of
-from crawlers.sites import same_site
 from crawlers.spiders.base import NewspaperSpider
 
 

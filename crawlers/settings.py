@@ -33,13 +33,13 @@ ITEM_PIPELINES = {"crawlers.pipelines.ArticlePipeline": 100}
 # Before robots.txt (100): what is known needs no look at the robots.txt of its host.
 # After unpacking (590), before Scrapy looks for redirects in the page (580).
 DOWNLOADER_MIDDLEWARES = {
-    "crawlers.middlewares.BadAddressMiddleware": 80,
-    "crawlers.middlewares.KnownURLMiddleware": 90,
-    "crawlers.middlewares.BadBaseMiddleware": 585,
+    "crawlers.fetching.middlewares.BadAddressMiddleware": 80,
+    "crawlers.fetching.middlewares.KnownURLMiddleware": 90,
+    "crawlers.fetching.middlewares.BadBaseMiddleware": 585,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    "crawlers.downloads.UnpackingMiddleware": 590,
+    "crawlers.fetching.downloads.UnpackingMiddleware": 590,
 }
-DUPEFILTER_CLASS = "crawlers.middlewares.RedirectAwareDupeFilter"
+DUPEFILTER_CLASS = "crawlers.fetching.middlewares.RedirectAwareDupeFilter"
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
 # Politeness.
@@ -78,10 +78,10 @@ DOWNLOAD_HANDLERS = {
     "file": None,
     "ftp": None,
     "s3": None,
-    "http": "crawlers.downloads.BoundedDownloadHandler",
-    "https": "crawlers.downloads.BoundedDownloadHandler",
+    "http": "crawlers.fetching.downloads.BoundedDownloadHandler",
+    "https": "crawlers.fetching.downloads.BoundedDownloadHandler",
 }
-TWISTED_DNS_RESOLVER = "crawlers.addresses.GuardedResolver"
+TWISTED_DNS_RESOLVER = "crawlers.fetching.addresses.GuardedResolver"
 CRAWL_PRIVATE_ADDRESSES = [str(network) for network in site_settings.CRAWL_PRIVATE_ADDRESSES]
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False

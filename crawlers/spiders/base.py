@@ -19,11 +19,11 @@ from articles.models import Newspaper
 from articles.storage import ingest
 from crawlers import frontier
 from crawlers.database import LOST, in_database
+from crawlers.fetching.middlewares import KnownURLError
+from crawlers.fetching.sites import is_front_page, is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source, Validator
-from crawlers.middlewares import KnownURLError
 from crawlers.newspapers import UnknownNewspaperError, find_newspapers
 from crawlers.reasons import DATABASE_LOST, UNCHANGED, find_reason, reason_of
-from crawlers.sites import is_front_page, is_visitable
 
 Arguments = ParamSpec("Arguments")
 _PERMANENT_REDIRECTS = {301, 308}

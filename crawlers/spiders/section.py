@@ -11,8 +11,8 @@ from scrapy.linkextractors import LinkExtractor
 from articles.models import ArticleURL
 from crawlers import frontier
 from crawlers.database import in_database
+from crawlers.fetching.sites import is_front_page, same_site
 from crawlers.items import ArticleLink, Source, Validator
-from crawlers.sites import is_front_page, same_site
 from crawlers.spiders.base import NewspaperSpider
 
 NEXT_PAGE = "link[rel~=next]::attr(href), a[rel~=next]::attr(href)"

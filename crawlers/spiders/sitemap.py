@@ -18,9 +18,9 @@ from scrapy.utils.sitemap import Sitemap
 from articles.models import ArticleURL
 from crawlers import frontier
 from crawlers.database import in_database
-from crawlers.downloads import GZIP, is_cut_off
+from crawlers.fetching.downloads import GZIP, is_cut_off
+from crawlers.fetching.sites import site_of
 from crawlers.items import ArticleLink, Source
-from crawlers.sites import site_of
 from crawlers.spiders.base import NewspaperSpider
 
 # Some servers pack what is packed already.

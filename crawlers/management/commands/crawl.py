@@ -18,7 +18,7 @@ from scrapy.settings import Settings
 from articles.models import Newspaper
 from articles.storage.title_affixes import habits_line, update_habits
 from crawlers import frontier, visits
-from crawlers.addresses import allowed_networks
+from crawlers.fetching.addresses import allowed_networks
 from crawlers.jobs import SPIDERS, Job, JobProcess, plan_jobs
 from crawlers.newspapers import UnknownNewspaperError, find_newspapers
 from crawlers.reasons import DATABASE_LOST, find_reason

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawlers.sites import is_front_page, same_site, site_of
+from crawlers.fetching.sites import is_front_page, same_site, site_of
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import HEADER, STATUS
 from twisted.web.client import _HTTP11ClientFactory
 
-from crawlers.addresses import refused_address
+from crawlers.fetching.addresses import refused_address
 from crawlers.reasons import HeadersTooLargeError, RefusedError
 
 GZIP = b"\x1f\x8b\x08"

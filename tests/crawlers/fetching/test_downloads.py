@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from crawlers.downloads import is_cut_off
+from crawlers.fetching.downloads import is_cut_off
 
 TEXT = b"The ferry sails at noon on weekdays. " * 200
 PACKED = gzip.compress(TEXT, mtime=0)

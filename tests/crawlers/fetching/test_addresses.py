@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from twisted.internet.address import IPv4Address, IPv6Address
 
-from crawlers.addresses import GuardedResolver, may_connect, refused_address
+from crawlers.fetching.addresses import GuardedResolver, may_connect, refused_address
 
 PUBLIC = ["93.184.216.34", "2606:2800:220:1::1", "::ffff:93.184.216.34", "64:ff9b::5db8:d822", "2002:5db8:d822::1"]
 PRIVATE = [

@@ -14,9 +14,9 @@ from articles.models import ArticleURL
 from articles.storage import ingest
 from articles.storage.incoming import SeenURL
 from crawlers.database import in_database
+from crawlers.fetching.sites import is_visitable
 from crawlers.items import ArticleLink
 from crawlers.reasons import RefusedError
-from crawlers.sites import is_visitable
 
 
 class KnownURLError(IgnoreRequest):

@@ -1,0 +1,1 @@
+"""How pages are fetched: which addresses, how large, how often."""
