@@ -43,12 +43,12 @@ urlpatterns = [
     # The names of the files differ from Django's, which the admin pages use for themselves.
     path(
         "password/",
-        auth.PasswordChangeView.as_view(template_name="registration/change_password.html"),
+        auth.PasswordChangeView.as_view(template_name="accounts/change_password.html"),
         name="password_change",
     ),
     path(
         "password/done/",
-        auth.PasswordChangeDoneView.as_view(template_name="registration/changed_password.html"),
+        auth.PasswordChangeDoneView.as_view(template_name="accounts/changed_password.html"),
         name="password_change_done",
     ),
 ]

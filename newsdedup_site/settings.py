@@ -143,7 +143,7 @@ AXES_VERBOSE = False
 if BEHIND_TLS_PROXY:
     # To the pages every client has the proxy's address: one could lock a name for all.
     AXES_CLIENT_IP_CALLABLE = "newsdedup_site.proxy.client_address"
-AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
+AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
 
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 

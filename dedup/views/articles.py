@@ -22,7 +22,7 @@ def articles(request: HttpRequest) -> HttpResponse:
     stored = Article.objects.without_texts().select_related("newspaper", "membership")
     filterset = ArticleFilter(request.GET, stored)
     page = page_of(filterset.qs.order_by("-date", "-id"), request.GET.get("page"))
-    return render(request, "dedup/articles.html", {"filter": filterset, "page": page})
+    return render(request, "articles/articles.html", {"filter": filterset, "page": page})
 
 
 def article(request: HttpRequest, article_id: int) -> HttpResponse:
@@ -38,4 +38,4 @@ def article(request: HttpRequest, article_id: int) -> HttpResponse:
         "series": series_of_article(shown),
         "passages": explained(shown),
     }
-    return render(request, "dedup/article.html", context)
+    return render(request, "articles/article.html", context)

@@ -37,7 +37,7 @@ def boilerplate_list(request: HttpRequest) -> HttpResponse:
     )
     for row in page.rows:
         row["whitelisted"] = (row["newspaper"], row["digest"]) in whitelisted
-    return render(request, "dedup/boilerplate_list.html", {"filter": filterset, "page": page})
+    return render(request, "boilerplate/boilerplate_list.html", {"filter": filterset, "page": page})
 
 
 def _by_sentence(rows: QuerySet[RepeatedSentence]) -> QuerySet[Any]:
@@ -71,7 +71,7 @@ def boilerplate(request: HttpRequest, newspaper_id: int, digest: UUID) -> HttpRe
         and (latest.kind == RepeatedSentence.Kind.WHITELISTED) != (whitelisted is not None),
         "history": history_of(newspaper_id, digest),
     }
-    return render(request, "dedup/boilerplate.html", context)
+    return render(request, "boilerplate/boilerplate.html", context)
 
 
 def _with_examples(rows: Any) -> list[tuple[RepeatedSentence, list[Article]]]:

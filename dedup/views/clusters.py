@@ -48,7 +48,7 @@ def clusters(request: HttpRequest) -> HttpResponse:
     filterset = ClusterFilter(request.GET, Cluster.objects.with_kept())
     page = page_of(filterset.qs.order_by(*ORDERING), request.GET.get("page"))
     context = {"filter": filterset, "page": page, "weak_tie": WEAK_TIE}
-    return render(request, "dedup/clusters.html", context)
+    return render(request, "clusters/clusters.html", context)
 
 
 def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
@@ -80,7 +80,7 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
         "next": rows_after(*ordered).values_list("pk", flat=True).first(),
         "previous": rows_before(*ordered).values_list("pk", flat=True).first(),
     }
-    return render(request, "dedup/cluster.html", context)
+    return render(request, "clusters/cluster.html", context)
 
 
 def _address(request: HttpRequest, cluster_id: int) -> str:
@@ -263,4 +263,4 @@ def _gone(request: HttpRequest, cluster_id: int) -> HttpResponse:
         "heirs": heirs,
         "may_have_existed": bool(taken) or cluster_id <= highest,
     }
-    return render(request, "dedup/cluster_gone.html", context, status=404)
+    return render(request, "clusters/cluster_gone.html", context, status=404)

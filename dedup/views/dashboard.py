@@ -42,7 +42,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
         "share": duplicates / articles if articles else 0.0,
         "runs": DetectionRun.objects.select_related("requested_by")[:RUNS_SHOWN],
     }
-    return render(request, "dedup/dashboard.html", context)
+    return render(request, "dashboard/dashboard.html", context)
 
 
 def _waiting() -> dict[str, int]:

@@ -25,7 +25,7 @@ def history(request: HttpRequest) -> HttpResponse:
     )
     filterset = DecisionFilter(request.GET, every)
     page = page_of(filterset.qs.order_by("-id"), request.GET.get("page"))
-    return render(request, "dedup/history.html", {"filter": filterset, "page": page})
+    return render(request, "history/history.html", {"filter": filterset, "page": page})
 
 
 def _address(_request: HttpRequest, decision_id: int) -> str:  # noqa: ARG001 - the page of every decision is the same

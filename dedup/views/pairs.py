@@ -53,7 +53,7 @@ def queue(request: HttpRequest) -> HttpResponse:
         "unjudged": count_up_to_ceiling(filterset.hidden_unjudged),
         "series": filterset.chosen_series,
     }
-    return render(request, "dedup/queue.html", context)
+    return render(request, "pairs/queue.html", context)
 
 
 def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
@@ -77,7 +77,7 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
         "note_length": decisions.MAX_NOTE_CHARACTERS,
         **_comparison(request, shown.left, shown.right),
     }
-    return render(request, "dedup/pair.html", context)
+    return render(request, "pairs/pair.html", context)
 
 
 def _address(request: HttpRequest, pair_id: int) -> str:
@@ -115,7 +115,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     if known:
         return redirect("pair", known.pk)
     context = {"clusters": _clusters_of(left.pk, right.pk), **_comparison(request, left, right)}
-    return render(request, "dedup/compare.html", context)
+    return render(request, "pairs/compare.html", context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ def runs(request: HttpRequest) -> HttpResponse:
     """List the runs, the latest first."""
     every = DetectionRun.objects.select_related("requested_by").order_by("-started_at", "-id")
     nightly = Profile.objects.filter(nightly_due__isnull=False).order_by("nightly_due")
-    return render(request, "dedup/runs.html", {"page": page_of(every, request.GET.get("page")), "nightly": nightly})
+    return render(request, "runs/runs.html", {"page": page_of(every, request.GET.get("page")), "nightly": nightly})
 
 
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
@@ -37,7 +37,7 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
         "block_number": shown.blocks.count(),
         "blocks_shown": BLOCKS_SHOWN,
     }
-    return render(request, "dedup/run.html", context)
+    return render(request, "runs/run.html", context)
 
 
 @permission_required("dedup.add_detectionrun", raise_exception=True)
@@ -51,7 +51,7 @@ def run_new(request: EditorRequest) -> HttpResponse:
             "The run is queued. Once a worker has taken it up, it appears here, or why it could not begin.",
         )
         return redirect("runs")
-    return render(request, "dedup/run_new.html", {"form": form}, status=400 if form.is_bound else 200)
+    return render(request, "runs/run_new.html", {"form": form}, status=400 if form.is_bound else 200)
 
 
 def _enqueue(values: dict[str, Any], *, user_id: int) -> None:

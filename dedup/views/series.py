@@ -26,7 +26,7 @@ def series_list(request: HttpRequest) -> HttpResponse:
     """List the series, the largest first."""
     filterset = SeriesFilter(request.GET, Series.objects.select_related("newspaper"))
     page = page_of(filterset.qs.order_by("-articles", "id"), request.GET.get("page"))
-    return render(request, "dedup/series_list.html", {"filter": filterset, "page": page})
+    return render(request, "series/series_list.html", {"filter": filterset, "page": page})
 
 
 def series(request: HttpRequest, series_id: int) -> HttpResponse:
@@ -43,7 +43,7 @@ def series(request: HttpRequest, series_id: int) -> HttpResponse:
         "pairs_shown": PAIRS_SHOWN,
         "history": history_of(shown),
     }
-    return render(request, "dedup/series.html", context)
+    return render(request, "series/series.html", context)
 
 
 def _address(request: HttpRequest, series_id: int) -> str:

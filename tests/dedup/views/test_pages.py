@@ -67,7 +67,7 @@ def test_a_wrong_password_is_told(client: Client, editor: User) -> None:
     assert "Please enter a correct username and password" in answer.content.decode()
 
 
-@override_settings(AXES_LOCKOUT_TEMPLATE="registration/locked_out.html")
+@override_settings(AXES_LOCKOUT_TEMPLATE="accounts/locked_out.html")
 def test_too_many_wrong_passwords_lock_the_name(client: Client, editor: User) -> None:
     answers = [client.post("/login/", {"username": "mara", "password": "wrong"}) for _ in range(10)]
 
