@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import MD5
 from django.utils import timezone
 
-from articles.boilerplate.rules import Mode
+from articles.boilerplate.mode import Mode
 from articles.models import Article
 from dedup.querysets import ClusterQuerySet, EvidenceQuerySet, PairQuerySet
 from dedup.types import Kind

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from articles.boilerplate.rules import Mode
+from articles.boilerplate.mode import Mode
 
 # What the full comparison is called where the steps of a run are named, beside the passes.
 VERDICTS = "verdicts"

@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
 
+from articles.boilerplate.mode import Mode
 from articles.normalization.sentences import Sentence, located_sentences, sentences_of
 from articles.normalization.text import normalize_text, text_digest
 
@@ -37,14 +38,6 @@ MANY_ARTICLES = 10
 # What ends a sentence, in any script, before quotation marks and brackets are closed.
 _SENTENCE_END = re.compile(r"[.!?…。！？｡।॥؟۔።։]\W*\Z")
 _PARAGRAPH_BREAK = re.compile(r"(\n\s*\n)")
-
-
-class Mode(StrEnum):
-    """What is done with boilerplate: kept, removed from all articles but the first, or removed from all."""
-
-    KEEP = "keep"
-    STORY = "story"
-    TOPIC = "topic"
 
 
 class Kind(StrEnum):

@@ -13,7 +13,8 @@ from typing import Any, BinaryIO, TextIO, cast
 
 from django.db import transaction
 
-from articles.boilerplate.rules import Mode, without_boilerplate
+from articles.boilerplate.mode import Mode
+from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article
 
 _COLUMNS = ("external_id", "date", "headline", "url", "content", "language", "byline", "agency", "dateline")

@@ -19,12 +19,12 @@ from django.db import connection
 from django.db.models import Count, Max, Sum
 from django.db.models.functions import TruncWeek
 
+from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import (
     RULE_VERSION,
     FoundSentence,
     Kind,
     Mark,
-    Mode,
     find_repeats,
     monday_of,
     without_boilerplate,

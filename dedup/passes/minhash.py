@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from articles.boilerplate.rules import Mode
+from articles.boilerplate.mode import Mode
 from dedup.kernels import minhash
 from dedup.kernels.tokens import IntArray, character_shingle_sets, character_shingles, jaccard_of
 from dedup.passes.base import ConfigError, Connection, NearConfig, PassConfig, Reach, setting

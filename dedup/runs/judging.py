@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
-from articles.boilerplate.rules import Mode, without_boilerplate
+from articles.boilerplate.mode import Mode
+from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article
 from articles.normalization.titles import plain_title
 from dedup.clustering.constraints import lock_review

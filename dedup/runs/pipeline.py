@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.models import Count
 from django.utils import timezone
 
-from articles.boilerplate.rules import Mode
+from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 from articles.storage.ingest import newest_revision

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from django.db.models import Count, Max
 
-from articles.boilerplate.rules import Mode
+from articles.boilerplate.mode import Mode
 from articles.models import Article, Newspaper
 from dedup.models import DetectionRun
 from dedup.passes import PASSES

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django_tasks import task
 
-from articles.boilerplate.rules import Mode
+from articles.boilerplate.mode import Mode
 from dedup.models import Profile
 from dedup.runs.pipeline import (
     NoProgress,

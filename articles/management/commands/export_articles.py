@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.progress import Progress
 
-from articles.boilerplate.rules import Mode
+from articles.boilerplate.mode import Mode
 from articles.files.exporting import exported_rows, whole_file
 from articles.management.arguments import INTERRUPTED_STATUS, USAGE_STATUS, day, newspapers_named
 from articles.models import Article

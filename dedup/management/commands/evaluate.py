@@ -19,7 +19,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS
 
-from articles.boilerplate.rules import Mode
+from articles.boilerplate.mode import Mode
 from dedup.evaluation.labels import Label, LabelsError, Problem, find_articles, read_labels
 from dedup.evaluation.measure import counts_of, judged_pairs, print_report, report
 from dedup.evaluation.scratch import ScratchError, scratch_schema

@@ -13,7 +13,7 @@ from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
 
-from articles.boilerplate.rules import Mode
+from articles.boilerplate.mode import Mode
 from articles.management.arguments import day
 from articles.storage.boilerplate_marks import outdated_weeks
 from articles.storage.renormalization import outdated_forms

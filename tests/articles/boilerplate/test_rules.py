@@ -10,7 +10,8 @@ from uuid import UUID
 import pytest
 
 from articles.boilerplate import rules
-from articles.boilerplate.rules import FoundSentence, Kind, Mode, find_repeats, without_boilerplate
+from articles.boilerplate.mode import Mode
+from articles.boilerplate.rules import FoundSentence, Kind, find_repeats, without_boilerplate
 from articles.normalization.text import normalize_text, text_digest
 
 SUBSCRIBE = "Subscribe to the Harbour Post and never miss a tide."

@@ -13,7 +13,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from articles.boilerplate.rules import Mode
+from articles.boilerplate.mode import Mode
 from articles.files.exporting import exported_rows, whole_file
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest

@@ -7,7 +7,8 @@ import re
 import pytest
 from django.db import connection
 
-from articles.boilerplate.rules import Mode, without_boilerplate
+from articles.boilerplate.mode import Mode
+from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article, Newspaper
 from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 from articles.storage.ingest import Forms

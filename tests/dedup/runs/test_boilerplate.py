@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from articles.boilerplate.rules import Mode
+from articles.boilerplate.mode import Mode
 from articles.models import Article, BoilerplateWeek
 from articles.storage.boilerplate_marks import outdated_weeks
 from dedup.models import DetectionRun, Pair, Profile
