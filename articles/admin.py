@@ -19,7 +19,7 @@ from articles.models import Article, ArticleURL, Newspaper, RepeatedSentence, Wh
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.ingest import writing
 from articles.storage.renormalization import mark_outdated
-from articles.storage.title_affixes import learn_habits
+from articles.storage.title_affixes import update_affixes
 from articles.storage.url_parameters import renew_forms_with
 
 # What is left out of headlines depends on these.
@@ -98,7 +98,7 @@ def _renew_headlines(newspaper: Newspaper, request: HttpRequest) -> None:
     """Have headlines read by other affixes; their forms are renewed by the command, which takes longer."""
     with writing():
         outdated = mark_outdated(newspaper)
-    learn_habits([newspaper])
+    update_affixes([newspaper])
     found = f"{outdated:,} articles carry forms of older rules"
     messages.warning(request, f"{found}: run manage.py renormalize.")
 

@@ -7,7 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, URLVali
 from django.db import models
 from django.db.models.functions import MD5
 
-from articles.boilerplate.rules import LEAST_ARTICLES, Kind
+from articles.boilerplate.rules import LEAST_ARTICLES, SentenceKind
 from articles.querysets import ArticleQuerySet
 
 _URL = URLValidator(schemes=["http", "https"])
@@ -275,9 +275,9 @@ class RepeatedSentence(models.Model):
     class Kind(models.TextChoices):
         """What it is, or why it is no boilerplate."""
 
-        BOILERPLATE = Kind.BOILERPLATE.value, "boilerplate"
-        QUOTATION = Kind.QUOTATION.value, "quotation"
-        WHITELISTED = Kind.WHITELISTED.value, "whitelisted"
+        BOILERPLATE = SentenceKind.BOILERPLATE.value, "boilerplate"
+        QUOTATION = SentenceKind.QUOTATION.value, "quotation"
+        WHITELISTED = SentenceKind.WHITELISTED.value, "whitelisted"
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="repeated_sentences")
     week = models.DateField(help_text="Its Monday.")

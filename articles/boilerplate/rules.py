@@ -40,7 +40,7 @@ _SENTENCE_END = re.compile(r"[.!?…。！？｡।॥؟۔።։]\W*\Z")
 _PARAGRAPH_BREAK = re.compile(r"(\n\s*\n)")
 
 
-class Kind(StrEnum):
+class SentenceKind(StrEnum):
     """What a sentence of several articles is: boilerplate, or why it is none."""
 
     BOILERPLATE = "boilerplate"
@@ -62,12 +62,12 @@ class FoundSentence:
 
     digest: UUID
     text: str
-    kind: Kind
+    kind: SentenceKind
     articles: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class FoundBoilerplate:
     """What a newspaper repeated in a week, and the marks of each of its articles."""
 
     sentences: list[FoundSentence]
@@ -99,9 +99,9 @@ def monday_of(day: datetime.date) -> datetime.date:
     return day - datetime.timedelta(days=day.weekday())
 
 
-def find_repeats(
+def find_boilerplate(
     texts: Sequence[str], whitelisted: Collection[UUID] = (), *, least_articles: int = LEAST_ARTICLES
-) -> Repeats:
+) -> FoundBoilerplate:
     """Return what the articles of one newspaper and week repeat. `texts` stand in the order of day and id.
 
     What `least_articles` different articles have, 2 or more, is repeated. `whitelisted` are digests of sentences that
@@ -110,16 +110,17 @@ def find_repeats(
     """
     week = _Week(texts, least_articles)
     kinds = {digest: week.kind_of(digest, whitelisted) for digest in week.candidates}
-    wanted = [digest for digest, kind in kinds.items() if kind is Kind.BOILERPLATE]
+    wanted = [digest for digest, kind in kinds.items() if kind is SentenceKind.BOILERPLATE]
     while found := [digest for digest in wanted if week.is_in_different_articles(digest)]:
         week.set_aside(found)
         wanted = [digest for digest in wanted if digest not in week.boilerplate]
     sentences = [
         week.described(digest, kind)
         for digest, kind in kinds.items()
-        if digest in week.boilerplate or (kind is not Kind.BOILERPLATE and week.is_in_different_articles(digest))
+        if digest in week.boilerplate
+        or (kind is not SentenceKind.BOILERPLATE and week.is_in_different_articles(digest))
     ]
-    return Repeats(sentences, week.marks())
+    return FoundBoilerplate(sentences, week.marks())
 
 
 class _Week:
@@ -147,13 +148,13 @@ class _Week:
             if holders[digest] >= self._least and (size >= LEAST_CHARACTERS or sentence.alone):
                 self.candidates.setdefault(digest, _Candidate(size)).places[place].append(sentence)
 
-    def kind_of(self, digest: UUID, whitelisted: Collection[UUID]) -> Kind:
+    def kind_of(self, digest: UUID, whitelisted: Collection[UUID]) -> SentenceKind:
         """Return what a candidate is if its articles are different."""
         candidate = self.candidates[digest]
         if digest in whitelisted:
-            return Kind.WHITELISTED
+            return SentenceKind.WHITELISTED
         everywhere = len(candidate.places) >= max(MANY_ARTICLES, len(self._shared) // 2 + 1) and candidate.mostly_alone
-        return Kind.QUOTATION if candidate.mostly_quoted and not everywhere else Kind.BOILERPLATE
+        return SentenceKind.QUOTATION if candidate.mostly_quoted and not everywhere else SentenceKind.BOILERPLATE
 
     def is_in_different_articles(self, digest: UUID) -> bool:
         """Tell whether enough of the articles with this sentence are no copies of each other.
@@ -176,7 +177,7 @@ class _Week:
             for article in self.candidates[digest].articles:
                 self._characters[article] -= self.candidates[digest].characters
 
-    def described(self, digest: UUID, kind: Kind) -> FoundSentence:
+    def described(self, digest: UUID, kind: SentenceKind) -> FoundSentence:
         """Return a candidate as it is told of."""
         candidate = self.candidates[digest]
         text = candidate.places[candidate.articles[0]][0].text

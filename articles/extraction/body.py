@@ -12,7 +12,7 @@ from readability import Document
 from readability.readability import Unparseable
 
 from articles.extraction.html import Paragraph, elements_of, join_paragraphs, paragraphs, parse_markup, squeeze
-from articles.extraction.page_chrome import MAX_LINE_CHARACTERS, is_announcement, is_time, without_furniture
+from articles.extraction.page_chrome import MAX_LINE_CHARACTERS, is_announcement, is_time, without_page_chrome
 from articles.normalization.text import letters
 
 # Shorter texts are teasers and notices; scripts without blanks say as much in fewer characters.
@@ -142,7 +142,7 @@ def _text_by_heading(page: lxml.html.HtmlElement, headlines: Collection[str]) ->
 
 
 def _as_text(parts: Sequence[Paragraph], headlines: Collection[str]) -> str:
-    parts = without_furniture(parts)
+    parts = without_page_chrome(parts)
     # The headline and the time have fields of their own.
     if parts and parts[0].text.casefold() in headlines:
         parts = parts[1:]

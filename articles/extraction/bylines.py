@@ -1,7 +1,7 @@
 """Who wrote an article, which news agency it comes from, and the place and day before its first sentence. Pure.
 
 An agency counts where it is credited: in the dateline, in brackets or after a dash at an end, as author. A sentence
-that quotes an agency ("Reuters reported on Tuesday that") credits nobody.
+that quotes an agency ("Reuters reported on Tuesday that") names no author.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MAX_AUTHOR_CHARACTERS = 80
 _BEGINNING = 200
 _END = 300
 
-# The name that is kept, and how credits write it. Capitals count: "ap" is no agency.
+# The name that is kept, and how bylines write it. Capitals count: "ap" is no agency.
 AGENCIES = {
     "AAP": "AAP|Australian Associated Press",
     "AFP": "AFP|Agence France[- ]Presse|AGENCE FRANCE[- ]PRESSE",
@@ -152,7 +152,7 @@ _BETWEEN = re.compile(r"\s*(?:[,;|&/]|\b(?:and|und|et|y)\b)\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Credits:
+class Bylines:
     """Authors, agency by its usual name, and dateline ("COLOMBO, March 3"); empty where there is none."""
 
     byline: str = ""
@@ -160,8 +160,8 @@ class Credits:
     dateline: str = ""
 
 
-def text_credits(text: str, sites: Sequence[str] = ()) -> Credits:
-    """Return the credits that a plain text carries in itself.
+def text_bylines(text: str, sites: Sequence[str] = ()) -> Bylines:
+    """Return the bylines that a plain text carries in itself.
 
     `sites` are names of its newspaper: one that stands before the first sentence is no place.
     """
@@ -170,19 +170,19 @@ def text_credits(text: str, sites: Sequence[str] = ()) -> Credits:
     dateline, agency = _opening(rest)
     if dateline in _NO_PLACES or any(_squash(dateline) in _squash(site) for site in sites):
         dateline = ""
-    return Credits(byline, agency or _ending(body), dateline)
+    return Bylines(byline, agency or _ending(body), dateline)
 
 
-def page_credits(text: str, authors: Sequence[str], sites: Sequence[str]) -> Credits:
-    """Return the credits of a page: its text's, and of the authors that it declares, first choice first.
+def page_bylines(text: str, authors: Sequence[str], sites: Sequence[str]) -> Bylines:
+    """Return the bylines of a page: its text's, and of the authors that it declares, first choice first.
 
     `sites` are names of the site itself, which are no authors. An empty author begins the next choice.
     """
-    found = text_credits(text, sites)
+    found = text_bylines(text, sites)
     parts = [part for author in authors for part in _BETWEEN.split(author[: 10 * MAX_AUTHOR_CHARACTERS])]
     agency = found.agency or next(filter(None, map(agency_named, parts)), "")
     byline = clean_byline(authors, sites) or found.byline
-    return Credits(byline, agency or next(filter(None, map(agency_named, sites)), ""), found.dateline)
+    return Bylines(byline, agency or next(filter(None, map(agency_named, sites)), ""), found.dateline)
 
 
 def split_byline(text: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """From the bytes of a page to the article on it. Pure: no network, no database; a clock only to tell the future.
 
-The way: bytes -> tree (pages.py) -> what the page declares (declared.py) -> noise goes, the text is found
-(article_text.py, furniture.py) -> day (publication_day.py), authors and agency (credits.py), language (language.py).
+The way: bytes -> tree (html.py) -> what the page declares (metadata.py) -> noise goes, the text is found
+(body.py, page_chrome.py) -> day (dates.py), authors and agency (bylines.py), language (normalization/language.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import lxml.html
 
 from articles.extraction.body import MIN_TEXT_LETTERS, find_text, remove_noise, remove_programs
-from articles.extraction.bylines import page_credits, split_byline
+from articles.extraction.bylines import page_bylines, split_byline
 from articles.extraction.dates import DateSource, find_publication_day
 from articles.extraction.html import UnreadablePageError, decode_page, parse_page
 from articles.extraction.metadata import Declared, declared_text, nodes, read_declared
@@ -93,7 +93,7 @@ def extract_article(
     locked = _is_locked(page, declared)
     byline, text = split_byline(_text(page, declared))  # a line of its own, which has a field
     day = find_publication_day(page, declared, url, today or datetime.datetime.now(datetime.UTC).date())
-    found = page_credits(text, [*declared.authors, "", byline], declared.sites)
+    found = page_bylines(text, [*declared.authors, "", byline], declared.sites)
     return ExtractedArticle(
         text=text,
         headline=next(iter(declared.headlines), ""),

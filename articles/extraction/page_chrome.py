@@ -139,15 +139,15 @@ _TIME_WORD = re.compile(
 )
 
 
-def without_furniture(parts: Sequence[Paragraph]) -> list[Paragraph]:
+def without_page_chrome(parts: Sequence[Paragraph]) -> list[Paragraph]:
     """Return the paragraphs without the lines that are no text of the article."""
     total = sum(letters(part.text) for part in parts)
     leading_away = sum(letters(part.text) for part in parts if part.linked >= MIN_LINKED)
     listing = leading_away > MAX_LINKED_LINES * total
-    return [part for part in parts if not is_furniture(part, listing=listing)]
+    return [part for part in parts if not is_page_chrome(part, listing=listing)]
 
 
-def is_furniture(part: Paragraph, *, listing: bool = False) -> bool:
+def is_page_chrome(part: Paragraph, *, listing: bool = False) -> bool:
     """Return whether the line is no text of the article; in a listing, lines that are links belong to it."""
     text = part.text
     if len(text) > MAX_LINE_CHARACTERS or letters(text) > MAX_LINE_LETTERS:

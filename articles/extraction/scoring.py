@@ -42,7 +42,7 @@ class PageScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class ExtractionScore:
     """Of all pages: mean precision and recall, the F1 of the two, and the share of texts that are exactly right."""
 
     f1: float
@@ -60,20 +60,20 @@ def score_page(expected: str, found: str) -> PageScore:
     return PageScore(right / total, wrong / total, missed / total)
 
 
-def score_pages(pages: Sequence[PageScore]) -> Score:
+def score_pages(pages: Sequence[PageScore]) -> ExtractionScore:
     """Return the score of all pages. Those where nothing was found count in recall only."""
     precision = _mean([page.precision for page in pages if page.right + page.wrong])
     recall = _mean([page.recall for page in pages if page.right + page.missed])
     accuracy = _mean([float(not page.wrong and not page.missed) for page in pages])
-    return Score(_harmonic_mean(precision, recall), precision, recall, accuracy)
+    return ExtractionScore(_harmonic_mean(precision, recall), precision, recall, accuracy)
 
 
-def margins(pages: Sequence[PageScore], *, resamples: int = RESAMPLES, seed: int = 1) -> Score:
+def margins(pages: Sequence[PageScore], *, resamples: int = RESAMPLES, seed: int = 1) -> ExtractionScore:
     """Return how far each figure may lie off by the choice of the pages (95 percent, bootstrap)."""
     dice = random.Random(seed)  # noqa: S311 - a sample, no secret
     samples = [asdict(score_pages(dice.choices(pages, k=len(pages)))) for _ in range(resamples)]
-    names = [field.name for field in fields(Score)]
-    return Score(*(_DEVIATIONS * statistics.stdev(sample[name] for sample in samples) for name in names))
+    names = [field.name for field in fields(ExtractionScore)]
+    return ExtractionScore(*(_DEVIATIONS * statistics.stdev(sample[name] for sample in samples) for name in names))
 
 
 def _shingles(text: str) -> Counter[tuple[str, ...]]:

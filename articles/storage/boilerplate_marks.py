@@ -23,9 +23,9 @@ from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import (
     RULE_VERSION,
     FoundSentence,
-    Kind,
     Mark,
-    find_repeats,
+    SentenceKind,
+    find_boilerplate,
     monday_of,
     without_boilerplate,
 )
@@ -136,7 +136,7 @@ def mark_week(week: NewspaperWeek) -> MarkedWeek:
         changed = _store_marks(articles, marks)
         _store_sentences(week, sentences, [article.pk for article in articles])
         _store_week(week, _fingerprint(_facts_of(week), rules), kept=len(articles) >= rules.least_articles)
-    found = len([each for each in sentences if each.kind is Kind.BOILERPLATE])
+    found = len([each for each in sentences if each.kind is SentenceKind.BOILERPLATE])
     return MarkedWeek(len(articles), changed, found)
 
 
@@ -187,7 +187,7 @@ def _articles_of(week: NewspaperWeek) -> list[Article]:
 
 def _found(articles: Sequence[Article], rules: _Rules) -> tuple[list[FoundSentence], list[list[Mark]]]:
     texts = [article.content for article in articles]
-    found = find_repeats(texts, rules.whitelisted, least_articles=rules.least_articles)
+    found = find_boilerplate(texts, rules.whitelisted, least_articles=rules.least_articles)
     return found.sentences, found.marks
 
 

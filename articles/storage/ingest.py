@@ -18,7 +18,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Max
 
-from articles.extraction.bylines import text_credits
+from articles.extraction.bylines import text_bylines
 from articles.models import Article, ArticlePage, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.language import detect_language
@@ -221,7 +221,7 @@ def _details(incoming: IncomingArticle, newspaper: Newspaper) -> Details:
     details = incoming.details
     if incoming.page is not None:
         return details
-    found = text_credits(incoming.content, (newspaper.name, newspaper.host))
+    found = text_bylines(incoming.content, (newspaper.name, newspaper.host))
     return dataclasses.replace(
         details,
         language=details.language or detect_language(incoming.content),

@@ -18,15 +18,15 @@ LEARNT_FROM = 20_000
 LONGEST_HEADLINE = 250
 
 
-def update_habits(newspapers: Iterable[Newspaper]) -> list[Newspaper]:
+def update_affixes_and_forms(newspapers: Iterable[Newspaper]) -> list[Newspaper]:
     """Learn the habits of these newspapers and renew the forms of their articles; return those that have new habits."""
-    changed = learn_habits(newspapers)
+    changed = update_affixes(newspapers)
     for _ in renormalize(changed):
         pass
     return changed
 
 
-def learn_habits(newspapers: Iterable[Newspaper] | None = None) -> list[Newspaper]:
+def update_affixes(newspapers: Iterable[Newspaper] | None = None) -> list[Newspaper]:
     """Learn the affixes of these newspapers, or of all, from their headlines as they were stored.
 
     Returns those whose affixes are others now; the forms of their articles are outdated then. The same articles
@@ -40,7 +40,7 @@ def learn_habits(newspapers: Iterable[Newspaper] | None = None) -> list[Newspape
     return [newspaper for newspaper in found if newspaper is not None]
 
 
-def habits_line(newspaper: Newspaper) -> str:
+def affixes_line(newspaper: Newspaper) -> str:
     """Return what was learnt of a newspaper, for people."""
     learnt = ", ".join(f"“{each}”" for each in newspaper.learnt_affixes)
     return f"{newspaper}: left out of its headlines is {learnt or 'nothing but what is configured'}."

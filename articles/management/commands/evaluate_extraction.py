@@ -20,7 +20,7 @@ from rich.table import Column, Table
 
 from articles.extraction.extract import ExtractionError, decode_page, extract_article
 from articles.extraction.html import join_paragraphs, paragraphs, parse_markup
-from articles.extraction.scoring import PageScore, Score, margins, score_page, score_pages
+from articles.extraction.scoring import ExtractionScore, PageScore, margins, score_page, score_pages
 
 GROUND_TRUTH = "ground-truth.json"
 SHOWN_NAME = 12
@@ -46,7 +46,7 @@ class _Result:
     milliseconds: float
 
     @property
-    def score(self) -> Score:
+    def score(self) -> ExtractionScore:
         return score_pages(self.pages)
 
 
@@ -172,5 +172,5 @@ def _figures(result: _Result) -> dict[str, object]:
     return asdict(result.score) | margin | {"pages": len(result.pages), "milliseconds_a_page": result.milliseconds}
 
 
-def _margins(result: _Result) -> Score:
+def _margins(result: _Result) -> ExtractionScore:
     return margins(result.pages)

@@ -27,7 +27,7 @@ from articles.files.importing import FileFormat, Rehearsal, Row, Store, import_r
 from articles.management.arguments import INTERRUPTED_STATUS, USAGE_STATUS, number_up_to
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from articles.storage.ingest import MANY, newest_revision, refresh_statistics, store_articles
-from articles.storage.title_affixes import habits_line, newspapers_since, update_habits
+from articles.storage.title_affixes import affixes_line, newspapers_since, update_affixes_and_forms
 
 # One transaction each. Larger ones gain no time, and crawlers wait while one is written.
 DEFAULT_BATCH_SIZE = 500
@@ -40,7 +40,7 @@ _VALUE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\d(?:[\d,.:-]*\d)?""
 
 
 @dataclass
-class Tally:
+class FileTally:
     """What became of the rows of a file."""
 
     name: str
@@ -117,7 +117,7 @@ class Command(BaseCommand):
         sources = _sources(options["files"], options["format"], options["rejects"])
         for source in sources:
             source.check()
-        tallies: list[Tally] = []
+        tallies: list[FileTally] = []
         stays = "What is stored stays; the same command goes on from there"
         try:
             self._import(sources, tallies, options)
@@ -130,14 +130,14 @@ class Command(BaseCommand):
             raise CommandError(f"The import broke off: {str(error).strip()}. {stays}, once this is mended.") from error
         self._report(tallies, options)
 
-    def _import(self, sources: Sequence[Source], tallies: list[Tally], options: dict[str, Any]) -> None:
+    def _import(self, sources: Sequence[Source], tallies: list[FileTally], options: dict[str, Any]) -> None:
         store: Store = Rehearsal() if options["dry_run"] else store_articles
         path = options["rejects"]
         with open(path, "w", encoding="utf-8") if path else nullcontext() as file:  # noqa: PTH123 - beside nullcontext
             rejects, before = Rejects(file), newest_revision()
             try:
                 for source in sources:
-                    tallies.append(Tally(source.name))
+                    tallies.append(FileTally(source.name))
                     self._import_source(source, tallies[-1], store, rejects, options)
                 if not options["dry_run"]:
                     self._settle(before, sum(tally.outcomes["created"] for tally in tallies))
@@ -148,11 +148,11 @@ class Command(BaseCommand):
         """Learn from the articles that have come since this revision."""
         if created >= MANY:
             refresh_statistics()
-        for newspaper in update_habits(newspapers_since(before)):
-            self.stdout.write(habits_line(newspaper))
+        for newspaper in update_affixes_and_forms(newspapers_since(before)):
+            self.stdout.write(affixes_line(newspaper))
 
     def _import_source(
-        self, source: Source, tally: Tally, store: Store, rejects: Rejects, options: dict[str, Any]
+        self, source: Source, tally: FileTally, store: Store, rejects: Rejects, options: dict[str, Any]
     ) -> None:
         started = time.monotonic()
         shown = self.stderr.isatty() and not options["no_progress"]
@@ -168,9 +168,9 @@ class Command(BaseCommand):
                 tally.seconds = time.monotonic() - started
                 progress.update(task, completed=position())
 
-    def _report(self, tallies: Sequence[Tally], options: dict[str, Any]) -> None:
+    def _report(self, tallies: Sequence[FileTally], options: dict[str, Any]) -> None:
         """Print the table of the files and, in one line, the sum."""
-        total = Tally("all")
+        total = FileTally("all")
         columns = (Column(each, justify="right", no_wrap=True) for each in REPORTED)
         table = Table(Column("file", overflow="fold"), *columns, box=SIMPLE_HEAD, pad_edge=False)
         for tally in tallies:
@@ -197,7 +197,7 @@ class _RateColumn(ProgressColumn):
     """How many articles were read, and how many a second."""
 
     def render(self, task: Task) -> Text:
-        tally: Tally = task.fields["tally"]
+        tally: FileTally = task.fields["tally"]
         return Text(f"{tally.read:,} articles, {tally.rate:,.0f}/s")
 
 

@@ -11,7 +11,7 @@ from articles.management.commands._renewing import RenewingCommand
 from articles.models import Article, Newspaper
 from articles.storage import renormalization
 from articles.storage.renormalization import Renewed
-from articles.storage.title_affixes import habits_line, learn_habits
+from articles.storage.title_affixes import affixes_line, update_affixes
 
 
 class Command(RenewingCommand):
@@ -23,8 +23,8 @@ class Command(RenewingCommand):
     default_batch_size = 500
 
     def prepare(self, newspapers: Sequence[Newspaper] | None) -> None:
-        for newspaper in learn_habits(newspapers):
-            self.stdout.write(habits_line(newspaper))
+        for newspaper in update_affixes(newspapers):
+            self.stdout.write(affixes_line(newspaper))
 
     def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
         return renormalization.outdated_forms(newspapers)

@@ -16,7 +16,7 @@ from django.db import connections
 from scrapy.settings import Settings
 
 from articles.models import Newspaper
-from articles.storage.title_affixes import habits_line, update_habits
+from articles.storage.title_affixes import affixes_line, update_affixes_and_forms
 from crawlers import frontier, visits
 from crawlers.fetching.addresses import allowed_networks
 from crawlers.jobs import SPIDERS, Job, JobProcess, plan_jobs
@@ -86,8 +86,8 @@ class Command(BaseCommand):
             )
 
     def _learn(self, newspapers: list[Newspaper], jobs: list[Job]) -> None:
-        for newspaper in update_habits(each for each in newspapers if _counts(each, jobs)["stored"]):
-            self.stdout.write(habits_line(newspaper))
+        for newspaper in update_affixes_and_forms(each for each in newspapers if _counts(each, jobs)["stored"]):
+            self.stdout.write(affixes_line(newspaper))
 
     def _run(self, scrapy_settings: Settings, jobs: list[Job]) -> bool:
         # The reactor's thread needs no database; what it had is closed, so that no connection idles meanwhile.

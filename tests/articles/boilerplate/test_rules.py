@@ -11,7 +11,7 @@ import pytest
 
 from articles.boilerplate import rules
 from articles.boilerplate.mode import Mode
-from articles.boilerplate.rules import FoundSentence, Kind, find_repeats, without_boilerplate
+from articles.boilerplate.rules import FoundSentence, SentenceKind, find_boilerplate, without_boilerplate
 from articles.normalization.text import normalize_text, text_digest
 
 SUBSCRIBE = "Subscribe to the Harbour Post and never miss a tide."
@@ -25,9 +25,9 @@ STORIES = (
 BOARDS = ("quartz", "amber", "cobalt", "jade", "onyx", "pearl", "ruby", "topaz")
 
 
-def found_in(*texts: str, whitelisted: tuple[str, ...] = ()) -> dict[str, tuple[Kind, tuple[int, ...]]]:
+def found_in(*texts: str, whitelisted: tuple[str, ...] = ()) -> dict[str, tuple[SentenceKind, tuple[int, ...]]]:
     digests = {digest for sentence in whitelisted if (digest := text_digest(normalize_text(sentence)))}
-    sentences = find_repeats(texts, digests).sentences
+    sentences = find_boilerplate(texts, digests).sentences
     return {sentence.text: (sentence.kind, sentence.articles) for sentence in sentences}
 
 
@@ -44,14 +44,14 @@ def in_text(sentence: str, *, articles: int = 3) -> list[str]:
 
 def test_a_sentence_of_three_different_articles_is_boilerplate() -> None:
     texts = in_text(SUBSCRIBE)
-    repeats = find_repeats(texts)
+    found = find_boilerplate(texts)
 
-    [sentence] = repeats.sentences
+    [sentence] = found.sentences
     assert sentence == FoundSentence(
-        text_digest(normalize_text(SUBSCRIBE)), SUBSCRIBE, Kind.BOILERPLATE, articles=(0, 1, 2)
+        text_digest(normalize_text(SUBSCRIBE)), SUBSCRIBE, SentenceKind.BOILERPLATE, articles=(0, 1, 2)
     )
     places = [text.index("Subscribe") for text in texts]
-    assert repeats.marks == [[(place, len(text), at == 0)] for at, (place, text) in enumerate(zip(places, texts))]  # noqa: B905 - as many
+    assert found.marks == [[(place, len(text), at == 0)] for at, (place, text) in enumerate(zip(places, texts))]  # noqa: B905 - as many
 
 
 def test_two_articles_are_not_enough() -> None:
@@ -65,10 +65,10 @@ def test_sentences_are_the_same_in_other_typography_and_case() -> None:
         f"{STORIES[2]}\n\nDon’t miss\u00a0a tide:\nread the Harbour Post",
     ]
     assert found_in(*texts) == {
-        "Don't miss a tide: read the “Harbour Post”!": (Kind.BOILERPLATE, (0, 1, 2)),
+        "Don't miss a tide: read the “Harbour Post”!": (SentenceKind.BOILERPLATE, (0, 1, 2)),
     }
     # The mark is the sentence as it stands there, line break included.
-    [mark] = find_repeats(texts).marks[2]
+    [mark] = find_boilerplate(texts).marks[2]
     assert texts[2][mark.start : mark.end] == "Don’t miss\u00a0a tide:\nread the Harbour Post"
 
 
@@ -81,37 +81,42 @@ def test_copies_with_another_beginning_are_no_boilerplate() -> None:
     assert found_in(*(f"Edition for the {board} coast and all who live there. {told}" for board in BOARDS)) == {}
 
 
-def test_furniture_in_copies_and_in_other_articles_is_told_from_the_copies_text() -> None:
+def test_boilerplate_in_copies_and_in_other_articles_is_told_from_the_copies_text() -> None:
     copies = [f"{STORIES[0]}\n\n{SUBSCRIBE}"] * 3
     others = [f"{story}\n\n{SUBSCRIBE}" for story in STORIES[1:3]]
 
-    assert found_in(*copies, *others) == {SUBSCRIBE: (Kind.BOILERPLATE, (0, 1, 2, 3, 4))}
+    assert found_in(*copies, *others) == {SUBSCRIBE: (SentenceKind.BOILERPLATE, (0, 1, 2, 3, 4))}
 
 
 def test_copies_of_the_first_article_keep_what_it_keeps() -> None:
     texts = [f"{story}\n\n{SUBSCRIBE}" for story in (*STORIES[:3], STORIES[0])]
 
-    assert [[mark.first for mark in marks] for marks in find_repeats(texts).marks] == [[True], [False], [False], [True]]
+    assert [[mark.first for mark in marks] for marks in find_boilerplate(texts).marks] == [
+        [True],
+        [False],
+        [False],
+        [True],
+    ]
 
 
-def test_short_articles_are_told_apart_once_long_ones_have_shown_what_is_furniture() -> None:
-    furniture = [SUBSCRIBE, "Our paper is printed on the quay.", "It is read in every house of the coast."]
-    tail = "\n\n".join(furniture)
+def test_short_articles_are_told_apart_once_long_ones_have_shown_what_is_boilerplate() -> None:
+    boilerplate = [SUBSCRIBE, "Our paper is printed on the quay.", "It is read in every house of the coast."]
+    tail = "\n\n".join(boilerplate)
     short = [f"A {board} kite flew over town." for board in BOARDS[:4]]
     # Each of these has less of its own than it shares: they could be copies.
     assert found_in(*(f"{text}\n\n{tail}" for text in short)) == {}
 
     long = [f"{STORIES[at]} {STORIES[at].swapcase()[::-1]}" for at in range(3)]
-    found = find_repeats([f"{text}\n\n{tail}" for text in (*short, *long)])
-    assert [sentence.text for sentence in found.sentences] == furniture
+    found = find_boilerplate([f"{text}\n\n{tail}" for text in (*short, *long)])
+    assert [sentence.text for sentence in found.sentences] == boilerplate
     assert [sentence.articles for sentence in found.sentences] == [tuple(range(7))] * 3
 
 
-def test_an_article_of_nothing_but_furniture_hides_nobody_elses() -> None:
+def test_an_article_of_nothing_but_boilerplate_hides_nobody_elses() -> None:
     texts = [SUBSCRIBE, *(f"{story}\n\n{SUBSCRIBE}" for story in STORIES[:3])]
 
-    assert found_in(*texts) == {SUBSCRIBE: (Kind.BOILERPLATE, (0, 1, 2, 3))}
-    assert [[mark.first for mark in marks] for marks in find_repeats(texts).marks] == [
+    assert found_in(*texts) == {SUBSCRIBE: (SentenceKind.BOILERPLATE, (0, 1, 2, 3))}
+    assert [[mark.first for mark in marks] for marks in find_boilerplate(texts).marks] == [
         [True],
         [False],
         [False],
@@ -121,7 +126,7 @@ def test_an_article_of_nothing_but_furniture_hides_nobody_elses() -> None:
 
 def test_short_sentences_are_boilerplate_as_paragraphs_of_their_own_alone() -> None:
     assert found_in(*in_text("Read more.")) == {}
-    assert found_in(*with_line("Read more.")) == {"Read more.": (Kind.BOILERPLATE, (0, 1, 2))}
+    assert found_in(*with_line("Read more.")) == {"Read more.": (SentenceKind.BOILERPLATE, (0, 1, 2))}
 
 
 def test_a_line_without_letters_is_nothing() -> None:
@@ -130,10 +135,10 @@ def test_a_line_without_letters_is_nothing() -> None:
 
 def test_a_sentence_that_stands_twice_in_an_article_is_marked_twice_and_counted_once() -> None:
     texts = [f"{SUBSCRIBE}\n\n{story}\n\n{SUBSCRIBE}" for story in STORIES[:3]]
-    repeats = find_repeats(texts)
+    found = find_boilerplate(texts)
 
-    assert [sentence.articles for sentence in repeats.sentences] == [(0, 1, 2)]
-    assert [len(marks) for marks in repeats.marks] == [2, 2, 2]
+    assert [sentence.articles for sentence in found.sentences] == [(0, 1, 2)]
+    assert [len(marks) for marks in found.marks] == [2, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -151,20 +156,20 @@ def test_a_sentence_that_stands_twice_in_an_article_is_marked_twice_and_counted_
     ],
 )
 def test_a_repeated_quotation_is_kept(quotation: str) -> None:
-    assert found_in(*in_text(quotation)) == {quotation: (Kind.QUOTATION, (0, 1, 2))}
-    assert find_repeats(in_text(quotation)).marks == [[], [], []]
+    assert found_in(*in_text(quotation)) == {quotation: (SentenceKind.QUOTATION, (0, 1, 2))}
+    assert find_boilerplate(in_text(quotation)).marks == [[], [], []]
 
 
 def test_a_quotation_of_several_sentences_and_paragraphs_is_kept() -> None:
     said = "“We shall dredge the basin. No ship will wait.\n\n“Nor will the ferry lie idle in the dock again.”"
     kinds = {kind for kind, _ in found_in(*with_line(said)).values()}
 
-    assert kinds == {Kind.QUOTATION}
+    assert kinds == {SentenceKind.QUOTATION}
 
 
 def test_a_title_in_quotation_marks_makes_no_quotation() -> None:
     line = "Follow “The Harbour Post” wherever you go and be the first to know."
-    assert found_in(*with_line(line)) == {line: (Kind.BOILERPLATE, (0, 1, 2))}
+    assert found_in(*with_line(line)) == {line: (SentenceKind.BOILERPLATE, (0, 1, 2))}
 
 
 @pytest.mark.parametrize(
@@ -177,24 +182,28 @@ def test_a_title_in_quotation_marks_makes_no_quotation() -> None:
     ],
 )
 def test_a_button_or_a_headline_with_quotation_marks_is_no_quotation(line: str) -> None:
-    assert found_in(*with_line(line)) == {line: (Kind.BOILERPLATE, (0, 1, 2))}
+    assert found_in(*with_line(line)) == {line: (SentenceKind.BOILERPLATE, (0, 1, 2))}
 
 
-def test_a_quoted_line_of_most_of_the_weeks_articles_is_furniture() -> None:
+def test_a_quoted_line_of_most_of_the_weeks_articles_is_boilerplate() -> None:
     line = "“Subscribe to the Harbour Post and never miss a tide!”"
     stories = [
         f"The {board} boat came home on {day}." for board in BOARDS[:4] for day in ("Monday", "Friday", "Sunday")
     ]
-    assert found_in(*(f"{story}\n\n{line}" for story in stories)) == {line: (Kind.BOILERPLATE, tuple(range(12)))}
+    assert found_in(*(f"{story}\n\n{line}" for story in stories)) == {
+        line: (SentenceKind.BOILERPLATE, tuple(range(12)))
+    }
     others = [f"A {board} kite flew over {place} for hours." for board in BOARDS for place in ("town", "field", "pier")]
-    assert found_in(*(f"{story}\n\n{line}" for story in stories), *others) == {line: (Kind.QUOTATION, tuple(range(12)))}
+    assert found_in(*(f"{story}\n\n{line}" for story in stories), *others) == {
+        line: (SentenceKind.QUOTATION, tuple(range(12)))
+    }
 
 
 def test_a_whitelisted_sentence_is_listed_and_not_marked() -> None:
     texts = in_text(SUBSCRIBE)
 
-    assert found_in(*texts, whitelisted=(SUBSCRIBE,)) == {SUBSCRIBE: (Kind.WHITELISTED, (0, 1, 2))}
-    assert find_repeats(texts, {text_digest(normalize_text(SUBSCRIBE))}).marks == [[], [], []]
+    assert found_in(*texts, whitelisted=(SUBSCRIBE,)) == {SUBSCRIBE: (SentenceKind.WHITELISTED, (0, 1, 2))}
+    assert find_boilerplate(texts, {text_digest(normalize_text(SUBSCRIBE))}).marks == [[], [], []]
 
 
 def test_the_fixed_sentences_of_a_form_are_boilerplate_where_the_articles_have_more_of_their_own() -> None:
@@ -203,7 +212,7 @@ def test_the_fixed_sentences_of_a_form_are_boilerplate_where_the_articles_have_m
         f"{' '.join(f'The {board} stood at {number}{at} at noon.' for at, board in enumerate(BOARDS))} {fixed}"
         for number in range(3, 6)
     ]
-    assert found_in(*rates) == {fixed: (Kind.BOILERPLATE, (0, 1, 2))}
+    assert found_in(*rates) == {fixed: (SentenceKind.BOILERPLATE, (0, 1, 2))}
 
 
 def test_a_form_with_little_of_its_own_is_left_to_the_verdicts() -> None:
@@ -235,7 +244,7 @@ def test_thousands_of_articles_that_share_sentences_are_not_compared_each_with_e
 
     monkeypatch.setattr(rules._Week, "_are_copies", counting)
     alike = [f"Ferry {number} sails. It has {number} bags of salt.\n\n{SUBSCRIBE}" for number in range(5_000)]
-    assert found_in(*alike) == {SUBSCRIBE: (Kind.BOILERPLATE, tuple(range(5_000)))}
+    assert found_in(*alike) == {SUBSCRIBE: (SentenceKind.BOILERPLATE, tuple(range(5_000)))}
     # Three that are different, then each with the first one.
     assert compared["pairs"] == 3 + 4_999
 
@@ -248,7 +257,7 @@ def test_thousands_of_articles_that_share_sentences_are_not_compared_each_with_e
 @pytest.mark.parametrize(("mode", "left"), [(Mode.KEEP, (1, 1, 1)), (Mode.STORY, (1, 0, 0)), (Mode.TOPIC, (0, 0, 0))])
 def test_each_mode_removes_what_it_says(mode: Mode, left: tuple[int, ...]) -> None:
     texts = with_line(SUBSCRIBE)
-    marks = find_repeats(texts).marks
+    marks = find_boilerplate(texts).marks
     results = [without_boilerplate(text, each, mode) for text, each in zip(texts, marks, strict=True)]
 
     assert tuple(result.count(SUBSCRIBE) for result in results) == left

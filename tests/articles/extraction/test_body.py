@@ -6,7 +6,7 @@ import pytest
 
 from articles.extraction.extract import ExtractionError, extract_article
 from articles.extraction.html import Paragraph, join_paragraphs, paragraphs, parse_markup
-from articles.extraction.page_chrome import is_furniture
+from articles.extraction.page_chrome import is_page_chrome
 
 URL = "https://fjordbladet.example/ferry"
 SHORT = "The ferry to the northern islands is out of service until Monday noon."
@@ -88,7 +88,7 @@ def line(text: str, linked: float = 0.0, *, heading: bool = False) -> Paragraph:
     ],
 )  # fmt: skip
 def test_lines_that_are_no_text_are_known_in_many_languages(text: str) -> None:
-    assert is_furniture(line(text))
+    assert is_page_chrome(line(text))
 
 
 @pytest.mark.parametrize(
@@ -114,17 +114,17 @@ def test_lines_that_are_no_text_are_known_in_many_languages(text: str) -> None:
     ],
 )
 def test_prose_with_the_same_words_stays(text: str) -> None:
-    assert not is_furniture(line(text))
+    assert not is_page_chrome(line(text))
 
 
 def test_a_line_that_is_a_link_leads_elsewhere_unless_it_is_a_heading_or_an_address() -> None:
-    assert is_furniture(line("Mayor opens the new fish market in the harbour", 1.0))
-    assert not is_furniture(line("Mayor opens the new fish market in the harbour", 1.0, heading=True))
-    assert not is_furniture(line("Mayor opens the new fish market in the harbour", 0.5))
-    assert not is_furniture(line("https://fjordbladet.example/market", 1.0))
-    assert not is_furniture(line("The market", 1.0))
+    assert is_page_chrome(line("Mayor opens the new fish market in the harbour", 1.0))
+    assert not is_page_chrome(line("Mayor opens the new fish market in the harbour", 1.0, heading=True))
+    assert not is_page_chrome(line("Mayor opens the new fish market in the harbour", 0.5))
+    assert not is_page_chrome(line("https://fjordbladet.example/market", 1.0))
+    assert not is_page_chrome(line("The market", 1.0))
     # "Read more" is said of the link that follows it.
-    assert is_furniture(line("Read more in our special edition on the fish market of the harbour", 0.6))
+    assert is_page_chrome(line("Read more in our special edition on the fish market of the harbour", 0.6))
 
 
 def test_a_list_of_links_that_is_the_article_stays() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from articles.extraction.bylines import Credits, clean_byline, page_credits, text_credits
+from articles.extraction.bylines import Bylines, clean_byline, page_bylines, text_bylines
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ from articles.extraction.bylines import Credits, clean_byline, page_credits, tex
     ],
 )  # fmt: skip
 def test_datelines_and_agencies_are_found_where_they_are_credited(text: str, agency: str, dateline: str) -> None:
-    assert text_credits(text) == Credits(agency=agency, dateline=dateline)
+    assert text_bylines(text) == Bylines(agency=agency, dateline=dateline)
 
 
 @pytest.mark.parametrize(
@@ -58,21 +58,21 @@ def test_datelines_and_agencies_are_found_where_they_are_credited(text: str, age
         "I - and I alone - opened the port.",
     ],
 )
-def test_a_sentence_that_names_an_agency_or_a_dash_credits_nobody(text: str) -> None:
-    assert text_credits(text) == Credits()
+def test_a_sentence_that_names_an_agency_or_a_dash_has_no_byline(text: str) -> None:
+    assert text_bylines(text) == Bylines()
 
 
 def test_the_newspaper_before_the_first_sentence_is_no_place() -> None:
     text = "FJORDBLADET – The port reopened."
-    assert text_credits(text).dateline == "FJORDBLADET"
-    assert text_credits(text, ["Fjordbladet", "fjordbladet.example"]) == Credits()
+    assert text_bylines(text).dateline == "FJORDBLADET"
+    assert text_bylines(text, ["Fjordbladet", "fjordbladet.example"]) == Bylines()
 
 
 def test_a_line_of_authors_begins_the_text() -> None:
-    assert text_credits("By Liv Dahl and Tom van Berg\n\nVESTBY – The port reopened.") == Credits(
+    assert text_bylines("By Liv Dahl and Tom van Berg\n\nVESTBY – The port reopened.") == Bylines(
         byline="Liv Dahl, Tom van Berg", dateline="VESTBY"
     )
-    assert text_credits("By closing the port in that manner\nthe town lost a week.") == Credits()
+    assert text_bylines("By closing the port in that manner\nthe town lost a week.") == Bylines()
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,6 @@ def test_a_byline_is_names_and_nothing_else(authors: list[str], byline: str) -> 
 
 
 def test_an_agency_may_be_the_author() -> None:
-    assert page_credits("The port reopened.", ["Reuters Staff"], []) == Credits(agency="Reuters")
-    assert page_credits("The port reopened.", ["Liv Dahl, AP Sports Writer"], []) == Credits("Liv Dahl", "AP")
-    assert page_credits("The port reopened.", [], ["Reuters"]) == Credits(agency="Reuters")
+    assert page_bylines("The port reopened.", ["Reuters Staff"], []) == Bylines(agency="Reuters")
+    assert page_bylines("The port reopened.", ["Liv Dahl, AP Sports Writer"], []) == Bylines("Liv Dahl", "AP")
+    assert page_bylines("The port reopened.", [], ["Reuters"]) == Bylines(agency="Reuters")

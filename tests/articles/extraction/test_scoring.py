@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from articles.extraction.scoring import PageScore, Score, margins, score_page, score_pages
+from articles.extraction.scoring import ExtractionScore, PageScore, margins, score_page, score_pages
 
 TRUTH = "one two three four five six"  # three sequences of four words
 
@@ -45,7 +45,7 @@ def test_the_score_is_of_the_mean_precision_and_the_mean_recall() -> None:
     pages = [PageScore(1, 0, 0), PageScore(0.5, 0.25, 0.25), PageScore(0, 0, 1), PageScore(0, 0, 0)]
     # Precision of the two where something was found: (1 + 2/3) / 2. Recall of the three that have a text.
     precision, recall = 5 / 6, 5 / 9
-    assert score_pages(pages) == Score(
+    assert score_pages(pages) == ExtractionScore(
         f1=pytest.approx(2 * precision * recall / (precision + recall)),
         precision=pytest.approx(precision),
         recall=pytest.approx(recall),
@@ -54,7 +54,7 @@ def test_the_score_is_of_the_mean_precision_and_the_mean_recall() -> None:
 
 
 def test_margins_are_of_the_choice_of_pages() -> None:
-    assert margins([PageScore(1, 0, 0)] * 9) == Score(0, 0, 0, 0)
+    assert margins([PageScore(1, 0, 0)] * 9) == ExtractionScore(0, 0, 0, 0)
     mixed = margins([PageScore(1, 0, 0), PageScore(0.5, 0.25, 0.25)] * 20)
     # The deviation of a mean of 40 values that are 1 or 2/3 is 1/6 / sqrt(40); 1.96 of it are 0.0517.
     assert mixed.precision == pytest.approx(0.0517, abs=0.005)

@@ -204,14 +204,14 @@ def test_newer_rules_look_at_all_weeks_again(week: list[Article], monkeypatch: p
 def test_an_article_that_comes_while_a_week_is_looked_at_is_part_of_it(
     week: list[Article], store: StoreArticle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = boilerplate_marks.find_repeats
+    found = boilerplate_marks.find_boilerplate
 
     def slow(*arguments: Any, **more: Any) -> Any:
-        monkeypatch.setattr(boilerplate_marks, "find_repeats", found)
+        monkeypatch.setattr(boilerplate_marks, "find_boilerplate", found)
         store(f"{STORIES[3]}\n\n{SUBSCRIBE}", date="2026-03-05")
         return found(*arguments, **more)
 
-    monkeypatch.setattr(boilerplate_marks, "find_repeats", slow)
+    monkeypatch.setattr(boilerplate_marks, "find_boilerplate", slow)
     assert mark_week(*outdated_weeks()).articles == 4
     assert outdated_weeks() == {}
 

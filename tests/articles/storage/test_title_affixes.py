@@ -12,7 +12,7 @@ from django.test import Client
 
 from articles.models import Article, Newspaper
 from articles.storage.renormalization import outdated_forms
-from articles.storage.title_affixes import habits_line, learn_habits, update_habits
+from articles.storage.title_affixes import affixes_line, update_affixes, update_affixes_and_forms
 from tests.articles.rows import json_lines, row
 from tests.conftest import StoreArticle
 
@@ -41,10 +41,10 @@ def test_what_is_learnt_is_kept_and_the_forms_are_renewed(store: StoreArticle) -
     store_titles(store)
     revisions = set(Article.objects.values_list("revision", flat=True))
 
-    [newspaper] = update_habits(Newspaper.objects.all())
+    [newspaper] = update_affixes_and_forms(Newspaper.objects.all())
 
     assert newspaper.learnt_affixes == ["Skerry Online"]
-    assert habits_line(newspaper) == "Harbour Post: left out of its headlines is “Skerry Online”."
+    assert affixes_line(newspaper) == "Harbour Post: left out of its headlines is “Skerry Online”."
     assert Newspaper.objects.get().affixes == ["Harbour Post", "Skerry Online"]
     assert normalized_titles() == [title.lower() for title in TITLES]
     assert not revisions & set(Article.objects.values_list("revision", flat=True))
@@ -53,10 +53,10 @@ def test_what_is_learnt_is_kept_and_the_forms_are_renewed(store: StoreArticle) -
 
 def test_learning_again_changes_nothing(store: StoreArticle) -> None:
     store_titles(store)
-    update_habits(Newspaper.objects.all())
+    update_affixes_and_forms(Newspaper.objects.all())
     before = list(Article.objects.order_by("pk").values())
 
-    assert update_habits(Newspaper.objects.all()) == []
+    assert update_affixes_and_forms(Newspaper.objects.all()) == []
     assert list(Article.objects.order_by("pk").values()) == before
     assert store(headline="Mayor leaves | Skerry Online").normalized_title == "mayor leaves"
 
@@ -64,7 +64,7 @@ def test_learning_again_changes_nothing(store: StoreArticle) -> None:
 def test_an_article_counts_as_changed_although_its_form_is_the_same(store: StoreArticle) -> None:
     store_titles(store)
     article = store(headline="Council opens the lighthouse to all visitors | Skerry Online")
-    update_habits(Newspaper.objects.all())
+    update_affixes_and_forms(Newspaper.objects.all())
 
     renewed = Article.objects.get(pk=article.pk)
     assert renewed.normalized_title == article.normalized_title == "council opens the lighthouse to all visitors"
@@ -76,20 +76,20 @@ def test_each_newspaper_learns_from_its_own_headlines(store: StoreArticle) -> No
     store_titles(store, "{}", newspaper="Inland Courier")
     courier = Newspaper.objects.get(name="Inland Courier")
 
-    assert learn_habits([courier]) == []
-    assert [newspaper.name for newspaper in learn_habits()] == ["Harbour Post"]
+    assert update_affixes([courier]) == []
+    assert [newspaper.name for newspaper in update_affixes()] == ["Harbour Post"]
     assert outdated_forms().count() == len(TITLES)
     assert outdated_forms([courier]).count() == 0
 
 
 def test_a_refused_affix_is_given_up(store: StoreArticle) -> None:
     store_titles(store)
-    update_habits(Newspaper.objects.all())
+    update_affixes_and_forms(Newspaper.objects.all())
     Newspaper.objects.update(refused_affixes=["skerry online"])
 
-    [newspaper] = update_habits(Newspaper.objects.all())
+    [newspaper] = update_affixes_and_forms(Newspaper.objects.all())
 
-    assert habits_line(newspaper) == "Harbour Post: left out of its headlines is nothing but what is configured."
+    assert affixes_line(newspaper) == "Harbour Post: left out of its headlines is nothing but what is configured."
     assert normalized_titles() == [f"{title.lower()} skerry online" for title in TITLES]
 
 
@@ -118,12 +118,12 @@ def test_texts_in_place_of_headlines_teach_nothing(store: StoreArticle) -> None:
     for title in TITLES:
         store(headline=f"{title} {'and so on ' * 25} | Skerry Online")
 
-    assert learn_habits() == []
+    assert update_affixes() == []
 
 
 def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, client: Client) -> None:
     store_titles(store)
-    [newspaper] = update_habits(Newspaper.objects.all())
+    [newspaper] = update_affixes_and_forms(Newspaper.objects.all())
     client.force_login(User.objects.create_superuser("root"))
     address = f"/admin/articles/newspaper/{newspaper.pk}/change/"
     assert '<div class="readonly">Skerry Online</div>' in client.get(address).content.decode()
