@@ -38,7 +38,11 @@ urlpatterns = [
     path("decisions/<int:decision_id>/undo/", history.undo, name="undo"),
     path("favicon.ico", dashboard.favicon),
     path("healthz", dashboard.healthz, name="healthz"),
-    path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path(
+        "login/",
+        auth.LoginView.as_view(template_name="accounts/login.html", redirect_authenticated_user=True),
+        name="login",
+    ),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     # The names of the files differ from Django's, which the admin pages use for themselves.
     path(
