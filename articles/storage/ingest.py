@@ -36,10 +36,9 @@ from articles.storage.incoming import (
     check_article,
     url_fault,
 )
+from articles.storage.locks import Lock, lock_transaction
 from articles.storage.url_parameters import learn_parameters
 
-# One writer at a time, so that two who bring the same URL end with one article. Arbitrary, but fixed.
-_INGEST_LOCK = 5_112_001
 # So many new or changed articles at once ask for refresh_statistics.
 MANY = 1_000
 
@@ -83,8 +82,8 @@ class _Prepared:
 @contextmanager
 def writing() -> Iterator[None]:
     """Be the one writer of articles for the length of a transaction."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_INGEST_LOCK])
+    with transaction.atomic():
+        lock_transaction(Lock.INGEST)
         yield
 
 

@@ -7,10 +7,8 @@ from typing import NamedTuple
 
 from django.db import connection
 
+from articles.storage.locks import Lock, lock_transaction
 from dedup.models import Link
-
-# Decisions and runs change pairs and clusters one after the other. Arbitrary, but fixed.
-_REVIEW_LOCK = 5_112_002
 
 # The view dedup_standing_link holds the latest link of each two articles whose decision has not been undone.
 _STANDING_LINKS_SQL = """
@@ -31,8 +29,7 @@ class Links(NamedTuple):
 
 def lock_review() -> None:
     """Wait until nobody else changes pairs and clusters, and keep others waiting until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_REVIEW_LOCK])
+    lock_transaction(Lock.REVIEW)
 
 
 def standing_links(articles: Collection[int] | None = None) -> Links:

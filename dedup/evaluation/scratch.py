@@ -15,10 +15,9 @@ from django.db import ProgrammingError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from psycopg import sql
 
+from articles.storage.locks import Lock, try_lock, unlock, wait_for_lock
 from dedup.runs.judging import forget_articles
 
-# Whoever uses the schema of a number holds the lock of that number, and who fills one, that of 0. Arbitrary, but fixed.
-_SCRATCH_LOCK = 5_112_004
 _PREFIX = "newsdedup_evaluate_"
 # Appendix A of the PostgreSQL manual.
 _INSUFFICIENT_PRIVILEGE = "42501"
@@ -49,8 +48,11 @@ def scratch_schema() -> Iterator[str]:
             try:
                 with _search_path(schema, trigrams):
                     # One after the other, because the triggers of all schemas share a function in public.
-                    with _locked(cursor, 0):
+                    wait_for_lock(cursor, Lock.SCRATCH, 0)
+                    try:
                         _migrate()
+                    finally:
+                        unlock(cursor, Lock.SCRATCH, 0)
                     yield schema
             finally:
                 _drop(cursor, schema)
@@ -62,19 +64,9 @@ def _drop_abandoned(cursor: Any) -> None:
     cursor.execute(_FOUND_SQL, [f"^{_PREFIX}[0-9]+$"])
     for (schema,) in cursor.fetchall():
         number = int(schema.removeprefix(_PREFIX))
-        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [_SCRATCH_LOCK, number])
-        if cursor.fetchone()[0]:
+        if try_lock(cursor, Lock.SCRATCH, number):
             _drop(cursor, schema)
-            cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [_SCRATCH_LOCK, number])
-
-
-@contextmanager
-def _locked(cursor: Any, number: int) -> Iterator[None]:
-    cursor.execute("SELECT pg_advisory_lock(%s, %s)", [_SCRATCH_LOCK, number])
-    try:
-        yield
-    finally:
-        cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [_SCRATCH_LOCK, number])
+            unlock(cursor, Lock.SCRATCH, number)
 
 
 def _schema_of_trigrams(cursor: Any) -> str:
@@ -88,7 +80,7 @@ def _schema_of_trigrams(cursor: Any) -> str:
 def _create(cursor: Any) -> str:
     cursor.execute("SELECT pg_backend_pid(), current_user, current_database()")
     number, role, database = cursor.fetchone()
-    cursor.execute("SELECT pg_advisory_lock(%s, %s)", [_SCRATCH_LOCK, number])
+    wait_for_lock(cursor, Lock.SCRATCH, number)
     schema = f"{_PREFIX}{number}"
     try:
         cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))

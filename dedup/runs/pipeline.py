@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -17,6 +17,7 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 from articles.storage.ingest import newest_revision
+from articles.storage.locks import Lock, session_lock
 from articles.storage.renormalization import outdated_forms
 from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, Verdict
@@ -26,12 +27,10 @@ from dedup.runs.evidence import follow_scores, mark_stale, write_block
 from dedup.runs.headlines import update_series
 from dedup.runs.judging import judge_month, months_to_judge
 from dedup.runs.profiles import Configs, enabled, snapshot
-from dedup.runs.scope import Scope, blocks_for, blocks_of, fingerprint, window_of
+from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, window_of
 from dedup.runs.workers import execute
 from dedup.types import BOILERPLATE, VERDICTS, Candidate, Tally, Window
 
-# One run at a time on a database, whichever process it is in. Arbitrary, but fixed.
-_RUN_LOCK = 5_112_003
 # So many articles make up for the second of work that starting another process costs.
 ARTICLES_PER_WORKER = 50_000
 PAIRS_PER_WORKER = 2_000
@@ -97,7 +96,7 @@ def start_run(
     _mark_boilerplate(scope, progress or NoProgress())
     asked_as = profile.name if profile else ""
     asked = {"config": snapshot(configs), "scope": scope.stored()}
-    newest, seen = newest_revision(), fingerprint(scope)
+    newest, seen = newest_revision(), state_of_articles(scope)
     DetectionRun.objects.filter(state=DetectionRun.State.RUNNING).update(
         state=DetectionRun.State.INTERRUPTED, finished_at=timezone.now(), error="The process ended without a word."
     )
@@ -269,20 +268,14 @@ def _asked_for(name: str, found: Iterator[Candidate], scope: Scope) -> Iterator[
 def run_lock() -> Iterator[None]:
     """Hold the one lock of runs. Raises RunActiveError at once when another process holds it.
 
-    The lock belongs to the database connection: it is free again when its process ends, however it ends.
+    It is free again when its process ends, however it ends.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [_RUN_LOCK])
-        if not cursor.fetchone()[0]:
+    with session_lock(Lock.RUN) as held:
+        if not held:
             active = DetectionRun.objects.filter(state=DetectionRun.State.RUNNING).order_by("-pk").first()
             since = f" (run {active.pk}, since {active.started_at:%Y-%m-%d %H:%M} UTC)" if active else ""
             raise RunActiveError(f"another run is active on this database{since}; wait for it or stop it")
-    try:
         yield
-    finally:
-        # Where the connection is lost, the lock is free already.
-        with suppress(OperationalError, InterfaceError), connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [_RUN_LOCK])
 
 
 def _counts(run: DetectionRun, scope: Scope, stale: int, contradictions: int) -> dict[str, Any]:

@@ -138,7 +138,7 @@ def window_of(pass_name: str, block: Block, scope: Scope) -> Window:
     return Window(block.first_day, block.last_day, scope.newspaper_ids, newer_than, scope.boilerplate)
 
 
-def fingerprint(scope: Scope) -> list[int]:
+def state_of_articles(scope: Scope) -> list[int]:
     """Return what changes whenever an article is added to the scope or changes: how many there are, and the newest."""
     articles = Article.objects.in_scope(None, scope.until, scope.newspaper_ids)
     facts = articles.aggregate(count=Count("id"), newest=Max("revision"))

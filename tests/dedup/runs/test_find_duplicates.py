@@ -13,6 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from articles.storage.locks import Lock
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, RunBlock
 from dedup.passes import PASSES
 from dedup.runs import evidence, pipeline, scope
@@ -265,7 +266,7 @@ def test_an_empty_store_is_no_error() -> None:
 
 def test_another_active_run_is_exit_code_3(corpus) -> None:
     with psycopg.connect(database_url()) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", [pipeline._RUN_LOCK])
+        other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
         with pytest.raises(
             CommandError, match="another run is active on this database; wait for it or stop it"
         ) as raised:
@@ -384,7 +385,7 @@ def test_a_lost_database_is_said_in_a_sentence_and_the_next_run_goes_on(store) -
     with subprocess.Popen([sys.executable, "-c", STALLING], env=environment, text=True, **pipes) as process:
         assert process.stdout.readline() == "block\n"
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT pg_terminate_backend(pid) FROM ({HOLDERS}) AS holder", [pipeline._RUN_LOCK])
+            cursor.execute(f"SELECT pg_terminate_backend(pid) FROM ({HOLDERS}) AS holder", [Lock.RUN])
             assert cursor.rowcount == 1
         _, errors = process.communicate("", timeout=60)
     assert process.returncode == 1
@@ -399,7 +400,7 @@ def wait_until_unlocked() -> None:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT count(*) FROM ({HOLDERS}) AS holder", [pipeline._RUN_LOCK])
+            cursor.execute(f"SELECT count(*) FROM ({HOLDERS}) AS holder", [Lock.RUN])
             if cursor.fetchone()[0] == 0:
                 return
     pytest.fail("the lock of a killed process was not given back")

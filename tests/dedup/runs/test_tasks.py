@@ -15,8 +15,8 @@ from django.utils import timezone
 from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
+from articles.storage.locks import Lock
 from dedup.models import DetectionRun, Profile
-from dedup.runs import pipeline
 from dedup.runs.tasks import find_duplicates_task, nightly_task
 from tests.databases import child_environment, database_url
 
@@ -127,7 +127,7 @@ def test_a_nightly_run_that_meets_another_one_comes_again() -> None:
     due = timezone.now()
     Profile.objects.update(nightly_due=due)
     with psycopg.connect(database_url()) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", [pipeline._RUN_LOCK])
+        other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
         assert nightly_task.call(profile_id=profile.pk, due=due.isoformat()) is None
     profile.refresh_from_db()
     assert datetime.timedelta(minutes=9) < profile.nightly_due - timezone.now() < datetime.timedelta(minutes=11)
