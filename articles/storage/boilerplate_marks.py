@@ -8,7 +8,6 @@ time. Each week is a transaction of its own: what was interrupted goes on, and w
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -32,6 +31,7 @@ from articles.boilerplate.rules import (
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import normalize_text, text_digest
+from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import writing
 
 # The marks alone, where the compared texts stay: that counts up no revision, and no run looks at the articles again.
@@ -176,8 +176,7 @@ def _rules(newspaper_ids: Collection[int] | None) -> dict[int, _Rules]:
 
 def _fingerprint(facts: _Facts, rules: _Rules) -> str:
     whitelisted = sorted(map(str, rules.whitelisted))
-    rests_on = [RULE_VERSION, NORMALIZER_VERSION, facts, rules.least_articles, whitelisted]
-    return hashlib.sha256(json.dumps(rests_on).encode()).hexdigest()
+    return fingerprint(RULE_VERSION, NORMALIZER_VERSION, facts, rules.least_articles, whitelisted)
 
 
 def _articles_of(week: NewspaperWeek) -> list[Article]:
@@ -243,11 +242,11 @@ def _store_sentences(week: NewspaperWeek, found: Sequence[FoundSentence], ids: S
     )
 
 
-def _store_week(week: NewspaperWeek, fingerprint: str, *, kept: bool) -> None:
+def _store_week(week: NewspaperWeek, found_in: str, *, kept: bool) -> None:
     """Note what a week looked like; not of one that has too few articles to be looked at again."""
     if kept:
         BoilerplateWeek.objects.update_or_create(
-            newspaper_id=week.newspaper_id, week=week.monday, defaults={"fingerprint": fingerprint}
+            newspaper_id=week.newspaper_id, week=week.monday, defaults={"fingerprint": found_in}
         )
     else:
         BoilerplateWeek.objects.filter(newspaper_id=week.newspaper_id, week=week.monday).delete()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import gc
-import hashlib
 import json
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -23,6 +22,7 @@ from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article
 from articles.normalization.titles import plain_title
+from articles.storage.fingerprints import fingerprint
 from dedup.clustering.constraints import lock_review
 from dedup.comparison.compare import Comparison, compare
 from dedup.comparison.prepared import ArticleText, PreparedArticle, Preparer
@@ -136,7 +136,7 @@ def months_to_judge(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> li
     tasks = []
     for first_day in sorted({day.replace(day=1) for day in pairs}):
         last_day = _next_month(first_day) - datetime.timedelta(days=1)
-        rests_on = [
+        rests_on = fingerprint(
             COMPARISON_VERSION,
             model,
             versions_join,
@@ -148,11 +148,10 @@ def months_to_judge(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> li
             ],
             _between(articles, first_day, last_day, SERIES_DAYS),
             _between(pairs, first_day, last_day, HABIT_DAYS),
-        ]
-        fingerprint = hashlib.sha256(json.dumps(rests_on).encode()).hexdigest()
-        if known.get(first_day) != fingerprint:
+        )
+        if known.get(first_day) != rests_on:
             count = sum(facts[0] for day, facts in pairs.items() if first_day <= day <= last_day)
-            tasks.append(MonthTask(first_day, last_day, count, model, versions_join, fingerprint, boilerplate))
+            tasks.append(MonthTask(first_day, last_day, count, model, versions_join, rests_on, boilerplate))
     return tasks
 
 
