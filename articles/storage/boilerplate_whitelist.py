@@ -10,11 +10,11 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.admin.models import ADDITION, DELETION, LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
 from django.db.models import QuerySet
 
 from articles.models import RepeatedSentence, WhitelistedSentence
+from articles.storage.audit_log import log_action, logged_actions
 
 WHITELISTED = "whitelisted it"
 ENDED = "took it off the whitelist"
@@ -35,7 +35,7 @@ def whitelist_sentence(newspaper_id: int, digest: UUID, *, user: Any) -> None:
         )
         if not created:
             raise WhitelistError(f"{row.whitelisted_by} has whitelisted it before, on {row.whitelisted_at:%Y-%m-%d}.")
-        _log(row, ADDITION, WHITELISTED, user)
+        log_action(row, ADDITION, WHITELISTED, user=user, object_id=_key(newspaper_id, digest))
 
 
 def end_whitelisting(newspaper_id: int, digest: UUID, *, user: Any) -> None:
@@ -44,26 +44,15 @@ def end_whitelisting(newspaper_id: int, digest: UUID, *, user: Any) -> None:
         row = WhitelistedSentence.objects.select_for_update().filter(newspaper_id=newspaper_id, digest=digest).first()
         if row is None:
             raise WhitelistError("This sentence is not whitelisted; somebody else has taken it off.")
-        _log(row, DELETION, ENDED, user)
+        log_action(row, DELETION, ENDED, user=user, object_id=_key(newspaper_id, digest))
         row.delete()
 
 
 def history_of(newspaper_id: int, digest: UUID) -> QuerySet[LogEntry]:
     """Return who whitelisted a sentence and who took that back, the latest first."""
-    entries = LogEntry.objects.filter(content_type=_content_type(), object_id=f"{newspaper_id} {digest}")
-    return entries.select_related("user").order_by("-pk")
+    return logged_actions(WhitelistedSentence, _key(newspaper_id, digest))
 
 
-def _log(row: WhitelistedSentence, flag: int, act: str, user: Any) -> None:
-    LogEntry.objects.create(
-        user=user,
-        content_type=_content_type(),
-        object_id=f"{row.newspaper_id} {row.digest}",
-        object_repr=row.sentence[:200],
-        action_flag=flag,
-        change_message=act,
-    )
-
-
-def _content_type() -> ContentType:
-    return ContentType.objects.get_for_model(WhitelistedSentence)
+def _key(newspaper_id: int, digest: UUID) -> str:
+    """Return what finds the sentence in the log when it is off the whitelist, or on it again."""
+    return f"{newspaper_id} {digest}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import MD5
@@ -13,6 +12,7 @@ from django.utils import timezone
 
 from articles.models import Article
 from articles.querysets import ArticleQuerySet
+from articles.storage.audit_log import log_action, logged_actions
 from dedup.clustering.constraints import lock_review
 from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import HeadlineForm, Series
@@ -57,7 +57,7 @@ def make_rule(series_id: int, *, user: Any) -> int:
             raise RuleError(f"{series.ruled_by} has made this a rule before, on {series.ruled_at:%Y-%m-%d}.")
         series.ruled_by, series.ruled_at = user, timezone.now()
         series.save(update_fields=["ruled_by", "ruled_at"])
-        _log(series, MADE, user)
+        log_action(series, CHANGE, MADE, user=user, object_id=str(series.pk))
         parted = _judge_by_rule(series)
         if parted:
             rebuild_clusters({end for ends in parted for end in ends})
@@ -73,13 +73,12 @@ def end_rule(series_id: int, *, user: Any) -> None:
             raise RuleError("This series is no rule; somebody else has ended it.")
         series.ruled_by = series.ruled_at = None
         series.save(update_fields=["ruled_by", "ruled_at"])
-        _log(series, ENDED, user)
+        log_action(series, CHANGE, ENDED, user=user, object_id=str(series.pk))
 
 
 def history_of(series: Series) -> QuerySet[LogEntry]:
     """Return who made the rule of a series and who ended it, the latest first."""
-    entries = LogEntry.objects.filter(content_type=_content_type(), object_id=str(series.pk))
-    return entries.select_related("user").order_by("-pk")
+    return logged_actions(Series, str(series.pk))
 
 
 def articles_of(series: Series) -> ArticleQuerySet:
@@ -121,18 +120,3 @@ def _judge_by_rule(series: Series) -> list[tuple[int, int]]:
         values: dict[str, Any] = {"newspaper": series.newspaper_id, "form": series.form, "reason": RULE_REASON}
         cursor.execute(_JUDGE_BY_RULE_SQL, values)
         return [(left, right) for left, right, joined in cursor if joined]
-
-
-def _log(series: Series, act: str, user: Any) -> None:
-    LogEntry.objects.create(
-        user=user,
-        content_type=_content_type(),
-        object_id=str(series.pk),
-        object_repr=str(series)[:200],
-        action_flag=CHANGE,
-        change_message=act,
-    )
-
-
-def _content_type() -> ContentType:
-    return ContentType.objects.get_for_model(Series)
