@@ -16,6 +16,7 @@ from django.utils.html import format_html, format_html_join
 
 from articles.boilerplate.rules import LEAST_ARTICLES
 from articles.models import Article, ArticleURL, Newspaper, RepeatedSentence, WhitelistedSentence
+from articles.read_only_admin import ReadOnlyAdmin
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.ingest import writing
 from articles.storage.renormalization import mark_outdated
@@ -101,19 +102,6 @@ def _renew_headlines(newspaper: Newspaper, request: HttpRequest) -> None:
     update_affixes([newspaper])
     found = f"{outdated:,} articles carry forms of older rules"
     messages.warning(request, f"{found}: run manage.py renormalize.")
-
-
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
-    """Rows that can be looked at; one part of the program writes them, and it is not the admin."""
-
-    def has_add_permission(self, *_args: Any) -> bool:
-        return False
-
-    def has_change_permission(self, *_args: Any) -> bool:
-        return False
-
-    def has_delete_permission(self, *_args: Any) -> bool:
-        return False
 
 
 @admin.register(Article)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
 
+from articles.read_only_admin import ReadOnlyAdmin
 from crawlers.models import Visit
 
 
 @admin.register(Visit)
-class VisitAdmin(admin.ModelAdmin[Visit]):
+class VisitAdmin(ReadOnlyAdmin):
     """The visits of newspapers, with the reasons of their failures."""
 
     list_display = ["newspaper", "spider", "started_at", "state", "stored", "known", "failed", "reasons"]
@@ -22,12 +21,3 @@ class VisitAdmin(admin.ModelAdmin[Visit]):
     @admin.display(description="failures by reason")
     def reasons(self, visit: Visit) -> str:
         return "; ".join(f"{failure['reason']}: {failure['number']}" for failure in visit.failures)
-
-    def has_add_permission(self, *_args: Any) -> bool:
-        return False
-
-    def has_change_permission(self, *_args: Any) -> bool:
-        return False
-
-    def has_delete_permission(self, *_args: Any) -> bool:
-        return False

@@ -10,7 +10,7 @@ from django.contrib import admin
 from django.db import transaction
 from django.http import HttpRequest
 
-from articles.admin import ReadOnlyAdmin
+from articles.read_only_admin import ReadOnlyAdmin
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, FittedModel, Pair, Profile, Series
 from dedup.passes import PASSES
 from dedup.passes.base import Setting, settings_of
