@@ -30,7 +30,7 @@ def passages(content: str, marks: Marks) -> Iterator[Passage]:
         yield Passage(content[place:])
 
 
-def muted(text: Differences, left: tuple[str, Marks], right: tuple[str, Marks]) -> Differences:
+def highlight_boilerplate(text: Differences, left: tuple[str, Marks], right: tuple[str, Marks]) -> Differences:
     """Return the differences of two contents with the segments that their marks name told apart."""
     sides = _Side(*left), _Side(*right)
     return replace(text, blocks=tuple(_block(block, *sides) for block in text.blocks))

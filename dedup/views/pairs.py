@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from articles.models import Article
 from dedup.comparison.differences import Segment, compare_texts
-from dedup.comparison.highlighting import Passage, muted, passages
+from dedup.comparison.highlighting import Passage, highlight_boilerplate, passages
 from dedup.filters import DOUBT, PairFilter
 from dedup.forms import PairDecisionForm
 from dedup.models import Decision, Evidence, Membership, Pair
@@ -136,7 +136,7 @@ class Side:
 
 
 def _comparison(request: HttpRequest, left: Article, right: Article) -> dict[str, Any]:
-    text = muted(
+    text = highlight_boilerplate(
         compare_texts(left.content, right.content),
         (left.content, left.boilerplate),
         (right.content, right.boilerplate),

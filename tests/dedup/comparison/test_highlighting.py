@@ -1,7 +1,7 @@
 """Where boilerplate stands in a text that is shown whole, or cut into the segments of a difference."""
 
 from dedup.comparison.differences import Segment, compare_texts
-from dedup.comparison.highlighting import Passage, muted, passages
+from dedup.comparison.highlighting import Passage, highlight_boilerplate, passages
 
 CONTENT = "The ferry sails.\n\nRead more\n\nIt is late. Subscribe now."
 MARKS = [[18, 27, 0], [41, 55, 1]]
@@ -20,7 +20,7 @@ def test_a_text_is_cut_at_its_marks() -> None:
 
 def test_the_segments_of_a_difference_are_cut_there_too() -> None:
     other = "The boat sails.\n\nRead more\n\nIt is early."
-    [*blocks] = muted(compare_texts(CONTENT, other), (CONTENT, MARKS), (other, [[17, 26, 0]])).blocks
+    [*blocks] = highlight_boilerplate(compare_texts(CONTENT, other), (CONTENT, MARKS), (other, [[17, 26, 0]])).blocks
     left = [segment for block in blocks for segment in block.left]
     right = [segment for block in blocks for segment in block.right]
 
@@ -34,4 +34,4 @@ def test_the_segments_of_a_difference_are_cut_there_too() -> None:
 
 def test_without_marks_a_difference_stays_as_it_is() -> None:
     text = compare_texts("One. Two. Three.", "One. Three. Four.")
-    assert muted(text, ("One. Two. Three.", []), ("One. Three. Four.", [])) == text
+    assert highlight_boilerplate(text, ("One. Two. Three.", []), ("One. Three. Four.", [])) == text
