@@ -1,4 +1,4 @@
-"""How well verdicts, and each pass alone, agree with labelled pairs: measured on what is stored, told for reading."""
+"""How well verdicts, and each pass alone, agree with labelled pairs: measured on what is stored."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import Any, TextIO
-
-from rich.console import Console
-from rich.table import Table
+from typing import Any
 
 from articles.models import Article
 from dedup.evaluation.labels import FoundPair
 from dedup.evaluation.metrics import LabelledPair, cross_validate, score
 from dedup.models import Evidence, Pair, Verdict
 from dedup.passes import PASSES
-from dedup.runs.facts import label as label_of_pass
-from dedup.runs.judging import features_of_pairs, model_in_use
+from dedup.runs.judging import features_of_pairs
+from dedup.runs.months import model_in_use
 from dedup.verdicts.model import LABELS, ModelError
 
 # The window of most passes, by default. Pairs farther apart are rarer, and harder to find.
@@ -26,8 +23,7 @@ NEAR_DAYS = 3
 _FOLDS = 6
 _COUNTED = "DTEN"
 _LOOKED_UP_AT_ONCE = 2_000
-_WIDTH = 120
-_MEASURES = (
+MEASURES = (
     ("precision", "Precision"),
     ("recall", "Recall"),
     ("f1", "F1"),
@@ -149,7 +145,7 @@ def _score_of(
     wholes = (sum(calls), duplicates, duplicates or sum(calls), templates)
     measured = score([each.label for each in counted], [each.found.label.weight for each in counted], calls)
     estimates = (measured.precision, measured.recall, measured.f1, measured.templates)
-    for (name, _), whole, estimate in zip(_MEASURES, wholes, estimates, strict=True):
+    for (name, _), whole, estimate in zip(MEASURES, wholes, estimates, strict=True):
         result[name] = round(estimate.value, 4) if whole else None
         result[f"{name}_interval"] = [round(estimate.low, 4), round(estimate.high, 4)] if whole else None
     return result
@@ -234,73 +230,3 @@ def _described(article: Article) -> dict[str, Any]:
         "headline": article.headline,
         "url": article.url,
     }
-
-
-# ---- text ------------------------------------------------------------------------------------------
-
-
-def print_report(result: dict[str, Any], stream: TextIO) -> None:
-    """Print a report as tables and a list of errors."""
-    labels = result["labels"]
-    shown = ", ".join(f"{count} {label}" for label, count in labels["by_label"].items())
-    stream.write(f"{labels['evaluated']:,} labelled pairs: {shown}. V is left out. {result['about']}\n")
-    console = Console(file=stream, width=None if stream.isatty() else _WIDTH)
-    crossed = result["cross_validated"] or {}
-    within = result["within_3_days"]
-    console.print(_table(f"At most {NEAR_DAYS} days apart", within, crossed.get("within_3_days")))
-    console.print(_table("All labelled pairs", result, crossed.get("verdict")))
-    if result["strata"]:
-        console.print(_strata(result["strata"]))
-    if reason := crossed.get("reason"):
-        stream.write(f"No cross-validation: {reason}.\n")
-    _print_errors(result["errors"], stream)
-
-
-def _table(title: str, scores: dict[str, Any], crossed: dict[str, Any] | None) -> Table:
-    table = Table(title=f"{title} (95 % intervals)", title_justify="left")
-    table.add_column("Called duplicate by")
-    for _, heading in _MEASURES:
-        table.add_column(heading, justify="right")
-    table.add_row("the verdict", *_cells(scores["verdict"]))
-    if crossed:
-        table.add_row("the verdict, learnt from other dates", *_cells(crossed))
-    table.add_section()
-    for name, each in scores["passes"].items():
-        table.add_row(label_of_pass(name), *_cells(each))
-    return table
-
-
-def _strata(strata: dict[str, Any]) -> Table:
-    table = Table(title="The verdict, by stratum", title_justify="left")
-    table.add_column("Stratum")
-    for heading in ("Pairs", "Duplicates", *(heading for _, heading in _MEASURES)):
-        table.add_column(heading, justify="right")
-    for name, each in strata.items():
-        shares = ("–" if each[measure] is None else f"{each[measure]:.3f}" for measure, _ in _MEASURES)
-        table.add_row(name, str(each["pairs"]), str(each["duplicates"]), *shares)
-    return table
-
-
-def _cells(scores: dict[str, Any]) -> list[str]:
-    return [_cell(scores[name], scores[f"{name}_interval"]) for name, _ in _MEASURES]
-
-
-def _cell(value: float | None, interval: Sequence[float] | None) -> str:
-    return "–" if value is None or interval is None else f"{value:.3f} ({interval[0]:.2f}–{interval[1]:.2f})"
-
-
-def _print_errors(errors: Sequence[dict[str, Any]], stream: TextIO) -> None:
-    false = sum(each["kind"] == "false duplicate" for each in errors)
-    stream.write(f"{false} false and {len(errors) - false} missed duplicates, the weightiest first:\n")
-    for each in errors:
-        lead = f"{each['kind']} (line {each['line']}, label {each['label']}, weight {each['weight']:g})"
-        verdict = (
-            f"{each['verdict']} {each['probability']:.2f}, duplicate {each['duplicate_probability']:.2f}; "
-            f"found by {', '.join(each['passes'])}"
-            if each["verdict"]
-            else "no pass proposed it"
-        )
-        stream.write(f"\n{lead}: {verdict}\n")
-        for article in each["articles"]:
-            headline = article["headline"] or "(no title)"
-            stream.write(f"  {article['date']}  {article['newspaper']}: {headline}\n")

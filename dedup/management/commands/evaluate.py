@@ -21,7 +21,8 @@ from django.db import DEFAULT_DB_ALIAS
 
 from articles.boilerplate.mode import Mode
 from dedup.evaluation.labels import Label, LabelsError, Problem, find_articles, read_labels
-from dedup.evaluation.measure import counts_of, judged_pairs, print_report, report
+from dedup.evaluation.measure import counts_of, judged_pairs, report
+from dedup.evaluation.print import print_report
 from dedup.evaluation.scratch import ScratchError, scratch_schema
 from dedup.models import DetectionRun, FittedModel, Profile
 from dedup.passes import PASSES
