@@ -19,7 +19,7 @@ from dedup.kernels import minhash
 from dedup.kernels.tokens import IntArray, character_shingle_sets, character_shingles, jaccard_of
 from dedup.passes.base import ConfigError, Connection, NearConfig, PassConfig, Reach, setting
 from dedup.passes.grouping import with_compared
-from dedup.passes.reading import Fresh, all_fresh, first_row, read_pages
+from dedup.passes.reading import Fresh, all_fresh, first_row, read_batches
 from dedup.types import Candidate, Tally, Window
 
 # Texts whose shingles stay in the processor's cache.
@@ -135,9 +135,9 @@ def _read_corpus(window: Window, config: MinhashConfig, connection: Connection, 
     empty = np.empty(0, dtype=np.int64)
     signed = np.empty((0, config.slots), dtype=np.uint8)
     parts = [_Corpus(empty, empty, None, signed, empty.astype(np.bool_))]
-    for page in read_pages(window, connection, tally, day_window=config.day_window, prefix=config.prefix):
-        occupied = np.array([bool(text) for text in page.texts])
-        parts.append(_Corpus(page.ids, page.days, page.fresh, _signatures(page.texts, config), occupied))
+    for batch in read_batches(window, connection, tally, day_window=config.day_window, prefix=config.prefix):
+        occupied = np.array([bool(text) for text in batch.texts])
+        parts.append(_Corpus(batch.ids, batch.days, batch.fresh, _signatures(batch.texts, config), occupied))
     return _Corpus(
         np.concatenate([part.ids for part in parts]),
         np.concatenate([part.days for part in parts]),

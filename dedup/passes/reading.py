@@ -1,4 +1,4 @@
-"""Articles for the passes that compare texts: a page at a time, so that no cursor is held open over a long run."""
+"""Articles for the passes that compare texts: a batch at a time, so that no cursor is held open over a long run."""
 
 import datetime
 import json
@@ -16,26 +16,26 @@ from dedup.types import Tally, Window
 
 Fresh = npt.NDArray[np.bool_]
 
-_PAGE = 2_000
+_BATCH = 2_000
 
-# One page after the other by day and id, from the index article_date. Without `newer_than`, that column is null.
-_PAGE_SQL = """
+# One batch after the other by day and id, from the index article_date. Without `newer_than`, that column is null.
+_BATCH_SQL = """
 SELECT id, date, {text}, revision > %(newer_than)s
 FROM articles_article AS article
 WHERE (date, id) > (%(after_day)s, %(after_id)s)
   AND date <= %(last_day)s
   AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
 ORDER BY date, id
-LIMIT %(page)s
+LIMIT %(batch)s
 """
-_NORMALIZED_SQL = with_compared(_PAGE_SQL.format(text="left({article.text}, %(prefix)s)"), "article")
-_CONTENT_SQL = _PAGE_SQL.format(text="content, boilerplate::text")
+_NORMALIZED_SQL = with_compared(_BATCH_SQL.format(text="left({article.text}, %(prefix)s)"), "article")
+_CONTENT_SQL = _BATCH_SQL.format(text="content, boilerplate::text")
 
 # Id, day, text.
 ArticleRow = tuple[int, datetime.date, str]
 
 
-class Page(NamedTuple):
+class ArticleBatch(NamedTuple):
     """Some articles, ordered by day and id.
 
     Ids, days as ordinal numbers, which of them are fresh (None: all), beginnings of the normalised texts.
@@ -47,11 +47,13 @@ class Page(NamedTuple):
     texts: list[str]
 
 
-def read_pages(window: Window, connection: Connection, tally: Tally, *, day_window: int, prefix: int) -> Iterator[Page]:
-    """Yield the articles of a window and of the days before it, so many characters of each, a page at a time."""
+def read_batches(
+    window: Window, connection: Connection, tally: Tally, *, day_window: int, prefix: int
+) -> Iterator[ArticleBatch]:
+    """Yield the articles of a window and of the days before it, so many characters of each, a batch at a time."""
     begin = first_day_read(window, day_window)
     for rows in _rows(_NORMALIZED_SQL, {**scope_parameters(window), "prefix": prefix}, begin, connection):
-        yield Page(
+        yield ArticleBatch(
             np.array([row[0] for row in rows], dtype=np.int64),
             np.array([row[1].toordinal() for row in rows], dtype=np.int64),
             None if window.newer_than is None else np.array([row[3] for row in rows], dtype=np.bool_),
@@ -61,7 +63,7 @@ def read_pages(window: Window, connection: Connection, tally: Tally, *, day_wind
 
 
 def read_contents(window: Window, connection: Connection, tally: Tally) -> Iterator[list[ArticleRow]]:
-    """Yield all articles up to the window's last day with their whole content, as it is compared, a page at a time."""
+    """Yield all articles up to the window's last day with their whole content, as it is compared, a batch at a time."""
     for rows in _rows(_CONTENT_SQL, scope_parameters(window), datetime.date.min, connection):
         yield [
             (article, day, without_boilerplate(content, json.loads(marks), window.boilerplate))
@@ -73,8 +75,8 @@ def read_contents(window: Window, connection: Connection, tally: Tally) -> Itera
 def _rows(
     statement: str, parameters: dict[str, Any], begin: datetime.date, connection: Connection
 ) -> Iterator[list[Any]]:
-    """Yield the rows of a statement from a day on, a page at a time."""
-    parameters |= {"page": _PAGE, "after_day": begin, "after_id": 0}
+    """Yield the rows of a statement from a day on, a batch at a time."""
+    parameters |= {"batch": _BATCH, "after_day": begin, "after_id": 0}
     while True:
         with connection.cursor() as cursor:
             cursor.execute(statement, parameters)
@@ -95,7 +97,7 @@ def first_row(days: IntArray, window: Window) -> int:
     return int(np.searchsorted(days, window.first_day.toordinal()))
 
 
-def all_fresh(pages: Sequence[Fresh | None]) -> Fresh | None:
-    """Return which of the articles of all pages are fresh; None: all."""
-    known = [page for page in pages if page is not None]
+def all_fresh(batches: Sequence[Fresh | None]) -> Fresh | None:
+    """Return which of the articles of all batches are fresh; None: all."""
+    known = [batch for batch in batches if batch is not None]
     return np.concatenate(known) if known else None

@@ -17,7 +17,7 @@ from dedup.kernels import parity_join
 from dedup.kernels.stopwords import stop_word_shingle_sets
 from dedup.kernels.tokens import IntArray, Ragged, distinct
 from dedup.passes.base import Connection, NearConfig, PassConfig, Reach, setting
-from dedup.passes.reading import Fresh, Page, all_fresh, first_row, read_pages
+from dedup.passes.reading import ArticleBatch, Fresh, all_fresh, first_row, read_batches
 from dedup.types import Candidate, Tally, Window
 
 
@@ -107,8 +107,8 @@ class StopwordPass:
 def _read_articles(window: Window, config: StopwordConfig, connection: Connection, tally: Tally) -> _Articles:
     empty = np.empty(0, dtype=np.int64)
     parts = [_Articles(empty, empty, None, Ragged(empty, np.zeros(1, dtype=np.int64)))]
-    pages = read_pages(window, connection, tally, day_window=config.day_window, prefix=config.prefix)
-    parts += (_enough(page, stop_word_shingle_sets(page.texts), config.minimum_shingles) for page in pages)
+    batches = read_batches(window, connection, tally, day_window=config.day_window, prefix=config.prefix)
+    parts += (_enough(batch, stop_word_shingle_sets(batch.texts), config.minimum_shingles) for batch in batches)
     sizes = np.concatenate([part.sets.sizes for part in parts])
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
     return _Articles(
@@ -119,13 +119,13 @@ def _read_articles(window: Window, config: StopwordConfig, connection: Connectio
     )
 
 
-def _enough(page: Page, sets: Ragged, minimum: int) -> _Articles:
-    """Return the articles of a page that have so many shingles."""
+def _enough(batch: ArticleBatch, sets: Ragged, minimum: int) -> _Articles:
+    """Return the articles of a batch that have so many shingles."""
     enough = sets.sizes >= minimum
     members = sets.values[np.repeat(enough, sets.sizes)]
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sets.sizes[enough])])
-    fresh = None if page.fresh is None else page.fresh[enough]
-    return _Articles(page.ids[enough], page.days[enough], fresh, Ragged(members, offsets))
+    fresh = None if batch.fresh is None else batch.fresh[enough]
+    return _Articles(batch.ids[enough], batch.days[enough], fresh, Ragged(members, offsets))
 
 
 def _dense(sets: Ragged) -> tuple[Ragged, int]:

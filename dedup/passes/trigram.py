@@ -21,7 +21,7 @@ from dedup.kernels import parity_join
 from dedup.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
 from dedup.passes.base import Connection, NearConfig, PassConfig, Reach, setting
 from dedup.passes.grouping import with_compared
-from dedup.passes.reading import Page, all_fresh, first_row, read_pages
+from dedup.passes.reading import ArticleBatch, all_fresh, first_row, read_batches
 from dedup.types import Candidate, Tally, Window
 
 # Pairs in one question to PostgreSQL: about half a second of its work.
@@ -110,19 +110,19 @@ class TrigramPass:
                 yield Candidate(left, right, self.name, score)
 
 
-def _read_texts(window: Window, config: TrigramConfig, connection: Connection, tally: Tally) -> Page:
-    pages = list(read_pages(window, connection, tally, day_window=config.day_window, prefix=config.prefix))
+def _read_texts(window: Window, config: TrigramConfig, connection: Connection, tally: Tally) -> ArticleBatch:
+    batches = list(read_batches(window, connection, tally, day_window=config.day_window, prefix=config.prefix))
     empty = np.empty(0, dtype=np.int64)
-    return Page(
-        np.concatenate([empty, *(page.ids for page in pages)]),
-        np.concatenate([empty, *(page.days for page in pages)]),
-        all_fresh([page.fresh for page in pages]),
-        [text for page in pages for text in page.texts],
+    return ArticleBatch(
+        np.concatenate([empty, *(batch.ids for batch in batches)]),
+        np.concatenate([empty, *(batch.days for batch in batches)]),
+        all_fresh([batch.fresh for batch in batches]),
+        [text for batch in batches for text in batch.texts],
     )
 
 
 def _survivors(
-    articles: Page, window: Window, config: TrigramConfig, connection: Connection
+    articles: ArticleBatch, window: Window, config: TrigramConfig, connection: Connection
 ) -> parity_join.SimilarPairs:
     """Return the positions of the pairs whose sets of trigrams reach the threshold."""
     return parity_join.similar_pairs(
