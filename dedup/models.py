@@ -13,7 +13,7 @@ from django.utils import timezone
 from articles.boilerplate.mode import Mode
 from articles.models import Article
 from dedup.querysets import ClusterQuerySet, EvidenceQuerySet, PairQuerySet
-from dedup.types import Kind
+from dedup.types import VerdictKind
 
 
 class Boilerplate(models.TextChoices):
@@ -65,10 +65,10 @@ class Profile(models.Model):
 class Verdict(models.TextChoices):
     """What two articles are to each other."""
 
-    DUPLICATE = Kind.DUPLICATE.value, "duplicate"
-    VERSION = Kind.VERSION.value, "version"
-    TEMPLATE = Kind.TEMPLATE.value, "template"
-    SIMILAR = Kind.SIMILAR.value, "similar"
+    DUPLICATE = VerdictKind.DUPLICATE.value, "duplicate"
+    VERSION = VerdictKind.VERSION.value, "version"
+    TEMPLATE = VerdictKind.TEMPLATE.value, "template"
+    SIMILAR = VerdictKind.SIMILAR.value, "similar"
 
 
 class DetectionRun(models.Model):

@@ -14,7 +14,7 @@ VERDICTS = "verdicts"
 BOILERPLATE = "boilerplate"
 
 
-class Kind(StrEnum):
+class VerdictKind(StrEnum):
     """What a pair is: a copy, a later state of the same text, the same form with other facts, or none of these."""
 
     DUPLICATE = "duplicate"

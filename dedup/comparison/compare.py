@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 
 from dedup.comparison.alignment import Change, Match, Replacement, match_sentences
 from dedup.comparison.prepared import DATE, NUMBER, PreparedArticle
-from dedup.comparison.recurring import NO_SERIES, Habits, Series
+from dedup.comparison.recurring import NO_RECURRENCE, Recurrence, RecurringText
 from dedup.kernels.tokens import IntArray
 
 # How much of the beginning of the shorter article counts as its lead.
@@ -70,7 +70,10 @@ class Comparison:
 
 
 def compare(
-    left: PreparedArticle, right: PreparedArticle, left_series: Series = NO_SERIES, right_series: Series = NO_SERIES
+    left: PreparedArticle,
+    right: PreparedArticle,
+    left_recurrence: Recurrence = NO_RECURRENCE,
+    right_recurrence: Recurrence = NO_RECURRENCE,
 ) -> Comparison:
     """Return how two articles compare; the same for (left, right) as for (right, left), but for the replacements."""
     swapped = (len(right.words), right.date, right.words) < (len(left.words), left.date, left.words)
@@ -83,7 +86,7 @@ def compare(
         replacements = [Replacement(change, one, other) for change, other, one in replacements]
     matched = sum(match.equal for match in matches)
     exact = [match for match in matches if match.exact]
-    recurring = _recurring_words(shorter, longer, matches, left_series.habits.forms | right_series.habits.forms)
+    recurring = _recurring_words(shorter, longer, matches, left_recurrence.text.forms | right_recurrence.text.forms)
     return Comparison(
         days=abs((left.date - right.date).days),
         same_newspaper=left.newspaper == right.newspaper,
@@ -107,15 +110,15 @@ def compare(
         dates_kept=_kept(shorter.dates, longer.dates),
         names_kept=_share(len(shorter.names & longer.names), len(shorter.names)),
         words_kept=_share(len(shorter.vocabulary & longer.vocabulary), len(shorter.vocabulary)),
-        rare_words_kept=_rare_words_kept(shorter, longer, left_series.habits),
+        rare_words_kept=_rare_words_kept(shorter, longer, left_recurrence.text),
         headline_found=min(_headline_found(left, right), _headline_found(right, left)),
         subjects_swapped=min(_subjects_lacking(left, right), _subjects_lacking(right, left)),
         headline_similarity=_headline_similarity(left, right),
         headline_differs_in_numbers=left.headline != right.headline and _masked(left) == _masked(right),
         same_headline=bool(left.headline) and left.headline == right.headline,
         moving_dates=_moving_dates(replacements, left.date, right.date),
-        series_days=min(left_series.days, right_series.days),
-        series_gap=left_series.gap if left_series.gap == right_series.gap else 0,
+        series_days=min(left_recurrence.days, right_recurrence.days),
+        series_gap=left_recurrence.gap if left_recurrence.gap == right_recurrence.gap else 0,
         inserted_words=sum(match.inserted for match in matches),
         changes=dict(Counter(each.change for each in replacements)),
         replacements=tuple(replacements),
@@ -142,11 +145,11 @@ def _kept(shorter: Counter[str], longer: Counter[str]) -> float:
     return _share(kept, shorter.total())
 
 
-def _rare_words_kept(shorter: PreparedArticle, longer: PreparedArticle, habits: Habits) -> float:
+def _rare_words_kept(shorter: PreparedArticle, longer: PreparedArticle, text: RecurringText) -> float:
     kept = shorter.vocabulary & longer.vocabulary
-    if shorter.newspaper != longer.newspaper or not habits.weights:
+    if shorter.newspaper != longer.newspaper or not text.weights:
         return _share(len(kept), len(shorter.vocabulary))
-    weight_of, unknown = habits.weights.get, habits.unknown
+    weight_of, unknown = text.weights.get, text.unknown
     total = sum([weight_of(word, unknown) for word in shorter.vocabulary])
     return sum([weight_of(word, unknown) for word in kept]) / total if total else 1.0
 

@@ -16,7 +16,7 @@ from dedup.comparison.prepared import PreparedArticle
 SERIES_DAYS = 60
 # A form is recurring when its newspaper prints it on this many days: a story and its follow-up are two.
 RECURRING_DAYS = 3
-# An article that has this share of the sentences of another one is a copy of it, and makes no habit.
+# An article that has this share of the sentences of another one is a copy of it, and makes nothing recur.
 _COPY = 0.9
 # A series is regular when this share of its gaps is the usual one, give or take a day.
 _REGULAR = 0.6
@@ -26,7 +26,7 @@ _LEAST_GAPS = 2  # of fewer no rhythm can be told
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Habits:
+class RecurringText:
     """What recurs in a newspaper: the forms of its sentences, and its words.
 
     `weights`: what a word tells of an article, little where many articles have it; `unknown`: for any other word.
@@ -37,24 +37,24 @@ class Habits:
     unknown: float = 1.0
 
 
-NO_HABITS = Habits()
+NO_RECURRING_TEXT = RecurringText()
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class Recurrence:
     """What is known of the series an article may belong to.
 
     `days`: the other days within SERIES_DAYS on which its newspaper printed a headline of the same form.
     `gap`: the usual number of days between them if they are regular, else 0.
-    `habits`: what recurs in the texts of its newspaper; one serves all its articles.
+    `text`: what recurs in the texts of its newspaper; one serves all its articles.
     """
 
     days: int = 0
     gap: int = 0
-    habits: Habits = NO_HABITS
+    text: RecurringText = NO_RECURRING_TEXT
 
 
-NO_SERIES = Series()
+NO_RECURRENCE = Recurrence()
 
 
 class HeadlineSeries:
@@ -71,11 +71,13 @@ class HeadlineSeries:
             key: sorted(found) for key, found in days.items() if len(found) > 1
         }
 
-    def series_of(self, newspaper: int, date: datetime.date, form: str, habits: Habits | None = None) -> Series:
+    def recurrence_of(
+        self, newspaper: int, date: datetime.date, form: str, text: RecurringText | None = None
+    ) -> Recurrence:
         """Return the series of an article."""
         printed = self._days.get((newspaper, form), [])
         near = [day for day in printed if abs((day - date).days) <= SERIES_DAYS]
-        return Series(len([day for day in near if day != date]), usual_gap(near), habits or NO_HABITS)
+        return Recurrence(len([day for day in near if day != date]), usual_gap(near), text or NO_RECURRING_TEXT)
 
 
 def usual_gap(days: list[datetime.date]) -> int:
@@ -88,7 +90,7 @@ def usual_gap(days: list[datetime.date]) -> int:
     return usual if regular >= _REGULAR * len(gaps) else 0
 
 
-def habits_of(articles: Iterable[PreparedArticle]) -> dict[int, Habits]:
+def recurring_texts(articles: Iterable[PreparedArticle]) -> dict[int, RecurringText]:
     """Return what recurs in each newspaper: forms it printed on RECURRING_DAYS or more days, and its words.
 
     Made from the prepared articles of a block: those that some pass proposed are enough, for a series proposes itself.
@@ -112,7 +114,7 @@ def habits_of(articles: Iterable[PreparedArticle]) -> dict[int, Habits]:
         if len(printed) >= RECURRING_DAYS:
             forms[newspaper].add(form)
     return {
-        newspaper: Habits(
+        newspaper: RecurringText(
             forms=frozenset(forms[newspaper]),
             weights={word: _weight(frequency, count) for word, frequency in words[newspaper].items()},
             unknown=_weight(1, count),

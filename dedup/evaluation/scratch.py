@@ -16,7 +16,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from psycopg import sql
 
 from articles.storage.locks import Lock, try_lock, unlock, wait_for_lock
-from dedup.runs.judging import forget_articles
+from dedup.runs.article_cache import ARTICLES
 
 _PREFIX = "newsdedup_evaluate_"
 # Appendix A of the PostgreSQL manual.
@@ -136,7 +136,7 @@ def _reconnect(options: dict[str, Any]) -> None:
     connection.settings_dict["OPTIONS"] = options
     # What is remembered by number is something else in another schema.
     ContentType.objects.clear_cache()
-    forget_articles()
+    ARTICLES.clear()  # in another schema, others have their numbers
 
 
 def _url(values: dict[str, Any]) -> str:

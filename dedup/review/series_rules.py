@@ -16,7 +16,7 @@ from articles.storage.audit_log import log_action, logged_actions
 from dedup.clustering.constraints import lock_review
 from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import HeadlineForm, Series
-from dedup.runs.headlines import RULE_REASON
+from dedup.verdicts.reasons import RULE_REASON
 
 MADE = "made it a rule"
 ENDED = "ended the rule"

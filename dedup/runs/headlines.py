@@ -17,7 +17,6 @@ LEAST_DAYS = 5
 _WRITTEN_AT_ONCE = 5_000
 # What Newspaper.affixes reads.
 AFFIX_COLUMNS = ("newspaper__name", "newspaper__title_affixes", "newspaper__learnt_affixes")
-RULE_REASON = "An editor made it a rule that the articles of this series are never duplicates of each other."
 
 # Series that an editor made a rule stay, also when their articles are no longer enough.
 _COUNT_SERIES_SQL = """

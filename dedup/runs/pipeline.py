@@ -25,7 +25,8 @@ from dedup.passes import PASSES
 from dedup.passes.base import PassConfig, Reach
 from dedup.runs.evidence import follow_scores, mark_stale, write_block
 from dedup.runs.headlines import update_series
-from dedup.runs.judging import judge_month, months_to_judge
+from dedup.runs.judging import judge_month
+from dedup.runs.months import months_to_judge
 from dedup.runs.profiles import Configs, enabled, snapshot
 from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, window_of
 from dedup.runs.workers import execute

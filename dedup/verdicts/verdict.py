@@ -1,42 +1,23 @@
-"""What two articles are to each other, how probable that is, and why, in words an editor reads. Pure."""
+"""What two articles are to each other, and how probable that is. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from dedup.comparison.alignment import Change, Replacement
 from dedup.comparison.compare import Comparison
-from dedup.comparison.recurring import SERIES_DAYS
-from dedup.types import Kind
+from dedup.types import VerdictKind
 from dedup.verdicts.features import features_of
 from dedup.verdicts.model import Probabilities, VerdictModel, default_model
-
-# Examples of what differs that a reason names, and how long each may be.
-_EXAMPLES = 3
-_EXAMPLE_CHARACTERS = 40
-# Below this share of the shared words, sentences that recur are not worth a reason.
-_RECURRING = 0.25
-# From this share of the shorter article's words on, the longer has "all" of it.
-_ALL = 0.95
-
-_CHANGES: Final[Mapping[Change, tuple[str, str]]] = {
-    Change.NUMBER: ("number", "numbers"),
-    Change.DATE: ("month or weekday", "months and weekdays"),
-    Change.UNIT: ("unit", "units"),
-    Change.NAME: ("name", "names"),
-    Change.SPELLING: ("spelling", "spellings"),
-    Change.WORDING: ("wording", "wordings"),
-}
+from dedup.verdicts.reasons import reasons_for
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """What a pair is, with the probability of that and of a duplicate, and the reasons, the weightiest first."""
 
-    kind: Kind
+    kind: VerdictKind
     probability: float
     duplicate_probability: float
     reasons: tuple[str, ...]
@@ -47,8 +28,8 @@ class ChangedVerdict:
     """A pair, by its place among those asked about, of which two models say different kinds."""
 
     place: int
-    old: Kind
-    new: Kind
+    old: VerdictKind
+    new: VerdictKind
     old_duplicate_probability: float
     new_duplicate_probability: float
 
@@ -57,21 +38,21 @@ class ChangedVerdict:
 class VerdictChanges:
     """What another model would change: pairs by old and new kind, and those that change, the largest change first."""
 
-    counts: Mapping[tuple[Kind, Kind], int]
+    counts: Mapping[tuple[VerdictKind, VerdictKind], int]
     changed: tuple[ChangedVerdict, ...]
 
 
-def verdict_of(comparison: Comparison, model: VerdictModel | None = None) -> Verdict:
-    """Return the verdict on a pair; by the model that comes with the program if none is given."""
+def judgement_of(comparison: Comparison, model: VerdictModel | None = None) -> Judgement:
+    """Return the judgement on a pair; by the model that comes with the program if none is given."""
     model = model or default_model()
     probabilities = model.probabilities(features_of(comparison))
     kind, probability = _kind(probabilities, model.threshold)
-    return Verdict(kind, probability, probabilities.duplicate, tuple(reasons_for(comparison)))
+    return Judgement(kind, probability, probabilities.duplicate, tuple(reasons_for(comparison)))
 
 
 def verdict_changes(old: VerdictModel, new: VerdictModel, rows: Sequence[Sequence[float]]) -> VerdictChanges:
     """Return how verdicts on pairs with these features would change if `new` took the place of `old`."""
-    counts: Counter[tuple[Kind, Kind]] = Counter()
+    counts: Counter[tuple[VerdictKind, VerdictKind]] = Counter()
     changed: list[ChangedVerdict] = []
     for place, row in enumerate(rows):
         before, after = old.probabilities(row), new.probabilities(row)
@@ -83,139 +64,10 @@ def verdict_changes(old: VerdictModel, new: VerdictModel, rows: Sequence[Sequenc
     return VerdictChanges(dict(counts), tuple(changed))
 
 
-def _kind(probabilities: Probabilities, threshold: float) -> tuple[Kind, float]:
+def _kind(probabilities: Probabilities, threshold: float) -> tuple[VerdictKind, float]:
     """Return the kind: a duplicate from the threshold on, below it the most probable of the others."""
     if probabilities.duplicate >= threshold:
-        return Kind.DUPLICATE, probabilities.duplicate
-    others = (Kind.VERSION, Kind.TEMPLATE, Kind.SIMILAR)
+        return VerdictKind.DUPLICATE, probabilities.duplicate
+    others = (VerdictKind.VERSION, VerdictKind.TEMPLATE, VerdictKind.SIMILAR)
     kind = max(others, key=lambda each: getattr(probabilities, each.value))
     return kind, getattr(probabilities, kind.value)
-
-
-# ---- reasons ---------------------------------------------------------------------------------------
-
-
-def reasons_for(comparison: Comparison) -> list[str]:
-    """Return what an editor should know of a pair, a sentence each: the text, the headlines, the series, the time."""
-    return [
-        *_on_sentences(comparison),
-        *_on_changes(comparison),
-        *_on_added_text(comparison),
-        *_on_series(comparison),
-        *_on_headlines(comparison),
-        _on_time(comparison),
-    ]
-
-
-def _on_sentences(comparison: Comparison) -> Iterator[str]:
-    sentences, exact, close = comparison.shorter_sentences, comparison.exact_sentences, comparison.close_sentences
-    rest = sentences - exact - close
-    if not sentences:
-        yield "One of the articles has no text."
-    elif exact == sentences == comparison.longer_sentences:
-        yield "The texts are the same, word for word."
-    elif not exact and not close:
-        yield "No sentence is shared."
-    elif exact == sentences:
-        yield f"{_all_of(sentences)} of the shorter article {_are(sentences)} in the longer one, word for word."
-    elif close and not rest and (kinds := _only_changes(comparison)):
-        others = "the other differs" if close == 1 else f"the {close} others differ"
-        lead = f"{exact} of {_count(sentences, 'sentence')} shared; {others}" if exact else _all_differ(sentences)
-        yield f"{lead} only in {kinds}."
-    else:
-        yield f"{_shared(exact, close, sentences)}{_not_shared(rest)}."
-
-
-def _shared(exact: int, close: int, sentences: int) -> str:
-    of = f"of the shorter article's {_count(sentences, 'sentence')}"
-    if close == sentences:
-        return f"{_all_of(sentences)} of the shorter article {_are(sentences)} in the longer one in other words"
-    if not exact:
-        return f"{close} {of} {_are(close)} in the longer one in other words"
-    edited = f", {close} more with changes" if close else ""
-    return f"{exact} {of} {_are(exact)} in the longer one word for word{edited}"
-
-
-def _not_shared(rest: int) -> str:
-    return f"; {rest} {_are(rest)} in one article only" if rest else ""
-
-
-def _all_differ(sentences: int) -> str:
-    return f"{_all_of(sentences)} {'differs' if sentences == 1 else 'differ'}"
-
-
-def _all_of(sentences: int) -> str:
-    if sentences == 1:
-        return "The one sentence"
-    return "Both sentences" if sentences == 2 else f"All {sentences} sentences"
-
-
-def _only_changes(comparison: Comparison) -> str:
-    """Return what alone is replaced in edited sentences, in words; '' where words are inserted or reworded."""
-    if comparison.inserted_words or comparison.changed(Change.WORDING):
-        return ""
-    return _listed([_CHANGES[change][1] for change in Change if comparison.changed(change)])
-
-
-def _on_changes(comparison: Comparison) -> Iterator[str]:
-    for change in (Change.NUMBER, Change.DATE, Change.UNIT, Change.NAME):
-        found = [each for each in comparison.replacements if each.change is change]
-        if found:
-            examples = ", ".join(_example(each) for each in found[:_EXAMPLES])
-            more = f" and {len(found) - _EXAMPLES} more" if len(found) > _EXAMPLES else ""
-            yield f"{len(found)} {_CHANGES[change][len(found) > 1]} replaced: {examples}{more}."
-    if comparison.moving_dates:
-        yield "The days named in the texts move along with the days of publication."
-
-
-def _example(replacement: Replacement) -> str:
-    return f"{_shortened(replacement.left)} → {_shortened(replacement.right)}"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _EXAMPLE_CHARACTERS else f"{text[: _EXAMPLE_CHARACTERS - 1].rstrip()}…"
-
-
-def _on_added_text(comparison: Comparison) -> Iterator[str]:
-    added = round((1 - comparison.matched_longer) * comparison.longer_words)
-    if added and (comparison.matched_share == 1 or comparison.matched_longer < _ALL <= comparison.matched_share):
-        yield f"The longer article adds {_count(added, 'word')} to the shorter one's {comparison.shorter_words}."
-    elif comparison.matched_share >= _RECURRING and added > comparison.shorter_words:
-        yield f"The longer article has {_count(added, 'word')} of its own."
-
-
-def _on_series(comparison: Comparison) -> Iterator[str]:
-    if comparison.series_days:
-        gap = comparison.series_gap
-        rhythm = "" if not gap else ", daily" if gap == 1 else f", about every {gap} days"
-        days = _count(comparison.series_days, "other day")
-        yield f"Headlines of this form stand in the same newspaper on {days} within {SERIES_DAYS} days{rhythm}."
-    if comparison.recurring_share >= _RECURRING:
-        share = round(100 * comparison.recurring_share)
-        yield f"{share} % of what they share are sentences that the newspaper prints again and again."
-
-
-def _on_headlines(comparison: Comparison) -> Iterator[str]:
-    if comparison.same_headline:
-        yield "The headlines are the same."
-    elif comparison.headline_differs_in_numbers:
-        yield "The headlines differ only in numbers or dates."
-
-
-def _on_time(comparison: Comparison) -> str:
-    papers = "by the same newspaper" if comparison.same_newspaper else "by two newspapers"
-    if not comparison.days:
-        return f"Published on the same day {papers}."
-    return f"Published {_count(comparison.days, 'day')} apart {papers}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

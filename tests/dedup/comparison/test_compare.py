@@ -8,7 +8,7 @@ import pytest
 from dedup.comparison.alignment import Change, Replacement, match_sentences
 from dedup.comparison.compare import Comparison, compare
 from dedup.comparison.prepared import DATE, NAME, NUMBER, OTHER, ArticleText, PreparedArticle, Preparer
-from dedup.comparison.recurring import Habits, HeadlineSeries, Series, habits_of, usual_gap
+from dedup.comparison.recurring import HeadlineSeries, Recurrence, RecurringText, recurring_texts, usual_gap
 
 MONDAY = datetime.date(2026, 3, 2)
 
@@ -223,9 +223,9 @@ def test_subjects_are_swapped_where_each_headline_names_what_the_other_article_l
 def test_a_series_is_counted_in_its_own_newspaper_and_near_the_day() -> None:
     weekly = [(1, MONDAY + datetime.timedelta(days=7 * week), "crown at #") for week in range(-3, 20)]
     series = HeadlineSeries([*weekly, (2, MONDAY, "crown at #"), (1, MONDAY, "ferry cancelled")])
-    assert series.series_of(1, MONDAY, "crown at #") == Series(11, 7)
-    assert series.series_of(2, MONDAY, "crown at #").days == 0
-    assert series.series_of(1, MONDAY, "ferry cancelled").days == 0
+    assert series.recurrence_of(1, MONDAY, "crown at #") == Recurrence(11, 7)
+    assert series.recurrence_of(2, MONDAY, "crown at #").days == 0
+    assert series.recurrence_of(1, MONDAY, "ferry cancelled").days == 0
 
 
 @pytest.mark.parametrize(
@@ -240,10 +240,10 @@ def test_sentence_forms_recur_on_three_days_whatever_their_numbers_and_names() -
         prepared(f"Showers will fall over {place} and up to {day + 3} mm are possible there.", day=day)
         for day, place in enumerate(["Split", "Zadar, Pula", "Rijeka"])
     ]
-    habits = habits_of(forecasts)[1]
-    assert habits.forms == {forecasts[0].sentence_forms[0]}
-    assert habits_of(forecasts[:2])[1].forms == frozenset()
-    comparison = compare(forecasts[0], forecasts[1], Series(habits=habits), Series(habits=habits))
+    text = recurring_texts(forecasts)[1]
+    assert text.forms == {forecasts[0].sentence_forms[0]}
+    assert recurring_texts(forecasts[:2])[1].forms == frozenset()
+    comparison = compare(forecasts[0], forecasts[1], Recurrence(text=text), Recurrence(text=text))
     assert comparison.recurring_share == 1.0
     assert comparison.fresh_share == 0.0
     assert compare(forecasts[0], forecasts[1]).recurring_share == 0.0
@@ -251,18 +251,18 @@ def test_sentence_forms_recur_on_three_days_whatever_their_numbers_and_names() -
 
 def test_rare_words_weigh_more_within_a_newspaper() -> None:
     articles = [prepared(f"recall of product{number}") for number in range(40)]
-    habits = habits_of(articles)[1]
-    series = Series(habits=habits)
-    assert habits.weights["recall"] < habits.weights["product3"] / 3
+    text = recurring_texts(articles)[1]
+    series = Recurrence(text=text)
+    assert text.weights["recall"] < text.weights["product3"] / 3
     assert compare(articles[0], articles[1], series, series).rare_words_kept < 0.4
     assert compare(articles[0], articles[1]).rare_words_kept == pytest.approx(2 / 3)
     assert compare(articles[0], replace(articles[1], newspaper=2), series, series).rare_words_kept == pytest.approx(
         2 / 3
     )
-    assert Habits().unknown == 1.0
+    assert RecurringText().unknown == 1.0
 
 
 def test_a_pair_belongs_to_a_series_when_both_do() -> None:
-    comparison = compare(prepared(FERRY), prepared(FERRY), Series(8, 7), Series(3, 7))
+    comparison = compare(prepared(FERRY), prepared(FERRY), Recurrence(8, 7), Recurrence(3, 7))
     assert (comparison.series_days, comparison.series_gap) == (3, 7)
-    assert compare(prepared(FERRY), prepared(FERRY), Series(8, 7), Series(0, 0)).series_days == 0
+    assert compare(prepared(FERRY), prepared(FERRY), Recurrence(8, 7), Recurrence(0, 0)).series_days == 0

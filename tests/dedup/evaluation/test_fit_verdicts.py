@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from dedup.evaluation import learning
 from dedup.models import FittedModel, Pair
 from dedup.review.decisions import decide_pair
-from dedup.runs.judging import months_to_judge
+from dedup.runs.months import months_to_judge
 from dedup.verdicts.model import default_model, load_model
 from tests.factories import make_user
 

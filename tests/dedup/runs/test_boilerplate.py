@@ -13,8 +13,10 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article, BoilerplateWeek
 from articles.storage.boilerplate_marks import outdated_weeks
 from dedup.models import DetectionRun, Pair, Profile
-from dedup.runs import judging
+from dedup.runs.judging import features_of_pairs
+from dedup.runs.months import months_to_judge
 from dedup.runs.tasks import find_duplicates_task
+from dedup.verdicts.reasons import NOTHING_LEFT
 from tests.conftest import StoreArticle
 from tests.dedup.passes.test_contract import FURNITURE, STORIES
 
@@ -58,9 +60,9 @@ def test_without_boilerplate_what_only_that_joined_is_found_no_more(furnished: l
     assert found["scope"]["boilerplate"] == "topic"
     assert outdated_weeks() == {}
     # Nothing is left to do, and the comparison is the same.
-    months = judging.months_to_judge(versions_join=False, boilerplate=Mode.TOPIC)
+    months = months_to_judge(versions_join=False, boilerplate=Mode.TOPIC)
     assert months == []
-    assert len(judging.months_to_judge(versions_join=False)) == 1
+    assert len(months_to_judge(versions_join=False)) == 1
 
 
 def test_an_option_stands_over_the_profile(furnished: list[Article]) -> None:
@@ -124,14 +126,14 @@ def test_a_pair_of_which_nothing_is_left_is_no_duplicate(furnished: list[Article
     find_duplicates("--passes", "title", "--boilerplate", "topic")
 
     assert found_pairs() == {(bare[0].pk, bare[1].pk): "similar"}
-    assert Pair.objects.get().reasons[0] == judging.NOTHING_LEFT
+    assert Pair.objects.get().reasons[0] == NOTHING_LEFT
 
 
 def test_features_are_those_of_the_last_run(furnished: list[Article]) -> None:
     ends = (furnished[3].pk, furnished[4].pk)
     find_duplicates()
-    kept = judging.features_of_pairs([ends])[ends]
+    kept = features_of_pairs([ends])[ends]
     find_duplicates("--boilerplate", "topic")
-    assert judging.features_of_pairs([ends])[ends] != kept
+    assert features_of_pairs([ends])[ends] != kept
     find_duplicates()
-    assert judging.features_of_pairs([ends])[ends] == kept
+    assert features_of_pairs([ends])[ends] == kept

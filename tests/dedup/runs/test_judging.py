@@ -11,8 +11,8 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 
 from dedup.models import Cluster, FittedModel, HeadlineForm, JudgedMonth, Pair, Profile, Series
-from dedup.runs import judging
 from dedup.runs.headlines import series_of_article
+from dedup.runs.months import months_to_judge
 from dedup.verdicts.model import default_model, dump_model
 
 pytestmark = pytest.mark.django_db
@@ -97,7 +97,7 @@ def test_nothing_is_judged_again_while_nothing_changes(corpus, monkeypatch) -> N
     Pair.objects.update(reasons=["kept"])
     find_duplicates()
     assert set(map(tuple, Pair.objects.values_list("reasons", flat=True))) == {("kept",)}
-    assert judging.months_to_judge(versions_join=False) == []
+    assert months_to_judge(versions_join=False) == []
 
 
 @pytest.mark.parametrize("change", ["article near", "model", "versions", "rule", "pairs"])

@@ -8,8 +8,8 @@ import pytest
 
 from dedup.comparison.compare import Comparison, compare
 from dedup.comparison.prepared import ArticleText, Preparer
-from dedup.comparison.recurring import HeadlineSeries, Series, habits_of
-from dedup.types import Kind
+from dedup.comparison.recurring import HeadlineSeries, Recurrence, recurring_texts
+from dedup.types import VerdictKind
 from dedup.verdicts.features import FEATURE_NAMES, FEATURES, features_of, on_same_day, without_series
 from dedup.verdicts.model import (
     QUESTIONS,
@@ -21,7 +21,8 @@ from dedup.verdicts.model import (
     fit,
     load_model,
 )
-from dedup.verdicts.verdict import reasons_for, verdict_changes, verdict_of
+from dedup.verdicts.reasons import reasons_for
+from dedup.verdicts.verdict import judgement_of, verdict_changes
 
 MONDAY = datetime.date(2026, 3, 2)
 
@@ -68,10 +69,10 @@ def compared(left: ArticleText, right: ArticleText, *others: ArticleText) -> Com
     preparer = Preparer()
     everything = [left, right, *others]
     prepared = [preparer.prepare(each) for each in everything]
-    habits = habits_of(prepared)
+    text = recurring_texts(prepared)
     rows = [(each.newspaper, each.date, preparer.headline_form(each.headline)) for each in everything]
     headlines = HeadlineSeries(rows)
-    series = [headlines.series_of(*row, habits[row[0]]) for row in rows]
+    series = [headlines.recurrence_of(*row, text[row[0]]) for row in rows]
     return compare(prepared[0], prepared[1], series[0], series[1])
 
 
@@ -87,12 +88,12 @@ RATES = [rates(day, f"7.{day}1", f"{day}.4", f"8.{day + 20}") for day in range(2
     ("other", "kind"),
     [
         pytest.param(
-            article(STORY, "Engine failure: islanders stranded in Split", 0, 2), Kind.DUPLICATE, id="syndicated"
+            article(STORY, "Engine failure: islanders stranded in Split", 0, 2), VerdictKind.DUPLICATE, id="syndicated"
         ),
-        pytest.param(article(". ".join(SENTENCES[:4]) + ".", HEADLINE, 1, 2), Kind.DUPLICATE, id="cropped"),
+        pytest.param(article(". ".join(SENTENCES[:4]) + ".", HEADLINE, 1, 2), VerdictKind.DUPLICATE, id="cropped"),
         pytest.param(
             article(STORY.replace("sailors", "sailers"), HEADLINE.replace("stranded", "stuck")),
-            Kind.DUPLICATE,
+            VerdictKind.DUPLICATE,
             id="letter",
         ),
         pytest.param(
@@ -105,33 +106,35 @@ RATES = [rates(day, f"7.{day}1", f"{day}.4", f"8.{day + 20}") for day in range(2
                 2,
                 1,
             ),
-            Kind.VERSION,
+            VerdictKind.VERSION,
             id="developing story",
         ),
         pytest.param(
-            article(REWRITTEN, "Islanders sleep in gymnasium after ferry breaks down", 0, 2), Kind.SIMILAR, id="event"
+            article(REWRITTEN, "Islanders sleep in gymnasium after ferry breaks down", 0, 2),
+            VerdictKind.SIMILAR,
+            id="event",
         ),
         pytest.param(
             article("Bakers in the old town put up their prices for a third time. " * 3, "Bread dearer again", 0, 2),
-            Kind.SIMILAR,
+            VerdictKind.SIMILAR,
             id="unrelated",
         ),
     ],
 )
-def test_the_verdicts_on_a_story(other: ArticleText, kind: Kind) -> None:
-    assert verdict_of(compared(ORIGINAL, other)).kind == kind
+def test_the_verdicts_on_a_story(other: ArticleText, kind: VerdictKind) -> None:
+    assert judgement_of(compared(ORIGINAL, other)).kind == kind
 
 
 def test_a_version_with_added_paragraphs_is_a_duplicate_of_what_it_extends() -> None:
     longer = article(f"{STORY} The mayor will visit the passengers on Monday evening.", HEADLINE, 0, 1)
-    verdict = verdict_of(compared(ORIGINAL, longer))
-    assert verdict.kind == Kind.DUPLICATE
+    verdict = judgement_of(compared(ORIGINAL, longer))
+    assert verdict.kind == VerdictKind.DUPLICATE
     assert "All 10 sentences of the shorter article are in the longer one, word for word." in verdict.reasons
 
 
 def test_exchange_rates_are_a_template() -> None:
-    verdict = verdict_of(compared(*RATES))
-    assert verdict.kind == Kind.TEMPLATE
+    verdict = judgement_of(compared(*RATES))
+    assert verdict.kind == VerdictKind.TEMPLATE
     assert verdict.duplicate_probability < 0.05
     assert verdict.reasons == (
         "1 of 4 sentences shared; the 3 others differ only in numbers.",
@@ -145,7 +148,7 @@ def test_exchange_rates_are_a_template() -> None:
 
 
 def test_a_template_is_seen_without_its_series() -> None:
-    assert verdict_of(compared(RATES[0], RATES[1])).kind == Kind.TEMPLATE
+    assert judgement_of(compared(RATES[0], RATES[1])).kind == VerdictKind.TEMPLATE
 
 
 def test_a_weekly_column_is_no_duplicate() -> None:
@@ -155,8 +158,8 @@ def test_a_weekly_column_is_no_duplicate() -> None:
         article(f"{greeting}{SENTENCES[week]}. {SENTENCES[week + 4]}.{farewell}", "Letter from the harbour", 7 * week)
         for week in range(5)
     ]
-    verdict = verdict_of(compared(*columns))
-    assert verdict.kind != Kind.DUPLICATE
+    verdict = judgement_of(compared(*columns))
+    assert verdict.kind != VerdictKind.DUPLICATE
     assert "Headlines of this form stand in the same newspaper on 4 other days within 60 days, about every 7 days." in (
         verdict.reasons
     )
@@ -165,8 +168,8 @@ def test_a_weekly_column_is_no_duplicate() -> None:
 def test_two_days_of_a_live_blog_are_no_duplicates() -> None:
     first = article(". ".join(SENTENCES[:5]) + ".", "LIVE: News from the harbour")
     second = article(REWRITTEN, "LIVE: News from the harbour", 1)
-    verdict = verdict_of(compared(first, second))
-    assert verdict.kind != Kind.DUPLICATE
+    verdict = judgement_of(compared(first, second))
+    assert verdict.kind != VerdictKind.DUPLICATE
     assert "The headlines are the same." in verdict.reasons
 
 
@@ -178,14 +181,14 @@ def test_results_by_district_on_one_day_are_no_duplicates() -> None:
         )
         return article(content, f"{leader} leads postal votes in {district}")
 
-    verdict = verdict_of(
+    verdict = judgement_of(
         compared(
             results("Zadar", "Marija Horvat", 12_431, "Petar Babić"),
             results("Osijek", "Josip Knežević", 9_377, "Lucija Vuković"),
             *[results(f"Kotar{number}", f"Ime{number}", 8_000 + number, f"Prezime{number}") for number in range(20)],
         )
     )
-    assert verdict.kind != Kind.DUPLICATE
+    assert verdict.kind != VerdictKind.DUPLICATE
 
 
 # ---- reasons ---------------------------------------------------------------------------------------
@@ -373,8 +376,11 @@ def test_what_another_model_would_change() -> None:
     new = VerdictModel({**old.questions, "duplicate": never})
     rows = [features_of(compared(ORIGINAL, replace(ORIGINAL, newspaper=2))), features_of(compared(*RATES))]
     changes = verdict_changes(old, new, rows)
-    assert changes.counts == {(Kind.DUPLICATE, changes.changed[0].new): 1, (Kind.TEMPLATE, Kind.TEMPLATE): 1}
-    assert [(each.place, each.old) for each in changes.changed] == [(0, Kind.DUPLICATE)]
+    assert changes.counts == {
+        (VerdictKind.DUPLICATE, changes.changed[0].new): 1,
+        (VerdictKind.TEMPLATE, VerdictKind.TEMPLATE): 1,
+    }
+    assert [(each.place, each.old) for each in changes.changed] == [(0, VerdictKind.DUPLICATE)]
     assert changes.changed[0].old_duplicate_probability > 0.9 > changes.changed[0].new_duplicate_probability
     assert verdict_changes(old, old, rows).changed == ()
 
@@ -382,12 +388,12 @@ def test_what_another_model_would_change() -> None:
 def test_a_higher_threshold_makes_fewer_duplicates() -> None:
     comparison = compared(ORIGINAL, replace(ORIGINAL, newspaper=2))
     strict = replace(default_model(), threshold=1.0)
-    assert verdict_of(comparison).kind == Kind.DUPLICATE
-    assert verdict_of(comparison, strict).kind != Kind.DUPLICATE
+    assert judgement_of(comparison).kind == VerdictKind.DUPLICATE
+    assert judgement_of(comparison, strict).kind != VerdictKind.DUPLICATE
 
 
 def test_no_series_is_assumed_where_none_is_given() -> None:
-    assert Series() == Series(days=0, gap=0)
+    assert Recurrence() == Recurrence(days=0, gap=0)
 
 
 @pytest.mark.parametrize(

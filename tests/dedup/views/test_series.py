@@ -13,8 +13,9 @@ from django.urls import reverse
 from articles.models import Article
 from dedup.models import Cluster, JudgedMonth, Pair, Series
 from dedup.review import decisions
-from dedup.review.series_rules import RULE_REASON, make_rule
-from dedup.runs.judging import months_to_judge
+from dedup.review.series_rules import make_rule
+from dedup.runs.months import months_to_judge
+from dedup.verdicts.reasons import RULE_REASON
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_series
 

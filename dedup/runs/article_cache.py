@@ -1,0 +1,68 @@
+"""The articles that a process keeps ready to be compared, for their next pair and the next month."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+from articles.boilerplate.mode import Mode
+from articles.boilerplate.rules import without_boilerplate
+from articles.models import Article
+from articles.normalization.titles import plain_title
+from dedup.comparison.prepared import ArticleText, PreparedArticle, Preparer
+from dedup.runs.headlines import AFFIX_COLUMNS
+
+# Some 40 kB each; and words.
+_KEPT_ARTICLES = 4_000
+_KNOWN_WORDS = 400_000
+
+
+class CachedArticle(NamedTuple):
+    """An article ready to be compared, as it was at a revision, and the form of its headline."""
+
+    article: PreparedArticle
+    form: str
+    revision: int
+
+
+class ArticleCache:
+    """The prepared articles of a process: made once, forgotten when others were asked for since."""
+
+    def __init__(self) -> None:
+        self._preparer = Preparer()
+        self._articles: OrderedDict[int, CachedArticle] = OrderedDict()
+        self._boilerplate = Mode.KEEP
+
+    def fetch(self, wanted: set[int], boilerplate: Mode) -> dict[int, CachedArticle]:
+        """Return these articles, with their boilerplate or without."""
+        if self._boilerplate is not boilerplate:
+            self.clear()
+            self._boilerplate = boilerplate
+        current = dict(Article.objects.filter(pk__in=wanted & self._articles.keys()).values_list("pk", "revision"))
+        fresh = {pk for pk, revision in current.items() if self._articles[pk].revision == revision}
+        for known in fresh:
+            self._articles.move_to_end(known)
+        missing = Article.objects.filter(pk__in=wanted - fresh).select_related("newspaper", "headline_form")
+        columns = ("date", "headline", "content", "boilerplate", "revision", *AFFIX_COLUMNS)
+        for article in missing.only(*columns, "headline_form__form"):
+            self._articles[article.pk] = self._prepared(article)
+            self._articles.move_to_end(article.pk)
+        found = {each: self._articles[each] for each in wanted}
+        while len(self._articles) > _KEPT_ARTICLES:
+            self._articles.popitem(last=False)
+        return found
+
+    def clear(self) -> None:
+        """Forget all articles."""
+        self._articles.clear()
+
+    def _prepared(self, article: Article) -> CachedArticle:
+        if self._preparer.known_words > _KNOWN_WORDS:
+            self._preparer = Preparer()
+        headline = plain_title(article.headline, article.newspaper.affixes)
+        content = without_boilerplate(article.content, article.boilerplate, self._boilerplate)
+        text = ArticleText(article.newspaper_id, article.date, headline, content)
+        return CachedArticle(self._preparer.prepare(text), article.headline_form.form, article.revision)
+
+
+ARTICLES = ArticleCache()

@@ -1,0 +1,105 @@
+"""The months whose pairs are to be judged: those of which something has changed that their verdicts rest on."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from articles.boilerplate.mode import Mode
+from articles.storage.fingerprints import fingerprint
+from dedup.comparison.recurring import SERIES_DAYS
+from dedup.models import FittedModel, JudgedMonth, Series
+from dedup.verdicts.model import VerdictModel, default_model, dump_model, load_model
+
+# Grows with every change of what the comparison of two articles says: all pairs are judged anew.
+COMPARISON_VERSION = 1
+# How many days around a month it is learnt what recurs in the texts of its newspapers.
+RECURRING_TEXT_DAYS = 21
+
+_FACTS_SQL = """
+SELECT 'articles', date, count(*), max(revision), 0 FROM articles_article GROUP BY date
+UNION ALL
+SELECT 'pairs', greatest(left_article.date, right_article.date), count(*), sum(pair.id)::bigint,
+       count(*) FILTER (WHERE evidence.details ? 'leftover')
+FROM dedup_pair AS pair
+JOIN articles_article AS left_article ON left_article.id = pair.left_id
+JOIN articles_article AS right_article ON right_article.id = pair.right_id
+LEFT JOIN dedup_evidence AS evidence
+    ON evidence.pair_id = pair.id AND evidence.pass_name = 'exact' AND NOT evidence.stale
+WHERE pair.best_score > 0
+GROUP BY 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MonthTask:
+    """The pairs whose later article is of one month, for whichever process takes them."""
+
+    first_day: datetime.date
+    last_day: datetime.date
+    pairs: int
+    model: str  # as dump_model writes it
+    versions_join: bool
+    fingerprint: str
+    boilerplate: Mode = Mode.KEEP
+
+
+def model_in_use() -> VerdictModel:
+    """Return the model that verdicts are given by: the installation's own, or the one that comes with the program."""
+    fitted = FittedModel.objects.filter(in_use=True).first()
+    return load_model(fitted.content) if fitted else default_model()
+
+
+def months_to_judge(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> list[MonthTask]:
+    """Return the months of which something has changed that their verdicts rest on, in order."""
+    articles, pairs = _facts()
+    model = dump_model(model_in_use())
+    rules = list(Series.objects.filter(ruled_at__isnull=False).order_by("pk"))
+    known = dict(JudgedMonth.objects.values_list("month", "fingerprint"))
+    tasks = []
+    for first_day in sorted({day.replace(day=1) for day in pairs}):
+        last_day = next_month(first_day) - datetime.timedelta(days=1)
+        rests_on = fingerprint(
+            COMPARISON_VERSION,
+            model,
+            versions_join,
+            boilerplate,
+            [
+                (rule.newspaper_id, rule.form)
+                for rule in rules
+                if rule.first_day <= last_day and rule.last_day >= first_day
+            ],
+            _between(articles, first_day, last_day, SERIES_DAYS),
+            _between(pairs, first_day, last_day, RECURRING_TEXT_DAYS),
+        )
+        if known.get(first_day) != rests_on:
+            count = sum(facts[0] for day, facts in pairs.items() if first_day <= day <= last_day)
+            tasks.append(MonthTask(first_day, last_day, count, model, versions_join, rests_on, boilerplate))
+    return tasks
+
+
+Facts = dict[datetime.date, tuple[int, int, int]]
+
+
+def _facts() -> tuple[Facts, Facts]:
+    """Return, by day, what changes when articles or proposed pairs do."""
+    facts: dict[str, Facts] = {"articles": {}, "pairs": {}}
+    with connection.cursor() as cursor:
+        cursor.execute(_FACTS_SQL)
+        for what, day, *numbers in cursor:
+            facts[what][day] = tuple(numbers)
+    return facts["articles"], facts["pairs"]
+
+
+def _between(facts: Facts, first_day: datetime.date, last_day: datetime.date, around: int) -> list[tuple[str, Any]]:
+    margin = datetime.timedelta(days=around)
+    days = sorted(day for day in facts if first_day - margin <= day <= last_day + margin)
+    return [(day.isoformat(), facts[day]) for day in days]
+
+
+def next_month(day: datetime.date) -> datetime.date:
+    """Return the first day of the month after that of a day."""
+    return (day.replace(day=1) + datetime.timedelta(days=32)).replace(day=1)
