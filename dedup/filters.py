@@ -15,7 +15,8 @@ from articles.boilerplate.rules import monday_of
 from articles.models import Article, Newspaper, RepeatedSentence
 from dedup.models import Cluster, Decision, Evidence, Pair, Series, Verdict
 from dedup.passes import PASSES
-from dedup.review.series_rules import both_of
+from dedup.querysets import PairQuerySet
+from dedup.review.series_rules import members_of
 
 # From this probability of being duplicates on, an editor is asked about a pair whatever its verdict is.
 LEAST_PROBABILITY = 0.1
@@ -160,7 +161,7 @@ class PairFilter(_Set):
         return ORDERINGS[self._sort][1]
 
     @property
-    def hidden_unjudged(self) -> QuerySet[Pair]:
+    def hidden_unjudged(self) -> PairQuerySet:
         """Return the pairs that would be listed if they had a verdict."""
         if (self._values().get("verdict") or "") not in ("", ANY) or self._sort not in BY_PROBABILITY:
             return Pair.objects.none()
@@ -177,14 +178,14 @@ class PairFilter(_Set):
         sort: str = values.get("sort") or ""
         return "-score" if values.get("verdict") == UNJUDGED and sort in BY_PROBABILITY else sort
 
-    def filter_queryset(self, queryset: QuerySet[Pair]) -> QuerySet[Pair]:
+    def filter_queryset(self, queryset: PairQuerySet) -> PairQuerySet:
         """Return the pairs that pass the filter, in no order."""
         queryset = queryset.filter(VERDICTS[self.form.cleaned_data.get("verdict") or ""][1])
         if self._sort in BY_PROBABILITY:
             queryset = queryset.filter(duplicate_probability__isnull=False)
         return self._bounded(queryset)
 
-    def _bounded(self, queryset: QuerySet[Pair]) -> QuerySet[Pair]:
+    def _bounded(self, queryset: PairQuerySet) -> PairQuerySet:
         """Apply every field but the verdict."""
         values = self._values()
         queryset = super().filter_queryset(queryset)
@@ -192,23 +193,23 @@ class PairFilter(_Set):
         queryset = _scored(queryset, values.get("pass_name"), values.get("score_from"), values.get("score_to"))
         return _published(queryset, values.get("date_from"), values.get("date_to"))
 
-    def by_newspaper(self, queryset: QuerySet[Pair], _name: str, value: Newspaper) -> QuerySet[Pair]:
+    def by_newspaper(self, queryset: PairQuerySet, _name: str, value: Newspaper) -> PairQuerySet:
         return queryset.filter(Q(left__newspaper=value) | Q(right__newspaper=value))
 
-    def by_headline(self, queryset: QuerySet[Pair], _name: str, value: str) -> QuerySet[Pair]:
+    def by_headline(self, queryset: PairQuerySet, _name: str, value: str) -> PairQuerySet:
         return queryset.filter(Q(left__headline__icontains=value) | Q(right__headline__icontains=value))
 
-    def by_series(self, queryset: QuerySet[Pair], _name: str, value: Series) -> QuerySet[Pair]:
-        return queryset.filter(both_of(value))
+    def by_series(self, queryset: PairQuerySet, _name: str, value: Series) -> PairQuerySet:
+        return queryset.among(members_of(value))
 
 
-def _in_state(pairs: QuerySet[Pair], state: str | None) -> QuerySet[Pair]:
+def _in_state(pairs: PairQuerySet, state: str | None) -> PairQuerySet:
     if not state:
-        return pairs.filter(state=Pair.State.UNDECIDED, best_score__gt=0)
+        return pairs.in_queue()
     return pairs if state == ANY else pairs.filter(state=state)
 
 
-def _scored(pairs: QuerySet[Pair], pass_name: str | None, low: Any, high: Any) -> QuerySet[Pair]:
+def _scored(pairs: PairQuerySet, pass_name: str | None, low: Any, high: Any) -> PairQuerySet:
     """Bound the best score or, where a pass is chosen, the score of that pass."""
     field = "score" if pass_name else "best_score"
     bounds = {f"{field}__gte": low, f"{field}__lte": high}
@@ -219,7 +220,7 @@ def _scored(pairs: QuerySet[Pair], pass_name: str | None, low: Any, high: Any) -
     return pairs.filter(Exists(found))
 
 
-def _published(pairs: QuerySet[Pair], first: Any, last: Any) -> QuerySet[Pair]:
+def _published(pairs: PairQuerySet, first: Any, last: Any) -> PairQuerySet:
     """Return the pairs of which at least one article was published from `first` to `last`."""
     sides = Q()
     for side in ("left", "right"):

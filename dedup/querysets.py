@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from typing import TYPE_CHECKING
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from articles.querysets import LONG_TEXTS
+from dedup.types import VerdictKind
 
 if TYPE_CHECKING:
     from dedup.models import (  # noqa: F401 - the base classes name some of them in strings
@@ -22,9 +24,29 @@ if TYPE_CHECKING:
 class PairQuerySet(models.QuerySet["Pair"]):
     """Pairs."""
 
+    def proposed(self) -> PairQuerySet:
+        """Return the pairs that some pass proposes: not all of their evidence is stale."""
+        return self.filter(best_score__gt=0)
+
     def in_queue(self) -> PairQuerySet:
-        """Return the pairs that wait for an editor: undecided, with evidence that still holds."""
-        return self.filter(state="undecided", best_score__gt=0)
+        """Return the proposed pairs that wait for an editor."""
+        return self.proposed().filter(state="undecided")
+
+    def joining(self) -> PairQuerySet:
+        """Return the proposed pairs whose verdict puts the two articles into one cluster."""
+        return self.proposed().filter(joins=True)
+
+    def no_copies(self) -> PairQuerySet:
+        """Return the pairs that were compared in full and found to be no copies of each other."""
+        return self.filter(verdict__in=[VerdictKind.TEMPLATE.value, VerdictKind.SIMILAR.value])
+
+    def among(self, article_ids: Collection[int] | QuerySet[Any]) -> PairQuerySet:
+        """Return the pairs that have both articles among these."""
+        return self.filter(left__in=article_ids, right__in=article_ids)
+
+    def touching(self, article_ids: Collection[int]) -> PairQuerySet:
+        """Return the pairs that have at least one article among these."""
+        return self.filter(Q(left__in=article_ids) | Q(right__in=article_ids))
 
     def with_articles(self) -> PairQuerySet:
         """Return the same pairs with what a list shows of their articles, and without the long texts."""

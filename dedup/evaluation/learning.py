@@ -144,7 +144,7 @@ def _calls(model: VerdictModel, row: Row) -> bool:
 def change_to(model: VerdictModel) -> Change:
     """Return what a model would change of the verdicts that the model in use has given; rules stay rules."""
     # A verdict of the model is never exactly 0; that of a rule is.
-    judged = Pair.objects.filter(best_score__gt=0, duplicate_probability__gt=0)
+    judged = Pair.objects.proposed().filter(duplicate_probability__gt=0)
     some = judged.order_by(MD5(Cast("pk", TextField())))[:MOST_COMPARED].values_list("pk", "left", "right")
     numbers = {(left, right): pk for pk, left, right in some}
     features = features_of_pairs(numbers)

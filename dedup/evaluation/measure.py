@@ -79,8 +79,7 @@ def judged_pairs(found: Sequence[FoundPair]) -> list[Judged]:
 def _looked_up(found: Sequence[FoundPair]) -> Iterator[Judged]:
     ids = {article for each in found for article in (each.left, each.right)}
     articles = Article.objects.without_texts().select_related("newspaper").in_bulk(ids)
-    proposed = Pair.objects.filter(left__in=ids, right__in=ids, best_score__gt=0)
-    pairs = {(pair.left_id, pair.right_id): pair for pair in proposed}
+    pairs = {(pair.left_id, pair.right_id): pair for pair in Pair.objects.proposed().among(ids)}
     evidence = Evidence.objects.filter(pair__in=pairs.values(), stale=False)
     saying = set(evidence.values_list("pair", "pass_name"))
     for each in found:

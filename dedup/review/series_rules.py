@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models import Exists, OuterRef, QuerySet, Value
 from django.db.models.functions import MD5
 from django.utils import timezone
 
@@ -86,10 +86,9 @@ def articles_of(series: Series) -> ArticleQuerySet:
     return Article.objects.filter(Exists(_forms_of(series).filter(article=OuterRef("pk"))))
 
 
-def both_of(series: Series) -> Q:
-    """Return the condition that both articles of a pair are of a series."""
-    members = _forms_of(series).values("article")
-    return Q(left__in=members, right__in=members)
+def members_of(series: Series) -> QuerySet[Any]:
+    """Return the ids of the articles of a series, for a subquery."""
+    return _forms_of(series).values("article")
 
 
 def series_of_both(left: Article, right: Article) -> Series | None:

@@ -289,7 +289,7 @@ def _counts(run: DetectionRun, scope: Scope, stale: int, contradictions: int) ->
     found = Evidence.objects.found_by(run)
     for name, pairs in found.order_by().values_list("pass_name").annotate(Count("id")):
         passes[name]["pairs"] = pairs
-    verdicts = Pair.objects.filter(best_score__gt=0).values_list("verdict").annotate(Count("id")).order_by()
+    verdicts = Pair.objects.proposed().values_list("verdict").annotate(Count("id")).order_by()
     clusters, members = Cluster.objects.count(), Membership.objects.count()
     articles = Article.objects.count()
     return run.counts | {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import F, Q
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
@@ -28,7 +28,7 @@ def articles(request: HttpRequest) -> HttpResponse:
 def article(request: HttpRequest, article_id: int) -> HttpResponse:
     """Show an article as it was stored, with every URL it was seen under, its cluster and its pairs."""
     shown = get_object_or_404(Article.objects.select_related("newspaper"), pk=article_id)
-    pairs = Pair.objects.filter(Q(left=shown) | Q(right=shown)).with_articles()
+    pairs = Pair.objects.touching([shown.pk]).with_articles()
     context = {
         "article": shown,
         "urls": shown.urls.all(),

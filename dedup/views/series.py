@@ -14,7 +14,7 @@ from articles.models import Article
 from dedup.comparison.recurring import usual_gap
 from dedup.filters import VERDICTS, SeriesFilter
 from dedup.models import Pair, Series
-from dedup.review.series_rules import RuleError, articles_of, both_of, end_rule, history_of, make_rule
+from dedup.review.series_rules import RuleError, articles_of, end_rule, history_of, make_rule, members_of
 from dedup.views.articles import MOST_PROBABLE_FIRST
 from dedup.views.paging import page_of
 from dedup.views.requests import EditorRequest, decision_view, query_of
@@ -33,7 +33,7 @@ def series(request: HttpRequest, series_id: int) -> HttpResponse:
     """Show the articles of a series, what the comparison says of its pairs, and whether a rule parts them."""
     shown = get_object_or_404(Series.objects.select_related("newspaper", "ruled_by"), pk=series_id)
     articles = articles_of(shown).without_texts().select_related("membership").order_by("-date", "-id")
-    pairs = Pair.objects.filter(both_of(shown), best_score__gt=0)
+    pairs = Pair.objects.proposed().among(members_of(shown))
     context = {
         "series": shown,
         "page": page_of(articles, request.GET.get("page")),
