@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
 
 from articles.models import Article
 from dedup.clustering.components import Clustering, Component, Edge, cluster
-from dedup.clustering.constraints import Links, lock_review, standing_links
+from dedup.clustering.constraints import Constraints, constraints_in_force, lock_review
 from dedup.models import Cluster, Decision, Membership, Pair, Verdict
+from dedup.querysets import PairQuerySet
 
 
 def rebuild_clusters(articles: Collection[int] | None = None) -> Clustering:
@@ -42,18 +42,18 @@ def loose_parts(articles: Collection[int], *, confirmed: bool) -> list[int]:
 
 
 def _clustering(articles: Collection[int] | None, *, evidence: bool = True) -> Clustering:
-    links = standing_links(articles)
+    constraints = constraints_in_force(articles)
     if articles is not None:
-        # A link to an article that is not concerned ties nothing here.
+        # A constraint on an article that is not concerned ties nothing here.
         inside = set(articles)
-        links = Links(*([pair for pair in pairs if inside.issuperset(pair)] for pairs in links))
-    edges = [*_edges(articles), *(Edge(left, right, 1.0) for left, right in links.stay)] if evidence else []
-    return cluster(edges, links.must, links.cannot, _apart(articles) if evidence else ())
+        constraints = Constraints(*([pair for pair in pairs if inside.issuperset(pair)] for pairs in constraints))
+    edges = [*_edges(articles), *(Edge(left, right, 1.0) for left, right in constraints.stay)] if evidence else []
+    return cluster(edges, constraints.must, constraints.cannot, _apart(articles) if evidence else ())
 
 
 def _edges(articles: Collection[int] | None) -> list[Edge]:
     """Return the pairs that their verdict joins, each with the probability of that verdict."""
-    rows = _judged(articles).filter(joins=True).values_list("left", "right", "verdict", "probability")
+    rows = _pairs(articles).joining().values_list("left", "right", "verdict", "probability")
     return [
         # Versions join after all duplicates: what they hold together is looser.
         Edge(left, right, probability or 0.0, rank=int(verdict == Verdict.VERSION))
@@ -63,13 +63,12 @@ def _edges(articles: Collection[int] | None) -> list[Edge]:
 
 def _apart(articles: Collection[int] | None) -> list[tuple[int, int]]:
     """Return the pairs that were compared in full and found to be no copies of each other."""
-    rows = _judged(articles).filter(joins=False, verdict__in=[Verdict.TEMPLATE, Verdict.SIMILAR])
+    rows = _pairs(articles).proposed().no_copies().filter(joins=False)
     return list(rows.order_by().values_list("left", "right").iterator())
 
 
-def _judged(articles: Collection[int] | None) -> QuerySet[Pair]:
-    pairs = Pair.objects.filter(best_score__gt=0)
-    return pairs if articles is None else pairs.filter(left__in=articles, right__in=articles)
+def _pairs(articles: Collection[int] | None) -> PairQuerySet:
+    return Pair.objects.all() if articles is None else Pair.objects.among(articles)
 
 
 def _neighbourhood(articles: Collection[int]) -> set[int]:
@@ -78,10 +77,10 @@ def _neighbourhood(articles: Collection[int]) -> set[int]:
     frontier = set(articles)
     while frontier:
         reached |= frontier
-        tied = Pair.objects.filter(Q(left__in=frontier) | Q(right__in=frontier), best_score__gt=0, joins=True)
+        tied = Pair.objects.joining().touching(frontier)
         ends = {end for pair in tied.order_by().values_list("left", "right") for end in pair}
-        links = standing_links(frontier)
-        ends |= {end for pair in (*links.must, *links.stay) for end in pair}
+        constraints = constraints_in_force(frontier)
+        ends |= {end for pair in (*constraints.must, *constraints.stay) for end in pair}
         ends |= set(
             Membership.objects.filter(cluster__memberships__article__in=frontier).values_list("article", flat=True)
         )

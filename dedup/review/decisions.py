@@ -13,7 +13,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from dedup.clustering.constraints import lock_review
+from dedup.clustering.constraints import lock_review, with_pair_state
 from dedup.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.models import Cluster, Decision, Link, Membership, Pair
 
@@ -82,7 +82,7 @@ def confirm_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any,
         lock_review()
         members = _members_as_seen(cluster_id, article_ids)
         # A link to the first one ties each article; all pairs would be half a million of 1,000 articles.
-        found = Pair.objects.filter(left__in=members, right__in=members).order_by().values_list("left", "right")
+        found = Pair.objects.among(members).order_by().values_list("left", "right")
         links = dict.fromkeys([*((members[0], each) for each in members[1:]), *found], Link.Kind.MUST)
         decision = Decision(kind=Decision.Kind.CONFIRM_CLUSTER, cluster_number=cluster_id, articles=members)
         return _append(decision, links, user=user, note=note)
@@ -170,9 +170,9 @@ def _append(decision: Decision, links: dict[tuple[int, int], Link.Kind], *, user
     return decision
 
 
-# The state of the pairs among some articles and those that share a cluster with them: from the link that stands, or,
-# where none does, from the cluster: its articles may be confirmed without a link between each two of them.
-_STATES_SQL = """
+# Of the pairs among some articles and those that share a cluster with them.
+_STATES_SQL = with_pair_state(
+    """
 WITH concerned AS MATERIALIZED (
     SELECT unnest(%(articles)s::bigint[]) AS article_id
     UNION
@@ -181,27 +181,18 @@ WITH concerned AS MATERIALIZED (
     JOIN dedup_membership AS other ON other.cluster_id = own.cluster_id
     WHERE own.article_id = ANY (%(articles)s)
 ), decided AS (
-    SELECT pair.id, coalesce(
-        standing.state,
-        CASE WHEN cluster.state = 'confirmed' THEN 'confirmed' END,
-        'undecided'
-    ) AS state
+    SELECT pair.id, {state} AS state
     FROM dedup_pair AS pair
-    LEFT JOIN dedup_membership AS left_member ON left_member.article_id = pair.left_id
-    LEFT JOIN dedup_membership AS right_member
-        ON right_member.article_id = pair.right_id AND right_member.cluster_id = left_member.cluster_id
-    LEFT JOIN dedup_cluster AS cluster ON cluster.id = right_member.cluster_id
-    LEFT JOIN LATERAL (
-        SELECT link.state FROM dedup_standing_link AS link
-        WHERE link.left_id = pair.left_id AND link.right_id = pair.right_id
-    ) AS standing ON true
+    {state_joins}
     WHERE pair.left_id IN (SELECT article_id FROM concerned) AND pair.right_id IN (SELECT article_id FROM concerned)
 )
 UPDATE dedup_pair AS pair
 SET state = decided.state
 FROM decided
 WHERE decided.id = pair.id AND pair.state <> decided.state
-"""
+""",
+    of="pair",
+)
 
 
 def _update_states(articles: Iterable[int]) -> None:

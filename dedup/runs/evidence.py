@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from dedup.clustering.constraints import lock_review
+from dedup.clustering.constraints import lock_review, with_pair_state
 from dedup.models import DetectionRun, RunBlock
 from dedup.types import Candidate, Tally, Window
 
@@ -25,10 +25,11 @@ CREATE TEMPORARY TABLE found_candidate (
 _COPY_SQL = "COPY found_candidate (left_id, right_id, pass_name, score, details) FROM STDIN"
 
 # Editors may have decided on two articles before any pass put them beside each other: by a cluster.
-_INSERT_PAIRS_SQL = """
+_INSERT_PAIRS_SQL = with_pair_state(
+    """
 INSERT INTO dedup_pair (left_id, right_id, state, best_score, days_apart, same_newspaper, found_at)
 SELECT found.left_id, found.right_id,
-       coalesce(standing.state, CASE WHEN cluster.state = 'confirmed' THEN 'confirmed' END, 'undecided'),
+       {state},
        found.score,
        abs(left_article.date - right_article.date),
        left_article.newspaper_id = right_article.newspaper_id,
@@ -36,17 +37,12 @@ SELECT found.left_id, found.right_id,
 FROM found_candidate AS found
 JOIN articles_article AS left_article ON left_article.id = found.left_id
 JOIN articles_article AS right_article ON right_article.id = found.right_id
-LEFT JOIN dedup_membership AS left_member ON left_member.article_id = found.left_id
-LEFT JOIN dedup_membership AS right_member
-    ON right_member.article_id = found.right_id AND right_member.cluster_id = left_member.cluster_id
-LEFT JOIN dedup_cluster AS cluster ON cluster.id = right_member.cluster_id
-LEFT JOIN LATERAL (
-    SELECT link.state FROM dedup_standing_link AS link
-    WHERE link.left_id = found.left_id AND link.right_id = found.right_id
-) AS standing ON true
+{state_joins}
 ORDER BY found.left_id, found.right_id
 ON CONFLICT (left_id, right_id) DO NOTHING
-"""
+""",
+    of="found",
+)
 
 _UPSERT_EVIDENCE_SQL = """
 INSERT INTO dedup_evidence (pair_id, pass_name, score, details, run_id, stale)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models import Count, F, Max, QuerySet
 from django.db.models.functions import Left, Length
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
@@ -15,10 +15,11 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from articles.models import Article
-from dedup.clustering.constraints import standing_links
+from dedup.clustering.constraints import constraints_in_force
 from dedup.filters import WEAK_TIE, ClusterFilter
 from dedup.forms import ClusterConfirmForm, MemberForm
 from dedup.models import Cluster, Decision, Pair, Verdict
+from dedup.querysets import PairQuerySet
 from dedup.review import decisions
 from dedup.views.paging import page_of, rows_after, rows_before
 from dedup.views.requests import (
@@ -186,7 +187,7 @@ def _members(shown: Cluster) -> list[Member]:
     )
     texts = articles.values_list("pk", Length("content"), Left("content", BEGINNING_CHARACTERS))
     beginnings = {pk: (characters, beginning) for pk, characters, beginning in texts}
-    with_kept = Pair.objects.filter(Q(left=shown.kept_id) | Q(right=shown.kept_id)).values_list("left", "right", "pk")
+    with_kept = Pair.objects.touching([shown.kept_id]).values_list("left", "right", "pk")
     pair_ids = {left if right == shown.kept_id else right: pk for left, right, pk in with_kept}
     return [
         Member(article, article.pk == shown.kept_id, *beginnings[article.pk], pair_ids.get(article.pk))
@@ -194,15 +195,14 @@ def _members(shown: Cluster) -> list[Member]:
     ]
 
 
-def _pairs_inside(members: Sequence[int]) -> QuerySet[Pair]:
+def _pairs_inside(members: Sequence[int]) -> PairQuerySet:
     # By their ids, not by a subquery: PostgreSQL, which counts a large cluster late, would look at every two of them.
-    inside = Pair.objects.with_articles().filter(left__in=members, right__in=members)
-    return inside.exclude(state=Pair.State.REJECTED)
+    return Pair.objects.with_articles().among(members).exclude(state=Pair.State.REJECTED)
 
 
-def _weakest(shown: Cluster, inside: QuerySet[Pair]) -> Pair | None:
+def _weakest(shown: Cluster, inside: PairQuerySet) -> Pair | None:
     """Return the pair that holds a cluster together where nothing more probable does."""
-    return inside.filter(probability=shown.lowest_score, joins=True, best_score__gt=0).order_by("id").first()
+    return inside.joining().filter(probability=shown.lowest_score).order_by("id").first()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +214,8 @@ class Apart:
     pairs: QuerySet[Pair]
 
 
-def _apart(inside: QuerySet[Pair]) -> Apart:
-    found = inside.filter(state=Pair.State.UNDECIDED, best_score__gt=0, verdict__in=[Verdict.TEMPLATE, Verdict.SIMILAR])
+def _apart(inside: PairQuerySet) -> Apart:
+    found = inside.in_queue().no_copies()
     counts = dict(found.order_by().values_list("verdict").annotate(Count("pk")))
     return Apart(
         templates=counts.get(Verdict.TEMPLATE, 0),
@@ -236,10 +236,10 @@ class Contradiction:
 
 def _contradictions(headlines: dict[int, str]) -> list[Contradiction]:
     """Return the contradictions among the articles of a cluster, given with their headlines."""
-    parted = [ends for ends in standing_links(headlines).cannot if headlines.keys() >= set(ends)]
+    parted = [ends for ends in constraints_in_force(headlines).cannot if headlines.keys() >= set(ends)]
     if not parted:
         return []
-    pairs = Pair.objects.filter(left__in=headlines, right__in=headlines, state=Pair.State.REJECTED)
+    pairs = Pair.objects.among(headlines).filter(state=Pair.State.REJECTED)
     numbers = {(left, right): pk for left, right, pk in pairs.values_list("left", "right", "pk")}
     return [
         Contradiction(left, right, (headlines[left], headlines[right]), numbers.get((left, right)))

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.utils import DatabaseError
 
-from dedup.clustering.constraints import standing_links
+from dedup.clustering.constraints import constraints_in_force
 from dedup.models import Cluster, Decision, Membership, Pair, Profile
 from dedup.review import decisions
 
@@ -65,7 +65,7 @@ def test_a_confirmed_pair_is_confirmed_and_in_the_history(four, editor) -> None:
     assert pair(four[0], four[1]).state == "confirmed"
     assert (decision.kind, decision.decided_by, decision.note) == ("confirm", editor, "same wire copy")
     assert decision.articles == four[:2]
-    assert standing_links().must == [(four[0], four[1])]
+    assert constraints_in_force().must == [(four[0], four[1])]
 
 
 def test_a_rejected_pair_leaves_the_cluster_and_stays_apart_in_later_runs(store, editor) -> None:

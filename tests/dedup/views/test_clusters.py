@@ -403,7 +403,7 @@ def test_the_page_costs_a_fixed_number_of_queries(
     desk: Client, trio: tuple[Article, ...], store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     small, large = make_cluster(*trio), make_cluster(*(store() for _ in range(8)))
-    # session, user, 2 x permissions, cluster, headlines, standing links, members, URLs, texts, pairs of the kept one,
+    # session, user, 2 x permissions, cluster, headlines, constraints, members, URLs, texts, pairs of the kept one,
     # weakest pair, pairs apart, pairs, evidence, decisions, next, previous
     for cluster in (small, large):
         with django_assert_num_queries(18):
