@@ -11,8 +11,9 @@ from dataclasses import asdict, fields, replace
 from django.db.models import QuerySet
 
 from articles.extraction.extract import EXTRACTOR_VERSION, ExtractionError
-from articles.extraction.workers import Extraction, extractor
+from articles.extraction.kept_pages import Extraction, KeptPage, extract_kept
 from articles.models import Article, ArticlePage, Newspaper
+from articles.processes import Workers
 from articles.storage.incoming import Details, IncomingArticle, RejectedArticleError, check_article, extracted_details
 from articles.storage.ingest import Forms, writing
 from articles.storage.publication_day import dated_details
@@ -31,14 +32,15 @@ def reextract(
 ) -> Iterator[Renewed]:
     """Extract stored pages again, in so many processes; yield after each batch, which is stored then.
 
-    Where a page gives no article any more, or one that cannot be stored, the article stays as it is.
+    Where a page gives no article any more, or one that cannot be stored, the article stays as it is. Raises
+    WorkerDiedError where a process was killed.
     """
     pages = ArticlePage.objects.filter(article__in=outdated_texts(newspapers)).order_by("pk")
     last_id = 0
-    with extractor(workers) as extract:
+    with Workers(workers, extract_kept) as processes:
         while batch := list(pages.filter(pk__gt=last_id)[:batch_size]):
-            kept = [(bytes(page.body), page.url, page.content_type, page.fetched_at.date()) for page in batch]
-            yield _store_extracted(dict(zip(batch, extract(kept), strict=True)))
+            kept = [KeptPage(bytes(page.body), page.url, page.content_type, page.fetched_at.date()) for page in batch]
+            yield _store_extracted(dict(zip(batch, processes.in_order(kept), strict=True)))
             last_id = batch[-1].pk
 
 

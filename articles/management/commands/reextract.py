@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -14,6 +13,7 @@ from django.db.models import QuerySet
 from articles.management.arguments import number_up_to
 from articles.management.commands._renewing import RenewingCommand
 from articles.models import Article, Newspaper
+from articles.processes import WorkerDiedError
 from articles.storage import reextraction
 from articles.storage.renormalization import Renewed
 
@@ -43,6 +43,5 @@ class Command(RenewingCommand):
     def renew(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[Renewed]:
         try:
             yield from reextraction.reextract(newspapers, batch_size=options["batch_size"], workers=options["workers"])
-        except BrokenProcessPool as error:
-            fault = "a worker process was killed, perhaps for want of memory; run the command again with --workers 1"
-            raise CommandError(fault) from error
+        except WorkerDiedError as error:
+            raise CommandError(str(error)) from error

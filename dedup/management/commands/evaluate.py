@@ -20,6 +20,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS
 
 from articles.boilerplate.mode import Mode
+from articles.processes import WorkerDiedError
 from dedup.evaluation.labels import Label, LabelsError, Problem, find_articles, read_labels
 from dedup.evaluation.measure import counts_of, judged_pairs, report
 from dedup.evaluation.print import print_report
@@ -38,7 +39,6 @@ from dedup.runs.profiles import (
 )
 from dedup.runs.progress import run_progress
 from dedup.runs.scope import Scope
-from dedup.runs.workers import WorkerDiedError
 
 USAGE, INTERRUPTED = 2, 130
 _NAMES = ", ".join(PASSES)

@@ -15,6 +15,7 @@ from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
 
 from articles.boilerplate.mode import Mode
 from articles.management.arguments import day
+from articles.processes import WorkerDiedError
 from articles.storage.boilerplate_marks import outdated_weeks
 from articles.storage.renormalization import outdated_forms
 from dedup.management.arguments import newspaper_ids
@@ -35,7 +36,6 @@ from dedup.runs.profiles import (
 )
 from dedup.runs.progress import print_audit, print_candidates, print_run, run_progress
 from dedup.runs.scope import Scope, ScopeError, only_new
-from dedup.runs.workers import WorkerDiedError
 
 USAGE, ACTIVE, INTERRUPTED = 2, 3, 130
 

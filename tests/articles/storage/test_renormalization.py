@@ -5,20 +5,20 @@ from __future__ import annotations
 import datetime
 import gzip
 import io
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from articles.extraction.extract import EXTRACTOR_VERSION
+from articles.extraction.kept_pages import Extraction, KeptPage, extract_kept
 from articles.models import Article, ArticlePage, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.storage import reextraction, renormalization
 from articles.storage.incoming import Details, IncomingArticle, PageCopy
 from articles.storage.ingest import store_article
+from tests.articles.test_processes import end_this_process
 from tests.conftest import StoreArticle
 
 pytestmark = pytest.mark.django_db
@@ -166,14 +166,12 @@ def test_reextract_judges_the_day_as_the_crawl_did(page: str, feed: str, day: st
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """Have something done by another process while pages are extracted."""
-    inner = reextraction.extractor
 
-    @contextmanager
-    def extractor(workers: int) -> Iterator[Any]:
-        with inner(workers) as extract:
-            yield lambda pages: (act(), extract(pages))[1]
+    def extract(page: KeptPage, on_progress: object) -> Extraction:
+        act()
+        return extract_kept(page, on_progress)
 
-    monkeypatch.setattr(reextraction, "extractor", extractor)
+    monkeypatch.setattr(reextraction, "extract_kept", extract)
 
 
 def test_reextract_passes_over_what_another_process_has_extracted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,15 +212,11 @@ def test_imported_articles_have_no_page_to_extract(store: StoreArticle) -> None:
     assert run("reextract", "--dry-run")[0] == "Outdated articles: 0.\n"
 
 
-def die(_page: object) -> None:
-    os._exit(9)
-
-
 def test_a_killed_worker_is_told_of_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     store_page()
 
     with monkeypatch.context() as patched:
-        patched.setattr("articles.extraction.workers.extract_kept", die)
+        patched.setattr(reextraction, "extract_kept", end_this_process)
         with pytest.raises(CommandError, match="a worker process was killed, perhaps for want of memory"):
             run("reextract", "--workers", "2")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -17,7 +16,7 @@ from django.core.management import CommandError, call_command
 
 from dedup.models import DetectionRun, Evidence, Membership, Pair
 from dedup.passes import PASSES
-from dedup.runs import pipeline, scope, workers
+from dedup.runs import pipeline, scope
 from tests.databases import child_environment
 
 pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
@@ -26,57 +25,6 @@ WIRE = (
     "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
     "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
 )
-
-
-def double(number: int, on_read) -> int:
-    """Be a task: tell the number as read, and return its double. Negative numbers fail."""
-    on_read(number)
-    if number < 0:
-        raise ValueError(f"{number} is below nought")
-    return 2 * number
-
-
-def end_this_process(number: int, on_read) -> int:
-    os.kill(os.getpid(), signal.SIGKILL)
-    return number
-
-
-def executed(tasks: list[int], perform, count: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    read: list[tuple[int, int]] = []
-    done: list[tuple[int, int]] = []
-    workers.execute(
-        tasks,
-        perform,
-        workers=count,
-        on_read=lambda task, number: read.append((task, number)),
-        on_done=lambda task, result: done.append((task, result)),
-    )
-    return sorted(read), sorted(done)
-
-
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_every_task_is_done_once_and_tells_what_it_reads(count) -> None:
-    assert executed([5, 1, 4, 2], double, count) == (
-        [(1, 1), (2, 2), (4, 4), (5, 5)],
-        [(1, 2), (2, 4), (4, 8), (5, 10)],
-    )
-    assert executed([], double, count) == ([], [])
-    assert multiprocessing.active_children() == []
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_what_a_task_raises_is_raised_here(count) -> None:
-    with pytest.raises(ValueError, match="-3 is below nought") as raised:
-        executed([1, -3, 2], double, count)
-    if count > 1:
-        assert "in double" in "".join(raised.value.__notes__)
-    assert multiprocessing.active_children() == []
-
-
-def test_a_killed_worker_is_said_with_the_remedy() -> None:
-    with pytest.raises(workers.WorkerDiedError, match=r"a worker process was killed, .*again with --workers 1"):
-        executed([1, 2], end_this_process, 2)
-    assert multiprocessing.active_children() == []
 
 
 @pytest.fixture
