@@ -14,7 +14,7 @@ import psutil
 import psycopg
 import pytest
 
-from newsdedup_site import embedded
+from newsdedup_site.embedded import server as embedded
 
 pytestmark = [
     pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="DATABASE_URL names a server: none is embedded"),
@@ -23,7 +23,8 @@ pytestmark = [
 ]
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-ASK = "from newsdedup_site import embedded as e; e.ensure_running(); c = e._connect('newsdedup'); "
+ASK = "from newsdedup_site.embedded import server as e; e.ensure_running(); c = e._connect('newsdedup'); "
+MAKE_HOME = "from newsdedup_site.embedded import server as e; e._make_folder(e.home()); print(e.home())"
 
 
 class Home:
@@ -70,7 +71,7 @@ def open_folder():
 def server(open_folder):
     home = Home(open_folder)
     yield home
-    home.run("from newsdedup_site import embedded; embedded.stop()")
+    home.run("from newsdedup_site.embedded import server as embedded; embedded.stop()")
 
 
 def test_it_starts_on_demand_in_utf8_whatever_the_callers_locale(server) -> None:
@@ -96,7 +97,7 @@ def test_articles_survive_a_killed_server(server) -> None:
 
 
 def test_a_killed_initdb_is_begun_anew(server) -> None:
-    home = Path(server.run("from newsdedup_site import embedded as e; e._make_folder(e.home()); print(e.home())"))
+    home = Path(server.run(MAKE_HOME))
     (home / "data.new-1").mkdir()
     (home / "data.new-1" / "PG_VERSION").write_text("18\n")
     assert server.run(ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
@@ -104,7 +105,7 @@ def test_a_killed_initdb_is_begun_anew(server) -> None:
 
 
 def test_a_folder_with_other_files_is_left_alone(server) -> None:
-    home = Path(server.run("from newsdedup_site import embedded as e; e._make_folder(e.home()); print(e.home())"))
+    home = Path(server.run(MAKE_HOME))
     (home / "data").mkdir()
     (home / "data" / "letters.txt").write_text("not a database\n")
     with server.start(ASK) as process:
@@ -193,11 +194,11 @@ def test_the_home_of_a_file_of_settings_counts(monkeypatch, tmp_path, capsys) ->
 
 def test_the_keeper_stops_the_server_when_the_last_user_is_killed(server) -> None:
     wait = ASK + "print('up', flush=True); import sys; sys.stdin.read()"
-    with server.start(f"import newsdedup_site.embedded as k; k._ensure_keeper = lambda: None; {wait}") as user:
+    with server.start(f"import newsdedup_site.embedded.server as k; k._ensure_keeper = lambda: None; {wait}") as user:
         assert user.stdout.readline() == "up\n"
         postmaster = server.postmaster()
         keeper = server.start(
-            "import os, newsdedup_site.embedded as k; os.fork = lambda: 0; os.setsid = lambda: None; "
+            "import os, newsdedup_site.embedded.server as k; os.fork = lambda: 0; os.setsid = lambda: None; "
             "k.LINGER_SECONDS = 0.1; k.keep()"
         )
         user.send_signal(signal.SIGKILL)
@@ -216,13 +217,13 @@ def test_no_folder_that_was_there_before_changes_its_permissions(server, open_fo
 def test_the_socket_of_a_deep_folder_lies_elsewhere(open_folder) -> None:
     deep = open_folder / ("deep" * 20) / ("deeper" * 10)
     home = Home(deep)
-    folder = Path(home.run("from newsdedup_site import embedded; print(embedded.socket_folder())"))
+    folder = Path(home.run("from newsdedup_site.embedded import server as embedded; print(embedded.socket_folder())"))
     assert len(str(folder / embedded.SOCKET_NAME)) <= embedded.SOCKET_PATH_BYTES
     try:
         assert home.run(ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     finally:
-        home.run("from newsdedup_site import embedded; embedded.stop()")
+        home.run("from newsdedup_site.embedded import server as embedded; embedded.stop()")
         folder.rmdir()
 
 
@@ -243,7 +244,7 @@ def test_it_runs_as_an_ordinary_user_too(open_folder) -> None:
     try:
         assert home.run(ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
     finally:
-        home.run("from newsdedup_site import embedded; embedded.stop()")
+        home.run("from newsdedup_site.embedded import server as embedded; embedded.stop()")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="PostgreSQL runs as the user itself")

@@ -36,7 +36,7 @@ from typing import Any
 import environ
 import platformdirs
 
-CHECKOUT = Path(__file__).resolve().parent.parent
+CHECKOUT = Path(__file__).resolve().parents[2]
 SYSTEM_USER = "newsdedup-pg"
 DATABASE = "newsdedup"
 LINGER_SECONDS = 60.0
@@ -460,7 +460,3 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
