@@ -86,4 +86,4 @@ CRAWL_PRIVATE_ADDRESSES = [str(network) for network in site_settings.CRAWL_PRIVA
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 
-LOG_LEVEL = os.environ.get("LOG_LEVEL", "WARNING")  # to stderr
+LOG_LEVEL = site_settings.LOG_LEVEL  # to stderr

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import zoneinfo
+from pathlib import Path
 from typing import Any
 
 import environ
@@ -19,8 +20,20 @@ LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 SCHEMES = ("postgres", "postgresql", "psql", "pgsql")
 
 
+def read_file(path: Path) -> None:
+    """Set the variables of a file of NAME=VALUE lines; one that is set already stays as it is."""
+    environ.Env.read_env(path)
+
+
 def text(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
+
+
+def required(name: str) -> str:
+    value = text(name)
+    if not value:
+        raise ImproperlyConfigured(f"Set the {name} environment variable")
+    return value
 
 
 def boolean(name: str, *, default: bool) -> bool:

@@ -1,9 +1,10 @@
 """`python -m newsdedup_site.healthcheck`: exit 0 while the pages on this machine answer at /healthz."""
 
-import os
 import sys
 import urllib.error
 import urllib.request
+
+from newsdedup_site import environment
 
 ADDRESS = "http://127.0.0.1:8000/healthz"
 TIMEOUT_SECONDS = 4
@@ -21,8 +22,8 @@ def healthy(address: str, headers: dict[str, str]) -> bool:
 
 def main() -> int:
     """Ask as the proxy would: with a host that is allowed, over what it takes for TLS."""
-    hosts = [host.strip() for host in os.environ.get("ALLOWED_HOSTS", "localhost").split(",")]
-    host = next((host.lstrip(".") for host in hosts if host.lstrip(".") not in ("", "*")), "localhost")
+    hosts = [host.lstrip(".") for host in environment.words("ALLOWED_HOSTS", default=[])]
+    host = next((host for host in hosts if host not in ("", "*")), "localhost")
     return 0 if healthy(ADDRESS, {"Host": host, "X-Forwarded-Proto": "https"}) else 1
 
 

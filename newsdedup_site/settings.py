@@ -5,25 +5,22 @@ Each variable is listed with its meaning and default in docs/settings.md.
 
 from pathlib import Path
 
-import environ
 from csp.constants import NONE, SELF
 
 from newsdedup_site import embedded, environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-
-env = environ.Env()
-env.read_env(BASE_DIR / ".env")
+environment.read_file(BASE_DIR / ".env")
 
 DEBUG = environment.boolean("DEBUG", default=False)
 # Without DATABASE_URL this is a trial on one machine: the embedded server, a made-up key, loopback hosts.
 EMBEDDED_DATABASE = not environment.text("DATABASE_URL")
 
 if EMBEDDED_DATABASE:
-    SECRET_KEY = env.str("SECRET_KEY", default="trial-on-one-machine-" + embedded.home().name)
+    SECRET_KEY = environment.text("SECRET_KEY", default="trial-on-one-machine-" + embedded.home().name)
     DATABASES = {"default": embedded.database_settings()}
 else:
-    SECRET_KEY = env.str("SECRET_KEY")
+    SECRET_KEY = environment.required("SECRET_KEY")
     DATABASES = {"default": environment.database("DATABASE_URL")}
 # Tests put their articles into a database made from template0, in the same UTF-8 locale as production.
 DATABASES["default"]["TEST"] = {"TEMPLATE": "template0", "CHARSET": "UTF8"}
@@ -157,10 +154,11 @@ CRAWL_STATE_DIR = Path(environment.text("CRAWL_STATE_DIR", default=str(BASE_DIR 
 # Networks that are not of the public Internet, and which a crawl may reach all the same.
 CRAWL_PRIVATE_ADDRESSES = environment.networks("CRAWL_PRIVATE_ADDRESSES")
 
+LOG_LEVEL = environment.log_level("LOG_LEVEL", default="WARNING")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["stderr"], "level": environment.log_level("LOG_LEVEL", default="WARNING")},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
 }
