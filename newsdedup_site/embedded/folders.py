@@ -1,0 +1,104 @@
+"""Where the server and its files are, and who owns them.
+
+Every folder is made here, below one home: NEWSDEDUP_HOME, by default /var/lib/newsdedup for root
+and the user's data folder otherwise, and in it one folder for each checkout.
+"""
+
+import hashlib
+import os
+import pwd
+import subprocess
+import tempfile
+from pathlib import Path
+
+import platformdirs
+
+from newsdedup_site import environment
+
+SYSTEM_USER = "newsdedup-pg"
+CHECKOUT = Path(__file__).resolve().parents[2]
+# sockaddr_un.sun_path holds 108 bytes with its ending NUL (unix(7)); macOS has 104.
+SOCKET_PATH_BYTES = 103
+SOCKET_NAME = ".s.PGSQL.5432"
+# pg_ctl hands the folders on through a shell, and the server splits its list of socket folders.
+UNUSABLE_IN_HOME = "'\",$`\\\n\r"
+
+
+class EmbeddedServerError(RuntimeError):
+    """The embedded PostgreSQL server cannot be installed, initialised or started."""
+
+
+def home() -> Path:
+    """Return this checkout's folder for the server: binaries, data, locks and log.
+
+    Raises EmbeddedServerError for a folder whose name the server could not be started with.
+    """
+    base = environment.text("NEWSDEDUP_HOME")
+    if base:
+        root = Path(base).expanduser().absolute()
+    elif os.geteuid() == 0:
+        root = Path("/var/lib/newsdedup")
+    else:
+        root = platformdirs.user_data_path("newsdedup")
+    for character in str(root):
+        if character in UNUSABLE_IN_HOME:
+            raise EmbeddedServerError(
+                f"The folder of the embedded PostgreSQL, {str(root)!r}, has {character!r} in its name, which cannot be "
+                "handed to the server. Set NEWSDEDUP_HOME to a folder without quotes, commas, $, backslashes and "
+                "line breaks."
+            )
+    return root / hashlib.sha256(os.fsencode(CHECKOUT)).hexdigest()[:12]
+
+
+def socket_folder() -> Path:
+    """Return the folder of the server's Unix socket, short enough for the kernel's limit."""
+    folder = home() / "run"
+    if len(os.fsencode(folder / SOCKET_NAME)) <= SOCKET_PATH_BYTES:
+        return folder
+    digest = hashlib.sha256(os.fsencode(home())).hexdigest()[:12]
+    return Path(tempfile.gettempdir()) / f"newsdedup-{os.geteuid()}-{digest}"
+
+
+def server_user() -> pwd.struct_passwd | None:
+    """Return the system user that the server runs as, made if missing; None means this user."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        return pwd.getpwnam(SYSTEM_USER)
+    except KeyError:
+        pass
+    command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", SYSTEM_USER]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        detail = getattr(error, "stderr", "") or str(error)
+        raise EmbeddedServerError(
+            f"PostgreSQL does not run as root, and the system user {SYSTEM_USER} cannot be made: "
+            f"{detail.strip()}. Run `{' '.join(command)}`, work as an ordinary user, or set DATABASE_URL."
+        ) from error
+    return pwd.getpwnam(SYSTEM_USER)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those missing above it; those that exist stay as they are."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    for each in reversed(missing):
+        # 0711: the system user passes through, nobody lists.
+        each.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, exist_ok=True)
+
+
+def make_owned(folder: Path, user: pwd.struct_passwd | None) -> None:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    owner = user.pw_uid if user else os.geteuid()
+    if folder.stat().st_uid != owner:
+        os.chown(folder, owner, user.pw_gid if user else -1)
+
+
+def check_reachable(folder: Path, user: pwd.struct_passwd) -> None:
+    for each in folder.parents:
+        status = each.stat()
+        if not status.st_mode & 0o001 and status.st_uid != user.pw_uid:
+            raise EmbeddedServerError(
+                f"{each} is closed to the system user {user.pw_name}, as whom PostgreSQL runs for root. "
+                "Set NEWSDEDUP_HOME to a folder that others may pass through, or set DATABASE_URL."
+            )

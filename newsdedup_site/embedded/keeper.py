@@ -1,0 +1,61 @@
+"""The keeper: a process of its own that stops the server when nobody uses it any more."""
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+
+from newsdedup_site.embedded.folders import CHECKOUT
+from newsdedup_site.embedded.locks import is_current, open_lock
+from newsdedup_site.embedded.server import stop
+
+LINGER_SECONDS = 60.0
+
+
+def keep() -> None:
+    """Run as the keeper, in a process of its own: stop the server when nobody has used it for LINGER_SECONDS.
+
+    The caller's process returns at once; the keeper leaves its session, so that no Ctrl-C there ends it.
+    """
+    if os.fork():
+        return
+    os.setsid()
+    keeper = open_lock("keeper.lock")
+    try:
+        fcntl.flock(keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return  # another keeper is at work
+    users = open_lock("users.lock")
+    idle_since: float | None = None
+    while is_current(users, "users.lock"):
+        time.sleep(1.0)
+        try:
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            idle_since = None
+            continue
+        idle_since = idle_since or time.monotonic()
+        if time.monotonic() - idle_since >= LINGER_SECONDS and is_current(users, "users.lock"):
+            # Still holding `users.lock` alone: whoever comes now waits, then starts the server anew.
+            stop()
+            return
+        fcntl.flock(users, fcntl.LOCK_UN)
+
+
+def ensure_keeper() -> None:
+    keeper = open_lock("keeper.lock")
+    try:
+        fcntl.flock(keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    finally:
+        os.close(keeper)
+    subprocess.run(
+        [sys.executable, "-m", "newsdedup_site.embedded", "keep"],
+        check=True,
+        cwd=CHECKOUT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
