@@ -1,4 +1,4 @@
-"""The contract of a detection pass, and the declaration of its settings."""
+"""The contract of a detection pass, and the declaration of settings: those of passes and the options of reports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from dedup.types import Candidate, Tally, Window
 
@@ -17,7 +17,7 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is declared about one field of a pass's config: the form, the docs and the tests read it here."""
+    """What is declared about one field: forms, commands, docs and tests read it here."""
 
     help: str
     unit: str
@@ -34,16 +34,24 @@ def setting(default: Any, *, help: str, unit: str, source: str, range: tuple[flo
 
 
 @dataclass(frozen=True, slots=True)
-class PassConfig:
-    """The settings every pass has. A subclass adds its own; all are checked when one is made."""
-
-    enabled: bool = setting(
-        True, help="Whether the pass is part of a run.", unit="yes or no", source="a choice of each installation"
-    )
+class Settings:
+    """A dataclass whose fields are all made by `setting`; their values are checked when one is made."""
 
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):
             _check(each.name, getattr(self, each.name), type(each.default), each.metadata["setting"])
+
+
+AnySettings = TypeVar("AnySettings", bound=Settings)
+
+
+@dataclass(frozen=True, slots=True)
+class PassConfig(Settings):
+    """The settings every pass has; a subclass adds its own."""
+
+    enabled: bool = setting(
+        True, help="Whether the pass is part of a run.", unit="yes or no", source="a choice of each installation"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +67,17 @@ class NearConfig(PassConfig):
     )
 
 
-def settings_of(config: type[PassConfig]) -> dict[str, tuple[dataclasses.Field[Any], Setting]]:
+def settings_of(config: type[Settings]) -> dict[str, tuple[dataclasses.Field[Any], Setting]]:
     """Return the fields of a config class by name, each with what is declared about it."""
     return {each.name: (each, each.metadata["setting"]) for each in dataclasses.fields(config)}
 
 
-def make_config(config: type[PassConfig], values: dict[str, Any]) -> PassConfig:
+def make_config(config: type[AnySettings], values: dict[str, Any]) -> AnySettings:
     """Return a config with these values over the defaults. Raises ConfigError for unknown names and bad values."""
     known = settings_of(config)
     for name in values:
         if name not in known:
-            raise ConfigError(f"there is no setting {name!r}; the settings are {', '.join(known)}")
+            raise ConfigError(f"there is no setting {name!r}; the settings are {', '.join(known) or 'none'}")
     return config(**values)
 
 
