@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from django import forms
@@ -11,9 +10,10 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from articles.read_only_admin import ReadOnlyAdmin
+from dedup.forms import setting_field
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, FittedModel, Pair, Profile, Series
 from dedup.passes import PASSES
-from dedup.passes.base import Setting, settings_of
+from dedup.passes.base import settings_of
 from dedup.runs.profiles import ProfileError, configs_of
 
 # The fields of a profile that are no settings of a pass.
@@ -33,7 +33,7 @@ class ProfileForm(forms.ModelForm[Profile]):
         for name, each in PASSES.items():
             for setting, (field, declared) in settings_of(each.config_class).items():
                 value = stored.get(name, {}).get(setting, field.default)
-                self.fields[f"{name}__{setting}"] = _form_field(setting, field, declared, value)
+                self.fields[f"{name}__{setting}"] = setting_field(setting, field, declared, value)
 
     def _get_validation_exclusions(self) -> set[str]:
         # Not an error of the form: saving takes the tick from the profile that had it (save_model below).
@@ -57,22 +57,6 @@ class ProfileForm(forms.ModelForm[Profile]):
         if self.instance.pk and self.initial.get("is_default") and not cleaned.get("is_default"):
             self.add_error("is_default", "One profile must be the default: tick this box on another one instead.")
         return cleaned
-
-
-def _form_field(setting: str, field: dataclasses.Field[Any], declared: Setting, value: Any) -> forms.Field:
-    label = setting.replace("_", " ").capitalize()
-    common: dict[str, Any] = {"label": label, "initial": value}
-    if isinstance(field.default, bool):
-        return forms.BooleanField(required=False, help_text=declared.help, **common)
-    bounds = f"{declared.minimum:g} to {declared.maximum:g} {declared.unit}; default {field.default:g}."
-    common |= {
-        "help_text": f"{declared.help} {bounds} Source: {declared.source}.",
-        "min_value": declared.minimum,
-        "max_value": declared.maximum,
-    }
-    if isinstance(field.default, int):
-        return forms.IntegerField(**common)
-    return forms.FloatField(widget=forms.NumberInput(attrs={"step": "0.01"}), **common)
 
 
 @admin.register(Profile)

@@ -1,16 +1,21 @@
-"""What is posted to the desk."""
+"""The forms of the pages."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
 from articles.models import Newspaper
 from dedup.filters import DayInput
 from dedup.models import Decision, Profile
+from dedup.passes.base import Setting, Settings, make_config, settings_of
+from dedup.reports.base import Report
 from dedup.review.decisions import MAX_NOTE_CHARACTERS
 from dedup.runs.profiles import ProfileError, configs_of, enabled
+from dedup.runs.scope import Scope
 
 MAX_NUMBER = 2**63 - 1
 PAIR_KINDS = (Decision.Kind.CONFIRM, Decision.Kind.REJECT, Decision.Kind.UNSURE)
@@ -58,22 +63,31 @@ class MemberForm(NoteForm):
     article = forms.IntegerField(min_value=1, max_value=MAX_NUMBER)
 
 
-class RunForm(forms.Form):
-    """What a run is to compare, and how."""
+def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting, value: Any) -> forms.Field:
+    """Return the form field of a declared setting."""
+    label = setting.replace("_", " ").capitalize()
+    common: dict[str, Any] = {"label": label, "initial": value}
+    if isinstance(field.default, bool):
+        return forms.BooleanField(required=False, help_text=declared.help, **common)
+    bounds = f"{declared.minimum:g} to {declared.maximum:g} {declared.unit}; default {field.default:g}."
+    common |= {
+        "help_text": f"{declared.help} {bounds} Source: {declared.source}.",
+        "min_value": declared.minimum,
+        "max_value": declared.maximum,
+    }
+    if isinstance(field.default, int):
+        return forms.IntegerField(**common)
+    return forms.FloatField(widget=forms.NumberInput(attrs={"step": "0.01"}), **common)
 
-    profile = forms.ModelChoiceField(
-        Profile.objects.all(), empty_label=None, help_text="Which passes, with which windows and thresholds."
-    )
-    new = forms.BooleanField(
-        required=False,
-        label="Only what is new",
-        help_text="Compare the articles that are new or have changed since the last run over all articles.",
-    )
+
+class ScopeForm(forms.Form):
+    """Which articles: days of publication, both included, and newspapers."""
+
     since = forms.DateField(
         required=False,
         label="Published from",
         widget=DayInput(),
-        help_text="The later article of a pair. Empty: from the first one on.",
+        help_text="Empty: from the first one on.",
     )
     until = forms.DateField(
         required=False, label="Published to", widget=DayInput(), help_text="Both days are included. Empty: to the last."
@@ -87,10 +101,35 @@ class RunForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "form-select" if isinstance(field.widget, forms.Select) else "form-control"
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        since, until = cleaned.get("since"), cleaned.get("until")
+        if since and until and since > until:
+            self.add_error("until", f"{until} is before {since}; the last day must be the first one or later.")
+        return cleaned
+
+
+class RunForm(ScopeForm):
+    """What a run is to compare, and how."""
+
+    field_order = ("profile", "new")
+    profile = forms.ModelChoiceField(
+        Profile.objects.all(), empty_label=None, help_text="Which passes, with which windows and thresholds."
+    )
+    new = forms.BooleanField(
+        required=False,
+        label="Only what is new",
+        help_text="Compare the articles that are new or have changed since the last run over all articles.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.fields["profile"].initial = Profile.objects.filter(is_default=True).first()
-        classes = {"profile": "form-select", "newspapers": "form-select", "new": "form-check-input"}
-        for name, field in self.fields.items():
-            field.widget.attrs["class"] = classes.get(name, "form-control")
+        self.fields["new"].widget.attrs["class"] = "form-check-input"
+        self.fields["since"].help_text = "The later article of a pair. Empty: from the first one on."
 
     def clean_profile(self) -> Profile:
         """Return the profile, if a run could use it."""
@@ -103,9 +142,33 @@ class RunForm(forms.Form):
             raise forms.ValidationError(f"{profile} has no pass enabled; enable one in the settings.")
         return profile
 
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        since, until = cleaned.get("since"), cleaned.get("until")
-        if since and until and since > until:
-            self.add_error("until", f"{until} is before {since}; the last day must be the first one or later.")
-        return cleaned
+
+class ReportForm(ScopeForm):
+    """Which articles a report counts, and its own options; a field left empty has the declared default."""
+
+    def __init__(self, data: QueryDict, *, report: Report) -> None:
+        self.report = report
+        data = data.copy()
+        super().__init__(data)
+        for name, (field, declared) in settings_of(report.options_class).items():
+            self.fields[name] = setting_field(name, field, declared, field.default)
+            self.fields[name].required = False
+            self.fields[name].widget.attrs["class"] = "form-control"
+            if isinstance(field.default, bool):
+                self.fields[name].widget.attrs["class"] = "form-check-input"
+            else:
+                data.setdefault(name, str(field.default))
+
+    @property
+    def scope(self) -> Scope:
+        """The articles of a valid form."""
+        newspapers = self.cleaned_data["newspapers"]
+        ids = tuple(sorted(each.pk for each in newspapers)) or None
+        return Scope(self.cleaned_data["since"], self.cleaned_data["until"], ids)
+
+    @property
+    def options(self) -> Settings:
+        """The options of a valid form."""
+        names = settings_of(self.report.options_class)
+        given = {name: self.cleaned_data[name] for name in names if self.cleaned_data[name] is not None}
+        return make_config(self.report.options_class, given)

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from dedup.views import articles, boilerplate, clusters, dashboard, history, pairs, runs, series
+from dedup.views import articles, boilerplate, clusters, dashboard, history, pairs, reports, runs, series
 
 urlpatterns = [
     path("", dashboard.dashboard, name="dashboard"),
@@ -34,6 +34,10 @@ urlpatterns = [
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", runs.run_new, name="run_new"),
     path("runs/<int:run_id>/", runs.run, name="run"),
+    path("reports/", reports.reports, name="reports"),
+    path("reports/<slug:name>/", reports.report, name="report"),
+    path("reports/<slug:name>.csv", reports.report_csv, name="report_csv"),
+    path("reports/<slug:name>.json", reports.report_json, name="report_json"),
     path("history/", history.history, name="history"),
     path("decisions/<int:decision_id>/undo/", history.undo, name="undo"),
     path("favicon.ico", dashboard.favicon),

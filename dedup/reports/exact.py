@@ -1,7 +1,7 @@
-"""How many articles have the same headline, the same text, or both, character by character and in normal form.
+"""Report `exact`: articles with the same headline, the same text, or both, character by character and in normal form.
 
-The counting of the study of a Google Alerts feed in which a headline or a teaser stood again in 8.63 % of the items:
-its groups by title, by description and by both, and what its rule of retention would drop.
+It counts as a study of a Google Alerts feed did, where 8.63 % of the items repeated a headline or a teaser: groups by
+title, by description and by both, and what its rule of retention would drop.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from django.db import connection, transaction
 
@@ -19,6 +19,9 @@ from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.titles import normalize_title
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import newspaper_host
+from dedup.passes.base import Settings
+from dedup.reports.base import Cell, Column, ColumnType, Table
+from dedup.runs.scope import Scope
 
 Form = Literal["exact", "normalised"]
 
@@ -153,3 +156,58 @@ def _copies(counts: list[int]) -> ExactCopies:
     articles, *groups = counts[:7]
     headline, text, both = (Groups(*groups[start : start + 2]) for start in (0, 2, 4))
     return ExactCopies(articles, headline, text, both, *counts[7:])
+
+
+class ExactReport:
+    """Exact repeats, by themselves and as a share of all articles."""
+
+    name: ClassVar[str] = "exact"
+    label: ClassVar[str] = "Exact repeats"
+    help: ClassVar[str] = (
+        "Counts articles with the same headline, the same text, or both: as stored, and without regard to case, "
+        "punctuation and the newspaper's name."
+    )
+    options_class: ClassVar[type[Settings]] = Settings
+
+    def result(self, scope: Scope, options: Settings) -> dict[Form, ExactCopies]:  # noqa: ARG002 - it has none
+        """Count the stored articles."""
+        return exact_copies(scope.since, scope.until, scope.newspaper_ids)
+
+    def result_of(self, articles: Iterable[IncomingArticle], options: Settings) -> dict[Form, ExactCopies]:  # noqa: ARG002
+        """Count the rows of a file."""
+        return exact_copies_in(articles)
+
+    def says(self, result: dict[Form, ExactCopies]) -> str:
+        """Return how many articles repeat something."""
+        exact, normalised = result["exact"], result["normalised"]
+        if not exact.articles:
+            return "There are no articles to count."
+        return (
+            f"{exact.any:,} of {exact.articles:,} articles ({exact.share:.2%}) share a headline or a text with another "
+            f"as stored, and {normalised.any:,} ({normalised.share:.2%}) in normal form."
+        )
+
+    def tables(self, result: dict[Form, ExactCopies]) -> list[Table]:
+        """Return a table for each form, with the same rows."""
+        return [Table(form, _TITLES[form], _COLUMNS, tuple(_table_rows(copies))) for form, copies in result.items()]
+
+
+_TITLES: dict[Form, str] = {"exact": "As stored", "normalised": "In normal form"}
+_COLUMNS = (
+    Column("repeated", "Repeated"),
+    Column("groups", "Groups", ColumnType.COUNT),
+    Column("articles", "Articles", ColumnType.COUNT),
+    Column("share", "Share of all", ColumnType.SHARE),
+)
+
+
+def _table_rows(copies: ExactCopies) -> Iterator[tuple[Cell, ...]]:
+    for words, groups, articles in (
+        ("the same headline", copies.headline.groups, copies.headline.articles),
+        ("the same text", copies.text.groups, copies.text.articles),
+        ("both the same", copies.both.groups, copies.both.articles),
+        ("any of these", None, copies.any),
+        ("copies in one newspaper on one day", None, copies.same_day),
+        ("both the same in one newspaper, on a later day", None, copies.other_day),
+    ):
+        yield words, groups, articles, articles / copies.articles if copies.articles else None

@@ -41,6 +41,8 @@ def addresses(desk: Desk) -> list[str]:
         "/runs/new/",
         "/crawls/",
         f"/crawls/{pair.left.newspaper_id}/",
+        "/reports/",
+        "/reports/exact/?since=2026-03-01",
         "/history/?kind=confirm",
         "/password/",
     ]

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from typing import Any, TextIO, cast
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Column, Table
 
 from articles.files.formats import source_named
 from articles.files.importing import Row
-from articles.management.arguments import day
+from articles.management.arguments import USAGE_STATUS, day
 from articles.storage.incoming import IncomingArticle
 from dedup.management.arguments import newspaper_ids
-from dedup.reports.exact import ExactCopies, Form, exact_copies, exact_copies_in
+from dedup.passes.base import ConfigError, Setting, Settings, make_config, settings_of
+from dedup.reports import REPORTS
+from dedup.reports.base import FileReport, Report
+from dedup.reports.formats import as_csv, as_json, print_text
 from dedup.runs.scope import Scope, ScopeError
-
-USAGE = 2
-_WORDS: dict[Form, str] = {"exact": "As they were stored", "normalised": "In normal form"}
 
 
 class Readable:
@@ -40,16 +35,14 @@ class Readable:
 
 
 class Command(BaseCommand):
-    """Count, and print a table or JSON."""
+    """Count, and print text, CSV or JSON."""
 
-    help = (
-        "exact: how many articles have the same headline, the same text, or both, as they were stored and without "
-        "regard to case, punctuation and the newspaper's name. Nothing is changed."
-    )
+    help = "Count what the archive holds. Nothing is changed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
-        parser.add_argument("report", choices=["exact"], help="what to count")
+        """Declare the options of every report, and those of each one."""
+        names = "; ".join(f"{name}: {each.help}" for name, each in REPORTS.items())
+        parser.add_argument("report", choices=list(REPORTS), metavar="NAME", help=names.replace("%", "%%"))
         parser.add_argument(
             "file", nargs="?", help="count the rows of this file (.jsonl, .csv, also .gz) and not the stored articles"
         )
@@ -58,50 +51,66 @@ class Command(BaseCommand):
         parser.add_argument(
             "--newspaper", action="append", metavar="NAME", help="only articles of this newspaper; may be repeated"
         )
-        parser.add_argument("--format", choices=("text", "json"), default="text")
+        parser.add_argument("--format", choices=("text", "csv", "json"), default="text")
+        _add_options(parser)
 
     def handle(self, **options: Any) -> None:
         """Print the report."""
-        found = self._in_file(options) if options["file"] else self._stored(options)
+        report = REPORTS[options["report"]]
+        own = self._own_options(report, options)
+        result = self._in_file(report, own, options) if options["file"] else report.result(self._scope(options), own)
         if options["format"] == "json":
-            self.stdout.write(json.dumps({form: asdict(copies) for form, copies in found.items()}, indent=2))
-            return
-        self.stdout.write(f"{found['exact'].articles:,} articles")
-        for form, copies in found.items():
-            self._print(_WORDS[form], copies)
+            self.stdout.write(as_json(result))
+        elif options["format"] == "csv":
+            self.stdout.write(as_csv(report.tables(result)), ending="")
+        else:
+            print_text(report.says(result), report.tables(result), cast("TextIO", self.stdout))
 
-    def _stored(self, options: dict[str, Any]) -> dict[Form, ExactCopies]:
+    def _own_options(self, report: Report, options: dict[str, Any]) -> Settings:
+        """Return the report's options as they were given. Raises CommandError for another report's option."""
+        given = {
+            name: options[name]
+            for each in REPORTS.values()
+            for name in settings_of(each.options_class)
+            if options[name] is not None
+        }
         try:
-            scope = Scope(options["since"], options["until"], newspaper_ids(options["newspaper"]))
-        except ScopeError as error:
-            raise CommandError(str(error), returncode=USAGE) from error
-        return exact_copies(scope.since, scope.until, scope.newspaper_ids)
+            return make_config(report.options_class, given)
+        except ConfigError as error:
+            raise CommandError(f"{report.name}: {error}", returncode=USAGE_STATUS) from error
 
-    def _in_file(self, options: dict[str, Any]) -> dict[Form, ExactCopies]:
-        """Count what the file's rows hold; those without an article are told of."""
+    def _scope(self, options: dict[str, Any]) -> Scope:
+        try:
+            return Scope(options["since"], options["until"], newspaper_ids(options["newspaper"]))
+        except ScopeError as error:
+            raise CommandError(str(error), returncode=USAGE_STATUS) from error
+
+    def _in_file(self, report: Report, own: Settings, options: dict[str, Any]) -> Any:
+        """Count the rows of the file; those without an article are left out, with a notice."""
+        if not isinstance(report, FileReport):
+            raise CommandError(f"{report.name} counts stored articles; it reads no file", returncode=USAGE_STATUS)
         if chosen := [name for name in ("since", "until", "newspaper") if options[name]]:
             raise CommandError(
-                f"--{chosen[0]} chooses among stored articles; a file is counted whole", returncode=USAGE
+                f"--{chosen[0]} chooses among stored articles; a file is counted whole", returncode=USAGE_STATUS
             )
         source = source_named(options["file"], None)
         source.check()
         with source.open() as (stream, _, _):
             rows = Readable(source.rows(stream))
-            found = exact_copies_in(rows)
+            result = report.result_of(rows, own)
         if rows.unreadable:
             self.stderr.write(f"Rows without an article, not counted: {rows.unreadable:,}; an import says why.")
-        return found
+        return result
 
-    def _print(self, title: str, copies: ExactCopies) -> None:
-        columns = [Column(name, justify="right") for name in ("groups", "articles")]
-        table = Table(Column(title, no_wrap=True), *columns, box=SIMPLE_HEAD, pad_edge=False)
-        for words, each in (
-            ("the same headline", copies.headline),
-            ("the same text", copies.text),
-            ("both the same", copies.both),
-        ):
-            table.add_row(words, f"{each.groups:,}", f"{each.articles:,}")
-        table.add_row("any of these", "", f"{copies.any:,} ({copies.share:.2%})")
-        table.add_row("copies in one newspaper on one day", "", f"{copies.same_day:,}")
-        table.add_row("both the same, one newspaper, a later day", "", f"{copies.other_day:,}")
-        Console(file=cast("TextIO", self.stdout)).print(table)
+
+def _add_options(parser: CommandParser) -> None:
+    """Declare the options that only some reports have; None is "not given", which is the declared default."""
+    by_option: dict[str, list[tuple[str, Any, Setting]]] = {}
+    for name, each in REPORTS.items():
+        for option, (field, declared) in settings_of(each.options_class).items():
+            by_option.setdefault(option, []).append((name, field.default, declared))
+    for option, uses in by_option.items():
+        words = " ".join(f"{name}: {declared.help} Default: {default}." for name, default, declared in uses)
+        _, default, _ = uses[0]
+        kind = {"action": "store_const", "const": True} if isinstance(default, bool) else {"type": type(default)}
+        parser.add_argument(f"--{option.replace('_', '-')}", help=words.replace("%", "%%"), **kind)

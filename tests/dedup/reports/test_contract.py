@@ -1,0 +1,245 @@
+"""What every report promises, whichever it is."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from articles.models import Article
+from dedup.passes.base import ConfigError, Settings, make_config, setting, settings_of
+from dedup.reports import REPORTS
+from dedup.reports.base import Column, ColumnType, FileReport, Report, Table
+from dedup.reports.formats import as_csv
+from dedup.runs.scope import Scope
+from tests.conftest import StoreArticle
+
+pytestmark = pytest.mark.django_db
+
+EVERY_REPORT = pytest.mark.parametrize("report", [pytest.param(each, id=name) for name, each in REPORTS.items()])
+TYPES = {ColumnType.TEXT: str, ColumnType.COUNT: int, ColumnType.SHARE: float, ColumnType.DAY: datetime.date}
+
+
+def printed(name: str, *arguments: str) -> str:
+    out = io.StringIO()
+    call_command("report", name, *arguments, stdout=out)
+    return out.getvalue()
+
+
+def numbers_in(value: Any) -> Iterator[int | float]:
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from numbers_in(each)
+    elif isinstance(value, int | float):
+        yield value
+
+
+@pytest.fixture
+def some_articles(store: StoreArticle) -> None:
+    for day in ("2026-03-02", "2026-03-04"):
+        for paper in ("Harbour Post", "Inland Courier"):
+            store("The northern breakwater will close for six weeks.", newspaper=paper, date=day, headline="Closed")
+            store(newspaper=paper, date=day)
+
+
+def test_the_registry_names_each_report_as_it_names_itself() -> None:
+    assert [each.name for each in REPORTS.values()] == list(REPORTS)
+
+
+@EVERY_REPORT
+def test_a_report_says_what_it_is(report: Report) -> None:
+    assert re.fullmatch(r"[a-z]+", report.name)
+    assert report.label
+    assert report.help.endswith(".")
+
+
+@EVERY_REPORT
+@pytest.mark.parametrize("stored", [False, True])
+def test_rows_have_a_cell_of_the_right_type_for_each_column(report: Report, stored: bool, request: Any) -> None:
+    if stored:
+        request.getfixturevalue("some_articles")
+    result = report.result(Scope(), report.options_class())
+    tables = report.tables(result)
+
+    assert report.says(result).endswith(".")
+    assert len({table.name for table in tables}) == len(tables) > 0
+    for table in tables:
+        assert len({column.name for column in table.columns}) == len(table.columns)
+        for row in table.rows:
+            for column, cell in zip(table.columns, row, strict=True):
+                assert cell is None or type(cell) is TYPES[column.type]
+                assert column.type is not ColumnType.SHARE or cell is None or 0 <= cell <= 1
+
+
+@EVERY_REPORT
+def test_text_and_csv_and_json_and_the_page_agree(report: Report, some_articles: None, desk: Client) -> None:
+    result = report.result(Scope(), report.options_class())
+    tables = report.tables(result)
+    text = printed(report.name)
+    rows = list(csv.DictReader(io.StringIO(printed(report.name, "--format", "csv"))))
+    page = desk.get(f"/reports/{report.name}/").content.decode()
+
+    assert " ".join(report.says(result).split()) in " ".join(text.split())
+    assert len(rows) == sum(len(table.rows) for table in tables)
+    assert text.count("\n") > len(rows)
+    counted = set(numbers_in(json.loads(printed(report.name, "--format", "json"))))
+    for row in rows:
+        table = next((table for table in tables if table.name == row.get("table")), tables[0])
+        cells = [row[column.name] for column in table.columns]
+        assert cells in [["" if cell is None else str(cell) for cell in each] for each in table.rows]
+        counts = {int(row[each.name]) for each in table.columns if each.type is ColumnType.COUNT and row[each.name]}
+        assert counts <= counted
+    for table in tables:
+        for written in table.written():
+            assert " ".join(cell for _, cell in written if cell) in " ".join(text.split())
+            assert all(f">{cell}</td>" in page for _, cell in written)
+    assert desk.get(f"/reports/{report.name}.csv").content.decode() == printed(report.name, "--format", "csv")
+    assert desk.get(f"/reports/{report.name}.json").content.decode() + "\n" == printed(report.name, "--format", "json")
+
+
+@EVERY_REPORT
+def test_a_report_changes_nothing(report: Report, some_articles: None) -> None:
+    before = list(Article.objects.order_by("pk").values())
+    report.result(Scope(), report.options_class())
+    assert list(Article.objects.order_by("pk").values()) == before
+
+
+@EVERY_REPORT
+def test_the_scope_is_obeyed(report: Report, some_articles: None) -> None:
+    none = Scope(since=datetime.date(2030, 1, 1))
+    assert report.tables(report.result(none, report.options_class())) == report.tables(
+        report.result(Scope(newspaper_ids=()), report.options_class())
+    )
+
+
+@EVERY_REPORT
+def test_every_option_is_declared_in_full_and_its_range_is_kept(report: Report) -> None:
+    for name, (field, declared) in settings_of(report.options_class).items():
+        assert declared.help.endswith(".")
+        assert declared.unit
+        assert declared.source
+        if isinstance(field.default, bool):
+            assert field.default is False
+            continue
+        for value in (type(field.default)(declared.minimum - 1), type(field.default)(declared.maximum + 1)):
+            with pytest.raises(ConfigError, match=f"{name} is .*; it must be from"):
+                make_config(report.options_class, {name: value})
+
+
+def test_an_option_has_one_type_in_all_reports() -> None:
+    types: dict[str, set[type]] = {}
+    for each in REPORTS.values():
+        for name, (field, _) in settings_of(each.options_class).items():
+            types.setdefault(name, set()).add(type(field.default))
+    assert all(len(each) == 1 for each in types.values())
+
+
+@dataclass(frozen=True, slots=True)
+class PapersOptions(Settings):
+    least: int = setting(
+        1, range=(1, 100), unit="articles", help="Newspapers with fewer are left out.", source="a choice"
+    )
+    largest: bool = setting(False, help="Only the largest one.", unit="yes or no", source="a choice")
+
+
+class PapersReport:
+    """A report with options and two tables with different columns."""
+
+    name: ClassVar[str] = "papers"
+    label: ClassVar[str] = "Newspapers"
+    help: ClassVar[str] = "Counts the articles of each newspaper."
+    options_class: ClassVar[type[Settings]] = PapersOptions
+
+    def result(self, scope: Scope, options: PapersOptions) -> dict[str, Any]:
+        days = Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).values_list(
+            "newspaper__name", "date"
+        )
+        papers = sorted({paper for paper, _ in days})
+        counts = {paper: sum(each == paper for each, _ in days) for paper in papers}
+        kept = {paper: count for paper, count in counts.items() if count >= options.least}
+        if options.largest:
+            kept = dict([max(kept.items(), key=lambda each: each[1])])
+        return {"papers": kept, "days": sorted({day for _, day in days})}
+
+    def says(self, result: dict[str, Any]) -> str:
+        return f"{len(result['papers'])} newspapers."
+
+    def tables(self, result: dict[str, Any]) -> list[Table]:
+        papers = (Column("paper", "Newspaper"), Column("articles", "Articles", ColumnType.COUNT))
+        days = (Column("day", "Day", ColumnType.DAY),)
+        return [
+            Table("papers", "Newspapers", papers, tuple(result["papers"].items())),
+            Table("days", "Days", days, tuple((day,) for day in result["days"])),
+        ]
+
+
+@pytest.fixture
+def papers(monkeypatch: pytest.MonkeyPatch, store: StoreArticle) -> None:
+    monkeypatch.setitem(REPORTS, "papers", PapersReport())
+    store(newspaper="=HYPERLINK(1)", date="2026-03-02")
+    store(newspaper="=HYPERLINK(1)", date="2026-03-03")
+    store(newspaper="Harbour Post", date="2026-03-03")
+
+
+def test_tables_with_different_columns_share_a_file_and_no_cell_is_a_formula(papers: None) -> None:
+    assert printed("papers", "--format", "csv").splitlines() == [
+        '"table","paper","articles","day"',
+        """"papers","'=HYPERLINK(1)",2,\"\"""",
+        '"papers","Harbour Post",1,""',
+        '"days","","","2026-03-02"',
+        '"days","","","2026-03-03"',
+    ]
+    assert json.loads(printed("papers", "--format", "json"))["papers"] == {"=HYPERLINK(1)": 2, "Harbour Post": 1}
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", "\n"])
+def test_a_text_gets_an_apostrophe_and_a_negative_number_does_not(begin: str) -> None:
+    columns = (Column("text", "Text"), Column("change", "Change", ColumnType.COUNT))
+    rows = csv.reader(io.StringIO(as_csv([Table("one", "One", columns, ((f"{begin}1", -1),))])))
+    assert list(rows) == [["text", "change"], [f"'{begin}1", "-1"]]
+
+
+def test_options_come_from_the_command_line_and_from_the_address(papers: None, desk: Client) -> None:
+    with_option = printed("papers", "--least", "2")
+    assert "Harbour Post" not in with_option
+    assert "Harbour Post" not in printed("papers", "--largest")
+    page = desk.get("/reports/papers/", {"least": "2"})
+    assert page.context["says"] == "1 newspapers."
+    assert '<input type="number" name="least" value="2" min="1" max="100"' in page.content.decode()
+    assert "/reports/papers.csv?least=2" in page.content.decode()
+    assert desk.get("/reports/papers/", {"least": ""}).context["says"] == "2 newspapers."
+    assert desk.get("/reports/papers.json?largest=on").json()["papers"] == {"=HYPERLINK(1)": 2}
+
+
+def test_a_value_out_of_range_is_refused_with_the_bound(papers: None, desk: Client) -> None:
+    with pytest.raises(CommandError, match=r"papers: least is 0; it must be from 1 to 100 \(articles\)") as refused:
+        printed("papers", "--least", "0")
+    assert refused.value.returncode == 2
+    page = desk.get("/reports/papers/", {"least": "0"})
+    assert page.status_code == 400
+    assert "greater than or equal to 1" in page.content.decode()
+    answer = desk.get("/reports/papers.csv", {"least": "101"})
+    assert (answer.status_code, answer.content.decode()) == (
+        400,
+        "least: Ensure this value is less than or equal to 100.\n",
+    )
+
+
+def test_an_option_of_another_report_is_refused(papers: None) -> None:
+    with pytest.raises(CommandError, match="exact: there is no setting 'least'; the settings are none"):
+        printed("exact", "--least", "2")
+
+
+def test_a_report_that_counts_only_stored_articles_reads_no_file(papers: None) -> None:
+    assert not isinstance(PapersReport(), FileReport)
+    with pytest.raises(CommandError, match="papers counts stored articles; it reads no file"):
+        printed("papers", "rows.jsonl")
