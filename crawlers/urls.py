@@ -1,4 +1,4 @@
-"""The addresses of the crawl's pages, which newsdedup_site puts beside those of the desk."""
+"""The addresses of the crawl's pages."""
 
 from django.urls import path
 

@@ -1,6 +1,5 @@
-"""The addresses of the desk."""
+"""The addresses of the review pages."""
 
-from django.contrib.auth import views as auth
 from django.urls import path
 
 from dedup.views import articles, boilerplate, clusters, dashboard, history, pairs, reports, runs, series
@@ -40,23 +39,4 @@ urlpatterns = [
     path("reports/<slug:name>.json", reports.report_json, name="report_json"),
     path("history/", history.history, name="history"),
     path("decisions/<int:decision_id>/undo/", history.undo, name="undo"),
-    path("favicon.ico", dashboard.favicon),
-    path("healthz", dashboard.healthz, name="healthz"),
-    path(
-        "login/",
-        auth.LoginView.as_view(template_name="accounts/login.html", redirect_authenticated_user=True),
-        name="login",
-    ),
-    path("logout/", auth.LogoutView.as_view(), name="logout"),
-    # The names of the files differ from Django's, which the admin pages use for themselves.
-    path(
-        "password/",
-        auth.PasswordChangeView.as_view(template_name="accounts/change_password.html"),
-        name="password_change",
-    ),
-    path(
-        "password/done/",
-        auth.PasswordChangeDoneView.as_view(template_name="accounts/changed_password.html"),
-        name="password_change_done",
-    ),
 ]

@@ -1,13 +1,18 @@
-"""The addresses: the desk at the root with the crawl's pages, the admin at /admin/, the load balancer's at /healthz."""
+"""The addresses: the pages of review and crawl at the root, the admin at /admin/, the load balancer's at /healthz."""
 
 from django.contrib import admin
 from django.urls import include, path
+
+from newsdedup_site import views
 
 admin.site.site_header = admin.site.site_title = "newsdedup settings"
 admin.site.index_title = "Newspapers, profiles, people"
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("favicon.ico", views.favicon),
+    path("healthz", views.healthz, name="healthz"),
+    path("", include("newsdedup_site.accounts")),
     path("", include("crawlers.urls")),
     path("", include("dedup.urls")),
 ]

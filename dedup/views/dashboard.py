@@ -1,14 +1,10 @@
-"""The first page, and the check for a load balancer."""
+"""The first page."""
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_not_required
-from django.db import DatabaseError, connection
 from django.db.models import Count, Q, Sum
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.templatetags.static import static
-from django.views.decorators.cache import never_cache
+from django.shortcuts import render
 
 from articles.models import Article, Newspaper
 from dedup.filters import ANY, VERDICTS, PairFilter
@@ -49,21 +45,3 @@ def _waiting() -> dict[str, int]:
     """Return how many pairs wait: those an editor is asked about first, all, and those of each verdict."""
     counts = {name or "asked": Count("pk", filter=condition) for name, (_, condition) in VERDICTS.items()}
     return Pair.objects.in_queue().order_by().aggregate(**counts)
-
-
-@login_not_required
-def favicon(_request: HttpRequest) -> HttpResponse:
-    """Send a browser to the icon: it asks here where a page names none, as the admin's pages do."""
-    return redirect(static("newsdedup/icon.svg"))
-
-
-@login_not_required
-@never_cache
-def healthz(_request: HttpRequest) -> HttpResponse:
-    """Answer 200 while the database answers, and 503 while it does not."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError:
-        return HttpResponse("the database does not answer\n", content_type="text/plain", status=503)
-    return HttpResponse("ok\n", content_type="text/plain")

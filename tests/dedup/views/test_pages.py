@@ -1,4 +1,4 @@
-"""The dashboard, articles, runs, history, accounts and the faults."""
+"""The dashboard, articles, runs, history and the faults."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import DatabaseError, connection
-from django.test import Client, override_settings
+from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article, ArticleURL, Newspaper
@@ -17,7 +16,7 @@ from articles.storage.ingest import attach_urls
 from dedup.models import Decision, FittedModel, Pair
 from dedup.review import decisions
 from tests.conftest import StoreArticle
-from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_series, make_user
+from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -51,37 +50,6 @@ def test_pages_keep_a_strict_policy_and_are_clean(visitor: Client, name: str) ->
     assert "<style" not in page
     assert not re.search(r"<script(?![^>]* src=)", page)
     assert not re.search(r"\son[a-z]+=", page)
-
-
-def test_login_and_logout(client: Client, editor: User) -> None:
-    account = {"username": "mara", "password": PASSWORD}
-    assert client.post("/login/", {**account, "next": "/queue/"})["Location"] == "/queue/"
-    assert client.post("/logout/")["Location"] == "/login/"
-    assert client.get("/queue/").status_code == 302
-    assert client.post("/login/", {**account, "next": "https://evil.example/"})["Location"] == "/"
-
-
-def test_a_wrong_password_is_told(client: Client, editor: User) -> None:
-    answer = client.post("/login/", {"username": "mara", "password": "wrong"})
-
-    assert "Please enter a correct username and password" in answer.content.decode()
-
-
-@override_settings(AXES_LOCKOUT_TEMPLATE="accounts/locked_out.html")
-def test_too_many_wrong_passwords_lock_the_name(client: Client, editor: User) -> None:
-    answers = [client.post("/login/", {"username": "mara", "password": "wrong"}) for _ in range(10)]
-
-    assert answers[-1].status_code == 429
-    assert "Too many wrong passwords" in answers[-1].content.decode()
-
-
-def test_the_password_can_be_changed(desk: Client, editor: User) -> None:
-    new = {"old_password": PASSWORD, "new_password1": "another-long-one", "new_password2": "another-long-one"}
-
-    assert desk.post(reverse("password_change"), new)["Location"] == "/password/done/"
-    editor.refresh_from_db()
-    assert editor.check_password("another-long-one")
-    assert "Your password was changed" in text_of(desk, "/password/done/")
 
 
 # ---- dashboard ----
@@ -304,23 +272,7 @@ def test_a_session_that_ended_before_an_undo_is_told(desk: Client, editor: User,
     assert Decision.objects.count() == 1
 
 
-# ---- health and faults ----
-
-
-def test_healthz_needs_no_login(client: Client) -> None:
-    answer = client.get("/healthz")
-
-    assert (answer.status_code, answer.content) == (200, b"ok\n")
-
-
-def test_healthz_without_a_database(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> None:
-        raise DatabaseError("gone")
-
-    monkeypatch.setattr(connection, "cursor", refuse)
-    answer = client.get("/healthz")
-
-    assert (answer.status_code, answer.content) == (503, b"the database does not answer\n")
+# ---- faults ----
 
 
 def test_pages_that_are_not_there(desk: Client, client: Client) -> None:
