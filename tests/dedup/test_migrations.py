@@ -1,0 +1,33 @@
+"""Migrations of rows: what an installation has stored is there after an upgrade, as the program reads it now."""
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
+
+from dedup.models import Profile
+from dedup.runs.tasks import find_duplicates_task, nightly_task
+
+pytestmark = pytest.mark.django_db
+
+
+def paths() -> set[str]:
+    return set(DBTaskResult.objects.values_list("task_path", flat=True))
+
+
+def test_tasks_that_wait_are_found_where_their_module_is_now() -> None:
+    profile = Profile.objects.get()
+    nightly_task.enqueue(profile_id=profile.pk, due="2026-03-03T02:15:00+00:00")
+    find_duplicates_task.enqueue(profile_id=profile.pk)
+    done = DBTaskResult.objects.create(
+        task_path="dedup.tasks.nightly_task", args_kwargs={}, backend_name="default", finished_at=timezone.now()
+    )
+    now = paths()
+
+    call_command("migrate", "dedup", "0009", verbosity=0)
+    before = {"dedup.tasks.nightly_task", "dedup.tasks.find_duplicates_task"}
+    assert paths() == before
+
+    call_command("migrate", "dedup", verbosity=0)
+    assert paths() == now
+    assert {each.task for each in DBTaskResult.objects.exclude(pk=done.pk)} == {nightly_task, find_duplicates_task}
