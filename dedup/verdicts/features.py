@@ -27,6 +27,10 @@ class Feature:
     template: int | None
     version: int | None
 
+    def sign(self, question: str) -> int | None:
+        """Return how it may count for a question."""
+        return {"duplicate": self.duplicate, "template": self.template, "version": self.version}[question]
+
 
 def _per_match(comparison: Comparison, *changes: Change) -> float:
     """Return how many changes there are for each matched sentence, at most 1."""
@@ -62,12 +66,12 @@ FEATURES = (
     Feature("numbers kept", lambda c: c.numbers_kept, 1, -1, 1),
     Feature("dates kept", lambda c: c.dates_kept, 1, -1, 1),
     Feature("names kept", lambda c: c.names_kept, 1, 0, 1),
-    Feature("words kept", lambda c: c.words_kept, 1, -1, 1),
+    # Counts for no question: it is what "rare words kept" is without other articles of the newspaper.
+    Feature("words kept", lambda c: c.words_kept, None, None, None),
     Feature("rare words kept", lambda c: c.rare_words_kept, 1, -1, 1),
     Feature("headline found in the other", lambda c: c.headline_found, 1, -1, 1),
     Feature("subjects swapped", lambda c: min(c.subjects_swapped, 2) / 2, -1, 1, None),
     Feature("numbers replaced", _numbers_replaced, -1, 1, None),
-    Feature("numbers replaced on another day", lambda c: _numbers_replaced(c) * (c.days > 0), -1, 1, None),
     Feature("names replaced", lambda c: _per_match(c, Change.NAME), -1, 1, None),
     Feature("dates move along", lambda c: float(c.moving_dates > 0), -1, 1, None),
     Feature("headline similarity", lambda c: c.headline_similarity, 1, 0, 1),

@@ -1,7 +1,7 @@
 """The model behind the verdicts: three logistic regressions, asked one after the other. Pure.
 
 Is it a duplicate? If not, a template? If not, a version? Else the two are merely similar. Each answer is a sum of
-features times coefficients, which a person can read in a file of 80 numbers. Fitting needs numpy alone.
+features times coefficients, which a person can read in a file of 66 numbers. Fitting needs numpy alone.
 """
 
 from __future__ import annotations
@@ -104,8 +104,9 @@ def dump_model(model: VerdictModel) -> str:
         name: {
             "intercept": round(model.questions[name].intercept, 4),
             "coefficients": {
-                feature: round(value, 4)
-                for feature, value in zip(FEATURE_NAMES, model.questions[name].coefficients, strict=True)
+                feature.name: round(value, 4)
+                for feature, value in zip(FEATURES, model.questions[name].coefficients, strict=True)
+                if feature.sign(name) is not None
             },
         }
         for name in QUESTIONS
@@ -135,11 +136,13 @@ def load_model(text: str) -> VerdictModel:
 
 
 def _logistic(name: str, stored: Mapping[str, Any]) -> Logistic:
-    coefficients = stored["coefficients"]
-    if set(coefficients) != set(FEATURE_NAMES):
-        differing = ", ".join(sorted(set(coefficients) ^ set(FEATURE_NAMES)))
-        raise ModelError(f"the model's features for {name!r} are not those of this version ({differing}); fit it anew")
-    return Logistic(float(stored["intercept"]), tuple(float(coefficients[feature]) for feature in FEATURE_NAMES))
+    # Other versions have other features; what counts for nothing may be left out.
+    given = {feature: float(value) for feature, value in stored["coefficients"].items() if value}
+    known = {feature.name for feature in FEATURES if feature.sign(name) is not None}
+    if differing := sorted((known - stored["coefficients"].keys()) | (given.keys() - known)):
+        listed = ", ".join(differing)
+        raise ModelError(f"the model's features for {name!r} are not those of this version ({listed}); fit it anew")
+    return Logistic(float(stored["intercept"]), tuple(given.get(feature, 0.0) for feature in FEATURE_NAMES))
 
 
 @cache
@@ -181,7 +184,7 @@ def fit(
             continue
         asked = yes | no
         given = np.where(answers == "V", _VERSION_WEIGHTS[name], 1.0) * tempered
-        signs = [getattr(feature, name) for feature in FEATURES]
+        signs = [feature.sign(name) for feature in FEATURES]
         drawn_to = prior.questions[name].coefficients if prior else (0.0,) * len(signs)
         questions[name] = _fit_logistic(table[asked], yes[asked], given[asked], signs, drawn_to)
     counts = {label: list(labels).count(label) for label in LABELS}

@@ -1,12 +1,15 @@
 """Migrations of rows: what an installation has stored is there after an upgrade, as the program reads it now."""
 
+import json
+
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from dedup.models import Profile
+from dedup.models import FittedModel, Profile
 from dedup.runs.tasks import find_duplicates_task, nightly_task
+from dedup.verdicts.model import default_model, dump_model
 
 pytestmark = pytest.mark.django_db
 
@@ -31,3 +34,16 @@ def test_tasks_that_wait_are_found_where_their_module_is_now() -> None:
     call_command("migrate", "dedup", verbosity=0)
     assert paths() == now
     assert {each.task for each in DBTaskResult.objects.exclude(pk=done.pk)} == {nightly_task, find_duplicates_task}
+
+
+@pytest.mark.parametrize(("leans_on_it", "in_use"), [(0.0, True), (0.02, False)])
+def test_a_learnt_model_that_leans_on_a_removed_feature_is_switched_off(leans_on_it, in_use, capsys) -> None:
+    document = json.loads(dump_model(default_model()))
+    document["questions"]["duplicate"]["coefficients"]["words kept"] = leans_on_it
+    call_command("migrate", "dedup", "0010", verbosity=0)
+    fitted = FittedModel.objects.create(content=json.dumps(document), decisions=50, in_use=True)
+
+    call_command("migrate", "dedup", verbosity=0)
+    fitted.refresh_from_db()
+    assert fitted.in_use == in_use
+    assert ("fit_verdicts --switch-on" in capsys.readouterr().out) != in_use
