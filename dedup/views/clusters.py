@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from articles.models import Article
 from dedup.clustering.constraints import constraints_in_force
-from dedup.filters import WEAK_TIE, ClusterFilter
+from dedup.filters.pairs import WEAK_TIE, ClusterFilter
 from dedup.forms import ClusterConfirmForm, MemberForm
 from dedup.models import Cluster, Decision, Pair, Verdict
 from dedup.querysets import PairQuerySet

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from articles.models import Article, Newspaper
-from dedup.filters import ANY, VERDICTS, PairFilter
+from dedup.filters.pairs import ANY, VERDICTS, PairFilter
 from dedup.models import Cluster, DetectionRun, Pair, Series
 
 RUNS_SHOWN = 5

@@ -15,7 +15,7 @@ from django.urls import reverse
 from articles.models import Article
 from dedup.comparison.differences import Segment, compare_texts
 from dedup.comparison.highlighting import Passage, highlight_boilerplate, passages
-from dedup.filters import DOUBT, PairFilter
+from dedup.filters.pairs import DOUBT, PairFilter
 from dedup.forms import PairDecisionForm
 from dedup.models import Decision, Evidence, Membership, Pair
 from dedup.review import decisions
