@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 LONG_TEXTS = ("content", "normalized_text", "normalized_title", "story_text", "topic_text", "boilerplate")
 
 
+def given(**bounds: Any) -> models.Q:
+    """Return the condition of those bounds that are not None."""
+    return models.Q(**{name: value for name, value in bounds.items() if value is not None})
+
+
 class ArticleQuerySet(models.QuerySet["Article"]):
     """Articles."""
 
@@ -23,8 +28,7 @@ class ArticleQuerySet(models.QuerySet["Article"]):
         self, since: datetime.date | None, until: datetime.date | None, newspaper_ids: Collection[int] | None
     ) -> ArticleQuerySet:
         """Return the articles published from `since` to `until`, both included, by these newspapers; None: no bound."""
-        bounds: dict[str, Any] = {"date__gte": since, "date__lte": until, "newspaper_id__in": newspaper_ids}
-        return self.filter(**{name: value for name, value in bounds.items() if value is not None})
+        return self.filter(given(date__gte=since, date__lte=until, newspaper_id__in=newspaper_ids))
 
     def without_texts(self) -> ArticleQuerySet:
         """Return the same articles without loading their long texts."""

@@ -9,7 +9,7 @@ from django import forms
 from django.http import QueryDict
 
 from articles.models import Newspaper
-from dedup.filters.pairs import DayInput
+from dedup.filters.base import DayInput
 from dedup.models import Decision, Profile
 from dedup.passes.base import Setting, Settings, make_config, settings_of
 from dedup.reports.base import Report

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Abs
 
 from articles.querysets import LONG_TEXTS
 from dedup.types import VerdictKind
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
         Evidence,
         Pair,
     )
+
+# A cluster that a less probable pair holds together is shown as such.
+WEAK_PROBABILITY = 0.75
 
 
 class PairQuerySet(models.QuerySet["Pair"]):
@@ -48,6 +52,10 @@ class PairQuerySet(models.QuerySet["Pair"]):
         """Return the pairs that have at least one article among these."""
         return self.filter(Q(left__in=article_ids) | Q(right__in=article_ids))
 
+    def with_doubt(self) -> PairQuerySet:
+        """Return the same pairs with their `doubt`: how close they are to even odds, 0 at even odds, 0.5 if clear."""
+        return self.annotate(doubt=Abs(F("duplicate_probability") - 0.5))
+
     def with_articles(self) -> PairQuerySet:
         """Return the same pairs with what a list shows of their articles, and without the long texts."""
         deferred = [f"{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
@@ -56,6 +64,10 @@ class PairQuerySet(models.QuerySet["Pair"]):
 
 class ClusterQuerySet(models.QuerySet["Cluster"]):
     """Clusters."""
+
+    def weakly_held(self) -> ClusterQuerySet:
+        """Return the proposed clusters of which one pair is less probable than WEAK_PROBABILITY."""
+        return self.filter(state="proposed", lowest_score__lt=WEAK_PROBABILITY)
 
     def with_kept(self) -> ClusterQuerySet:
         """Return the same clusters with their kept article, without its long texts."""

@@ -31,6 +31,7 @@ from articles.boilerplate.rules import (
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import normalize_text, text_digest
+from articles.querysets import given
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import writing
 
@@ -112,8 +113,7 @@ def outdated_weeks(
     counted = _facts(newspaper_ids, first, _sunday_of(until) if until else None)
     rules = _rules(newspaper_ids)
     facts = {week for week, found in counted.items() if found[0] >= rules[week.newspaper_id].least_articles}
-    bounds = {"newspaper_id__in": newspaper_ids, "week__gte": first, "week__lte": until}
-    looked_at = BoilerplateWeek.objects.filter(**{name: value for name, value in bounds.items() if value is not None})
+    looked_at = BoilerplateWeek.objects.filter(given(newspaper_id__in=newspaper_ids, week__gte=first, week__lte=until))
     known = {NewspaperWeek(each.newspaper_id, each.week): each.fingerprint for each in looked_at.iterator()}
     return {
         week: counted.get(week, _NO_ARTICLES)[0]

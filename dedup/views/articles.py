@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from articles.models import Article
-from dedup.filters.pairs import ArticleFilter
+from dedup.filters.articles import ArticleFilter
 from dedup.models import Cluster, Pair
 from dedup.runs.headlines import series_of_article
 from dedup.views.boilerplate import explained

@@ -18,7 +18,7 @@ from articles.models import Article, Newspaper, RepeatedSentence, WhitelistedSen
 from articles.normalization.text import normalize_text, text_digest
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, history_of, whitelist_sentence
 from dedup.comparison.highlighting import passages
-from dedup.filters.pairs import BoilerplateFilter
+from dedup.filters.boilerplate import BoilerplateFilter
 from dedup.views.paging import page_of
 from dedup.views.requests import EditorRequest, decision_view, query_of
 

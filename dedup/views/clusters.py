@@ -16,10 +16,10 @@ from django.urls import reverse
 
 from articles.models import Article
 from dedup.clustering.constraints import constraints_in_force
-from dedup.filters.pairs import WEAK_TIE, ClusterFilter
+from dedup.filters.clusters import ClusterFilter
 from dedup.forms import ClusterConfirmForm, MemberForm
 from dedup.models import Cluster, Decision, Pair, Verdict
-from dedup.querysets import PairQuerySet
+from dedup.querysets import WEAK_PROBABILITY, PairQuerySet
 from dedup.review import decisions
 from dedup.views.paging import page_of, rows_after, rows_before
 from dedup.views.requests import (
@@ -48,7 +48,7 @@ def clusters(request: HttpRequest) -> HttpResponse:
     """List the clusters, the largest first."""
     filterset = ClusterFilter(request.GET, Cluster.objects.with_kept())
     page = page_of(filterset.qs.order_by(*ORDERING), request.GET.get("page"))
-    context = {"filter": filterset, "page": page, "weak_tie": WEAK_TIE}
+    context = {"filter": filterset, "page": page, "weak_tie": WEAK_PROBABILITY}
     return render(request, "clusters/clusters.html", context)
 
 
@@ -69,7 +69,7 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
         "article_ids": ",".join(map(str, headlines)),
         "headlines": len(set(headlines.values())),
         "weakest": _weakest(shown, inside),
-        "weakly_held": shown.state == Cluster.State.PROPOSED and shown.lowest_score < WEAK_TIE,
+        "weakly_held": shown.state == Cluster.State.PROPOSED and shown.lowest_score < WEAK_PROBABILITY,
         "apart": _apart(inside),
         "pairs": inside.prefetch_related("evidence").order_by(*_LEAST_PROBABLE_FIRST)[:PAIRS_SHOWN],
         "pairs_shown": PAIRS_SHOWN,

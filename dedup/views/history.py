@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.querysets import LONG_TEXTS
-from dedup.filters.pairs import DecisionFilter
+from dedup.filters.decisions import DecisionFilter
 from dedup.forms import NoteForm
 from dedup.models import Cluster, Decision
 from dedup.review import decisions

@@ -15,7 +15,7 @@ from django.urls import reverse
 from articles.models import Article
 from dedup.comparison.differences import Segment, compare_texts
 from dedup.comparison.highlighting import Passage, highlight_boilerplate, passages
-from dedup.filters.pairs import DOUBT, PairFilter
+from dedup.filters.pairs import PairFilter
 from dedup.forms import PairDecisionForm
 from dedup.models import Decision, Evidence, Membership, Pair
 from dedup.review import decisions
@@ -58,7 +58,7 @@ def queue(request: HttpRequest) -> HttpResponse:
 
 def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
     """Show the two articles of a pair beside each other, what differs, and what every pass says."""
-    pairs = Pair.objects.annotate(doubt=DOUBT).select_related("left__newspaper", "right__newspaper")
+    pairs = Pair.objects.with_doubt().select_related("left__newspaper", "right__newspaper")
     shown = get_object_or_404(pairs, pk=pair_id)
     filterset = PairFilter(request.GET)
     ordered = (filterset.qs, filterset.ordering, shown)
@@ -87,7 +87,7 @@ def _address(request: HttpRequest, pair_id: int) -> str:
 @decision_view(_address)
 def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
     """Take a decision on a pair, and go on to the next one of the same selection."""
-    decided = get_object_or_404(Pair.objects.annotate(doubt=DOUBT).select_related("left"), pk=pair_id)
+    decided = get_object_or_404(Pair.objects.with_doubt().select_related("left"), pk=pair_id)
     try:
         values = values_of(PairDecisionForm(request.POST))
         decision = decisions.decide_pair(pair_id, user=request.user, **values)

@@ -12,7 +12,8 @@ from django.urls import reverse
 
 from articles.models import Article
 from dedup.comparison.recurring import usual_gap
-from dedup.filters.pairs import VERDICTS, SeriesFilter
+from dedup.filters.pairs import VERDICTS
+from dedup.filters.series import SeriesFilter
 from dedup.models import Pair, Series
 from dedup.review.series_rules import RuleError, articles_of, end_rule, history_of, make_rule, members_of
 from dedup.views.articles import MOST_PROBABLE_FIRST

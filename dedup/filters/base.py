@@ -1,0 +1,48 @@
+"""What the filters of all lists share: the look of their widgets, and fields that several of them have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import django_filters as filters
+from django import forms
+from django.db.models import QuerySet
+
+from articles.models import Newspaper
+
+
+class DayInput(forms.DateInput):
+    """A day, picked from the browser's calendar."""
+
+    input_type = "date"
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        super().__init__(attrs, format="%Y-%m-%d")
+
+
+class ListFilter(filters.FilterSet):
+    """A form with GET; the widgets look like the rest of the pages."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.form.fields.values():
+            select = isinstance(field.widget, forms.Select)
+            field.widget.attrs["class"] = "form-select form-select-sm" if select else "form-control form-control-sm"
+
+    @property
+    def chosen(self) -> int:
+        """The number of fields that narrow the list."""
+        return sum(1 for name, value in self._values().items() if value not in (None, "") and name != "sort")
+
+    def _values(self) -> dict[str, Any]:
+        self.form.is_valid()  # fills cleaned_data with the fields that make sense
+        return self.form.cleaned_data
+
+
+def kept_by_whole(queryset: QuerySet[Any], _name: str, _value: Any) -> QuerySet[Any]:
+    """Leave the rows to `filter_queryset`, where this field is read together with others."""
+    return queryset
+
+
+def newspapers(*_args: Any) -> QuerySet[Newspaper]:
+    return Newspaper.objects.all()

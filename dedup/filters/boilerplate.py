@@ -1,0 +1,43 @@
+"""Which repeated sentences are listed."""
+
+from __future__ import annotations
+
+import datetime
+from typing import ClassVar
+
+import django_filters as filters
+from django.db.models import QuerySet
+
+from articles.boilerplate.rules import monday_of
+from articles.models import RepeatedSentence
+from dedup.filters.base import DayInput, ListFilter, kept_by_whole, newspapers
+
+
+class BoilerplateFilter(ListFilter):
+    """Which repeated sentences."""
+
+    newspaper = filters.ModelChoiceFilter(queryset=newspapers, label="Newspaper", empty_label="any newspaper")
+    week = filters.DateFilter(method="by_week", label="Week of this day", widget=DayInput())
+    sentence = filters.CharFilter(
+        field_name="sentence", lookup_expr="icontains", label="Words in the sentence", max_length=200
+    )
+    kind = filters.ChoiceFilter(
+        method=kept_by_whole,
+        choices=[(kind.value, f"kept: {kind.label}") for kind in list(RepeatedSentence.Kind)[1:]],
+        label="What it is",
+        empty_label="boilerplate",
+    )
+
+    class Meta:
+        model = RepeatedSentence
+        fields: ClassVar[list[str]] = []
+
+    def filter_queryset(self, queryset: QuerySet[RepeatedSentence]) -> QuerySet[RepeatedSentence]:
+        """Return the sentences that pass the filter: boilerplate, unless another kind is chosen."""
+        kind = self.form.cleaned_data.get("kind") or RepeatedSentence.Kind.BOILERPLATE
+        return super().filter_queryset(queryset).filter(kind=kind)
+
+    def by_week(
+        self, queryset: QuerySet[RepeatedSentence], _name: str, value: datetime.date
+    ) -> QuerySet[RepeatedSentence]:
+        return queryset.filter(week=monday_of(value))

@@ -1,0 +1,29 @@
+"""Which decisions are listed."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import django_filters as filters
+from django.contrib.auth import get_user_model
+from django.db.models import Exists, OuterRef, QuerySet
+
+from dedup.filters.base import ListFilter
+from dedup.models import Decision
+
+
+def _deciders(*_args: Any) -> QuerySet[Any]:
+    return (
+        get_user_model().objects.filter(Exists(Decision.objects.filter(decided_by=OuterRef("pk")))).order_by("username")
+    )
+
+
+class DecisionFilter(ListFilter):
+    """Which decisions."""
+
+    decided_by = filters.ModelChoiceFilter(queryset=_deciders, label="By", empty_label="anybody")
+    kind = filters.ChoiceFilter(choices=Decision.Kind.choices, label="What", empty_label="anything")
+
+    class Meta:
+        model = Decision
+        fields: ClassVar[list[str]] = []
