@@ -7,11 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from articles.models import Article
+from articles.paging import page_of
 from dedup.filters.articles import ArticleFilter
 from dedup.models import Cluster, Pair
 from dedup.runs.headlines import series_of_article
 from dedup.views.boilerplate import explained
-from dedup.views.paging import page_of
 
 PAIRS_SHOWN = 50
 MOST_PROBABLE_FIRST = (F("duplicate_probability").desc(nulls_last=True), "-best_score", "id")

@@ -16,10 +16,10 @@ from django.urls import reverse
 from articles.boilerplate.rules import monday_of
 from articles.models import Article, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest
+from articles.paging import page_of
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, history_of, whitelist_sentence
 from dedup.comparison.highlighting import passages
 from dedup.filters.boilerplate import BoilerplateFilter
-from dedup.views.paging import page_of
 from dedup.views.requests import EditorRequest, decision_view, query_of
 
 WHITELIST = "articles.add_whitelistedsentence"

@@ -15,13 +15,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from articles.models import Article
+from articles.paging import page_of, rows_after, rows_before
 from dedup.clustering.constraints import constraints_in_force
 from dedup.filters.clusters import ClusterFilter
 from dedup.forms import ClusterConfirmForm, MemberForm
 from dedup.models import Cluster, Decision, Pair, Verdict
 from dedup.querysets import WEAK_PROBABILITY, PairQuerySet
 from dedup.review import decisions
-from dedup.views.paging import page_of, rows_after, rows_before
 from dedup.views.requests import (
     EditorRequest,
     decision_view,

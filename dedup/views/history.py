@@ -7,12 +7,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from articles.paging import page_of
 from articles.querysets import LONG_TEXTS
 from dedup.filters.decisions import DecisionFilter
 from dedup.forms import NoteForm
 from dedup.models import Cluster, Decision
 from dedup.review import decisions
-from dedup.views.paging import page_of
 from dedup.views.requests import EditorRequest, decision_view, query_of, safe_next, values_of, with_actors
 
 

@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.models import Article
+from articles.paging import count_up_to_ceiling, page_of, rows_after, rows_before, write_count
 from dedup.comparison.differences import Segment, compare_texts
 from dedup.comparison.highlighting import Passage, highlight_boilerplate, passages
 from dedup.filters.pairs import PairFilter
@@ -20,7 +21,6 @@ from dedup.forms import PairDecisionForm
 from dedup.models import Decision, Evidence, Membership, Pair
 from dedup.review import decisions
 from dedup.review.series_rules import series_of_both
-from dedup.views.paging import count_up_to_ceiling, page_of, rows_after, rows_before, write_count
 from dedup.views.requests import (
     EditorRequest,
     decision_view,

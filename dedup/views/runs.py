@@ -9,10 +9,10 @@ from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from articles.paging import page_of
 from dedup.forms import RunForm
 from dedup.models import DetectionRun, Profile
 from dedup.runs.facts import pass_counts, run_facts, run_settings
-from dedup.views.paging import page_of
 from dedup.views.requests import EditorRequest
 
 BLOCKS_SHOWN = 200

@@ -11,13 +11,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.models import Article
+from articles.paging import page_of
 from dedup.comparison.recurring import usual_gap
 from dedup.filters.pairs import VERDICTS
 from dedup.filters.series import SeriesFilter
 from dedup.models import Pair, Series
 from dedup.review.series_rules import RuleError, articles_of, end_rule, history_of, make_rule, members_of
 from dedup.views.articles import MOST_PROBABLE_FIRST
-from dedup.views.paging import page_of
 from dedup.views.requests import EditorRequest, decision_view, query_of
 
 PAIRS_SHOWN = 10
