@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from crawlers.visit_reports import NEWSPAPERS_A_PAGE, newspaper_report, newspapers_by_need, reports_of
+from articles.paging import page_of
+from crawlers.visit_reports import newspaper_report, newspapers_by_need, reports_of
 
 VISITS_SHOWN = 60
 
 
 def crawls(request: HttpRequest) -> HttpResponse:
     """List the newspapers, those that fail for days first."""
-    page = Paginator(newspapers_by_need(), NEWSPAPERS_A_PAGE).get_page(request.GET.get("page"))
-    return render(request, "crawlers/crawls.html", {"page": page, "reports": reports_of(page.object_list)})
+    page = page_of(newspapers_by_need(), request.GET.get("page"))
+    return render(request, "crawlers/crawls.html", {"page": page, "reports": reports_of(page.rows)})
 
 
 def newspaper_crawls(request: HttpRequest, newspaper_id: int) -> HttpResponse:

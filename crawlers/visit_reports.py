@@ -16,7 +16,6 @@ from crawlers.models import PendingLink, Visit
 from crawlers.reasons import Reason, find_reason
 from crawlers.visits import SILENCE
 
-NEWSPAPERS_A_PAGE = 30
 # A newspaper of which every visit failed for so many days stands out.
 FAILING_DAYS = 3
 # A visit that found the newspaper in order, even if it brought nothing new.

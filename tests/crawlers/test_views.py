@@ -96,6 +96,17 @@ def test_a_newspaper_of_which_every_visit_failed_for_days_stands_first_and_out(d
     assert f"Every visit has failed since {since:%-d %b %Y}." in answer.content.decode()
 
 
+def test_newspapers_come_in_pages(desk: Client) -> None:
+    Newspaper.objects.bulk_create(Newspaper(name=f"Paper {number:02}", crawl=True) for number in range(32))
+    second = desk.get("/crawls/?page=2")
+    assert [report.newspaper.name for report in second.context["reports"]] == ["Paper 30", "Paper 31"]
+    page = second.content.decode()
+    assert 'start="31"' in page
+    assert 'rel="prev" href="/crawls/?page=1"' in page
+    assert 'rel="next"' not in page
+    assert "There are no newspapers on page 3." in desk.get("/crawls/?page=3").content.decode()
+
+
 def test_a_visit_on_which_everything_failed_is_shown_as_failed(desk: Client) -> None:
     visit(fjordbladet(), {"failed/unknown host": 1})
     page = desk.get("/crawls/").content.decode()
