@@ -1,1 +1,1 @@
-"""The spiders that visit newspapers and store their articles; also the home of `manage.py crawl`."""
+"""Visits newspapers and stores their articles: the Scrapy project behind `manage.py crawl`."""

@@ -2,6 +2,6 @@ from django.apps import AppConfig
 
 
 class CrawlersConfig(AppConfig):
-    """Makes the crawl commands known to manage.py."""
+    """Registers the models and commands of crawls with Django."""
 
     name = "crawlers"

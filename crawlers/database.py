@@ -1,4 +1,4 @@
-"""The one way from the crawl's event loop to the database."""
+"""The only way from a crawl's event loop to the database."""
 
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
@@ -9,17 +9,16 @@ from django.db import InterfaceError, OperationalError, connections
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-# What Django raises when the server ends a connection, or cannot be reached.
+# Django raises these if the server ends a connection or cannot be reached.
 LOST = (OperationalError, InterfaceError)
 
 
 async def in_database(
     function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:
-    """Call the function, which may be called twice, in the thread for the ORM.
+    """Call the function in the thread for the ORM, and once more on a new connection if the first one was lost.
 
-    A crawl outlives connections: the second time is with a new one, after the first was lost. Raises what is in
-    LOST if that fails too.
+    Raises one of LOST if the second call fails too.
     """
     return await sync_to_async(_again_if_lost)(lambda: function(*args, **kwargs))
 
@@ -28,5 +27,5 @@ def _again_if_lost(call: Callable[[], Result]) -> Result:
     try:
         return call()
     except LOST:
-        connections.close_all()  # this thread's; each is opened again when it is used
+        connections.close_all()  # those of this thread; each opens again when used
         return call()

@@ -1,7 +1,7 @@
-"""The links that a crawl has yet to visit, those it refused, and the states of sources: the one writer of both.
+"""Links that wait or were refused, and the states of sources; both are written here only.
 
-A link is written down before it is visited and taken out when its article is stored. Whatever ends a crawl, the next
-one visits what waits, and nothing that was dealt with.
+A link is saved before it is visited and deleted when its article is stored. However a crawl ends, the next one visits
+the links that wait, and no finished ones.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from articles.storage import ingest
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.models import PendingLink, SourceValidator
 
-# Rows handled with one query.
+# Rows per query.
 BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """Links by what is to be done: `new` are written down and to be visited; by their keys."""
+    """Links by their keys: `new` ones are saved and have to be visited, the others are skipped."""
 
     new: dict[UUID, ArticleLink]
     known: set[UUID]
@@ -33,9 +33,9 @@ class Sorted:
 
 
 def sort_links(source: Source, links: Sequence[ArticleLink]) -> Sorted:
-    """Write down the links that are neither stored nor refused, and return them; up to BATCH links.
+    """Sort up to BATCH links, and save those that are neither stored nor refused.
 
-    Of two spellings of one URL the first counts.
+    If a URL comes in two spellings, the first one counts.
     """
     by_key = {link.key: link for link in reversed(links)}
     known_urls = ingest.known_urls([link.url for link in by_key.values()])
@@ -50,7 +50,7 @@ def sort_links(source: Source, links: Sequence[ArticleLink]) -> Sorted:
 
 
 def waiting_links(source: Source, after: int = 0) -> list[tuple[int, ArticleLink]]:
-    """Return the next of the newspaper's links that wait since an earlier crawl, by their numbers, the oldest first."""
+    """Return the next BATCH links that wait since an earlier crawl, with their row ids, all above `after`, in order."""
     rows = PendingLink.objects.filter(newspaper_id=source.newspaper_id, refused_until=None, pk__gt=after)
     return [
         (row.pk, ArticleLink(source, row.url, ArticleURL.Kind(row.kind), row.published, row.key))
@@ -59,18 +59,18 @@ def waiting_links(source: Source, after: int = 0) -> list[tuple[int, ArticleLink
 
 
 def settle(link: ArticleLink) -> None:
-    """Forget a link whose article is stored."""
+    """Delete a link whose article is stored."""
     _of(link).delete()
 
 
 def refuse(link: ArticleLink, reason: str, *, days: float) -> None:
-    """Leave a link alone for so many days: another visit would find the same."""
+    """Skip a link for this many days, because another visit would fail in the same way."""
     until = timezone.now() + datetime.timedelta(days=days)
     _of(link).update(reason=reason, refused_until=until)
 
 
 def postpone(link: ArticleLink, reason: str, *, max_tries: int, days: float) -> None:
-    """Let a link wait for the next crawl, for a reason that may pass; after so many tries refuse it."""
+    """Let a link with a temporary failure wait for the next crawl; after `max_tries` crawls, refuse it."""
     for row in _of(link):
         row.tries += 1
         row.reason = reason
@@ -80,7 +80,7 @@ def postpone(link: ArticleLink, reason: str, *, max_tries: int, days: float) -> 
 
 
 def stored_validators(source: Source) -> dict[str, Validator]:
-    """Return the states of the newspaper's sources by URL, of those that were read by its present pattern."""
+    """Return the states of the newspaper's sources by URL, as far as they were read with its current pattern."""
     rows = SourceValidator.objects.filter(
         newspaper_id=source.newspaper_id, article_url_pattern=source.article_url_pattern
     )
@@ -88,7 +88,7 @@ def stored_validators(source: Source) -> dict[str, Validator]:
 
 
 def store_validators(source: Source, validators: Sequence[Validator]) -> None:
-    """Keep the states of sources whose links are all written down; one without any state is forgotten."""
+    """Store the states of sources whose links are all saved; delete that of a source that declares none."""
     for validator in validators:
         rows = SourceValidator.objects.filter(newspaper_id=source.newspaper_id, url=validator.url)
         if validator.etag or validator.last_modified:
@@ -106,12 +106,12 @@ def store_validators(source: Source, validators: Sequence[Validator]) -> None:
 
 
 def tidy_links() -> None:
-    """Forget links that were refused long enough ago: named again, they are as good as new."""
+    """Delete links whose refusal has ended: if a source lists them again, they count as new."""
     PendingLink.objects.filter(refused_until__lte=timezone.now()).delete()
 
 
 def forget(newspaper_ids: Sequence[int]) -> None:
-    """Forget all that waits, was refused or is known of the sources of these newspapers."""
+    """Delete these newspapers' waiting and refused links, and the states of their sources."""
     PendingLink.objects.filter(newspaper_id__in=newspaper_ids).delete()
     SourceValidator.objects.filter(newspaper_id__in=newspaper_ids).delete()
 

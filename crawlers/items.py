@@ -1,4 +1,4 @@
-"""What travels from a source to the store: a link to an article, then the page behind it."""
+"""The items that pass from a source to the store: a link to an article, then its page."""
 
 import datetime
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from articles.normalization.urls import url_key
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A feed, sitemap or section page's newspaper, as much of it as its pages need."""
+    """The newspaper that a feed, sitemap or section page belongs to, as far as spiders need it."""
 
     newspaper_id: int
     newspaper: str
@@ -19,9 +19,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ArticleLink:
-    """A link to an article, the kind of URL that it is, and the day that its source gives it.
+    """A link to an article, the kind of its URL, and the day that its source gives.
 
-    One that was written down keeps the key that it had then: the rules by which keys are made may change.
+    A saved link keeps the key it was saved under, because the rules for keys may change.
     """
 
     source: Source
@@ -32,13 +32,13 @@ class ArticleLink:
 
     @property
     def key(self) -> UUID:
-        """What two spellings of one URL have in common."""
+        """The same for all spellings of one URL."""
         return self.written_key or url_key(self.url)
 
 
 @dataclass(frozen=True, slots=True)
 class Validator:
-    """What a source's answer said of its state; see SourceValidator."""
+    """The state that a source declared in its response; see SourceValidator."""
 
     url: str
     etag: str
@@ -47,7 +47,7 @@ class Validator:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """The page that a link led to. `redirects` are the URLs on the way, without the first and the last."""
+    """The page that a link led to. `redirects` are the URLs between the first and the last."""
 
     link: ArticleLink
     url: str

@@ -1,4 +1,4 @@
-"""Several crawls in one process: one job for each newspaper and spider, recorded, polite to shared hosts."""
+"""Several crawls in one process: a recorded job for each newspaper and spider, polite to shared hosts."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ from crawlers.spiders.feed import FeedSpider
 from crawlers.spiders.section import SectionSpider
 from crawlers.spiders.sitemap import SitemapSpider
 
-# In the order in which they visit a newspaper: a feed also names the URLs that a listing does not.
+# In the order in which they visit a newspaper: a feed also lists URLs that other listings lack.
 SPIDERS: dict[str, type[NewspaperSpider]] = {
     spider.name: spider for spider in (FeedSpider, SitemapSpider, SectionSpider)
 }
@@ -34,9 +34,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Job:
-    """One newspaper visited by one spider, and what came of it: counts by outcome, `failed/<reason>` too.
+    """A visit of one newspaper by one spider, with its counts by outcome, including `failed/<reason>`.
 
-    `folder` is for the queue while the job runs: in memory, that of a large sitemap would not be small.
+    `folder` holds the queue while the job runs; the queue of a large sitemap would fill the memory.
     """
 
     newspaper: Newspaper
@@ -47,14 +47,14 @@ class Job:
 
     @property
     def turns(self) -> set[str]:
-        """What no other job may be at meanwhile: the hosts, and the newspaper's links."""
+        """What no other job may use at the same time: the hosts, and the newspaper's links."""
         urls = getattr(self.newspaper, self.spider.sources_field)
         hosts = {urlsplit(url).hostname or "" for url in urls if site_of(url)}
         return hosts | {f"newspaper {self.newspaper.pk}"}
 
 
 def plan_jobs(newspapers: list[Newspaper], spiders: list[type[NewspaperSpider]], folder: Path) -> list[Job]:
-    """Return a job for each newspaper and spider that it has sources for."""
+    """Return a job for each newspaper and each spider that it has sources for."""
     return [
         Job(newspaper, spider, folder / str(newspaper.pk) / spider.name)
         for newspaper in newspapers
@@ -64,10 +64,10 @@ def plan_jobs(newspapers: list[Newspaper], spiders: list[type[NewspaperSpider]],
 
 
 class JobProcess(AsyncCrawlerProcess):
-    """Runs jobs side by side, but those that visit a common host one after the other.
+    """Runs jobs in parallel, except that those with a common host take turns.
 
-    Scrapy's limit of requests to a domain holds within one crawl only. The first interrupt stops in
-    order: what is under way is finished. What waits is in the database, see crawlers/frontier.py.
+    Scrapy's limit of requests to a domain applies within one crawl only. The first interrupt stops gracefully and
+    finishes the current pages. Links that wait are in the database, see crawlers/frontier.py.
     """
 
     def __init__(self, settings: Settings, jobs: list[Job]) -> None:
@@ -78,14 +78,14 @@ class JobProcess(AsyncCrawlerProcess):
         self._finished = asyncio.Event()
 
     async def join(self) -> None:
-        """Run the jobs. Scrapy stops the reactor when this is done."""
+        """Run the jobs; Scrapy then stops the reactor."""
         try:
             await asyncio.gather(*map(self._run_apart, self.jobs))
         finally:
             self._finished.set()
 
     async def stop(self) -> None:
-        # Also called when all is done, and once more by a second interrupt, which must not wait.
+        # Also called at the end, and again by a second interrupt, which must not wait.
         if self.interrupted or self._finished.is_set():
             return
         self.interrupted = True
@@ -93,7 +93,7 @@ class JobProcess(AsyncCrawlerProcess):
         await self._finished.wait()
 
     async def _run_apart(self, job: Job) -> None:
-        """Run a job so that an error in it ends no other."""
+        """Run a job, so that an error in it does not end the others."""
         try:
             await self._run_in_turn(job)
         except Exception:
@@ -102,18 +102,18 @@ class JobProcess(AsyncCrawlerProcess):
 
     async def _run_in_turn(self, job: Job) -> None:
         async with AsyncExitStack() as turns:
-            for turn in sorted(job.turns):  # in one order, so that no two jobs wait for each other
+            for turn in sorted(job.turns):  # always in the same order, so that no two jobs wait for each other
                 await turns.enter_async_context(self._turns[turn])
             if not self.interrupted:
                 await self._run(job)
 
     async def _run(self, job: Job) -> None:
         logger.info("%s: %s", job.newspaper, job.spider.name)
-        # Scrapy cannot go on with the queue of a crawl that was killed.
+        # Scrapy cannot resume from the queue of a crawl that was killed.
         shutil.rmtree(job.folder, ignore_errors=True)
         settings = self.settings.copy()
-        # One host a job: a request that is sent is the only one that waits for the check whether it is known.
-        # And one page at a time from its request to its store, so that a kill costs one fetch at most.
+        # One request at a time, so that each is checked against what the one before it stored. And one page at a
+        # time from request to storage, so that a kill costs one fetch at most.
         one_at_a_time = {"CONCURRENT_REQUESTS": 1, "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1}
         settings.setdict({"JOBDIR": str(job.folder), **one_at_a_time}, priority="cmdline")
         crawler = Crawler(job.spider, settings)
@@ -129,7 +129,7 @@ class JobProcess(AsyncCrawlerProcess):
             shutil.rmtree(job.folder, ignore_errors=True)
 
     async def _watch(self, task: asyncio.Task[None], crawler: Crawler, visit: Visit) -> None:
-        """Record what a crawl counts while it runs; raise what it raises."""
+        """Record the counts of a crawl while it runs; raise what it raises."""
         while True:
             await asyncio.wait([task], timeout=visits.BEAT)
             if task.done():
@@ -138,7 +138,7 @@ class JobProcess(AsyncCrawlerProcess):
 
 
 async def _record(write: Callable[Arguments, None], *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-    """Write to the record of visits; a crawl does not end because it cannot be written."""
+    """Write to the record of visits; a crawl continues if that fails."""
     try:
         await in_database(write, *args, **kwargs)
     except LOST:
@@ -154,5 +154,5 @@ def _counts(crawler: Crawler) -> dict[str, int]:
 
 
 def _examples(crawler: Crawler) -> dict[str, str]:
-    """Return a URL for each reason of a failure."""
+    """Return an example URL for each reason of failure."""
     return dict(getattr(crawler.spider, "examples", {}))

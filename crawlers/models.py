@@ -1,4 +1,4 @@
-"""What the crawl remembers of newspapers: links that wait or were refused, sources' validators, and its visits."""
+"""The state of crawls: links that wait or were refused, validators of sources, and the record of visits."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from articles.models import ArticleURL, Newspaper
 
 
 class PendingLink(models.Model):
-    """A link to an article that waits for its visit or was refused; one whose article is stored has no row.
+    """A link to an article that waits for a visit or was refused. A link whose article is stored has no row.
 
-    A crawl writes down every link before it visits the first one, so that the next crawl goes on after a kill.
+    A crawl saves every link before it visits it, so that the next crawl can resume after a kill.
     """
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="+")
@@ -37,9 +37,9 @@ class PendingLink(models.Model):
 
 
 class SourceValidator(models.Model):
-    """What a feed, sitemap or section page said of its state, to ask next time whether it has changed.
+    """The state that a feed, sitemap or section page declared, to ask next time whether it has changed.
 
-    It is kept once every link in that state was written down; see RFC 9110, sections 8.8 and 13.1.
+    It is stored only after every link of that state was saved; see RFC 9110, sections 8.8 and 13.1.
     """
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="+")
@@ -57,7 +57,7 @@ class SourceValidator(models.Model):
 
 
 class Visit(models.Model):
-    """A newspaper visited by one spider, and what came of it."""
+    """A visit of one newspaper by one spider, and its result."""
 
     class State(models.TextChoices):
         RUNNING = "running", "under way"

@@ -1,4 +1,4 @@
-"""The newspapers that a crawl is asked for."""
+"""The newspapers that a crawl visits."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,13 @@ from articles.models import Newspaper
 
 
 class UnknownNewspaperError(ValueError):
-    """A newspaper that is not in the database; the message lists those that are."""
+    """A newspaper that is not in the database. The message lists those that are."""
 
 
 def find_newspapers(references: Sequence[str]) -> list[Newspaper]:
-    """Return the newspapers of these names or ids, in that order; without any, all with crawl=True by name.
+    """Return the newspapers with these names or ids, in that order; without any, all with crawl=True, by name.
 
-    A name goes before an id. Raises UnknownNewspaperError.
+    A name takes precedence over an id. Raises UnknownNewspaperError.
     """
     if not references:
         return list(Newspaper.objects.filter(crawl=True).order_by("name"))

@@ -22,10 +22,9 @@ from crawlers.spiders.base import NewspaperSpider
 
 
 class ArticlePipeline:
-    """Extracts and stores. A page without an article is counted with its reason and dropped.
+    """Extracts and stores articles. A page without one is counted with its reason, and dropped.
 
-    The ORM runs in asgiref's one thread for synchronous code, extraction in a thread beside: the reactor
-    goes on meanwhile.
+    The ORM runs in asgiref's thread for synchronous code, extraction in another thread, so neither blocks the reactor.
     """
 
     def __init__(self, spider: NewspaperSpider) -> None:
@@ -45,7 +44,7 @@ class ArticlePipeline:
         except LOST:
             raise
         except Exception as error:
-            # Also counted, and logged with its traceback: it is a fault of this program.
+            # A fault of this program: Scrapy logs the traceback, and the spider counts it.
             reason = f"fault in the crawler: {type(error).__name__}"
             await self.spider.write_down(item.link, reason)
             raise
@@ -60,12 +59,12 @@ class ArticlePipeline:
 
 
 def _incoming(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
-    """Return what to store; raise ExtractionError if neither page nor source knows a day that can be."""
+    """Return the article to store. Raises ExtractionError if neither page nor source gives a possible day."""
     day, details = dated_details(article, page.link.published, datetime.datetime.now(datetime.UTC).date())
     redirected = page.url != page.link.url
     seen = [SeenURL(page.link.url, page.link.kind)] if redirected else []
     seen += [SeenURL(url, ArticleURL.Kind.REDIRECT) for url in page.redirects]
-    # Another site's page has an article of its own, which must not count as known because of a copy's link to it.
+    # A page of another site is another article, which must not count as known because a copy links to it.
     declared = ((article.canonical_url, ArticleURL.Kind.CANONICAL), (article.amp_url, ArticleURL.Kind.AMP))
     seen += [SeenURL(url, kind) for url, kind in declared if url and same_site(url, page.url)]
     return IncomingArticle(
@@ -73,7 +72,7 @@ def _incoming(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
         headline=article.headline,
         url=page.url,
         content=article.text,
-        # What a feed of alerts links to belongs to the newspaper at whose host it stands.
+        # An article from a feed of alerts belongs to the newspaper that its host names.
         newspaper="" if ingest.story_url(page.link.url) != page.link.url else page.link.source.newspaper,
         kind=ArticleURL.Kind.REDIRECT if redirected else page.link.kind,
         other_urls=seen,

@@ -1,7 +1,7 @@
-"""Why a visit fails: every reason with what it means and what can be done, in one table.
+"""Why a visit fails: a table of all reasons, with their meanings and remedies.
 
-The summary of a crawl, the page /crawls/ and docs/crawling.md are written from it. A reason that is counted is a
-name of the table, or a name, a colon and a detail.
+The summary of a crawl, the page /crawls/ and docs/crawling.md use it. A counted reason is a name from the table, or
+such a name, a colon and a detail.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from crawlers.database import LOST
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason by its name. A passing one leaves the link waiting for the next crawl; any other is refused."""
+    """A reason for failure. If it is `passing`, the link waits for the next crawl; otherwise it is refused."""
 
     name: str
     meaning: str
@@ -31,7 +31,7 @@ class Reason:
 
 
 class RefusedError(exceptions.IgnoreRequest):
-    """A request or an answer that this crawler refuses; the message is a reason of the table."""
+    """A request or response that this crawler refuses. The message is a reason from the table."""
 
 
 _WAIT = "The next crawl asks again."
@@ -108,7 +108,7 @@ REASONS = {
 
 
 def find_reason(counted: str) -> Reason:
-    """Return the table's entry for a reason as it was counted."""
+    """Return the table's entry for a counted reason."""
     name = counted.partition(": ")[0]
     if name in REASONS:
         return REASONS[name]
@@ -118,7 +118,7 @@ def find_reason(counted: str) -> Reason:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the reason for an error of a download or of what was made of its answer."""
+    """Return the reason for an error in a download, or in the processing of its response."""
     if isinstance(error, HttpError):
         return _of_status(error.response.status)
     if isinstance(error, ExtractionError):
@@ -138,15 +138,15 @@ def _of_status(status: int) -> str:
 
 
 def _of_refusal(error: exceptions.IgnoreRequest) -> str:
-    """Return the reason for what Scrapy or this crawler ignores on purpose."""
+    """Return the reason why Scrapy or this crawler refused a request or response."""
     message = str(error)
-    if "DOWNLOAD_MAXSIZE" in message:  # unpacked, by HttpCompressionMiddleware
+    if "DOWNLOAD_MAXSIZE" in message:  # uncompressed, from HttpCompressionMiddleware
         return "too large"
     return "too many redirects" if message == "max redirections reached" else message
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield what is behind an error first, as Twisted and Scrapy wrap them, and the error itself last."""
+    """Yield the causes of an error, as Twisted and Scrapy wrap them, innermost first and the error itself last."""
     for failure in getattr(error, "reasons", ()):
         yield from _chain(failure.value)
     if error.__cause__ is not None:
@@ -155,15 +155,15 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 class HeadersTooLargeError(ValueError):
-    """An answer whose headers do not end within the bound."""
+    """A response whose headers do not end within the limit."""
 
 
-# The first that fits names the reason. What went wrong while an answer was read:
+# The first match gives the reason. First, errors while a response was read:
 _BROKEN: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
     (HeadersTooLargeError, "headers too large"),
     ((http.ParseError, ValueError), "not HTTP"),
 )
-# And with any request:
+# Then, errors of any request:
 _KINDS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
     (LOST, DATABASE_LOST),
     (exceptions.DownloadTimeoutError, "no answer in time"),

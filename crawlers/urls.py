@@ -1,4 +1,4 @@
-"""The addresses of the crawl's pages."""
+"""The URLs of the pages about crawls."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The record of visits: the one writer of Visit, and what its page shows."""
+"""The record of visits, written here only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from crawlers.models import Visit
 
-# Seconds between two signs of life of a crawl, and after how many without one it counts as broken off.
+# A running crawl gives a sign of life every BEAT seconds; after SILENCE seconds without one it counts as broken off.
 BEAT = 10
 SILENCE = 120
 KEPT_DAYS = 90
@@ -21,7 +21,7 @@ def begin_visit(newspaper_id: int, spider: str) -> Visit:
 
 
 def record_counts(visit: Visit, counts: Mapping[str, int], examples: Mapping[str, str]) -> None:
-    """Keep what the visit has counted so far, which is also a sign of life."""
+    """Save the counts so far, which is also a sign of life."""
     failures = {name.removeprefix("failed/"): number for name, number in counts.items() if name.startswith("failed/")}
     for name in ("stored", "known", "unchanged", "refused_earlier", "paywalled"):
         setattr(visit, name, counts.get(name, 0))
@@ -39,11 +39,11 @@ def end_visit(visit: Visit, state: Visit.State, counts: Mapping[str, int], examp
 
 
 def tidy_visits() -> None:
-    """Mark visits of crawls that were killed, and drop old ones. To be called while no other crawl is at work."""
+    """Mark visits of killed crawls as broken off, and delete old ones. Call it only while no other crawl runs."""
     Visit.objects.filter(state=Visit.State.RUNNING).update(state=Visit.State.BROKEN_OFF)
     Visit.objects.filter(started_at__lt=timezone.now() - datetime.timedelta(days=KEPT_DAYS)).delete()
 
 
 def _storable(text: str) -> str:
-    """Return the text without what jsonb cannot hold: addresses come from anywhere."""
+    """Return the text, shortened, without characters that jsonb cannot hold: addresses come from anywhere."""
     return text[:MAX_EXAMPLE_CHARACTERS].replace("\0", "").encode(errors="replace").decode()

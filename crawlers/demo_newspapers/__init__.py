@@ -1,6 +1,6 @@
 """Five invented newspapers on loopback, and the truth about each pair of their articles.
 
-The way of the data: stories (the prose) -> scenarios (which paper prints what, and when) -> site and pages
-(bytes) -> server. `manifest` says of the same scenarios what a detection must find. Nothing here needs
-Django or knows a clock: the same stories and addresses give the same bytes.
+Data flows from stories (the prose) through scenarios (which paper prints what, and when) and site and pages (bytes) to
+the server. `manifest` lists what detection must find in the same scenarios. Nothing here uses Django or a clock: the
+same stories and addresses give the same bytes.
 """

@@ -1,4 +1,4 @@
-"""What happens to a text between two prints of it: pure functions over paragraphs and headlines."""
+"""How a text changes from one print to the next: pure functions over paragraphs and headlines."""
 
 import re
 import unicodedata
@@ -35,21 +35,21 @@ def misspelt(paragraphs: Paragraphs) -> Paragraphs:
     """Return the paragraphs with one letter doubled, in the middle of the longest word of the second paragraph."""
     first, second, *rest = paragraphs
     words = [match for match in _WORD.finditer(second) if _doubling_place(match[0])]
-    # Scripts that write without blanks or with marks between the letters have no such word.
+    # Scripts without blanks, or with marks between the letters, have no such word.
     word = max(words, key=lambda match: len(match[0]), default=None)
     place = word.start() + _doubling_place(word[0]) if word else _any_letter(second)
     return (first, second[: place + 1] + second[place:], *rest)
 
 
 def _doubling_place(word: str) -> int:
-    """Return the letter nearest to the middle that differs from its neighbours; 0 if there is none."""
+    """Return the place of the letter nearest the middle that differs from its neighbours; 0 if there is none."""
     middle = len(word) // 2
     places = sorted(range(1, len(word) - 1), key=lambda place: abs(place - middle))
     return next((place for place in places if word[place] not in (word[place - 1], word[place + 1])), 0)
 
 
 def _any_letter(text: str) -> int:
-    """Return the place of a letter near the middle that no mark follows."""
+    """Return the place of a letter near the middle that is not followed by a mark."""
     places = sorted(range(len(text) - 1), key=lambda place: abs(place - len(text) // 2))
     return next(
         place
@@ -59,7 +59,7 @@ def _any_letter(text: str) -> int:
 
 
 def for_carrack(headline: str, paragraphs: Paragraphs) -> tuple[str, Paragraphs]:
-    """Return headline and text with the town that is named first exchanged for Carrack; as they are if none is."""
+    """Return headline and text with the first town they name replaced by Carrack; unchanged if they name none."""
     text = "\n".join((headline, *paragraphs))
     named = [town for town in TOWNS if town in text]
     if not named or "Carrack" in text:
@@ -69,7 +69,7 @@ def for_carrack(headline: str, paragraphs: Paragraphs) -> tuple[str, Paragraphs]
 
 
 def with_local_ending(paragraphs: Paragraphs, number: int) -> Paragraphs:
-    """Return the paragraphs with the last sentence exchanged for a word of the Carrack office."""
+    """Return the paragraphs with the last sentence replaced by one from the Carrack office."""
     *rest, last = paragraphs
     sentences = _sentences(last)
     return (*rest, " ".join([*sentences[:-1], _CLOSING_LINES[number % len(_CLOSING_LINES)]]))
@@ -87,19 +87,19 @@ def amended(paragraphs: Paragraphs, number: int) -> Paragraphs:
 
 
 def with_dateline(paragraphs: Paragraphs, place: str, agency: str) -> Paragraphs:
-    """Return the paragraphs with place and agency before the first word, in place of those of the agency's own."""
+    """Return the paragraphs with place and agency before the first word, instead of the agency's own dateline."""
     first, *rest = without_dateline(paragraphs)
     return (f"{place.upper()} ({agency}) – {first}", *rest)
 
 
 def without_dateline(paragraphs: Paragraphs) -> Paragraphs:
-    """Return the paragraphs without the place and the agency that wire copy begins with."""
+    """Return the paragraphs without the dateline that wire copy begins with."""
     first, *rest = paragraphs
     return (_DATELINE.sub("", first), *rest)
 
 
 def with_teasers(paragraphs: Paragraphs, teasers: Sequence[str]) -> Paragraphs:
-    """Return the paragraphs with a teaser after each of the first ones, where a reader's eye falls on it."""
+    """Return the paragraphs with a teaser after each of the first ones, until the teasers run out."""
     woven: list[str] = []
     for place, paragraph in enumerate(paragraphs):
         woven.append(paragraph)
@@ -109,7 +109,7 @@ def with_teasers(paragraphs: Paragraphs, teasers: Sequence[str]) -> Paragraphs:
 
 
 def in_brief(paragraphs: Paragraphs, least: int = 90) -> Paragraphs:
-    """Return the first sentences of a text, as few as have `least` characters together."""
+    """Return the first sentences of a text, as few as have `least` characters together and close their quotations."""
     kept = ""
     for sentence in _sentences(" ".join(paragraphs)):
         kept = f"{kept} {sentence}".strip()
@@ -119,7 +119,7 @@ def in_brief(paragraphs: Paragraphs, least: int = 90) -> Paragraphs:
 
 
 def _is_closed(text: str) -> bool:
-    """Return whether every quotation that begins in the text ends in it."""
+    """Return whether every quotation that begins in the text also ends in it."""
     return text.count("“") == text.count("”") and text.count('"') % 2 == 0
 
 
@@ -128,12 +128,12 @@ def _sentences(paragraph: str) -> list[str]:
 
 
 def headline_case(headline: str) -> str:
-    """Return the headline with a capital at each word."""
+    """Return the headline with a capital at the beginning of each word."""
     return " ".join(word[:1].upper() + word[1:] for word in headline.split())
 
 
 def lead_headline(paragraphs: Paragraphs) -> str:
-    """Return another headline for a text: the first clause of its lead, or its first words, at most nine."""
+    """Return another headline for a text: the first clause of its lead, or at most nine of its first words."""
     clause = _CLAUSE.split(paragraphs[0])[0]
     words = paragraphs[0].split()
     if 5 <= len(clause.split()) <= 12:

@@ -1,7 +1,7 @@
 """The truth about the demo newspapers: every article, and every pair of articles that belongs to a scenario.
 
-Computed from the articles' own texts by the rules of the detection passes, so that a crawl and a run can be
-held against it. Addresses are paths: where the newspapers are served makes no difference.
+It is computed from the articles' own texts by the rules of the detection passes; tests compare a crawl and a run with
+it. Addresses are paths, so it does not matter where the newspapers are served.
 """
 
 import dataclasses
@@ -18,14 +18,14 @@ from articles.normalization.urls import comparable_url
 from crawlers.demo_newspapers.papers import PAPERS
 from crawlers.demo_newspapers.scenarios import Article, Truth, articles, groups
 
-# The settings of the passes that the manifest speaks of.
+# The settings of the passes that the manifest assumes.
 DAY_WINDOW = 3  # days, inclusive
 PREFIX = 1000  # characters of normalised text
 LEAST_TITLE_WORDS = 3
 GENERIC_CONTENTS = 3  # clearly different texts under one headline
 LEAST_TEXT_CHARACTERS = 40
-# The trigram pass proposes from 0.6 on. A page's extraction may lose or add a sentence, so only pairs well
-# above must be found; those about the threshold may be.
+# The trigram pass proposes from 0.6 on. Extraction may lose or add a sentence of a page, so only pairs well above the
+# threshold must be found; those near it may be.
 SURE_SIMILARITY = 0.7
 NEAR_SIMILARITY = 0.5
 
@@ -34,7 +34,7 @@ _ANY_BASE = "http://127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class ManifestArticle:
-    """One stored article: the paths that resolve to it, without fragments, and what is stored of it."""
+    """A stored article, and the paths that lead to it, without fragments."""
 
     id: str
     paper: str
@@ -48,7 +48,7 @@ class ManifestArticle:
 class ManifestPair:
     """Two articles, what they are to each other, and the passes that must find them.
 
-    `near` names the passes that may find them: with one more or one less sentence the answer would differ.
+    `near` names the passes that may find them: one sentence more or less changes the answer.
     """
 
     left: str
@@ -65,7 +65,7 @@ class Manifest:
     pairs: tuple[ManifestPair, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the manifest as JSON can hold it."""
+        """Return the manifest with values that JSON can hold."""
         fields = dataclasses.asdict(self)
         for article in fields["articles"]:
             article["date"] = article["date"].isoformat()
@@ -74,7 +74,7 @@ class Manifest:
 
 @cache
 def manifest() -> Manifest:
-    """Return the manifest; articles and pairs in the order of scenarios."""
+    """Return the manifest, with articles and pairs in the order of scenarios."""
     rows = [_row(article, group.scenario) for group in groups() for article in group.articles]
     pairs = [
         ManifestPair(left.id, right.id, group.scenario, group.truth, *_passes(left, right))
@@ -85,10 +85,10 @@ def manifest() -> Manifest:
 
 
 def accidental_pairs() -> Iterator[tuple[str, str, float]]:
-    """Yield the pairs of articles that are alike though no scenario wants them to be, with their similarity.
+    """Yield pairs of articles that are alike although no scenario makes them so, with their similarity.
 
-    On any days and in any newspapers. There should be none: a run over the demo newspapers would find pairs
-    that the manifest does not know.
+    On any days and in any newspapers. There should be none: a run over the demo newspapers would find pairs that the
+    manifest does not list.
     """
     known = {frozenset((pair.left, pair.right)) for pair in manifest().pairs}
     for left, right in combinations(articles(), 2):
@@ -99,7 +99,7 @@ def accidental_pairs() -> Iterator[tuple[str, str, float]]:
 
 
 def similarity(left: Article, right: Article) -> float:
-    """Return the Jaccard similarity of the trigrams of two articles' beginnings, nearly as pg_trgm computes it."""
+    """Return the Jaccard similarity of the trigrams of two articles' beginnings, almost as pg_trgm computes it."""
     one, other = _trigrams(left.text), _trigrams(right.text)
     return len(one & other) / len(one | other)
 
@@ -135,7 +135,7 @@ def _same_title(left: Article, right: Article) -> bool:
 
 @cache
 def _is_generic(paper: str, title: str) -> bool:
-    """Return whether a newspaper has a headline over so many texts that it says nothing."""
+    """Return whether a newspaper has this headline over so many different texts that it proves nothing."""
     contents: list[Article] = []
     for article in articles():
         if (article.paper, _title(article)) == (paper, title) and not any(

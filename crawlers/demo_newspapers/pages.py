@@ -1,4 +1,4 @@
-"""The HTML of the five newspapers: one design each, and a different way to tell headline and day."""
+"""The HTML of the five newspapers: each has its own design, and its own way to declare headline and day."""
 
 import json
 import zlib
@@ -28,32 +28,32 @@ Links = Sequence[tuple[str, str]]  # address and words
 
 
 def article_page(article: Article, base_url: str, related: Links, teasers: Sequence[str]) -> str:
-    """Return the page of an article. `related` are other articles of its newspaper, for the box beside it."""
+    """Return the page of an article; `related` are the articles in its box of related stories."""
     paper = PAPERS[article.paper]
     body = _BODIES[paper.key](paper, article, _box(related, teasers))
     return _document(paper, article.headline, body, _metadata(paper, article, base_url), language=article.language)
 
 
 def listing_page(paper: Paper, title: str, links: Links, next_page: str = "") -> str:
-    """Return a page that lists articles: the front page, or a page of a section."""
+    """Return a page that lists articles: the front page, or one page of a section."""
     items = "\n".join(f"<li>{_link(path, words)}</li>" for path, words in links)
     more = f'<p class="pagination"><a rel="next" href="{escape(next_page)}">Older articles</a></p>' if next_page else ""
     return _document(paper, title, f"<main><h1>{escape(title)}</h1>\n<ul>\n{items}\n</ul>\n{more}</main>")
 
 
 def missing_page(paper: Paper) -> str:
-    """Return the page that stands at an address where nothing is."""
+    """Return the page for an address that does not exist."""
     return _document(paper, "Page not found", "<main><h1>Page not found</h1><p>The tide has taken it.</p></main>")
 
 
 def time_of_day(article: Article) -> str:
-    """Return when the article went on line, as hh:mm:ss."""
+    """Return the time at which the article was published, as hh:mm:ss."""
     seed = zlib.crc32(article.id.encode())
     return f"{6 + seed % 14:02}:{seed // 14 % 60:02}:00"
 
 
 def private_article(paper: Paper) -> Article:
-    """Return the article that robots.txt forbids, though every page and every source links to it."""
+    """Return the article that robots.txt forbids although every page and every source links to it."""
     path = paper.path("for-subscribers-harbour-map", "local", "en", FIRST_DAY)
     return Article(
         paper=paper.key,
@@ -97,14 +97,14 @@ def _link(path: str, words: str) -> str:
 
 
 def _box(related: Links, teasers: Sequence[str]) -> str:
-    """Return the list in a box of related stories: links with a teaser below each."""
+    """Return the list for a box of related stories: links, each with a teaser below."""
     return "\n".join(
         f"<li>{_link(path, words)}<br>{escape(teaser)}</li>"
         for (path, words), teaser in zip(related, teasers, strict=False)
     )
 
 
-# -- What the head of an article says ----------------------------------------------------------------------
+# -- What the head of an article's page declares ----------------------------------------------------------------------
 
 
 def _metadata(paper: Paper, article: Article, base_url: str) -> str:
@@ -157,7 +157,7 @@ def _advertisement(article: Article) -> str:
 
 
 def _paragraphs(article: Article, between: str) -> str:
-    """Return the text as paragraphs, with something between the second and the third."""
+    """Return the text as paragraphs, with `between` after the second one."""
     printed = [f"<p>{escape(paragraph)}</p>" for paragraph in article.paragraphs]
     return "\n".join((*printed[:2], between, *printed[2:]))
 

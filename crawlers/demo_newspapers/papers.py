@@ -1,4 +1,4 @@
-"""The five newspapers: what tells them apart, and how a crawl is configured for each."""
+"""The five newspapers: how they differ, and how a crawl is configured for each."""
 
 import datetime
 import zlib
@@ -11,11 +11,11 @@ Metadata = Literal["json-ld", "graph", "opengraph", "meta", "text"]
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A newspaper's habits.
+    """A newspaper, and how it publishes.
 
-    `metadata` is where its pages tell headline and day. A paper with `canonical` names the one address of an
-    article on each of its forms; one without leaves a crawler with an article for every address.
-    `suffix` stands behind the headline in what the page declares as its title.
+    `metadata` is where its pages declare headline and day. With `canonical`, every copy of an article names the
+    article's one address; without, a crawler stores an article for every address. `suffix` follows the headline in the
+    title that a page declares.
     """
 
     key: str
@@ -50,13 +50,13 @@ class Paper:
                 return f"/{language}/{slug}-{date:%Y-%m-%d}"
 
     def short_paths(self, path: str, date: datetime.date) -> tuple[str, str, str]:
-        """Return three short addresses that can lead to the article at this path."""
+        """Return three short addresses that may redirect to the article at this path."""
         number = zlib.crc32(path.encode()) % 900_000 + 100_000
         folder = {"echo": f"/story/{date:%Y%m%d}/?id=", "dunmere": f"/{date:%Y/%m/%d}/?p="}.get(self.key, "/go/")
         return f"{folder}{number}", f"{folder}{number + 1}", f"{folder}{number + 2}"
 
 
-# Sections whose articles have no day in their path at the Dunmere Post, only in words on the page.
+# In these sections of the Dunmere Post, articles have no day in their path, only in words on the page.
 UNDATED_SECTIONS = ("sport", "culture")
 
 PAPERS = {
@@ -133,7 +133,7 @@ SECTIONS = ("local", "national", "business", "sport", "culture", "science", "opi
 
 
 def newspapers(base_urls: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the fields of a newspaper row for each paper, given its address such as http://127.0.0.1:8701."""
+    """Return the fields of each paper's row in the database, given its address, such as http://127.0.0.1:8701."""
     return [
         {
             "name": paper.name,

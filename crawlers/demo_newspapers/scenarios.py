@@ -1,7 +1,8 @@
-"""What is made of the stories: which newspaper prints which of them, when, and what has changed from print to print.
+"""Which newspaper prints which story, when, and what changes from print to print.
 
-Nothing is listed by hand. Stories are dealt to the scenarios in the order of their keys, section by section in
-turn, agency copy to the syndicated ones first; newspapers and days follow from a story's place in its scenario.
+Nothing is listed by hand. The scenarios receive stories in the order of their keys, one from each section in turn;
+agency copy goes to the syndicated scenario first. A story's place in its scenario decides the newspapers, and its key
+the days.
 """
 
 import datetime
@@ -27,11 +28,11 @@ _KEYS = tuple(PAPERS)
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """One print of a story: one stored article, if it is crawled well.
+    """One print of a story: one stored article, if the crawl works.
 
-    `paragraphs` are the body as it is printed. `path` is its address, with a query where only that tells it
-    from another print. The page also stands at `copies`; `redirects` lead to an address, in as many steps as
-    it takes. `listed` is what feeds, sitemaps and section pages link to.
+    `paragraphs` are the body as printed. `path` is its address, with a query if only that distinguishes it from another
+    print. `copies` are further addresses of the same page; `redirects` are steps, each from one address to the next.
+    `listed` holds the addresses that feeds, sitemaps and section pages link to.
     """
 
     paper: str
@@ -56,14 +57,14 @@ class Article:
 
     @property
     def declared_headline(self) -> str:
-        """The headline as the page declares it, with the newspaper's suffix where it belongs to its habits."""
+        """The headline as the page declares it; some newspapers add their suffix."""
         paper = PAPERS[self.paper]
         return self.headline + (paper.suffix if paper.metadata in {"opengraph", "meta"} else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Articles of which each two are in truth the same thing to each other; a group of one has no pair."""
+    """Articles whose pairs all have the same truth; a group of one has no pair."""
 
     scenario: str
     truth: Truth
@@ -72,7 +73,7 @@ class Group:
 
 @cache
 def groups() -> tuple[Group, ...]:
-    """Return everything that the five newspapers print, in the order of scenarios. Raises StoryError."""
+    """Return all that the five newspapers print, in the order of scenarios. Raises StoryError."""
     stories = load_stories()
     return (*_of_plain_stories(stories), *_of_special_stories(stories))
 
@@ -83,7 +84,7 @@ def articles() -> tuple[Article, ...]:
 
 
 def _print(story: Story, paper: str, day: int, *, again: int = 0) -> Article:
-    """Return the story as this paper prints it on this day, counted from the first; `again` is 1 for a second print."""
+    """Return the story as this paper prints it; `day` counts from 0, `again` is 1 for a second print, 2 for a third."""
     date = FIRST_DAY + datetime.timedelta(days=day)
     slug = f"{story.key}-{again + 1}" if again else story.key
     path = PAPERS[paper].path(slug, story.section, story.language, date)
@@ -102,7 +103,7 @@ def _paper(place: int, *, of: tuple[str, ...] = _KEYS) -> str:
 
 
 def _day(story: Story, span: int = 0) -> int:
-    """Return the day of a story's first print, spread by its key; `span` days later is within the three weeks."""
+    """Return the day of a story's first print, derived from its key; `span` days later is still in the three weeks."""
     return zlib.crc32(story.key.encode()) % (_DAYS - span)
 
 
@@ -110,13 +111,13 @@ def _day(story: Story, span: int = 0) -> int:
 
 
 def _syndicated(place: int, story: Story) -> Group:
-    """Wire copy in two to five newspapers: each has its headline, its byline, its way to name the agency."""
+    """Wire copy in two to five newspapers, each with its own headline, byline and way to name the agency."""
     agency = story.agency or "Meridian Wire"
     prints = []
     for turn in range(2 + place % 4):
         paper = _paper(place + turn)
         copy = _print(story, paper, _day(story, 1) + (turn == 3))
-        # The Gazette and the Post begin agency copy with a dateline of their own; the others do without.
+        # The Gazette and the Post begin agency copy with their own dateline; the others print none.
         dated = paper in {"gazette", "dunmere"}
         body = (
             edits.with_dateline(story.paragraphs, PAPERS[paper].place, agency)
@@ -143,21 +144,21 @@ def _cropped(place: int, story: Story) -> Group:
 
 
 def _one_letter(place: int, story: Story) -> Group:
-    """A misspelling is mended and the article printed anew, on the same day or the next."""
+    """A misspelling is corrected and the article printed again, on the same day or the next."""
     paper, day = _paper(place + 1), _day(story, 1)
     first = replace(_print(story, paper, day), paragraphs=edits.misspelt(story.paragraphs))
     return Group("one_letter", "duplicate", (first, _print(story, paper, day + place % 2, again=1)))
 
 
 def _next_day(place: int, story: Story) -> Group:
-    """The same text on the next day, and once more three days after the first."""
+    """The same text on the next day, and again three days after the first."""
     paper, day = _paper(place + 2), _day(story, 3)
     prints = [_print(story, paper, day + later, again=again) for again, later in enumerate((0, 1, 3))]
     return Group("next_day", "duplicate", tuple(prints))
 
 
 def _outside_window(place: int, story: Story) -> Group:
-    """Printed again after five days; every other time with a letter changed, so that no pass need find it."""
+    """Printed again after five days; every other time with a letter changed, so that no pass has to find the pair."""
     paper, day = _paper(place + 3), _day(story, 5)
     first, again = _print(story, paper, day), _print(story, paper, day + 5, again=1)
     if place % 2:
@@ -166,7 +167,7 @@ def _outside_window(place: int, story: Story) -> Group:
 
 
 def _regional_edition(place: int, story: Story) -> Group:
-    """The Courier's article in the Echo of the same house: another town, or another last sentence."""
+    """The Courier's article in its sister paper, the Echo, with another town or another last sentence."""
     courier, echo = _print(story, "courier", _day(story)), _print(story, "echo", _day(story))
     headline, body = edits.for_carrack(story.headline, story.paragraphs)
     if place % 2 or body == story.paragraphs:
@@ -175,7 +176,7 @@ def _regional_edition(place: int, story: Story) -> Group:
 
 
 def _many_urls(place: int, story: Story) -> Group:
-    """One story under a dozen addresses: one article where pages name the canonical one, else several."""
+    """One story under a dozen addresses: one article if its pages name a canonical URL, otherwise several."""
     canonical = place % 2 == 0
     papers = tuple(key for key in _KEYS if PAPERS[key].canonical == canonical)
     article = _print(story, _paper(place // 2, of=papers), _day(story))
@@ -204,7 +205,7 @@ def _amp(path: str) -> str:
 
 
 def _title_affix(place: int, story: Story) -> Group:
-    """The same headline with the newspaper's name before or after it, on the same day; every other text is cut."""
+    """One headline twice on one day, once with the newspaper's name before or after it; every other text is cut."""
     paper = PAPERS[_paper(place)]
     exclusive, domain = paper.title_affixes
     headline = (
@@ -219,7 +220,7 @@ def _title_affix(place: int, story: Story) -> Group:
 
 
 def _title_case(place: int, story: Story) -> Group:
-    """Headlines that differ in case and punctuation over the same lead and other paragraphs, on the same day."""
+    """Headlines of one day that differ in case and punctuation; the lead is the same, the other paragraphs differ."""
     paper, day = _paper(place + 1), _day(story)
     lead, *rest = story.paragraphs
     half = len(rest) // 2
@@ -230,7 +231,7 @@ def _title_case(place: int, story: Story) -> Group:
 
 
 def _edited(place: int, story: Story) -> Group:
-    """Words deleted, and a paragraph deleted or added: by the same newspaper (a version) or by another."""
+    """Words deleted, and a paragraph deleted or added, by the same newspaper (a version) or by another."""
     first, other = _paper(place), _paper(place + 2 * (place % 2))
     body = edits.shortened(story.paragraphs) if place // 2 % 2 else edits.amended(story.paragraphs, place)
     again = _print(story, other, _day(story, 1) + place % 3 // 2, again=int(first == other))
@@ -239,7 +240,7 @@ def _edited(place: int, story: Story) -> Group:
 
 
 def _brief(place: int, story: Story) -> Group:
-    """A sentence or two, in two newspapers; every other time with a line of the second one's own."""
+    """A sentence or two in two newspapers; every other time the second one adds a line."""
     body = edits.in_brief(story.paragraphs)
     first, second = _paper(place), _paper(place + 3)
     own_line = f"The {PAPERS[second].name.removeprefix('The ')} will report."
@@ -254,7 +255,7 @@ def _brief(place: int, story: Story) -> Group:
     )
 
 
-# How many plain stories each of them takes, in the order in which they are dealt.
+# How many plain stories each scenario takes, in the order in which they receive them.
 _SCENARIOS: tuple[tuple[int, Callable[[int, Story], Group]], ...] = (
     (9, _syndicated),
     (6, _cropped),
@@ -268,12 +269,12 @@ _SCENARIOS: tuple[tuple[int, Callable[[int, Story], Group]], ...] = (
     (8, _edited),
     (6, _brief),
 )
-# Groups of unrelated articles of one newspaper, and the teasers that stand between the paragraphs of each.
+# Groups of unrelated articles of one newspaper, the articles of each, and the teasers between their paragraphs.
 _RELATED_GROUPS, _RELATED_ARTICLES, _TEASERS = 2, 3, 2
 
 
 def _of_plain_stories(stories: Stories) -> Iterator[Group]:
-    """Yield a group for each plain story; what no scenario takes is printed once."""
+    """Yield a group for each plain story; a story that no scenario takes is printed once."""
     dealt = iter(_dealt(stories.plain))
     wanted = sum(number for number, _ in _SCENARIOS) + _RELATED_GROUPS * _RELATED_ARTICLES
     if len(stories.plain) < wanted:
@@ -288,7 +289,7 @@ def _of_plain_stories(stories: Stories) -> Iterator[Group]:
 
 
 def _dealt(stories: Iterable[Story]) -> list[Story]:
-    """Return agency copy first, then a story of each section in turn."""
+    """Return agency copy first, then one story of each section in turn."""
     agency = [story for story in stories if story.agency]
     own = [story for story in stories if not story.agency]
     sections = [[story for story in own if story.section == section] for section in sorted({s.section for s in own})]
@@ -297,7 +298,7 @@ def _dealt(stories: Iterable[Story]) -> list[Story]:
 
 
 def _related_box(place: int, stories: list[Story], teasers: tuple[str, ...]) -> Group:
-    """The same teasers between the paragraphs of articles that have nothing else in common."""
+    """Articles that have nothing in common but the teasers between their paragraphs."""
     own = teasers[place * _TEASERS :][:_TEASERS]
     if len(own) < _TEASERS:
         raise StoryError(f"{len(teasers)} teasers; {_RELATED_GROUPS * _TEASERS} are needed: write more")
@@ -330,7 +331,7 @@ def _of_special_stories(stories: Stories) -> Iterator[Group]:
 
 
 def _issues(place: int, issues: tuple[Story, ...]) -> Iterator[Article]:
-    """Yield the issues of a column: a daily one from Monday on, a weekly one's last issues on the Saturdays."""
+    """Yield the issues of a column: daily from a Monday on, or weekly, the last issues, one each Saturday."""
     weekly = issues[0].key.startswith("weekly")
     days = _SATURDAYS if weekly else range(_DAYS)[7 * (place % 3) :]
     for story, day in zip(issues[-len(days) :], days, strict=False):
@@ -340,7 +341,7 @@ def _issues(place: int, issues: tuple[Story, ...]) -> Iterator[Article]:
 def _in_language(place: int, texts: tuple[Story, ...]) -> Iterator[Group]:
     """Yield the stories of a language, all in the Meridian Daily; the first one is misspelt and printed twice.
 
-    The second print stands in the same newspaper a day later, or in the Gazette on the same day.
+    Its second print is in the same newspaper a day later, or in the Gazette on the same day.
     """
     for turn, story in enumerate(texts):
         day = _day(story, 1)

@@ -1,4 +1,4 @@
-"""Serves the five newspapers on loopback, each at a port of its own.
+"""Serves the five newspapers on loopback, each at its own port.
 
 Run as `python -m crawlers.demo_newspapers.server`.
 """
@@ -17,22 +17,22 @@ from crawlers.demo_newspapers.papers import PAPERS
 from crawlers.demo_newspapers.site import Response, Site
 
 HOST = "127.0.0.1"
-# The address is part of an article's identity: at the same ports, a second crawl finds everything known.
+# The address is part of an article's identity: on the same ports, a second crawl finds every article known.
 FIRST_PORT = 8701
 LAST_FIRST_PORT = 65_535 - len(PAPERS) + 1
 
-OnRequest = Callable[[str, str], None]  # the newspaper's key, and the path that is asked for
+OnRequest = Callable[[str, str], None]  # the newspaper's key, and the requested path
 
 
 class PortError(RuntimeError):
-    """A newspaper cannot be served at its port; the message names both, and the remedy."""
+    """A newspaper cannot be served at its port. The message names both, and the remedy."""
 
 
 @contextmanager
 def serving(first_port: int = 0, on_request: OnRequest | None = None) -> Iterator[dict[str, str]]:
-    """Serve the newspapers while the block runs; yield the address of each by its key, without a last slash.
+    """Serve the newspapers while the block runs; yield the address of each by its key, without a trailing slash.
 
-    They take `first_port` and the ports after it; 0 takes any free ones. Raises PortError.
+    They use `first_port` and the ports after it, or any free ports if it is 0. Raises PortError.
     """
     with ExitStack() as stack:
         base_urls = {}
@@ -55,7 +55,7 @@ class _Server(ThreadingHTTPServer):
         self.on_request = on_request
 
     def server_bind(self) -> None:
-        # HTTPServer's own asks the resolver for the name of the host, which can take long where there is none.
+        # HTTPServer looks up the host's name, which can take long if there is no resolver.
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = HOST, self.server_address[1]
 
@@ -70,7 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer()
 
     def _answer(self) -> Response:
-        """Send status and headers; return the response, whose body is yet to be sent."""
+        """Send status and headers; return the response, whose body the caller sends."""
         if self.server.on_request:
             self.server.on_request(self.server.site.paper.key, self.path)
         response = self.server.site.respond(self.path)
@@ -83,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
         return response
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
-        """Say nothing; who wants to know hands `on_request` to serving."""
+        """Log nothing: callers that want to know pass `on_request`."""
 
 
 def _listening(key: str, port: int, on_request: OnRequest | None) -> _Server:
@@ -97,7 +97,7 @@ def _listening(key: str, port: int, on_request: OnRequest | None) -> _Server:
 
 
 def add_port_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare the option --first-port."""
+    """Add the option --first-port."""
     parser.add_argument(
         "--first-port",
         type=port_number,
@@ -108,7 +108,7 @@ def add_port_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def port_number(text: str) -> int:
-    """Return the number of a first port. Raises argparse.ArgumentTypeError outside the range."""
+    """Return a first port as a number. Raises argparse.ArgumentTypeError outside its range."""
     port = int(text) if text.isdecimal() else -1
     if not 0 <= port <= LAST_FIRST_PORT:
         raise argparse.ArgumentTypeError(f"{text} is no port from 0 to {LAST_FIRST_PORT}")
@@ -116,7 +116,7 @@ def port_number(text: str) -> int:
 
 
 def until_interrupted() -> threading.Event:
-    """Return an event that is set once the process is interrupted or asked to end."""
+    """Return an event that is set when the process is interrupted or terminated."""
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())

@@ -1,4 +1,4 @@
-"""What a newspaper answers at each of its addresses: pages, feeds, sitemaps, redirects, robots.txt."""
+"""How a newspaper responds at each of its addresses: pages, feeds, sitemaps, redirects, robots.txt."""
 
 import datetime
 import gzip
@@ -24,7 +24,7 @@ _ABOUT = "We are a newspaper of Selmark, which is on no map: all that stands her
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer. `location` is absolute and only set with a redirect's status."""
+    """A response. `location` is absolute, and set only if the status is a redirect."""
 
     body: bytes
     content_type: str
@@ -33,9 +33,9 @@ class Response:
 
 
 class Site:
-    """One newspaper at one address. The same address gives the same bytes.
+    """One newspaper at one address, which always gives the same bytes.
 
-    A query that names no page of its own is ignored, as most sites ignore it.
+    A query that leads to no other page is ignored, as on most sites.
     """
 
     def __init__(self, paper_key: str, base_url: str) -> None:
@@ -51,11 +51,11 @@ class Site:
 
     @property
     def paths(self) -> list[str]:
-        """Every path that answers with a page of its own or a redirect."""
+        """Every path that has a page or redirects."""
         return [*self._pages, *self._redirects]
 
     def respond(self, target: str) -> Response:
-        """Return the answer to a request for this path, with its query."""
+        """Return the response to a request for this path and query."""
         target = target.partition("#")[0]
         for path in (target, target.partition("?")[0]):
             if path in self._redirects:
@@ -72,7 +72,7 @@ class Site:
         self._add_page(private.path, partial(pages.article_page, private, self.base_url, (), ()))
 
     def _article(self, place: int) -> Response:
-        """Return the page of an article; its box shows the ones that follow in the list, as such boxes do."""
+        """Return the page of an article; its box shows the next articles of the list."""
         following = [self.articles[(place + step) % len(self.articles)] for step in range(1, RELATED_ARTICLES + 1)]
         teasers = load_stories().teasers
         turned = teasers[place % len(teasers) :] + teasers
@@ -110,7 +110,7 @@ class Site:
         self._pages[path] = lambda: Response(make().encode(), f"{media_type}; charset=utf-8")
 
     def _html(self, page: str, status: int = 200) -> Response:
-        # What a charset lacks, such as the quotation marks of this text in ISO-8859-1, becomes a reference.
+        # Characters that a charset lacks, such as “ in ISO-8859-1, become character references.
         body = page.encode(self.paper.charset, "xmlcharrefreplace")
         return Response(body, f"text/html; charset={self.paper.charset}", status)
 
@@ -121,10 +121,10 @@ class Site:
         sitemap = f"Sitemap: {self.base_url}/sitemap.xml\n" if self.paper.sitemap else ""
         return f"User-agent: *\nDisallow: /private/\n{sitemap}"
 
-    # -- Feeds and sitemaps; each names the private page too, as careless systems do ------------------------
+    # -- Feeds and sitemaps; each lists the private page too, as careless systems do ------------------------
 
     def _entries(self) -> list[tuple[str, Article]]:
-        """Return every address that the newspaper announces, with its article."""
+        """Return every address that the newspaper lists, with its article."""
         announced = [(path, article) for article in self.articles for path in article.listed]
         private = pages.private_article(self.paper)
         return [*announced, (private.path, private)]
@@ -156,7 +156,7 @@ class Site:
         return f'{_XML}<feed xmlns="http://www.w3.org/2005/Atom">{head}\n{entries}\n</feed>\n'
 
     def _add_sitemaps(self) -> None:
-        """Add an index of sitemaps: the first one plain, the others packed."""
+        """Add an index of sitemaps: the first one plain, the others compressed."""
         entries = self._entries()
         names = []
         for number, start in enumerate(range(0, len(entries), SITEMAP_ARTICLES), start=1):
@@ -181,7 +181,7 @@ class Site:
 
 
 def _section_path(section: str, number: int) -> str:
-    """Return the path of a section's page; the first one, with the newest articles, is number 0."""
+    """Return the path of a page of a section; number 0 has the newest articles."""
     return f"/{section}/page/{number + 1}" if number else f"/{section}/"
 
 

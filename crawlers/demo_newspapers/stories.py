@@ -1,4 +1,4 @@
-"""The prose: reads stories/*.toml into what the scenarios are made of."""
+"""The prose: reads stories/*.toml into the stories that the scenarios use."""
 
 import re
 import tomllib
@@ -15,12 +15,12 @@ _KEY = re.compile("[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 class StoryError(ValueError):
-    """A story that cannot be used; the message names the file, the story and the remedy."""
+    """A story that cannot be used. The message names the file, the story and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One text as a reporter wrote it. `key` is unique and fit for a URL."""
+    """A text as a reporter wrote it. `key` is unique and can be part of a URL."""
 
     key: str
     section: str
@@ -37,10 +37,10 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Stories:
-    """All prose by what can be made of it, each in the order of keys.
+    """All stories by their use, each kind in the order of keys.
 
-    `events`: the same event written by several reporters. `live`: different stories under one rubric.
-    `developing`: the versions of a story, the first one first. `templates`: the issues of a column.
+    `events`: one event by several reporters. `live`: different stories under one rubric. `developing`: the versions of
+    a story, the earliest first. `templates`: the issues of a column.
     """
 
     plain: tuple[Story, ...]
@@ -75,7 +75,7 @@ def load_stories() -> Stories:
 
 
 def _read(file: Path, document: dict[str, Any]) -> Iterator[tuple[str, str, list[Story]]]:
-    """Yield the kind of each table, the group it belongs to within its kind, and the stories in it."""
+    """Yield each table's kind, its group within that kind, and its stories."""
     for table in document.get("template", ()):
         yield "template", table["key"], list(_issues(file, table))
     for table in document.get("story", ()):
@@ -114,7 +114,7 @@ def _versions(file: Path, table: dict[str, Any]) -> Iterator[Story]:
 
 
 def _issues(file: Path, table: dict[str, Any]) -> Iterator[Story]:
-    """Yield a story for each issue of a template, its placeholders filled."""
+    """Yield a story for each issue of a template, with its placeholders filled."""
     for number, values in enumerate(table["issue"], start=1):
         try:
             headline = table["headline"].format_map(values)

@@ -1,1 +1,1 @@
-"""The spiders: one for each way in which newspapers tell of their articles."""
+"""The spiders: one for each way in which newspapers list their articles."""

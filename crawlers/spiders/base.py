@@ -1,4 +1,4 @@
-"""What the spiders share: the way from a newspaper's sources to its articles, and the counting."""
+"""The base of the spiders: from a newspaper's sources to its articles, and the counts."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ MAX_VALIDATOR = 1_000  # characters of an ETag that are kept and sent again
 class NewspaperSpider(Spider):
     """Visits the sources of newspapers and the articles that they link to.
 
-    Argument `newspapers`: names or ids, separated by commas; without it, all that are to be crawled. What
-    happens is counted in the statistics articles/stored, articles/known (links), articles/refused_earlier,
-    articles/unchanged (sources), articles/paywalled and articles/failed/<reason>; `examples` has a URL for each
-    reason.
+    The argument `newspapers` holds names or ids, separated by commas; without it, all that are to be crawled. The
+    statistics articles/stored, articles/known (links), articles/refused_earlier, articles/unchanged (sources),
+    articles/paywalled and articles/failed/<reason> hold the counts; `examples` has a URL for each reason.
     """
 
     sources_field: ClassVar[str]  # of Newspaper
@@ -45,7 +44,7 @@ class NewspaperSpider(Spider):
         super().__init__(**kwargs)
         self.newspapers = [name.strip() for name in newspapers.split(",") if name.strip()]
         self.examples: dict[str, str] = {}
-        self._counted: set[UUID] = set()  # keys of links: those with an outcome, and those that were asked for
+        self._counted: set[UUID] = set()  # keys of links: of those with an outcome, and of those requested
         self._requested: set[UUID] = set()
         self._validators: dict[int, dict[str, Validator]] = {}  # by the newspaper's id and the source's URL
 
@@ -70,7 +69,7 @@ class NewspaperSpider(Spider):
             raise CloseSpider(DATABASE_LOST) from error
 
     async def _first_requests(self, newspaper: Newspaper) -> AsyncIterator[Request]:
-        """Yield requests for what waits since an earlier crawl, then for the newspaper's sources."""
+        """Yield requests for links that wait since an earlier crawl, then for the newspaper's sources."""
         pattern = newspaper.article_url_pattern
         try:
             re.compile(pattern)
@@ -95,7 +94,7 @@ class NewspaperSpider(Spider):
     def source_request(self, source: Source, url: str, **more: Any) -> Request:
         """Return a request for a feed, sitemap or section page; `more` goes to parse_source.
 
-        It asks whether the source has changed since all its links were written down.
+        It asks whether the source has changed since all its links were saved.
         """
         headers = {}
         if validator := self._validators[source.newspaper_id].get(url):
@@ -111,7 +110,7 @@ class NewspaperSpider(Spider):
 
     @abstractmethod
     def parse_source(self, response: Response, source: Source) -> AsyncIterator[Request]:
-        """Yield requests for the articles that a feed, sitemap or section page names."""
+        """Yield requests for the articles that a feed, sitemap or section page lists."""
 
     async def source_failed(self, failure: Any) -> None:  # a Failure to which Scrapy adds the request
         error = failure.value
@@ -122,10 +121,10 @@ class NewspaperSpider(Spider):
             self.count_failure(failure.request.meta["source_url"], reason_of(error))
 
     async def source_unchanged(self, request: Request) -> None:
-        """Do what remains when a source has not changed."""
+        """React to a source that has not changed."""
 
     def validator_of(self, response: Response) -> Validator:
-        """Return what the answer says of the source's state; empty if another answer may come from elsewhere."""
+        """Return the state that the response declares; empty after a redirect that may lead elsewhere next time."""
         if not set(response.meta.get("redirect_reasons", [])) <= _PERMANENT_REDIRECTS:
             return Validator(response.meta["source_url"], "", "")
         values = [(response.headers.get(name) or b"").decode("latin-1") for name in ("ETag", "Last-Modified")]
@@ -133,7 +132,7 @@ class NewspaperSpider(Spider):
         return Validator(response.meta["source_url"], etag, last_modified)
 
     async def article_requests(self, source: Source, links: Iterable[ArticleLink]) -> AsyncIterator[Request]:
-        """Yield a request for each link to an article that is neither stored nor refused; count the others."""
+        """Yield a request for each link whose article is neither stored nor refused; count the others."""
         visitable = []
         for link in links:
             if is_visitable(link.url):
@@ -153,12 +152,12 @@ class NewspaperSpider(Spider):
     def _article_requests(self, links: Mapping[UUID, ArticleLink]) -> Iterator[Request]:
         """Yield a request for each link that had none yet.
 
-        Not filtered by Scrapy, which takes URLs for one that the store keeps apart: one of them would wait for ever.
+        Scrapy's filter is off: it joins some URLs that the store keeps apart, and one of them would wait forever.
         """
         for key, link in links.items():
             if key not in self._requested:
                 self._requested.add(key)
-                # A redirect that names its target is not asked: Google closes its own to crawlers.
+                # A redirect that contains its target is skipped: Google does not let crawlers follow its redirects.
                 yield Request(
                     ingest.story_url(link.url),
                     callback=self.parse_article,
@@ -168,7 +167,7 @@ class NewspaperSpider(Spider):
                 )
 
     async def parse_article(self, response: Response) -> AsyncIterator[FetchedPage]:
-        """Hand the page on to the pipeline unless it cannot be an article's."""
+        """Pass the page to the pipeline, unless it cannot be the article's."""
         link: ArticleLink = response.meta["article_link"]
         redirects: list[str] = response.meta.get("redirect_urls", [])
         if reason := _fault(response, link):
@@ -185,21 +184,21 @@ class NewspaperSpider(Spider):
             await self.refuse(link, reason_of(failure.value))
 
     async def settle(self, link: ArticleLink) -> None:
-        """Forget a link whose article is stored."""
+        """Delete a link whose article is stored."""
         self._counted.add(link.key)
         await self._write(frontier.settle, link)
 
     async def refuse(self, link: ArticleLink, reason: str) -> None:
-        """Count a link that failed, and write down what becomes of it."""
+        """Count a link that failed, and save whether it waits or is refused."""
         self.count_failure(link.url, reason)
         await self.write_down(link, reason)
 
     async def write_down(self, link: ArticleLink, reason: str) -> None:
-        """Write down whether a link that failed waits for the next crawl or is left alone."""
+        """Save whether a link that failed waits for the next crawl or is refused."""
         self._counted.add(link.key)
         days = self.settings.getfloat("REFUSED_DAYS")
         if reason == DATABASE_LOST:
-            return  # it waits: that was written down before
+            return  # it waits, as was saved before
         if find_reason(reason).passing:
             max_tries = self.settings.getint("MAX_TRIES")
             await self._write(frontier.postpone, link, reason, max_tries=max_tries, days=days)
@@ -207,7 +206,7 @@ class NewspaperSpider(Spider):
             await self._write(frontier.refuse, link, reason, days=days)
 
     async def _write(self, write: Callable[Arguments, None], *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-        """Write down what became of a link. What is lost with the database is only that: the link waits."""
+        """Save the outcome of a link. If the database is lost, only that is lost: the link still waits."""
         try:
             await in_database(write, *args, **kwargs)
         except LOST:
@@ -220,7 +219,7 @@ class NewspaperSpider(Spider):
             self.crawler.stats.inc_value(f"articles/{outcome}", number)
 
     def _count_once(self, outcome: str, keys: set[UUID]) -> None:
-        """Count links that were not counted yet: many pages name the same ones."""
+        """Count the links that were not counted yet: many pages list the same ones."""
         self.count(outcome, len(keys - self._counted))
         self._counted |= keys
 
@@ -230,7 +229,7 @@ class NewspaperSpider(Spider):
         self.count(f"failed/{reason}", number)
 
     def count_error(self, failure: Failure, response: Response | None) -> None:
-        """Count an error in this code; Scrapy logs its traceback."""
+        """Count an error in this program; Scrapy logs its traceback."""
         error = failure.value
         reason = DATABASE_LOST if isinstance(error, LOST) else f"fault in the crawler: {type(error).__name__}"
         self.count_failure(getattr(response, "url", ""), reason)
@@ -242,7 +241,7 @@ def content_type(response: Response) -> str:
 
 
 def _fault(response: Response, link: ArticleLink) -> str:
-    """Return why an answer cannot be the article's page; empty if it can."""
+    """Return why a response cannot be the article's page; empty if it can."""
     if response.status == 206:
         return "cut off"
     if not response.body:
@@ -255,7 +254,7 @@ def _fault(response: Response, link: ArticleLink) -> str:
 
 
 def _may_stand_at(target: str, link: ArticleLink) -> bool:
-    """Return whether a redirect's target can be the article: not the front page, nor a page of another kind."""
+    """Return whether a redirect's target can be the article: neither the front page nor a page of another kind."""
     pattern = link.source.article_url_pattern
     if is_front_page(target):
         return False

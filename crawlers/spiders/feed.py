@@ -30,7 +30,7 @@ _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A feed's entry: an absolute URL, which may be bad or empty, and the day as it is written or None."""
+    """An entry of a feed: an absolute URL, which may be invalid or empty, and the day as it is written, or None."""
 
     url: str
     day: datetime.date | None
@@ -38,7 +38,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """What could be read of a feed. A broken one names entries, but ends before its end."""
+    """The readable part of a feed. A broken feed has entries, but breaks off before its end."""
 
     entries: list[Entry]
     readable: bool = True
@@ -71,13 +71,13 @@ class FeedSpider(NewspaperSpider):
 
 
 def read_feed(body: bytes, url: str, media_type: str) -> Feed:
-    """Return what a feed names; neither broken XML nor a wrong charset is an obstacle."""
+    """Return the entries of a feed, as far as they can be read despite broken XML or a wrong charset."""
     if body.lstrip(_BEFORE_XML).startswith(b"{"):
         return _json_feed(body, url)
     body, media_type = _marked(body, media_type)
-    # A file object: feedparser would fetch or open what a str names.
+    # A file object, because feedparser would fetch or open a str that names a URL or a file.
     feed = feedparser.parse(io.BytesIO(body), response_headers={"content-type": media_type, "content-location": url})
-    # Of an empty feed, feedparser gives no version at all.
+    # For an empty body, feedparser's result has no version.
     if not feed.entries and (feed.bozo or not feed.get("version")):
         return Feed([], readable=False)
     tail = body[-400:].replace(b"\0", b"").lower()
@@ -86,12 +86,12 @@ def read_feed(body: bytes, url: str, media_type: str) -> Feed:
 
 
 def _marked(body: bytes, media_type: str) -> tuple[bytes, str]:
-    """Return the feed so that feedparser knows its encoding, and its media type."""
+    """Return the feed in a form whose encoding feedparser recognises, and its media type."""
     if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        # Without a declaration, feedparser does not believe the mark of UTF-16; nor one that says something else.
+        # feedparser does not believe the byte order mark of UTF-16 if the declaration is missing or disagrees.
         text = _DECLARATION.sub("", body.decode("utf-16", "replace"))
         return text.encode(), "application/xml; charset=utf-8"
-    # XML begins at its first mark; what a careless template puts before it would hide its declaration.
+    # XML begins at its first tag; blanks that a careless template puts before it would hide its declaration.
     return body.lstrip(_BEFORE_XML), media_type
 
 
@@ -104,7 +104,7 @@ def _entry(entry: Any, url: str) -> Entry:
 
 
 def _json_feed(body: bytes, url: str) -> Feed:
-    """Return what a feed by jsonfeed.org/version/1.1 names."""
+    """Return the entries of a JSON feed, see jsonfeed.org/version/1.1."""
     try:
         items = json.loads(body)["items"]
         links = [(str(item.get("url") or ""), str(item.get("date_published") or "")) for item in items]
@@ -114,13 +114,13 @@ def _json_feed(body: bytes, url: str) -> Feed:
 
 
 def _day(entry: Any) -> datetime.date | None:
-    """Return the day of publication, else of the last change, at the newspaper's place."""
-    # Asked for `updated`, feedparser would answer with `published` and a warning.
+    """Return the day of publication, else of the last change, in the newspaper's time zone."""
+    # For a missing `updated`, feedparser would return `published` with a warning.
     name = "published" if "published" in entry else "updated"
     try:
         return parse_day(entry.get(name, ""))
     except UnreadableDayError:
-        # feedparser reads more forms, and gives the moment in UTC: of 0000-00-00, one that no calendar has.
+        # feedparser reads more formats, and gives the time in UTC; for 0000-00-00, a day that does not exist.
         moment = entry.get(f"{name}_parsed")
         try:
             return datetime.date(*moment[:3]) if moment else None

@@ -1,4 +1,4 @@
-"""Pages that list articles, such as the front page of a section."""
+"""Section pages: pages that list articles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEXT_PAGE = "link[rel~=next]::attr(href), a[rel~=next]::attr(href)"
 class SectionSpider(NewspaperSpider):
     """Follows links of the same site that match the newspaper's pattern, and rel=next to further pages.
 
-    An unchanged page hides those behind it: what the pages say of their state is kept when the last one was read.
+    An unchanged page hides the pages after it, so the states of all are stored only when the last one was read.
     """
 
     name = "section"
@@ -49,13 +49,13 @@ class SectionSpider(NewspaperSpider):
             await in_database(frontier.store_validators, source, read)
 
     async def source_unchanged(self, request: Request) -> None:
-        """Keep the state of the pages before this one; this and those behind it are as they were."""
+        """Store the states of the pages before this one; this one and those after it have not changed."""
         source, read = request.cb_kwargs["source"], request.cb_kwargs.get("read", ())
         await in_database(frontier.store_validators, source, read)
 
 
 def _next_url(response: HtmlResponse) -> str:
-    """Return the URL of the next page; empty if there is none, or one that is no URL."""
+    """Return the URL of the next page; empty if there is none or it is not valid."""
     href = response.css(NEXT_PAGE).get()
     try:
         return response.urljoin(href.strip()).partition("#")[0] if href else ""

@@ -1,4 +1,4 @@
-"""Sitemaps and sitemap indexes, packed or not (sitemaps.org/protocol.html)."""
+"""Sitemaps and sitemap indexes, compressed or not (sitemaps.org/protocol.html)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from crawlers.fetching.sites import site_of
 from crawlers.items import ArticleLink, Source
 from crawlers.spiders.base import NewspaperSpider
 
-# Some servers pack what is packed already.
+# Some servers compress files that are compressed already.
 MAX_PACKINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A sitemap as it was read: the name of its root element, and the URLs in it. A broken one may have had more."""
+    """A sitemap as read: the name of its root element, and its URLs. A broken one may have had more."""
 
     kind: str
     urls: list[str]
@@ -37,14 +37,14 @@ class Document:
 
 
 class SitemapSpider(NewspaperSpider):
-    """Visits every sitemap that an index names: an index is always read, its sitemaps each by their own state."""
+    """Visits every sitemap that an index lists. An index is always read, a sitemap only if it has changed."""
 
     name = "sitemap"
     sources_field = "sitemap_urls"
 
     def __init__(self, newspapers: str = "", **kwargs: Any) -> None:
         super().__init__(newspapers, **kwargs)
-        self._named: set[str] = set()  # by indexes; at most SITEMAP_MAX_NUMBER
+        self._named: set[str] = set()  # in indexes; at most SITEMAP_MAX_NUMBER
 
     def source_request(self, source: Source, url: str, **more: Any) -> Request:
         request = super().source_request(source, url, **more)
@@ -71,7 +71,7 @@ class SitemapSpider(NewspaperSpider):
             await in_database(frontier.store_validators, source, [self.validator_of(response)])
 
     def _named_sitemaps(self, response: Response, source: Source, urls: list[str], level: int) -> Iterator[Request]:
-        """Yield requests for the sitemaps that an index names; count those beyond the bounds as failed."""
+        """Yield requests for the sitemaps that an index lists; count those beyond the limits as failed."""
         for url in urls:
             if not site_of(url):
                 self.count_failure(url, "bad address")
@@ -87,7 +87,7 @@ class SitemapSpider(NewspaperSpider):
 
 
 def read_sitemap(body: bytes, url: str, max_size: int) -> Document:
-    """Return what a sitemap names, packed or not; of a broken one, what stands before the break."""
+    """Return the URLs of a sitemap, compressed or not; those before the break if it is broken."""
     broken = is_cut_off(body, max_size)
     try:
         for _ in range(MAX_PACKINGS):
@@ -95,7 +95,7 @@ def read_sitemap(body: bytes, url: str, max_size: int) -> Document:
                 body = gunzip(body, max_size=max_size)
         sitemap = Sitemap(body.lstrip(codecs.BOM_UTF8 + b" \t\r\n"))
         urls = [_absolute(url, entry["loc"]) for entry in sitemap if entry["loc"]]
-    # Not gzip after all, no XML, an empty document, or larger than max_size when unpacked.
+    # Not gzip after all, not XML, an empty document, or larger than max_size when uncompressed.
     except (OSError, EOFError, ValueError, StopIteration, lxml.etree.XMLSyntaxError):
         return Document("", [], broken=True)
     known = sitemap.type in {"sitemapindex", "urlset"}
@@ -105,7 +105,7 @@ def read_sitemap(body: bytes, url: str, max_size: int) -> Document:
 
 
 def _is_empty(body: bytes, urls: list[str]) -> bool:
-    """Return whether a document closes its root at once, as in <urlset/>."""
+    """Return whether a document has an empty root, as in <urlset/>."""
     return not urls and body.rstrip().endswith(b"/>")
 
 
