@@ -1,4 +1,4 @@
-"""How the desk writes numbers and the names of passes."""
+"""How the review pages write numbers and the names of passes."""
 
 import math
 from collections.abc import Iterable
