@@ -2,17 +2,13 @@
 
 import math
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 
-from babel import Locale
 from django import template
-from django.http import HttpRequest, QueryDict
 from django.template.defaultfilters import pluralize
 from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.timesince import timesince
 
 from dedup.comparison.differences import Segment
 from dedup.models import Evidence, Series, Verdict
@@ -29,23 +25,11 @@ def score(value: float) -> str:
 
 
 @register.filter
-def percent(share: float) -> str:
-    """Write a share of 0..1 as a percentage with one decimal."""
-    return f"{share * 100:.1f} %"
-
-
-@register.filter
 def chance(probability: float) -> str:
     """Write a probability as a whole percentage, cut and not rounded: only what is certain reads 100 %."""
     if 0 < probability < 0.01:
         return "under 1 %"
     return f"{math.floor(probability * 100 + 1e-6)} %"
-
-
-@register.filter
-def language(code: str) -> str:
-    """Write the name of a language, by its ISO 639 code; one that is not known keeps its code."""
-    return Locale("en").languages.get(code, code)
 
 
 _GLOSSES = {
@@ -129,19 +113,6 @@ def _group(articles: int = 2, headlines: int = 1) -> list[str]:
     return [f"in {articles:,} articles{under}"]
 
 
-@register.filter
-def took(started: datetime, finished: datetime) -> str:
-    """Write how long something took: in seconds up to two minutes, else as two of days, hours and minutes."""
-    seconds = round((finished - started).total_seconds())
-    return f"{seconds} second{pluralize(seconds)}" if seconds < 120 else timesince(started, finished)
-
-
-@register.filter
-def entries(mapping: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return the names and values of a mapping, whatever its names are: in a template, a key "items" hides .items."""
-    return list(mapping.items())
-
-
 _MARKS = {"same": "{}", "deleted": "<del>{}</del>", "inserted": "<ins>{}</ins>"}
 _MUTED = '<span class="boilerplate">{}</span>'
 
@@ -155,26 +126,3 @@ def marked(segments: Iterable[Segment]) -> SafeString:
 def _drawn(segment: Segment) -> SafeString:
     drawn = format_html(_MARKS[segment.kind], segment.text)
     return format_html(_MUTED, drawn) if segment.boilerplate else drawn
-
-
-@register.filter
-def is_web_address(url: str) -> bool:
-    """Tell whether a URL from outside may become a link: `javascript:` and its kin may not."""
-    return url.lower().startswith(("http://", "https://"))
-
-
-@register.simple_tag(takes_context=True)
-def with_query(context: dict[str, Any], **changes: Any) -> str:
-    """Return this page's query string, filled fields only, with these changes; None takes a field out."""
-    request: HttpRequest = context["request"]
-    query = QueryDict(mutable=True)
-    for name, values in request.GET.lists():
-        filled = [value for value in values if value]
-        if filled:
-            query.setlist(name, filled)
-    for name, value in changes.items():
-        if value is None:
-            query.pop(name, None)
-        else:
-            query[name] = str(value)
-    return f"?{query.urlencode()}" if query else ""

@@ -1,0 +1,60 @@
+"""What the templates of every page may use: numbers, durations, links, and the query string of lists."""
+
+from datetime import datetime
+from typing import Any
+
+from babel import Locale
+from django import template
+from django.http import HttpRequest, QueryDict
+from django.template.defaultfilters import pluralize
+from django.utils.timesince import timesince
+
+register = template.Library()
+
+
+@register.filter
+def percent(share: float) -> str:
+    """Write a share of 0..1 as a percentage with one decimal."""
+    return f"{share * 100:.1f} %"
+
+
+@register.filter
+def language(code: str) -> str:
+    """Write the name of a language, by its ISO 639 code; one that is not known keeps its code."""
+    return Locale("en").languages.get(code, code)
+
+
+@register.filter
+def took(started: datetime, finished: datetime) -> str:
+    """Write how long something took: in seconds up to two minutes, else as two of days, hours and minutes."""
+    seconds = round((finished - started).total_seconds())
+    return f"{seconds} second{pluralize(seconds)}" if seconds < 120 else timesince(started, finished)
+
+
+@register.filter
+def entries(mapping: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return the names and values of a mapping, whatever its names are: in a template, a key "items" hides .items."""
+    return list(mapping.items())
+
+
+@register.filter
+def is_web_address(url: str) -> bool:
+    """Tell whether a URL from outside may become a link: `javascript:` and its kin may not."""
+    return url.lower().startswith(("http://", "https://"))
+
+
+@register.simple_tag(takes_context=True)
+def with_query(context: dict[str, Any], **changes: Any) -> str:
+    """Return this page's query string, filled fields only, with these changes; None takes a field out."""
+    request: HttpRequest = context["request"]
+    query = QueryDict(mutable=True)
+    for name, values in request.GET.lists():
+        filled = [value for value in values if value]
+        if filled:
+            query.setlist(name, filled)
+    for name, value in changes.items():
+        if value is None:
+            query.pop(name, None)
+        else:
+            query[name] = str(value)
+    return f"?{query.urlencode()}" if query else ""
