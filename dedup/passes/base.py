@@ -123,6 +123,8 @@ class Pass(Protocol):
     by_days: ClassVar[bool]
     # A pass that reaches over the store answers with all pairs up to the window's last day.
     reach: ClassVar[Reach]
+    # Whether it makes a difference to it if boilerplate is left out.
+    compares_texts: ClassVar[bool]
     config_class: ClassVar[type[PassConfig]]
 
     def find(

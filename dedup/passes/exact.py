@@ -69,6 +69,7 @@ class ExactPass:
     label: ClassVar[str] = "Same text"
     by_days: ClassVar[bool] = False
     reach: ClassVar[Reach] = Reach.STORE
+    compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = ExactConfig
 
     def find(

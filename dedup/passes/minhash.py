@@ -112,6 +112,7 @@ class MinhashPass:
     label: ClassVar[str] = "Similar text, any time"
     by_days: ClassVar[bool] = False
     reach: ClassVar[Reach] = Reach.PAIR
+    compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = MinhashConfig
 
     def find(

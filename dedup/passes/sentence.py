@@ -80,6 +80,7 @@ class SentencePass:
     label: ClassVar[str] = "Shared sentences"
     by_days: ClassVar[bool] = False
     reach: ClassVar[Reach] = Reach.STORE
+    compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = SentenceConfig
 
     def find(

@@ -77,6 +77,7 @@ class StopwordPass:
     label: ClassVar[str] = "Similar phrases"
     by_days: ClassVar[bool] = True
     reach: ClassVar[Reach] = Reach.PAIR
+    compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = StopwordConfig
 
     def find(

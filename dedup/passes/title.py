@@ -88,6 +88,7 @@ class TitlePass:
     label: ClassVar[str] = "Same headline"
     by_days: ClassVar[bool] = False
     reach: ClassVar[Reach] = Reach.STORE
+    compares_texts: ClassVar[bool] = False
     config_class: ClassVar[type[PassConfig]] = TitleConfig
 
     def find(

@@ -86,6 +86,7 @@ class TrigramPass:
     label: ClassVar[str] = "Similar text"
     by_days: ClassVar[bool] = True
     reach: ClassVar[Reach] = Reach.PAIR
+    compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = TrigramConfig
 
     def find(

@@ -48,6 +48,7 @@ class UrlPass:
     label: ClassVar[str] = "Same URL"
     by_days: ClassVar[bool] = False
     reach: ClassVar[Reach] = Reach.STORE
+    compares_texts: ClassVar[bool] = False
     config_class: ClassVar[type[PassConfig]] = UrlConfig
 
     def find(

@@ -24,6 +24,17 @@ DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 ALL_DAYS = Window(datetime.date(1990, 1, 1), datetime.date(2026, 12, 31))
 
 
+STORY = (
+    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
+    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
+)
+
+
+def alike(group: int, copy: int) -> dict[str, str]:
+    """Return what an article of a group has for this pass: a text that differs from other groups' in a number."""
+    return {"content": f"{STORY} Berth number {group} stays open."}
+
+
 def found(config: MinhashConfig, window: Window = ALL_DAYS) -> dict[tuple[int, int], float]:
     pairs = [((each.left, each.right), each.score) for each in MinhashPass().find(window, config, connection)]
     assert len(dict(pairs)) == len(pairs)

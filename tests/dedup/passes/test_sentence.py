@@ -27,6 +27,11 @@ GUARD = "The coast guard brings home those who are on the islands. "
 LETTER = "Subscribe to our newsletter for more of this. "
 
 
+def alike(group: int, copy: int) -> dict[str, str]:
+    """Return what an article of a group has for this pass: a text that differs from other groups' in a number."""
+    return {"content": f"{FERRY}{WIND}{MONEY}{GUARD} Berth number {group} stays open."}
+
+
 def find(config: SentenceConfig | None = None, window: Window | None = None) -> list[Candidate]:
     days = Article.objects.order_by("date").values_list("date", flat=True)
     window = window or Window(days.first(), days.last())
@@ -105,7 +110,7 @@ def random_articles(request) -> None:
 @pytest.mark.parametrize("page", [7, 2_000])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_pairs_scores_and_evidence_are_those_of_brute_force(random_articles, page, weighted, monkeypatch) -> None:
-    monkeypatch.setattr(reading, "_PAGE", page)
+    monkeypatch.setattr(reading, "_BATCH", page)
     for day_window, most, characters in ((30, 10, 20), (5, 6, 1), (60, 1000, 35)):
         rest = {
             "day_window": day_window,

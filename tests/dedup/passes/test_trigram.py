@@ -35,6 +35,15 @@ SELECT left_id, right_id, score FROM scored WHERE score >= %(threshold)s::float4
 
 
 LOWEST = 0.3
+STORY = (
+    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
+    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
+)
+
+
+def alike(group: int, copy: int) -> dict[str, str]:
+    """Return what an article of a group has for this pass: a text that differs from other groups' in a number."""
+    return {"content": f"{STORY} Berth number {group} stays open."}
 
 
 def plain_scores(config: TrigramConfig) -> list[tuple[int, int, float]]:

@@ -1,0 +1,71 @@
+"""The exact pass: the same text."""
+
+import datetime
+
+import pytest
+from django.db import connection
+
+from dedup.passes.exact import ExactConfig, ExactPass
+from dedup.types import Candidate, Window
+
+pytestmark = pytest.mark.django_db
+DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
+
+
+def alike(group: int, copy: int) -> dict[str, str]:
+    """Return what an article of a group has for this pass: the text, each copy with other punctuation."""
+    return {"content": f"Breakwater number {group} will close for six weeks{'!' * (copy % 3)}"}
+
+
+def find(**settings) -> list[Candidate]:
+    return list(ExactPass().find(DAYS, ExactConfig(**settings), connection))
+
+
+def pairs(**settings) -> set[tuple[int, int]]:
+    return {(found.left, found.right) for found in find(**settings)}
+
+
+def test_exact_ignores_case_and_punctuation_on_any_day_in_any_newspaper(store) -> None:
+    one = store("The ferry — “Gannet” — sails at noon on weekdays until the end of May.")
+    other = store(
+        "the ferry gannet SAILS at noon, on weekdays, until the end of may",
+        newspaper="Inland Courier",
+        date="2026-11-20",
+    )
+    store("The ferry “Gannet” sails at one on weekdays until the end of May.")
+    assert pairs() == {(one.pk, other.pk)}
+
+
+def test_exact_pairs_a_crowd_with_its_first_article_alone(store) -> None:
+    ids = [store("This page could not be found. Please try the search instead.").pk for _ in range(5)]
+    assert len(pairs(largest_group=5)) == 10
+    assert pairs(largest_group=4) == {(ids[0], each) for each in ids[1:]}
+
+
+def test_exact_leaves_very_short_texts_alone(store) -> None:
+    store("comment now")
+    store("Comment now!")
+    assert pairs() == set()
+    assert len(pairs(minimum_characters=5)) == 1
+
+
+def test_a_text_that_one_newspaper_has_under_many_headlines_is_marked_as_a_leftover(store) -> None:
+    text = "About the senator: he was born in Port Selby and sits on the harbour committee."
+    config = ExactConfig(most_headlines=3)
+
+    def leftovers() -> set[int | None]:
+        return {found.evidence.get("leftover") for found in ExactPass().find(DAYS, config, connection)}
+
+    for number in range(5):
+        store(text, newspaper=f"Paper {number}", headline=f"Wire story in paper number {number}")
+    assert leftovers() == {None}
+    for number in range(3):
+        store(text, newspaper="Paper 0", headline=f"Wholly other headline {number}")
+    assert leftovers() == {4}
+
+
+def test_evidence_says_in_how_many_articles_and_under_how_many_headlines(store) -> None:
+    store("The ferry sails at noon on weekdays until the end of May.")
+    store("The ferry sails at noon on weekdays until the end of May.")
+    [found] = find()
+    assert found.evidence == {"articles": 2, "headlines": 2}

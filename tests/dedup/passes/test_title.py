@@ -1,0 +1,132 @@
+"""The title pass: the same headline."""
+
+import datetime
+
+import pytest
+from django.db import connection
+
+from dedup.passes.title import TitleConfig, TitlePass
+from dedup.types import Candidate, Tally, Window
+
+pytestmark = pytest.mark.django_db
+DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
+
+
+def alike(group: int, copy: int) -> dict[str, str]:
+    """Return what an article of a group has for this pass: the headline, each copy with other punctuation."""
+    return {"headline": f"Breakwater {group} to close{'!' * (copy % 3)}"}
+
+
+def find(**settings) -> list[Candidate]:
+    return list(TitlePass().find(DAYS, TitleConfig(**settings), connection))
+
+
+def pairs(**settings) -> set[tuple[int, int]]:
+    return {(found.left, found.right) for found in find(**settings)}
+
+
+def test_title_ignores_case_punctuation_and_the_name_of_the_newspaper(store) -> None:
+    one = store(headline="Breakwater to close for six weeks - Harbour Post")
+    other = store(headline="BREAKWATER to close: for six weeks!")
+    third = store(headline="Breakwater to close for six weeks")
+    assert (one.pk, third.pk) in pairs()
+    assert other.normalized_title
+
+
+def test_title_wants_the_same_day_and_the_same_newspaper(store) -> None:
+    store(headline="Breakwater to close for six weeks", date="2026-03-02")
+    store(headline="Breakwater to close for six weeks", date="2026-03-03")
+    store(headline="Breakwater to close for six weeks", newspaper="Inland Courier")
+    assert pairs() == set()
+
+
+def test_title_needs_some_words(store) -> None:
+    for headline in ("LIVE", "LIVE", "(no title)", "(no title)", "", ""):
+        store(headline=headline)
+    assert pairs() == set()
+    assert len(pairs(minimum_words=1)) == 1
+
+
+PIECES = (
+    "The ferry “Gannet” sails at noon on weekdays until the end of May.",
+    "A travelling exhibition of glass negatives opens in the old customs house at Carrack.",
+    "Rain is expected on the western coast, with gusts that may reach sixty knots at sea.",
+    "The council of Inverlea has voted to repair the tramway and to sell its depot.",
+)
+
+
+@pytest.mark.parametrize(
+    "headline",
+    [
+        "Situation report from the coast",
+        "තත්ත්ව වාර්තාව අද දින",
+        "En direct de Port Selby",
+        "(no title) (no title) (no title)",
+    ],
+    ids=["en", "si", "fr", "none"],
+)
+def test_title_leaves_out_a_headline_over_many_contents_on_whatever_days(store, headline: str) -> None:
+    for day, piece in enumerate(PIECES[:3], start=1):
+        store(piece, headline=headline, date=f"2026-03-0{day}")
+    twice = store(PIECES[3], headline=headline, date="2026-03-01")
+    assert pairs() == set()
+    first = twice.pk - 3
+    assert pairs(generic_contents=5) == {(first, twice.pk)}
+
+
+def test_title_counts_what_generic_headlines_would_give(store) -> None:
+    for day in (1, 1, 2, 3):
+        store(PIECES[day], headline="Notes from the coast", date=f"2026-03-0{day}")
+    for _ in range(2):
+        store(PIECES[0], headline="Ferry sails at noon")
+    tally = Tally()
+    each = TitlePass()
+    assert len(list(each.find(DAYS, TitleConfig(), connection, tally))) == 1
+    assert (tally.candidates, tally.verified) == (2, 1)
+
+
+def test_title_keeps_the_versions_of_a_ticker(store) -> None:
+    articles = [
+        store(" ".join(reversed(PIECES[:length])), headline="Storm over the coast: live", date="2026-03-02").pk
+        for length in (1, 2, 3, 4)
+    ]
+    assert pairs() == {(left, right) for left in articles for right in articles if left < right}
+
+
+def test_title_is_generic_in_one_newspaper_alone(store) -> None:
+    for day, piece in enumerate(PIECES[:3], start=1):
+        store(piece, headline="Notes from the coast", date=f"2026-03-0{day}")
+    one = store(PIECES[3], headline="Notes from the coast", newspaper="Inland Courier")
+    other = store(PIECES[3], headline="Notes from the coast!", newspaper="Inland Courier")
+    assert pairs() == {(one.pk, other.pk)}
+    assert pairs(across_newspapers=True, days_apart=7) == {(one.pk, other.pk)}
+
+
+def test_title_is_judged_by_what_was_published_up_to_the_last_day(store) -> None:
+    for day in (1, 1, 2, 3):
+        store(PIECES[day], headline="Notes from the coast", date=f"2026-03-0{day}")
+    each = TitlePass()
+    first_days = Window(datetime.date(2026, 3, 1), datetime.date(2026, 3, 2))
+    assert len(list(each.find(first_days, TitleConfig(), connection))) == 1
+    last_day = Window(datetime.date(2026, 3, 3), datetime.date(2026, 3, 3))
+    assert list(each.find(last_day, TitleConfig(), connection)) == []
+    assert pairs() == set()
+
+
+@pytest.mark.parametrize(
+    "headline",
+    ["総理大臣が港の改修計画を発表", "นายกรัฐมนตรีเปิดท่าเรือใหม่", "市长宣布港口扩建计划"],
+    ids=["ja", "th", "zh"],
+)
+def test_title_matches_scripts_that_are_written_without_blanks(store, headline: str) -> None:
+    one, other = store(headline=headline), store(headline=f"{headline}！")
+    store(headline="港")
+    store(headline="港")
+    assert pairs() == {(one.pk, other.pk)}
+
+
+def test_evidence_says_which_headline_is_shared(store) -> None:
+    store(headline="Ferry sails at noon, it says")
+    store(headline="Ferry sails at NOON it says")
+    [found] = find()
+    assert found.evidence == {"shared": "ferry sails at noon it says", "articles": 2}

@@ -1,0 +1,77 @@
+"""The url pass: addresses that are the same up to their trimmings."""
+
+import datetime
+
+import pytest
+from django.db import connection
+
+from articles.models import ArticleURL
+from articles.storage.incoming import SeenURL
+from articles.storage.ingest import attach_urls
+from dedup.passes.url import UrlConfig, UrlPass
+from dedup.types import Candidate, Window
+
+pytestmark = pytest.mark.django_db
+DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
+
+
+def alike(group: int, copy: int) -> dict[str, str]:
+    """Return what an article of a group has for this pass: the address, each copy with other trimmings."""
+    return {"url": f"https://harbour.example/2026/03/breakwater-{group}-to-close?utm_source={copy}"}
+
+
+def find(**settings) -> list[Candidate]:
+    return list(UrlPass().find(DAYS, UrlConfig(**settings), connection))
+
+
+def pairs(**settings) -> set[tuple[int, int]]:
+    return {(found.left, found.right) for found in find(**settings)}
+
+
+def test_url_finds_the_dozen_addresses_of_one_story(store) -> None:
+    tails = ("", "?utm_source=feed", "?fbclid=abc", "#comments", "?ga_campaign=x", "/", "/?ref=top")
+    stored = [store(url=f"https://www.harbour.example/2026/03/02/breakwater-to-close{tail}") for tail in tails]
+    ids = sorted({article.pk for article in stored})  # the fragment names the first one
+    assert len(ids) == 6
+    assert pairs() == {(left, right) for left in ids for right in ids if left < right}
+
+
+def test_url_keeps_stories_apart_that_a_parameter_tells_apart(store) -> None:
+    page = "https://harbour.example/council/minutes-of-little-skerry"
+    ferry, oven = (" ".join(f"{word}{number}" for number in range(80)) for word in ("ferry", "oven"))
+    one = store(ferry, url=f"{page}?sid=101", headline="Ferry sails again")
+    store(oven, url=f"{page}?sid=102", headline="Pupils dig up an oven")
+    again = store(ferry, url=f"{page}/?sid=101&utm_source=feed", headline="Ferry sails again")
+    assert pairs() == {(one.pk, again.pk)}
+
+
+def test_url_is_asked_within_one_newspaper_alone(store) -> None:
+    store(newspaper="Harbour Post", url="https://shared.example/2026/03/02/breakwater-to-close?utm_source=a")
+    store(newspaper="Inland Courier", url="https://shared.example/2026/03/02/breakwater-to-close?utm_source=b")
+    assert pairs() == set()
+
+
+def test_url_looks_at_every_url_of_an_article(store) -> None:
+    one = store(url="https://harbour.example/read/breakwater-to-close-in-spring")
+    other = store(url="https://harbour.example/p/991122")
+    attach_urls(
+        [SeenURL("https://harbour.example/read/breakwater-to-close-in-spring?utm_source=x", ArticleURL.Kind.REDIRECT)],
+        known_as=other.url,
+    )
+    assert pairs() == {(one.pk, other.pk)}
+
+
+def test_url_that_too_many_articles_share_says_nothing(store) -> None:
+    for number in range(4):
+        store(url=f"https://harbour.example/archive/the-front-page-of-today?utm_id={number}")
+    assert len(pairs(largest_group=4)) == 6
+    assert pairs(largest_group=3) == set()
+
+
+def test_url_knows_addresses_that_are_all_query(store) -> None:
+    one = store(url="https://blog.example/?p=123")
+    other = store(url="https://blog.example/?p=123&utm_source=feed")
+    store(url="https://blog.example/?p=124")
+    store(url="https://blog.example/")
+    store(url="https://www.blog.example/")
+    assert pairs() == {(one.pk, other.pk)}
