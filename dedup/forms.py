@@ -150,6 +150,7 @@ class ReportForm(ScopeForm):
         self.report = report
         data = data.copy()
         super().__init__(data)
+        self.fields["newspapers"].widget.attrs["size"] = 4
         for name, (field, declared) in settings_of(report.options_class).items():
             self.fields[name] = setting_field(name, field, declared, field.default)
             self.fields[name].required = False

@@ -197,7 +197,7 @@ _COLUMNS = (
     Column("repeated", "Repeated"),
     Column("groups", "Groups", ColumnType.COUNT),
     Column("articles", "Articles", ColumnType.COUNT),
-    Column("share", "Share of all", ColumnType.SHARE),
+    Column("share", "Share", ColumnType.SHARE),
 )
 
 

@@ -56,8 +56,8 @@ def test_prints_a_table(store: StoreArticle) -> None:
     )
     assert lines[lines.index("As stored") :][:7] == [
         "As stored",
-        "Repeated Groups Articles Share of all",
-        "─" * 81,
+        "Repeated Groups Articles Share",
+        "─" * 75,
         "the same headline 1 2 50.00%",
         "the same text 1 2 50.00%",
         "both the same 0 0 0.00%",
