@@ -1,0 +1,55 @@
+"""What a contributor is told to run is what CI runs, and what the documents name exists."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted([*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/*.md"), *CHECKOUT.glob(".github/*.md")])
+
+
+def text(path: str) -> str:
+    return (CHECKOUT / path).read_text(encoding="utf-8")
+
+
+def test_ci_runs_the_checks_and_the_tests_and_nothing_of_its_own() -> None:
+    assert text(".ci/run").splitlines()[-2:] == ["script/check", "script/test"]
+    assert re.findall(r"\.venv/bin/(\S+)", text(".ci/run")) == []
+
+
+def test_a_commit_runs_the_checks_of_ci() -> None:
+    (repository,) = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"]
+    assert repository["repo"] == "local"
+    assert [hook["entry"] for hook in repository["hooks"]] == ["script/check"]
+
+
+def test_the_workflow_runs_ci_on_every_python_that_is_supported() -> None:
+    job = yaml.safe_load(text(".github/workflows/ci.yml"))["jobs"]["run"]
+    assert [step["run"] for step in job["steps"] if "run" in step][-1] == ".ci/run"
+    required = re.search(r'^requires-python = ">=3\.(\d+),<3\.(\d+)"', text("pyproject.toml"), re.MULTILINE)
+    lowest, above = required.groups()
+    assert job["strategy"]["matrix"]["python"] == [f"3.{minor}" for minor in range(int(lowest), int(above))]
+
+
+@pytest.mark.parametrize("script", sorted((CHECKOUT / "script").glob("[a-z]*")), ids=lambda path: path.name)
+def test_every_script_can_be_run_and_is_explained(script: Path) -> None:
+    assert os.access(script, os.X_OK)
+    assert f"`script/{script.name}" in text("docs/contributing.md")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text(encoding="utf-8")):
+        assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("name", ["architecture", "contributing", "glossary"])
+def test_every_file_and_folder_that_is_named_exists(name: str) -> None:
+    folders = "articles|crawlers|dedup|docs|newsdedup_site|script|templates|tests"
+    named = re.findall(rf"`((?:{folders})/[\w./-]*)`", text(f"docs/{name}.md"))
+    assert [path for path in named if not (CHECKOUT / path).exists()] == []
