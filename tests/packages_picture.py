@@ -1,0 +1,220 @@
+"""Draw docs/architecture/packages.svg: the layers of .importlinter as rows, and the imports between their packages.
+
+script/draw-packages runs it. An arrow that others imply is left out: where a imports b, and b imports c, the arrow from
+a to c says nothing new. The rows are laid out after Sugiyama, Tagawa and Toda (1981): an arrow that crosses a row gets
+a place of its own in it, and every place moves towards the middle of those it is joined to.
+"""
+
+from __future__ import annotations
+
+import configparser
+import itertools
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import grimp
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+PICTURE = CHECKOUT / "docs" / "architecture" / "packages.svg"
+
+Edge = tuple[str, str]
+
+_BOX, _ROW, _GAP, _LANE = 28, 60, 14, 12  # pixels: height of a box, of a row with its arrows, space between boxes
+_MARGIN, _TITLE, _BETWEEN = 18, 30, 46
+_SWEEPS = 24
+
+_STYLE = """
+svg { font: 13px system-ui, "Noto Sans", sans-serif; }
+.paper { fill: #faf9f6; } .app { fill: #f1efe9; stroke: #dcd8cf; } .box { fill: #ffffff; stroke: #8a867d; }
+text { fill: #1f2328; } .title { font-weight: 650; font-size: 15px; }
+.arrow { fill: none; stroke: #4f7f99; stroke-width: 1.2; } .apps { stroke-width: 3; } .head { fill: #4f7f99; }
+@media (prefers-color-scheme: dark) {
+  .paper { fill: #15181b; } .app { fill: #1c2024; stroke: #353b42; } .box { fill: #24292e; stroke: #7d858d; }
+  text { fill: #e4e5e3; } .arrow { stroke: #6fa5c0; } .head { fill: #6fa5c0; }
+}
+""".strip()
+
+
+_FRAME = """
+<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" role="img" aria-labelledby="title">
+<title id="title">The packages of newsdedup in their layers; an arrow is an import</title>
+<style>
+{style}
+</style>
+<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"
+ markerUnits="userSpaceOnUse"><path class="head" d="M0 0 8 4 0 8z"/></marker></defs>
+<rect class="paper" width="100%" height="100%"/>
+{parts}
+</svg>
+""".lstrip()
+
+
+@dataclass(slots=True)
+class App:
+    """A Django app: its layers from the top, its imports, and where each box and each lane of an arrow is."""
+
+    name: str
+    layers: list[list[str]]
+    edges: set[Edge]
+    rows: list[list[str]] = field(default_factory=list)
+    joined: set[Edge] = field(default_factory=set)
+    x: dict[str, float] = field(default_factory=dict)
+    width: float = 0.0
+
+    @property
+    def height(self) -> float:
+        return _TITLE + len(self.layers) * _ROW - (_ROW - _BOX) + _MARGIN
+
+
+def draw() -> str:
+    """Return the picture of the code as it is now."""
+    parser = configparser.ConfigParser()
+    parser.read(CHECKOUT / ".importlinter", encoding="utf-8")
+    contracts = [parser[section] for section in parser.sections()]
+    layered = {each["containers"].strip(): each for each in contracts if "containers" in each}
+    imports = _imports(list(layered))
+    apps = {name: _laid_out(name, _layers(contract["layers"]), imports) for name, contract in layered.items()}
+    order = [[apps[name] for name in row] for row in _layers(parser["importlinter:contract:apps"]["layers"])]
+    return _picture(order, {edge for edge in imports if "." not in edge[0]})
+
+
+def _layers(text: str) -> list[list[str]]:
+    return [re.findall(r"[\w.]+", line) for line in text.splitlines() if line.strip()]
+
+
+def _imports(apps: list[str]) -> set[Edge]:
+    """Return which app imports which, and which package or module inside an app which other one of it."""
+    graph = grimp.build_graph(*apps, exclude_type_checking_imports=True, cache_dir=None)
+    found = set()
+    for importer in graph.modules:
+        for imported in graph.find_modules_directly_imported_by(importer):
+            here, there = importer.split("."), imported.split(".")
+            depth = 2 if here[0] == there[0] else 1
+            if len(here) >= depth and len(there) >= depth and here[:depth] != there[:depth]:
+                found.add((".".join(here[:depth]), ".".join(there[:depth])))
+    return found
+
+
+def _without_implied(edges: set[Edge]) -> set[Edge]:
+    """Return the transitive reduction of a graph without circles."""
+    below: dict[str, set[str]] = {}
+    for upper, lower in edges:
+        below.setdefault(upper, set()).add(lower)
+
+    def reached(start: str) -> set[str]:
+        return {each for lower in below.get(start, ()) for each in (lower, *reached(lower))}
+
+    implied = {upper: {far for near in nears for far in reached(near)} for upper, nears in below.items()}
+    return {(upper, lower) for upper, lower in edges if lower not in implied[upper]}
+
+
+def _laid_out(name: str, layers: list[list[str]], imports: set[Edge]) -> App:
+    inside = {(upper.split(".")[1], lower.split(".")[1]) for upper, lower in imports if upper.startswith(f"{name}.")}
+    level = {each: at for at, row in enumerate(layers) for each in row}
+    sideways = {(left, right) for left, right in inside if level[left] == level[right]}
+    app = App(name, layers, _without_implied(inside - sideways) | sideways)
+    app.rows = [list(row) for row in layers]
+    for upper, lower in sorted(app.edges):
+        app.joined |= set(itertools.pairwise([upper, *_lanes(upper, lower, level), lower]))
+        for at, lane in enumerate(_lanes(upper, lower, level), start=level[upper] + 1):
+            app.rows[at].append(lane)
+    app.x = {each: float(at * 100) for row in app.rows for at, each in enumerate(row)}
+    for sweep in range(_SWEEPS):
+        for row in app.rows if sweep % 2 else reversed(app.rows):
+            _settle(app, row, reorder=sweep < _SWEEPS * 2 / 3)
+    left = min(app.x[each] - _width(each) / 2 for row in app.rows for each in row)
+    app.x = {each: at - left + _MARGIN for each, at in app.x.items()}
+    app.width = max(app.x[each] + _width(each) / 2 for row in app.rows for each in row) + _MARGIN
+    return app
+
+
+def _lanes(upper: str, lower: str, level: dict[str, int]) -> list[str]:
+    return [f"{upper}>{lower}@{at}" for at in range(level[upper] + 1, level[lower])]
+
+
+def _width(each: str) -> float:
+    return _LANE if ">" in each else 20 + 7.3 * len(each)
+
+
+def _settle(app: App, row: list[str], *, reorder: bool) -> None:
+    """Move the places of a row towards the middle of what they are joined to, with enough space between them."""
+    wanted = {each: _middle(app, each) for each in row}
+    if reorder:
+        row.sort(key=lambda each: (round(wanted[each], 3), each))
+    steps = [(_width(left) + _width(right)) / 2 + _GAP for left, right in itertools.pairwise(row)]
+    pushed_right, pushed_left = [wanted[row[0]]], [wanted[row[-1]]]
+    for each, step in zip(row[1:], steps, strict=True):
+        pushed_right.append(max(wanted[each], pushed_right[-1] + step))
+    for each, step in zip(row[-2::-1], reversed(steps), strict=True):
+        pushed_left.append(min(wanted[each], pushed_left[-1] - step))
+    for each, right, left in zip(row, pushed_right, reversed(pushed_left), strict=True):
+        app.x[each] = (right + left) / 2
+
+
+def _middle(app: App, each: str) -> float:
+    ends = [app.x[other] for edge in app.joined if each in edge for other in edge if other != each]
+    return math.fsum(ends) / len(ends) if ends else app.x[each]
+
+
+def _picture(order: list[list[App]], apps: set[Edge]) -> str:
+    width = max(sum(app.width for app in row) + _BETWEEN * (len(row) - 1) for row in order)
+    parts, frames, top = [], {}, float(_MARGIN)
+    for row in order:
+        spare = (width - sum(app.width for app in row)) / (len(row) + 1)
+        left = _MARGIN + (spare if len(row) == 1 else 0)
+        for app in row:
+            frames[app.name] = (left, top, app.width, app.height)
+            parts += _app(app, left, top)
+            left += app.width + (_BETWEEN if len(row) > 1 else 0)
+        top += max(app.height for app in row) + _BETWEEN
+    parts += [_between(frames[upper], frames[lower]) for upper, lower in sorted(_without_implied(apps))]
+    size = (round(width + 2 * _MARGIN), round(top - _BETWEEN + _MARGIN))
+    return _FRAME.format(*size, style=_STYLE, parts="\n".join(parts))
+
+
+def _app(app: App, left: float, top: float) -> Iterator[str]:
+    yield f'<rect class="app" x="{left:.1f}" y="{top:.1f}" width="{app.width:.1f}" height="{app.height:.1f}" rx="10"/>'
+    yield f'<text class="title" x="{left + 12:.1f}" y="{top + 21:.1f}">{escape(app.name)}</text>'
+    level = {each: at for at, row in enumerate(app.layers) for each in row}
+    place = {each: (left + app.x[each], top + _TITLE + at * _ROW) for each, at in level.items()}
+    for upper, lower in sorted(app.edges):
+        lanes = enumerate(_lanes(upper, lower, level), start=level[upper] + 1)
+        through = [(left + app.x[lane], top + _TITLE + at * _ROW) for at, lane in lanes]
+        yield f'<path class="arrow" marker-end="url(#head)" d="{_path(place[upper], through, place[lower])}"/>'
+    for each in sorted(level):
+        x, y = place[each]
+        wide = _width(each)
+        yield f'<rect class="box" x="{x - wide / 2:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{_BOX}" rx="6"/>'
+        yield f'<text x="{x:.1f}" y="{y + 18.5:.1f}" text-anchor="middle">{escape(each)}</text>'
+
+
+def _path(start: tuple[float, float], lanes: list[tuple[float, float]], end: tuple[float, float]) -> str:
+    """Return an arrow from the bottom of one box through its lanes to the top of another; a bow within a row."""
+    (x, y), (to_x, to_y) = start, end
+    y += _BOX
+    if start[1] == end[1]:
+        return f"M{x:.1f} {y:.1f}C{x:.1f} {y + 20:.1f} {to_x:.1f} {y + 20:.1f} {to_x:.1f} {y + 1:.1f}"
+    path = f"M{x:.1f} {y:.1f}"
+    for at, (next_x, next_y) in enumerate([*lanes, (to_x, to_y)], start=1):
+        middle = (y + next_y) / 2
+        path += f"C{x:.1f} {middle:.1f} {next_x:.1f} {middle:.1f} {next_x:.1f} {next_y:.1f}"
+        x, y = next_x, next_y + _BOX
+        path += f"V{y:.1f}" if at <= len(lanes) else ""
+    return path
+
+
+def _between(upper: tuple[float, float, float, float], lower: tuple[float, float, float, float]) -> str:
+    """Return the arrow from one app to another below it, where both are above each other."""
+    x = (max(upper[0], lower[0]) + min(upper[0] + upper[2], lower[0] + lower[2])) / 2
+    return (
+        f'<path class="arrow apps" marker-end="url(#head)" d="M{x:.1f} {upper[1] + upper[3]:.1f}V{lower[1] - 2:.1f}"/>'
+    )
+
+
+if __name__ == "__main__":
+    PICTURE.parent.mkdir(exist_ok=True)
+    PICTURE.write_text(draw(), encoding="utf-8")
