@@ -119,6 +119,8 @@ class Pass(Protocol):
 
     name: ClassVar[str]
     label: ClassVar[str]
+    # What it proposes with its default settings, in a few words.
+    proposes: ClassVar[str]
     # Whether a run hands it one block of days after the other, or all days at once.
     by_days: ClassVar[bool]
     # A pass that reaches over the store answers with all pairs up to the window's last day.

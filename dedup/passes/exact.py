@@ -67,6 +67,7 @@ class ExactPass:
 
     name: ClassVar[str] = "exact"
     label: ClassVar[str] = "Same text"
+    proposes: ClassVar[str] = "the same text on any day in any newspaper"
     by_days: ClassVar[bool] = False
     reach: ClassVar[Reach] = Reach.STORE
     compares_texts: ClassVar[bool] = True

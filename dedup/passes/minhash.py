@@ -110,6 +110,7 @@ class MinhashPass:
 
     name: ClassVar[str] = "minhash"
     label: ClassVar[str] = "Similar text, any time"
+    proposes: ClassVar[str] = "similar texts at any distance in time"
     by_days: ClassVar[bool] = False
     reach: ClassVar[Reach] = Reach.PAIR
     compares_texts: ClassVar[bool] = True

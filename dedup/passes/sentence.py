@@ -78,6 +78,7 @@ class SentencePass:
 
     name: ClassVar[str] = "sentence"
     label: ClassVar[str] = "Shared sentences"
+    proposes: ClassVar[str] = "shared sentences, at most 30 days apart"
     by_days: ClassVar[bool] = False
     reach: ClassVar[Reach] = Reach.STORE
     compares_texts: ClassVar[bool] = True

@@ -75,6 +75,7 @@ class StopwordPass:
 
     name: ClassVar[str] = "stopword"
     label: ClassVar[str] = "Similar phrases"
+    proposes: ClassVar[str] = "shared phrases around stop words, at most three days apart"
     by_days: ClassVar[bool] = True
     reach: ClassVar[Reach] = Reach.PAIR
     compares_texts: ClassVar[bool] = True

@@ -86,6 +86,7 @@ class TitlePass:
 
     name: ClassVar[str] = "title"
     label: ClassVar[str] = "Same headline"
+    proposes: ClassVar[str] = "the same headline in one newspaper on one day"
     by_days: ClassVar[bool] = False
     reach: ClassVar[Reach] = Reach.STORE
     compares_texts: ClassVar[bool] = False

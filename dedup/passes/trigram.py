@@ -84,6 +84,7 @@ class TrigramPass:
 
     name: ClassVar[str] = "trigram"
     label: ClassVar[str] = "Similar text"
+    proposes: ClassVar[str] = "similar beginnings, at most three days apart"
     by_days: ClassVar[bool] = True
     reach: ClassVar[Reach] = Reach.PAIR
     compares_texts: ClassVar[bool] = True

@@ -46,6 +46,7 @@ class UrlPass:
 
     name: ClassVar[str] = "url"
     label: ClassVar[str] = "Same URL"
+    proposes: ClassVar[str] = "the same URL in one newspaper, once tracking parameters are removed"
     by_days: ClassVar[bool] = False
     reach: ClassVar[Reach] = Reach.STORE
     compares_texts: ClassVar[bool] = False

@@ -1,0 +1,75 @@
+"""`manage.py write_docs`: the tables of the docs that the code declares, written between their markers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from dedup.passes import PASSES
+from dedup.passes.base import Setting, settings_of
+
+_MARKED = re.compile(r"(<!-- write_docs: (?P<table>\w+) -->\n\n).*?(\n\n<!-- write_docs: end -->)", re.DOTALL)
+
+
+class Command(BaseCommand):
+    """Replace the tables, or with --check report which differ."""
+
+    help = (
+        "Write the tables of docs/ that the code declares, such as the settings of the passes. Run it from a checkout. "
+        "Exit status: 0 when done, 1 when --check finds a table that differs, 2 for bad arguments."
+    )
+    requires_system_checks = []  # it needs no database
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a table differs")
+
+    def handle(self, **options: Any) -> None:
+        """Go through the pages that have tables."""
+        for page in sorted((settings.BASE_DIR / "docs").glob("*.md")):
+            self._write(page, check=options["check"])
+
+    def _write(self, page: Path, *, check: bool) -> None:
+        text = page.read_text(encoding="utf-8")
+        written = with_tables(text)
+        if written == text:
+            return
+        if check:
+            raise CommandError(f"docs/{page.name} differs from the code; run manage.py write_docs", returncode=1)
+        page.write_text(written, encoding="utf-8")
+        self.stdout.write(f"docs/{page.name} is written.")
+
+
+def with_tables(text: str) -> str:
+    """Return a page with the tables that its markers name."""
+    return _MARKED.sub(lambda found: found[1] + "\n".join(_TABLES[found["table"]]()) + found[3], text)
+
+
+def _passes() -> Iterator[str]:
+    yield "| pass | proposes | by default |"
+    yield "|---|---|---|"
+    for name, each in PASSES.items():
+        yield f"| {name} | {each.proposes} | {'on' if each.config_class().enabled else 'off'} |"
+
+
+def _pass_settings() -> Iterator[str]:
+    yield "| pass | setting | default | range | meaning | source |"
+    yield "|---|---|---|---|---|---|"
+    for name, each in PASSES.items():
+        for setting, (field, declared) in settings_of(each.config_class).items():
+            default = ("no", "yes")[field.default] if isinstance(field.default, bool) else field.default
+            yield f"| {name} | {setting} | {default} | {_range(declared)} | {declared.help} | {declared.source} |"
+
+
+def _range(declared: Setting) -> str:
+    if declared.minimum is None:
+        return declared.unit
+    return f"{declared.minimum:g} to {declared.maximum:g} {declared.unit}"
+
+
+_TABLES: dict[str, Callable[[], Iterator[str]]] = {"passes": _passes, "pass_settings": _pass_settings}
