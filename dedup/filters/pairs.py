@@ -11,16 +11,11 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from articles.models import Newspaper
 from articles.querysets import given
 from dedup.filters.base import DayInput, ListFilter, kept_by_whole, newspapers
-from dedup.models import Evidence, Pair, Series, Verdict
+from dedup.models import Evidence, Pair, Series
 from dedup.passes import PASSES
 from dedup.querysets import PairQuerySet
-from dedup.review.series_rules import members_of
-
-# From this probability of being duplicates on, an editor is asked about a pair whatever its verdict is.
-LEAST_PROBABILITY = 0.1
-MAY_BE_DUPLICATES = Q(verdict__in=[Verdict.DUPLICATE, Verdict.VERSION]) | Q(
-    duplicate_probability__gte=LEAST_PROBABILITY
-)
+from dedup.review.queries.pairs import ANY, UNJUDGED, VERDICTS
+from dedup.review.queries.series import members_of
 
 # By probability, only the pairs that have one are listed.
 BY_PROBABILITY = ("", "doubt")
@@ -31,15 +26,6 @@ ORDERINGS = {
     "score": ("lowest score first", ("best_score", "id")),
     "-date": ("newest first", ("-left__date", "-id")),
     "date": ("oldest first", ("left__date", "id")),
-}
-ANY = "any"
-UNJUDGED = "unjudged"
-# In the order of the form; the first, which needs no name in the address, is what an editor is asked first.
-VERDICTS = {
-    "": ("may be duplicates", MAY_BE_DUPLICATES),
-    **{kind.value: (kind.label, Q(verdict=kind)) for kind in Verdict},
-    UNJUDGED: ("not yet judged", Q(verdict="")),
-    ANY: ("any", Q()),
 }
 
 

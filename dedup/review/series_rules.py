@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.models import CHANGE
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet, Value
-from django.db.models.functions import MD5
 from django.utils import timezone
 
-from articles.models import Article
-from articles.querysets import ArticleQuerySet
-from articles.storage.audit_log import log_action, logged_actions
+from articles.storage.audit_log import log_action
 from dedup.clustering.constraints import lock_review
 from dedup.clustering.rebuild import rebuild_clusters
-from dedup.models import HeadlineForm, Series
+from dedup.models import Series
 from dedup.verdicts.reasons import RULE_REASON
 
 MADE = "made it a rule"
@@ -74,36 +70,6 @@ def end_rule(series_id: int, *, user: Any) -> None:
         series.ruled_by = series.ruled_at = None
         series.save(update_fields=["ruled_by", "ruled_at"])
         log_action(series, CHANGE, ENDED, user=user, object_id=str(series.pk))
-
-
-def history_of(series: Series) -> QuerySet[LogEntry]:
-    """Return who made the rule of a series and who ended it, the latest first."""
-    return logged_actions(Series, str(series.pk))
-
-
-def articles_of(series: Series) -> ArticleQuerySet:
-    """Return the articles of a series."""
-    return Article.objects.filter(Exists(_forms_of(series).filter(article=OuterRef("pk"))))
-
-
-def members_of(series: Series) -> QuerySet[Any]:
-    """Return the ids of the articles of a series, for a subquery."""
-    return _forms_of(series).values("article")
-
-
-def series_of_both(left: Article, right: Article) -> Series | None:
-    """Return the series that both articles belong to."""
-    form = HeadlineForm.objects.filter(article=right).values("form")
-    if left.newspaper_id != right.newspaper_id:
-        return None
-    shared = HeadlineForm.objects.filter(article=left, form__in=form).values("form")
-    return Series.objects.filter(newspaper=left.newspaper_id, form__in=shared).first()
-
-
-def _forms_of(series: Series) -> QuerySet[HeadlineForm]:
-    # The digest is what the index headline_form is made of.
-    forms = HeadlineForm.objects.annotate(digest=MD5("form")).filter(digest=MD5(Value(series.form)))
-    return forms.filter(newspaper=series.newspaper_id, form=series.form)
 
 
 def _series(series_id: int) -> Series:

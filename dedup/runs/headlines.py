@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from articles.models import Article
 from articles.normalization.titles import plain_title
 from dedup.comparison.prepared import Preparer
-from dedup.models import HeadlineForm, Series
+from dedup.models import HeadlineForm
 
 # A series has been published on so many days.
 LEAST_DAYS = 5
@@ -58,14 +58,6 @@ def update_series() -> None:
         cursor.execute(_COUNT_SERIES_SQL, {"least_days": LEAST_DAYS})
         cursor.execute(_DROP_SERIES_SQL, {"least_days": LEAST_DAYS})
         cursor.execute(_LATEST_HEADLINE_SQL)
-
-
-def series_of_article(article: Article) -> Series | None:
-    """Return the series that an article belongs to."""
-    form = HeadlineForm.objects.filter(pk=article.pk).exclude(form="").first()
-    if form is None:
-        return None
-    return Series.objects.filter(newspaper=form.newspaper_id, form=form.form).first()
 
 
 def _update_forms() -> None:

@@ -1,1 +1,1 @@
-"""The desk: one module for each kind of page. A view parses, calls, renders."""
+"""The review pages: one module for each kind of page. A view parses, calls, renders."""

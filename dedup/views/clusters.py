@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, F, Max, QuerySet
-from django.db.models.functions import Left, Length
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from articles.models import Article
-from articles.paging import page_of, rows_after, rows_before
-from dedup.clustering.constraints import constraints_in_force
+from articles.paging import page_of
 from dedup.filters.clusters import ClusterFilter
 from dedup.forms import ClusterConfirmForm, MemberForm
-from dedup.models import Cluster, Decision, Pair, Verdict
-from dedup.querysets import WEAK_PROBABILITY, PairQuerySet
+from dedup.models import Cluster, Decision
+from dedup.querysets import WEAK_PROBABILITY
 from dedup.review import decisions
+from dedup.review.queries.clusters import cluster_details, find_cluster, gone_cluster
 from dedup.views.requests import (
     EditorRequest,
     decision_view,
+    neighbours,
+    next_of,
     query_of,
     refuse,
     refused_note,
     say_decided,
     values_of,
-    with_actors,
 )
 
 ORDERING = ("-size", "id")
-# A cluster of a hundred articles may hold thousands of pairs; those that say least for it are shown.
-PAIRS_SHOWN = 100
-APART_SHOWN = 5
-_LEAST_PROBABLE_FIRST = (F("duplicate_probability").asc(nulls_last=True), "best_score", "id")
-MEMBERS_SHOWN = 200
-CONTRADICTIONS_SHOWN = 50
-# Of the text of each article: one more than the template shows, which then says that there is more.
-BEGINNING_CHARACTERS = 201
 
 
 def clusters(request: HttpRequest) -> HttpResponse:
@@ -54,32 +43,19 @@ def clusters(request: HttpRequest) -> HttpResponse:
 
 def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Show the articles of a cluster, what holds it together, and what speaks against it."""
-    shown = Cluster.objects.with_kept().filter(pk=cluster_id).first()
+    shown = find_cluster(cluster_id)
     if shown is None:
-        return _gone(request, cluster_id)
-    headlines = dict(Article.objects.filter(membership__cluster=shown).order_by("pk").values_list("pk", "headline"))
-    contradictions = _contradictions(headlines)
-    inside = _pairs_inside(list(headlines))
+        return render(request, "clusters/cluster_gone.html", vars(gone_cluster(cluster_id)), status=404)
+    details = cluster_details(shown)
     filterset = ClusterFilter(request.GET, Cluster.objects.all())
-    ordered = (filterset.qs, ORDERING, shown)
     context = {
         "cluster": shown,
-        "members": _members(shown),
-        "members_shown": MEMBERS_SHOWN,
-        "article_ids": ",".join(map(str, headlines)),
-        "headlines": len(set(headlines.values())),
-        "weakest": _weakest(shown, inside),
-        "weakly_held": shown.state == Cluster.State.PROPOSED and shown.lowest_score < WEAK_PROBABILITY,
-        "apart": _apart(inside),
-        "pairs": inside.prefetch_related("evidence").order_by(*_LEAST_PROBABLE_FIRST)[:PAIRS_SHOWN],
-        "pairs_shown": PAIRS_SHOWN,
-        "contradictions": contradictions[:CONTRADICTIONS_SHOWN],
-        "contradictions_left_out": max(len(contradictions) - CONTRADICTIONS_SHOWN, 0),
-        "decisions": _decisions_on(cluster_id),
+        **vars(details),
+        # One field of the form for all of them.
+        "article_ids": ",".join(map(str, details.article_ids)),
+        **neighbours(filterset.qs, ORDERING, shown),
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,
-        "next": rows_after(*ordered).values_list("pk", flat=True).first(),
-        "previous": rows_before(*ordered).values_list("pk", flat=True).first(),
     }
     return render(request, "clusters/cluster.html", context)
 
@@ -121,7 +97,7 @@ def cluster_take_out(request: EditorRequest, cluster_id: int) -> HttpResponse:
         return decisions.take_out(cluster_id, values["article"], user=request.user, note=values["note"])
 
     _decide(request, cluster_id, MemberForm, act, "The article was taken out.")
-    if Cluster.objects.filter(pk=cluster_id).exists():
+    if find_cluster(cluster_id):
         return redirect(f"{_address(request, cluster_id)}#members")
     messages.info(request, f"Cluster {cluster_id} no longer exists.")
     return redirect(reverse("clusters") + query_of(request))
@@ -157,110 +133,9 @@ def _decide(
 
 def _following(request: HttpRequest, cluster_id: int) -> int | None:
     """Return the next cluster of the same selection that waits, as long as this one is there to be next to."""
-    decided = Cluster.objects.filter(pk=cluster_id).first()
+    decided = find_cluster(cluster_id)
     if decided is None:
         return None
     filterset = ClusterFilter(request.GET, Cluster.objects.all())
     waiting = filterset.qs.filter(state=Cluster.State.PROPOSED)
-    return rows_after(waiting, ORDERING, decided).values_list("pk", flat=True).first()
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """An article of a cluster, and the pair it makes with the kept one, if a pass found that."""
-
-    article: Article
-    kept: bool
-    characters: int
-    beginning: str
-    pair_id: int | None
-
-
-def _members(shown: Cluster) -> list[Member]:
-    """Return the first MEMBERS_SHOWN articles, by day."""
-    articles = (
-        Article.objects.filter(membership__cluster=shown)
-        .without_texts()
-        .select_related("newspaper")
-        .prefetch_related("urls")
-        .order_by("date", "pk")[:MEMBERS_SHOWN]
-    )
-    texts = articles.values_list("pk", Length("content"), Left("content", BEGINNING_CHARACTERS))
-    beginnings = {pk: (characters, beginning) for pk, characters, beginning in texts}
-    with_kept = Pair.objects.touching([shown.kept_id]).values_list("left", "right", "pk")
-    pair_ids = {left if right == shown.kept_id else right: pk for left, right, pk in with_kept}
-    return [
-        Member(article, article.pk == shown.kept_id, *beginnings[article.pk], pair_ids.get(article.pk))
-        for article in articles
-    ]
-
-
-def _pairs_inside(members: Sequence[int]) -> PairQuerySet:
-    # By their ids, not by a subquery: PostgreSQL, which counts a large cluster late, would look at every two of them.
-    return Pair.objects.with_articles().among(members).exclude(state=Pair.State.REJECTED)
-
-
-def _weakest(shown: Cluster, inside: PairQuerySet) -> Pair | None:
-    """Return the pair that holds a cluster together where nothing more probable does."""
-    return inside.joining().filter(probability=shown.lowest_score).order_by("id").first()
-
-
-@dataclass(frozen=True, slots=True)
-class Apart:
-    """The undecided pairs of a cluster that the comparison found to be no copies of each other."""
-
-    templates: int
-    similar: int
-    pairs: QuerySet[Pair]
-
-
-def _apart(inside: PairQuerySet) -> Apart:
-    found = inside.in_queue().no_copies()
-    counts = dict(found.order_by().values_list("verdict").annotate(Count("pk")))
-    return Apart(
-        templates=counts.get(Verdict.TEMPLATE, 0),
-        similar=counts.get(Verdict.SIMILAR, 0),
-        pairs=found.order_by("-probability", "id")[:APART_SHOWN],
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """Two articles of a cluster that a standing decision parts; a pair of them there need not be."""
-
-    left: int
-    right: int
-    headlines: tuple[str, str]
-    pair_id: int | None
-
-
-def _contradictions(headlines: dict[int, str]) -> list[Contradiction]:
-    """Return the contradictions among the articles of a cluster, given with their headlines."""
-    parted = [ends for ends in constraints_in_force(headlines).cannot if headlines.keys() >= set(ends)]
-    if not parted:
-        return []
-    pairs = Pair.objects.among(headlines).filter(state=Pair.State.REJECTED)
-    numbers = {(left, right): pk for left, right, pk in pairs.values_list("left", "right", "pk")}
-    return [
-        Contradiction(left, right, (headlines[left], headlines[right]), numbers.get((left, right)))
-        for left, right in parted
-    ]
-
-
-def _decisions_on(cluster_id: int) -> QuerySet[Decision]:
-    return with_actors(Decision.objects.filter(cluster_number=cluster_id))
-
-
-def _gone(request: HttpRequest, cluster_id: int) -> HttpResponse:
-    """Say what is known of a cluster that no longer exists, and where its articles are now."""
-    taken = list(_decisions_on(cluster_id))
-    articles = {article for decision in taken for article in decision.articles}
-    heirs = Cluster.objects.with_kept().filter(memberships__article__in=articles).distinct()
-    highest = Cluster.objects.aggregate(highest=Max("pk"))["highest"] or 0
-    context = {
-        "cluster_number": cluster_id,
-        "decisions": taken,
-        "heirs": heirs,
-        "may_have_existed": bool(taken) or cluster_id <= highest,
-    }
-    return render(request, "clusters/cluster_gone.html", context, status=404)
+    return next_of(waiting, ORDERING, decided)

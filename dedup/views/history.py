@@ -8,23 +8,19 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
-from articles.querysets import LONG_TEXTS
 from dedup.filters.decisions import DecisionFilter
 from dedup.forms import NoteForm
-from dedup.models import Cluster, Decision
+from dedup.models import Decision
 from dedup.review import decisions
-from dedup.views.requests import EditorRequest, decision_view, query_of, safe_next, values_of, with_actors
+from dedup.review.queries.clusters import find_cluster
+from dedup.review.queries.history import every_decision
+from dedup.views.requests import EditorRequest, decision_view, query_of, safe_next, values_of
 
 
 def history(request: HttpRequest) -> HttpResponse:
     """List the decisions, the newest first."""
-    every = (
-        with_actors(Decision.objects.all())
-        .select_related("pair__left", "pair__right")
-        .defer(*(f"pair__{side}__{text}" for side in ("left", "right") for text in LONG_TEXTS))
-    )
-    filterset = DecisionFilter(request.GET, every)
-    page = page_of(filterset.qs.order_by("-id"), request.GET.get("page"))
+    filterset = DecisionFilter(request.GET, every_decision())
+    page = page_of(filterset.qs, request.GET.get("page"))
     return render(request, "history/history.html", {"filter": filterset, "page": page})
 
 
@@ -49,6 +45,6 @@ def _subject(decision: Decision) -> str:
     """Return the address of what a decision was about, or of the history where that is gone."""
     if decision.pair_id:
         return reverse("pair", args=[decision.pair_id])
-    if decision.cluster_number and Cluster.objects.filter(pk=decision.cluster_number).exists():
+    if decision.cluster_number and find_cluster(decision.cluster_number):
         return reverse("cluster", args=[decision.cluster_number])
     return reverse("history")

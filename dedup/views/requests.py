@@ -1,22 +1,22 @@
-"""What the views of the desk have in common: who asks, where to go next, what may be said."""
+"""What the views have in common: who asks, where to go next, what may be said."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from articles.querysets import LONG_TEXTS
+from articles.paging import rows_after, rows_before
 from dedup.models import Decision
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
 
@@ -69,6 +69,21 @@ def query_of(request: HttpRequest) -> str:
     return f"?{query}" if query else ""
 
 
+def neighbours(rows: QuerySet[Any], ordering: Sequence[str], row: Model) -> dict[str, int | None]:
+    """Return the numbers of the `next` and the `previous` row of a selection, None where there is none."""
+    return {"next": next_of(rows, ordering, row), "previous": _first(rows_before(rows, ordering, row))}
+
+
+def next_of(rows: QuerySet[Any], ordering: Sequence[str], row: Model) -> int | None:
+    """Return the number of the row of a selection that comes after this one, in order."""
+    return _first(rows_after(rows, ordering, row))
+
+
+def _first(rows: QuerySet[Any]) -> int | None:
+    number: int | None = rows.values_list("pk", flat=True).first()
+    return number
+
+
 def say_decided(request: HttpRequest, text: str, decision: Decision) -> None:
     """Tell the editor what was decided; base.html offers to undo the decision whose id is the tag."""
     messages.success(request, text, extra_tags=str(decision.pk))
@@ -89,15 +104,6 @@ def refused_note(request: HttpRequest) -> str:
         return ""
     note: str = request.session.pop(_REFUSED_NOTE)["note"]
     return note
-
-
-def with_actors(decisions: QuerySet[Decision]) -> QuerySet[Decision]:
-    """Return the same decisions with what a list shows of them: who, which article (without its texts), what undid it.
-
-    A list that names the pair too has to add it.
-    """
-    rows = decisions.select_related("decided_by", "article", "undone_by__decided_by")
-    return rows.defer(*(f"article__{name}" for name in LONG_TEXTS))
 
 
 def values_of(form: Form) -> dict[str, Any]:

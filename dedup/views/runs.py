@@ -11,33 +11,21 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from articles.paging import page_of
 from dedup.forms import RunForm
-from dedup.models import DetectionRun, Profile
-from dedup.runs.facts import pass_counts, run_facts, run_settings
+from dedup.models import DetectionRun
+from dedup.review.queries.runs import latest_runs, nightly_profiles, run_details
 from dedup.views.requests import EditorRequest
-
-BLOCKS_SHOWN = 200
 
 
 def runs(request: HttpRequest) -> HttpResponse:
     """List the runs, the latest first."""
-    every = DetectionRun.objects.select_related("requested_by").order_by("-started_at", "-id")
-    nightly = Profile.objects.filter(nightly_due__isnull=False).order_by("nightly_due")
-    return render(request, "runs/runs.html", {"page": page_of(every, request.GET.get("page")), "nightly": nightly})
+    context = {"page": page_of(latest_runs(), request.GET.get("page")), "nightly": nightly_profiles()}
+    return render(request, "runs/runs.html", context)
 
 
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """Show what a run was asked, how far it came, and what it counted."""
     shown = get_object_or_404(DetectionRun.objects.select_related("requested_by", "profile"), pk=run_id)
-    context = {
-        "run": shown,
-        "passes": pass_counts(shown),
-        "facts": run_facts(shown),
-        "settings": run_settings(shown),
-        "blocks": shown.blocks.order_by("-id")[:BLOCKS_SHOWN],
-        "block_number": shown.blocks.count(),
-        "blocks_shown": BLOCKS_SHOWN,
-    }
-    return render(request, "runs/run.html", context)
+    return render(request, "runs/run.html", {"run": shown, **vars(run_details(shown))})
 
 
 @permission_required("dedup.add_detectionrun", raise_exception=True)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
-from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from articles.models import Article
 from articles.paging import page_of
-from dedup.comparison.recurring import usual_gap
-from dedup.filters.pairs import VERDICTS
 from dedup.filters.series import SeriesFilter
-from dedup.models import Pair, Series
-from dedup.review.series_rules import RuleError, articles_of, end_rule, history_of, make_rule, members_of
-from dedup.views.articles import MOST_PROBABLE_FIRST
+from dedup.models import Series
+from dedup.review.queries.series import articles_of, series_details
+from dedup.review.series_rules import RuleError, end_rule, make_rule
 from dedup.views.requests import EditorRequest, decision_view, query_of
-
-PAIRS_SHOWN = 10
 
 
 def series_list(request: HttpRequest) -> HttpResponse:
@@ -33,18 +25,8 @@ def series_list(request: HttpRequest) -> HttpResponse:
 def series(request: HttpRequest, series_id: int) -> HttpResponse:
     """Show the articles of a series, what the comparison says of its pairs, and whether a rule parts them."""
     shown = get_object_or_404(Series.objects.select_related("newspaper", "ruled_by"), pk=series_id)
-    articles = articles_of(shown).without_texts().select_related("membership").order_by("-date", "-id")
-    pairs = Pair.objects.proposed().among(members_of(shown))
-    context = {
-        "series": shown,
-        "page": page_of(articles, request.GET.get("page")),
-        "gap": usual_gap(_days(articles)),
-        "verdicts": _by_verdict(pairs),
-        "pairs": pairs.with_articles().prefetch_related("evidence").order_by(*MOST_PROBABLE_FIRST)[:PAIRS_SHOWN],
-        "pairs_shown": PAIRS_SHOWN,
-        "history": history_of(shown),
-    }
-    return render(request, "series/series.html", context)
+    page = page_of(articles_of(shown), request.GET.get("page"))
+    return render(request, "series/series.html", {"series": shown, "page": page, **vars(series_details(shown))})
 
 
 def _address(request: HttpRequest, series_id: int) -> str:
@@ -80,18 +62,3 @@ def _back(request: HttpRequest, series_id: int) -> HttpResponse:
     if Series.objects.filter(pk=series_id).exists():
         return redirect(_address(request, series_id))
     return redirect("series_list")
-
-
-def _days(articles: QuerySet[Article]) -> list[Any]:
-    return list(articles.order_by("date").values_list("date", flat=True).distinct())
-
-
-def _by_verdict(pairs: QuerySet[Pair]) -> list[tuple[str, str, int]]:
-    """Return value, label and number of pairs of each verdict that there are pairs of."""
-    counts = dict(pairs.order_by().values_list("verdict").annotate(Count("pk")))
-    named = [(kind or "unjudged", kind) for kind in counts]
-    order = list(VERDICTS)
-    return [
-        (value, VERDICTS[value][0], counts[kind])
-        for value, kind in sorted(named, key=lambda each: order.index(each[0]))
-    ]

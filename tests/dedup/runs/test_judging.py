@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 
 from dedup.models import Cluster, FittedModel, HeadlineForm, JudgedMonth, Pair, Profile, Series
-from dedup.runs.headlines import series_of_article
+from dedup.review.queries.series import series_of_article
 from dedup.runs.months import months_to_judge
 from dedup.verdicts.model import default_model, dump_model
 

@@ -1,0 +1,111 @@
+"""The sentences that newspapers repeat: the list, the page of one, and where an article has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib.admin.models import LogEntry
+from django.db.models import Count, Max, Min, QuerySet, Sum
+
+from articles.boilerplate.rules import monday_of
+from articles.models import Article, RepeatedSentence, WhitelistedSentence
+from articles.normalization.text import normalize_text, text_digest
+from articles.storage.boilerplate_whitelist import history_of
+from dedup.comparison.highlighting import passages
+
+# Articles named of each week.
+EXAMPLES = 3
+
+
+def by_sentence(rows: QuerySet[RepeatedSentence]) -> QuerySet[Any]:
+    """Return a row for each sentence of these weeks, those that most articles have first."""
+    grouped = rows.order_by().values("newspaper", "newspaper__name", "digest")
+    counted = grouped.annotate(
+        text=Min("sentence"), total=Sum("articles"), weeks=Count("pk"), first_week=Min("week"), last_week=Max("week")
+    )
+    return counted.order_by("-total", "newspaper", "digest")
+
+
+def mark_whitelisted(rows: Sequence[Any]) -> None:
+    """Add to the rows of by_sentence whether their sentence is whitelisted."""
+    found = WhitelistedSentence.objects.filter(digest__in={row["digest"] for row in rows})
+    whitelisted = set(found.order_by().values_list("newspaper", "digest"))
+    for row in rows:
+        row["whitelisted"] = (row["newspaper"], row["digest"]) in whitelisted
+
+
+def weeks_of(newspaper_id: int, digest: UUID) -> QuerySet[RepeatedSentence]:
+    """Return the weeks in which a newspaper repeats a sentence, the latest first."""
+    return RepeatedSentence.objects.filter(newspaper=newspaper_id, digest=digest).order_by("-week")
+
+
+@dataclass(frozen=True)
+class SentenceDetails:
+    """What is known of a sentence of a newspaper, apart from its weeks."""
+
+    text: str
+    total: int  # articles that have it
+    latest: RepeatedSentence | None
+    whitelisted: WhitelistedSentence | None
+    pending: bool  # whether the whitelist has changed since the last look
+    history: QuerySet[LogEntry]
+
+
+def sentence_details(newspaper_id: int, digest: UUID) -> SentenceDetails | None:
+    """Return what the page of a sentence shows; None where it is neither repeated nor whitelisted."""
+    weeks = weeks_of(newspaper_id, digest)
+    latest = weeks.first()
+    kept = WhitelistedSentence.objects.select_related("whitelisted_by")
+    whitelisted = kept.filter(newspaper=newspaper_id, digest=digest).first()
+    known = latest or whitelisted
+    if known is None:
+        return None
+    marked = latest is not None and latest.kind == RepeatedSentence.Kind.WHITELISTED
+    return SentenceDetails(
+        text=known.sentence,
+        total=weeks.aggregate(total=Sum("articles"))["total"] or 0,
+        latest=latest,
+        whitelisted=whitelisted,
+        pending=latest is not None and marked != (whitelisted is not None),
+        history=history_of(newspaper_id, digest),
+    )
+
+
+def with_examples(weeks: Iterable[RepeatedSentence]) -> list[tuple[RepeatedSentence, list[Article]]]:
+    """Return weeks of a sentence, each with the first articles that have it."""
+    named = [(week, week.article_ids[:EXAMPLES]) for week in weeks]
+    articles = Article.objects.without_texts().in_bulk({pk for _, ids in named for pk in ids})
+    return [(week, [articles[pk] for pk in ids if pk in articles]) for week, ids in named]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A stretch of an article; `repeated` is what is known of boilerplate that ends with it."""
+
+    text: str
+    boilerplate: bool
+    repeated: RepeatedSentence | None = None
+
+
+def explained(article: Article) -> list[Explained]:
+    """Return the article's content in stretches, and what is known of those that are boilerplate.
+
+    Of neighbours that are in as many articles, only the last says so.
+    """
+    rows = _repeated_in(article) if article.boilerplate else {}
+    stretches: list[Explained] = []
+    said = 0
+    for each in reversed(list(passages(article.content, article.boilerplate))):
+        row = rows.get(text_digest(normalize_text(each.text))) if each.boilerplate else None
+        stretches.append(Explained(each.text, each.boilerplate, row if row and row.articles != said else None))
+        if each.text.strip():
+            said = row.articles if row else 0
+    return stretches[::-1]
+
+
+def _repeated_in(article: Article) -> dict[UUID | None, RepeatedSentence]:
+    rows = RepeatedSentence.objects.filter(newspaper=article.newspaper_id, week=monday_of(article.date))
+    return {row.digest: row for row in rows.filter(article_ids__contains=[article.pk])}

@@ -1,0 +1,167 @@
+"""The page of a cluster: its articles, what holds it together, and what speaks against it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import F, Max, QuerySet
+from django.db.models.functions import Left, Length
+
+from articles.models import Article
+from dedup.clustering.constraints import constraints_in_force
+from dedup.models import Cluster, Decision, Pair, Verdict
+from dedup.querysets import WEAK_PROBABILITY, PairQuerySet
+from dedup.review.queries.history import with_actors
+from dedup.review.queries.pairs import count_by_verdict
+
+# A cluster of a hundred articles may hold thousands of pairs; those that say least for it are shown.
+PAIRS_SHOWN = 100
+APART_SHOWN = 5
+MEMBERS_SHOWN = 200
+CONTRADICTIONS_SHOWN = 50
+# Of the text of each article: one more than the template shows, which then says that there is more.
+BEGINNING_CHARACTERS = 201
+_LEAST_PROBABLE_FIRST = (F("duplicate_probability").asc(nulls_last=True), "best_score", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An article of a cluster, and the pair it makes with the kept one, if a pass found that."""
+
+    article: Article
+    kept: bool
+    characters: int
+    beginning: str
+    pair_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """The undecided pairs of a cluster that the comparison found to be no copies of each other."""
+
+    templates: int
+    similar: int
+    pairs: QuerySet[Pair]
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two articles of a cluster that a decision in force parts; a pair of them there need not be."""
+
+    left: int
+    right: int
+    headlines: tuple[str, str]
+    pair_id: int | None
+
+
+@dataclass(frozen=True)
+class ClusterDetails:
+    """What the page of a cluster shows of it; long lists are cut."""
+
+    article_ids: list[int]
+    members: list[Member]
+    headlines: int  # different ones
+    weakest: Pair | None
+    weakly_held: bool
+    apart: Apart
+    pairs: QuerySet[Pair]
+    contradictions: list[Contradiction]
+    contradictions_left_out: int
+    decisions: QuerySet[Decision]
+    members_shown: int = MEMBERS_SHOWN
+    pairs_shown: int = PAIRS_SHOWN
+
+
+def cluster_details(cluster: Cluster) -> ClusterDetails:
+    """Return what the page of a cluster shows of it."""
+    headlines = dict(Article.objects.filter(membership__cluster=cluster).order_by("pk").values_list("pk", "headline"))
+    # By their ids, not by a subquery: PostgreSQL, which counts a large cluster late, would look at every two of them.
+    inside = Pair.objects.with_articles().among(list(headlines)).exclude(state=Pair.State.REJECTED)
+    contradictions = _contradictions(headlines)
+    return ClusterDetails(
+        article_ids=list(headlines),
+        members=_members(cluster),
+        headlines=len(set(headlines.values())),
+        # Where nothing more probable holds it together.
+        weakest=inside.joining().filter(probability=cluster.lowest_score).order_by("id").first(),
+        weakly_held=cluster.state == Cluster.State.PROPOSED and cluster.lowest_score < WEAK_PROBABILITY,
+        apart=_apart(inside),
+        pairs=inside.prefetch_related("evidence").order_by(*_LEAST_PROBABLE_FIRST)[:PAIRS_SHOWN],
+        contradictions=contradictions[:CONTRADICTIONS_SHOWN],
+        contradictions_left_out=max(len(contradictions) - CONTRADICTIONS_SHOWN, 0),
+        decisions=_decisions_on(cluster.pk),
+    )
+
+
+def _members(cluster: Cluster) -> list[Member]:
+    """Return the first MEMBERS_SHOWN articles, by day."""
+    articles = (
+        Article.objects.filter(membership__cluster=cluster)
+        .without_texts()
+        .select_related("newspaper")
+        .prefetch_related("urls")
+        .order_by("date", "pk")[:MEMBERS_SHOWN]
+    )
+    texts = articles.values_list("pk", Length("content"), Left("content", BEGINNING_CHARACTERS))
+    beginnings = {pk: (characters, beginning) for pk, characters, beginning in texts}
+    kept = cluster.kept_id
+    with_kept = Pair.objects.touching([kept]).values_list("left", "right", "pk")
+    pair_ids = {left if right == kept else right: pk for left, right, pk in with_kept}
+    return [
+        Member(article, article.pk == kept, *beginnings[article.pk], pair_ids.get(article.pk)) for article in articles
+    ]
+
+
+def _apart(inside: PairQuerySet) -> Apart:
+    found = inside.in_queue().no_copies()
+    counts = count_by_verdict(found)
+    return Apart(
+        templates=counts.get(Verdict.TEMPLATE, 0),
+        similar=counts.get(Verdict.SIMILAR, 0),
+        pairs=found.order_by("-probability", "id")[:APART_SHOWN],
+    )
+
+
+def _contradictions(headlines: dict[int, str]) -> list[Contradiction]:
+    """Return the contradictions among the articles of a cluster, given with their headlines."""
+    parted = [ends for ends in constraints_in_force(headlines).cannot if headlines.keys() >= set(ends)]
+    if not parted:
+        return []
+    pairs = Pair.objects.among(headlines).filter(state=Pair.State.REJECTED)
+    numbers = {(left, right): pk for left, right, pk in pairs.values_list("left", "right", "pk")}
+    return [
+        Contradiction(left, right, (headlines[left], headlines[right]), numbers.get((left, right)))
+        for left, right in parted
+    ]
+
+
+@dataclass(frozen=True)
+class GoneCluster:
+    """What is known of a cluster that no longer exists, and where its articles are now."""
+
+    cluster_number: int
+    decisions: list[Decision]
+    heirs: QuerySet[Cluster]
+    may_have_existed: bool
+
+
+def gone_cluster(cluster_id: int) -> GoneCluster:
+    """Return what is known of a cluster that is not there."""
+    decisions = list(_decisions_on(cluster_id))
+    articles = {article for decision in decisions for article in decision.articles}
+    highest = Cluster.objects.aggregate(highest=Max("pk"))["highest"] or 0
+    return GoneCluster(
+        cluster_number=cluster_id,
+        decisions=decisions,
+        heirs=Cluster.objects.with_kept().filter(memberships__article__in=articles).distinct(),
+        may_have_existed=bool(decisions) or cluster_id <= highest,
+    )
+
+
+def find_cluster(cluster_id: int) -> Cluster | None:
+    """Return a cluster with its kept article, if it exists."""
+    return Cluster.objects.with_kept().filter(pk=cluster_id).first()
+
+
+def _decisions_on(cluster_id: int) -> QuerySet[Decision]:
+    return with_actors(Decision.objects.filter(cluster_number=cluster_id))

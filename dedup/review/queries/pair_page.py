@@ -1,0 +1,119 @@
+"""The page of a pair, and that of any two articles side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from articles.models import Article
+from dedup.comparison.differences import Differences, Segment, compare_texts
+from dedup.comparison.highlighting import Passage, highlight_boilerplate, passages
+from dedup.models import Decision, Evidence, Membership, Pair, Series
+from dedup.review.decisions import decisions_on
+from dedup.review.queries.history import with_actors
+from dedup.review.queries.series import series_of_both
+
+
+@dataclass(frozen=True)
+class ClustersOf:
+    """The cluster of each of two articles, by number, and whether both are in the same."""
+
+    left: int | None
+    right: int | None
+    shared: bool
+
+
+@dataclass(frozen=True)
+class PairDetails:
+    """What is known of a pair, apart from its two articles; the latest decision is the first."""
+
+    evidence: list[Evidence]
+    decisions: list[Decision]
+    seen: int  # the number of the latest decision, 0 for none
+    clusters: ClustersOf
+    series: Series | None
+
+
+def pair_details(pair: Pair) -> PairDetails:
+    """Return what the page of a pair shows of it."""
+    decisions = list(with_actors(decisions_on(pair)).order_by("-pk"))
+    return PairDetails(
+        evidence=list(pair.evidence.select_related("run").order_by("stale", "-score", "id")),
+        decisions=decisions,
+        seen=decisions[0].pk if decisions else 0,
+        clusters=clusters_of(pair.left_id, pair.right_id),
+        series=series_of_both(pair.left, pair.right),
+    )
+
+
+def clusters_of(left_id: int, right_id: int) -> ClustersOf:
+    """Return the clusters of two articles."""
+    of = dict(Membership.objects.filter(article__in=[left_id, right_id]).values_list("article_id", "cluster_id"))
+    left, right = of.get(left_id), of.get(right_id)
+    return ClustersOf(left, right, shared=left is not None and left == right)
+
+
+def pair_of(left: Article, right: Article) -> Pair | None:
+    """Return the pair of two articles, the lower number first, if a pass has found it."""
+    return Pair.objects.filter(left=left, right=right).first()
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two articles, and which of its facts are not those of the other."""
+
+    name: str
+    article: Article
+    urls: list[str]
+    words: int
+    differs: frozenset[str]
+    headline: list[Segment]
+
+    @property
+    def passages(self) -> Iterator[Passage]:
+        """The content in stretches that are boilerplate and others."""
+        return passages(self.article.content, self.article.boilerplate)
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Two articles and what differs between them."""
+
+    sides: list[Side]
+    text: Differences
+    has_boilerplate: bool
+    days_apart: int
+    headlines_differ: bool
+
+
+def side_by_side(left: Article, right: Article) -> SideBySide:
+    """Compare the texts and the facts of two articles."""
+    text = highlight_boilerplate(
+        compare_texts(left.content, right.content),
+        (left.content, left.boilerplate),
+        (right.content, right.boilerplate),
+    )
+    words = (text.same + text.deleted, text.same + text.inserted)
+    differs = {
+        "newspaper": left.newspaper_id != right.newspaper_id,
+        "date": left.date != right.date,
+        "words": words[0] != words[1],
+    }
+    marked = frozenset(name for name, fact in differs.items() if fact)
+    headline = compare_texts(left.headline, right.headline)
+    lefts = [segment for block in headline.blocks for segment in block.left]
+    rights = [segment for block in headline.blocks for segment in block.right]
+    return SideBySide(
+        sides=[
+            Side("First article", left, _urls(left), words[0], marked, lefts),
+            Side("Second article", right, _urls(right), words[1], marked, rights),
+        ],
+        text=text,
+        has_boilerplate=bool(left.boilerplate or right.boilerplate),
+        days_apart=abs((left.date - right.date).days),
+        headlines_differ=not headline.equal,
+    )
+
+
+def _urls(article: Article) -> list[str]:
+    return [each.url for each in article.urls.all()] or [article.url]

@@ -1,0 +1,48 @@
+"""The pairs that lists show, and the groups that an editor chooses from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db.models import Count, F, Prefetch, Q, QuerySet
+
+from dedup.models import Evidence, Pair, Verdict
+from dedup.querysets import PairQuerySet
+
+# From this probability of being duplicates on, an editor is asked about a pair whatever its verdict is.
+LEAST_PROBABILITY = 0.1
+MAY_BE_DUPLICATES = Q(verdict__in=[Verdict.DUPLICATE, Verdict.VERSION]) | Q(
+    duplicate_probability__gte=LEAST_PROBABILITY
+)
+ANY = "any"
+UNJUDGED = "unjudged"
+# In the order of the form; the first, which needs no name in the address, is what an editor is asked first.
+VERDICTS = {
+    "": ("may be duplicates", MAY_BE_DUPLICATES),
+    **{kind.value: (kind.label, Q(verdict=kind)) for kind in Verdict},
+    UNJUDGED: ("not yet judged", Q(verdict="")),
+    ANY: ("any", Q()),
+}
+_MOST_PROBABLE_FIRST = (F("duplicate_probability").desc(nulls_last=True), "-best_score", "id")
+
+
+def rows_of_queue(pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the same pairs, in the same order, with their articles and their `current_evidence`.
+
+    A query of its own: joins that only the rows need would slow the counting of the queue.
+    """
+    current = Evidence.objects.filter(stale=False).order_by("-score", "id")
+    full = Pair.objects.with_articles().prefetch_related(Prefetch("evidence", current, to_attr="current_evidence"))
+    rows = full.in_bulk([pair.pk for pair in pairs])
+    return [rows[pair.pk] for pair in pairs]
+
+
+def most_probable(pairs: PairQuerySet, number: int) -> QuerySet[Pair]:
+    """Return so many of these pairs, the most probable duplicates first, with their articles and their evidence."""
+    return pairs.with_articles().prefetch_related("evidence").order_by(*_MOST_PROBABLE_FIRST)[:number]
+
+
+def count_by_verdict(pairs: PairQuerySet) -> dict[str, int]:
+    """Return the number of pairs of each verdict that there are pairs of, by its name in VERDICTS."""
+    counts = pairs.order_by().values_list("verdict").annotate(Count("pk"))
+    return {verdict or UNJUDGED: number for verdict, number in counts}

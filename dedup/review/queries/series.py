@@ -1,0 +1,77 @@
+"""The series, the articles and pairs of one, and the series of an article."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.admin.models import LogEntry
+from django.db.models import Exists, OuterRef, QuerySet, Value
+from django.db.models.functions import MD5
+
+from articles.models import Article
+from articles.querysets import ArticleQuerySet
+from articles.storage.audit_log import logged_actions
+from dedup.comparison.recurring import usual_gap
+from dedup.models import HeadlineForm, Pair, Series
+from dedup.review.queries.pairs import VERDICTS, count_by_verdict, most_probable
+
+PAIRS_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class SeriesDetails:
+    """What is known of a series: its usual gap in days (0: none), its pairs, and who made or ended its rule."""
+
+    gap: int
+    verdicts: list[tuple[str, str, int]]  # value, label and number of pairs of each verdict, in the order of the form
+    pairs: QuerySet[Pair]
+    history: QuerySet[LogEntry]
+    pairs_shown: int = PAIRS_SHOWN
+
+
+def series_details(series: Series) -> SeriesDetails:
+    """Return what the page of a series shows, apart from its articles."""
+    pairs = Pair.objects.proposed().among(members_of(series))
+    counts = count_by_verdict(pairs)
+    days = articles_of(series).order_by("date").values_list("date", flat=True).distinct()
+    return SeriesDetails(
+        gap=usual_gap(list(days)),
+        verdicts=[(name, label, counts[name]) for name, (label, _) in VERDICTS.items() if name in counts],
+        pairs=most_probable(pairs, PAIRS_SHOWN),
+        history=logged_actions(Series, str(series.pk)),
+    )
+
+
+def articles_of(series: Series) -> ArticleQuerySet:
+    """Return the articles of a series, the latest first, without their long texts."""
+    articles = Article.objects.filter(Exists(_forms_of(series).filter(article=OuterRef("pk"))))
+    return articles.without_texts().select_related("membership").order_by("-date", "-id")
+
+
+def members_of(series: Series) -> QuerySet[Any]:
+    """Return the ids of the articles of a series, for a subquery."""
+    return _forms_of(series).values("article")
+
+
+def series_of_article(article: Article) -> Series | None:
+    """Return the series that an article belongs to."""
+    form = HeadlineForm.objects.filter(pk=article.pk).exclude(form="").first()
+    if form is None:
+        return None
+    return Series.objects.filter(newspaper=form.newspaper_id, form=form.form).first()
+
+
+def series_of_both(left: Article, right: Article) -> Series | None:
+    """Return the series that both articles belong to."""
+    if left.newspaper_id != right.newspaper_id:
+        return None
+    form = HeadlineForm.objects.filter(article=right).values("form")
+    shared = HeadlineForm.objects.filter(article=left, form__in=form).values("form")
+    return Series.objects.filter(newspaper=left.newspaper_id, form__in=shared).first()
+
+
+def _forms_of(series: Series) -> QuerySet[HeadlineForm]:
+    # The digest is what the index headline_form is made of.
+    forms = HeadlineForm.objects.annotate(digest=MD5("form")).filter(digest=MD5(Value(series.form)))
+    return forms.filter(newspaper=series.newspaper_id, form=series.form)
