@@ -1,4 +1,4 @@
-"""The admin's rooms of the desk: profiles can be changed, all else can be looked at."""
+"""The admin pages of the detection: profiles can be changed, everything else is read-only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The writer of decisions: each act of an editor is appended to the history, and pairs and clusters follow.
 
-Nothing is ever changed or removed: a later decision on the same two articles outweighs the earlier one, and an
-undo is a decision too. Pair.state and the clusters are derived from the decisions that stand.
+Nothing is ever changed or removed: a later decision on the same two articles replaces the earlier one, and an undo is a
+decision too. Pair.state and the clusters are derived from the decisions in force.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def keep_article(cluster_id: int, article_id: int, *, user: Any, note: str = "")
 
 
 def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
-    """Append that a decision no longer stands; what stood before it stands again. Raises AlreadyUndoneError."""
+    """Append that a decision is undone; the one before it is in force again. Raises AlreadyUndoneError."""
     with transaction.atomic():
         lock_review()
         undone = Decision.objects.filter(pk=decision_id).first()
