@@ -34,75 +34,95 @@ class RefusedError(exceptions.IgnoreRequest):
     """A request or response that this crawler refuses. The message is a reason from the table."""
 
 
-_WAIT = "The next crawl asks again."
-_ASK = "Ask the newspaper, or take the address out."
-_LOOK = "Open the example: if it is an article, its page needs a rule of its own; if not, narrow the URL pattern."
+_WAIT = "The next crawl tries again."
+_ASK = "Ask the newspaper, or remove the URL."
+_LOOK = "Open the example. If it is an article, its page needs its own extraction rule; if not, narrow the URL pattern."
 DATABASE_LOST = "database lost"
 UNCHANGED = 304
 
 REASONS = {
     reason.name: reason
     for reason in (
-        Reason("HTTP 401", "The page wants a login.", "Subscriptions are not supported; take the address out."),
+        Reason("HTTP 401", "The page requires a login.", "Subscriptions are not supported; remove the URL."),
         Reason("HTTP 403", "The site refuses this crawler.", _ASK),
-        Reason("HTTP 404", "There is no such page, or no longer.", "Correct the address if it is a source of yours."),
-        Reason("HTTP 410", "The page was taken down for good.", "Take the address out if it is a source of yours."),
         Reason(
-            "HTTP 429", "The site asks for fewer visits.", "Crawl less often, or with a larger DOWNLOAD_DELAY.", True
+            "HTTP 404",
+            "The page does not exist, or no longer exists.",
+            "If it is one of your sources, correct its URL.",
         ),
-        Reason("HTTP 451", "The page may not be shown for legal reasons."),
+        Reason("HTTP 410", "The page was removed for good.", "If it is one of your sources, remove its URL."),
+        Reason(
+            "HTTP 429", "The site asks for fewer requests.", "Crawl less often, or with a larger DOWNLOAD_DELAY.", True
+        ),
+        Reason("HTTP 451", "The page is blocked for legal reasons."),
         Reason("HTTP 4xx", "The site refuses the request.", _ASK),
         Reason("HTTP 408", "The site waited too long for the request.", _WAIT, True),
-        Reason("HTTP 425", "The site asks to come again later.", _WAIT, True),
-        Reason("HTTP 5xx", "The site has a fault of its own.", _WAIT, True),
-        Reason("HTTP", "The answer has a status that no page has.", _ASK),
-        Reason("redirect to nowhere", "The page sends on to no address of the web.", _ASK),
-        Reason("too many redirects", "The page sends on and on, or in a circle.", _ASK),
-        Reason("redirected to a page that is no article", "The article is gone; the site sends to another page."),
-        Reason(
-            "bad address", "It is no address of the web, is too long, or holds a user name.", "Correct the address."
-        ),
+        Reason("HTTP 425", "The site asks to try again later.", _WAIT, True),
+        Reason("HTTP 5xx", "The site reports an error of its own.", _WAIT, True),
+        Reason("HTTP", "The response has a status that no page should have.", _ASK),
+        Reason("redirect to nowhere", "The page redirects to something that is not a web address.", _ASK),
+        Reason("too many redirects", "Too many redirects, or a redirect loop.", _ASK),
+        Reason("redirected to a page that is no article", "The article is gone; the site redirects to another page."),
+        Reason("bad address", "The URL is not valid, is too long, or contains a user name.", "Correct the URL."),
         Reason(
             "private address",
-            "The address is of this machine or its network, which a crawl must not reach.",
-            "If the newspaper is really there, allow its network with CRAWL_PRIVATE_ADDRESSES (docs/settings.md).",
+            "The URL leads to this machine or a private network, which a crawl must not reach.",
+            "If the newspaper really is there, allow its network with CRAWL_PRIVATE_ADDRESSES (docs/settings.md).",
             True,
         ),
         Reason(
-            "unknown host", "The name has no address.", "Correct the address, or wait until the name answers.", True
+            "unknown host", "The host name does not resolve.", "Correct the URL, or wait until the name resolves.", True
         ),
-        Reason("connection refused", "No server listens there.", "Correct the address, or wait until it is up.", True),
-        Reason("connection failed", "The server could not be reached.", _WAIT, True),
-        Reason("connection lost", "The server hung up before its answer was complete.", _WAIT, True),
-        Reason("no answer in time", "The answer was not complete after DOWNLOAD_TIMEOUT seconds.", _WAIT, True),
-        Reason("cut off", "The answer ended before its announced end.", _WAIT, True),
         Reason(
-            "too large", "The answer has more bytes than DOWNLOAD_MAXSIZE.", "Allow more with --set if it is meant."
+            "connection refused", "No server listens there.", "Correct the URL, or wait until the server is up.", True
+        ),
+        Reason("connection failed", "The server could not be reached.", _WAIT, True),
+        Reason("connection lost", "The server closed the connection before its response was complete.", _WAIT, True),
+        Reason("no answer in time", "The response was not complete after DOWNLOAD_TIMEOUT seconds.", _WAIT, True),
+        Reason("cut off", "The response is shorter than announced.", _WAIT, True),
+        Reason(
+            "too large",
+            "The response has more bytes than DOWNLOAD_MAXSIZE, or SITEMAP_MAXSIZE if it is a sitemap.",
+            "Allow more with --set if you want it.",
         ),
         Reason("headers too large", "The headers have more bytes than DOWNLOAD_MAXHEADERS.", _ASK),
-        Reason("not HTTP", "What came is no answer by the rules of HTTP.", _ASK),
-        Reason("unreadable compression", "The answer is not packed as it says.", _ASK),
-        Reason("Forbidden by robots.txt", "The site's robots.txt closes the page to crawlers; it is obeyed."),
-        Reason("unreadable feed", "The answer is no feed.", "Correct the address; browsers show what is there."),
-        Reason("broken feed", "The feed ends in the middle or breaks off; what was readable was read.", _ASK, True),
-        Reason("too many entries", "The feed names more articles than FEED_MAX_ENTRIES; the first ones were taken."),
-        Reason("entry without a link", "The feed has an entry that leads nowhere.", _ASK),
-        Reason("unreadable sitemap", "The answer is no sitemap.", "Correct the address; browsers show what is there."),
-        Reason("broken sitemap", "The sitemap breaks off; what was readable was read.", _ASK, True),
-        Reason("too many sitemaps", "Indexes name more sitemaps, or deeper ones, than are followed.", "Name fewer."),
-        Reason("section is no HTML page", "The section's address leads to a file.", "Correct the address."),
-        Reason("no HTML page", "The link leads to a file, not to a page.", "Narrow the URL pattern if there are many."),
-        Reason("empty page", "The page has nothing on it."),
-        Reason("no article text", "The page holds no text that could be an article.", _LOOK),
-        Reason("no publication date", "Neither the page nor its feed tells the day.", _LOOK),
-        Reason("date out of range", "The page's day cannot be, and no feed gives another.", _LOOK),
-        Reason("cannot be stored", "The article breaks a bound of the store, which the detail names.", _LOOK),
-        Reason("no article", "The page holds no article, as the detail says.", _LOOK),
+        Reason("not HTTP", "The response is not valid HTTP.", _ASK),
+        Reason("unreadable compression", "The response is not compressed as it declares.", _ASK),
         Reason(
-            "article URL pattern is no regular expression", "The pattern cannot be read.", "Correct it in the admin."
+            "Forbidden by robots.txt", "The site's robots.txt does not allow crawlers on this page. Crawls obey it."
         ),
-        Reason(DATABASE_LOST, "The database did not answer.", "Run the crawl again once it does.", True),
-        Reason("fault in the crawler", "A fault in this program.", "Report it with the example.", True),
+        Reason(
+            "unreadable feed",
+            "The response is not a feed.",
+            "Correct the URL; open it in a browser to see what is there.",
+        ),
+        Reason("broken feed", "The feed breaks off; the readable part was read.", _ASK, True),
+        Reason("too many entries", "The feed has more entries than FEED_MAX_ENTRIES; the first ones were read."),
+        Reason("entry without a link", "The feed has an entry without a link.", _ASK),
+        Reason(
+            "unreadable sitemap",
+            "The response is not a sitemap.",
+            "Correct the URL; open it in a browser to see what is there.",
+        ),
+        Reason("broken sitemap", "The sitemap breaks off; the readable part was read.", _ASK, True),
+        Reason(
+            "too many sitemaps",
+            "Sitemap indexes list more sitemaps than SITEMAP_MAX_NUMBER, or more levels than SITEMAP_MAX_LEVELS.",
+            "Enter fewer sitemaps, or allow more with --set.",
+        ),
+        Reason("section is no HTML page", "The section's URL leads to a file.", "Correct the URL."),
+        Reason(
+            "no HTML page", "The link leads to a file, not to a page.", "If there are many, narrow the URL pattern."
+        ),
+        Reason("empty page", "The page is empty."),
+        Reason("no article text", "The page has no text that could be an article.", _LOOK),
+        Reason("no publication date", "Neither the page nor its feed gives a day of publication.", _LOOK),
+        Reason("date out of range", "The page's day is impossible, and no feed gives another.", _LOOK),
+        Reason("cannot be stored", "The database does not accept the article; the detail says why.", _LOOK),
+        Reason("no article", "The page has no article; the detail says why.", _LOOK),
+        Reason("article URL pattern is no regular expression", "The pattern is not valid.", "Correct it in the admin."),
+        Reason(DATABASE_LOST, "The database did not respond.", "Run the crawl again when it does.", True),
+        Reason("fault in the crawler", "An error in this program.", "Report it, with the example.", True),
     )
 }
 

@@ -12,6 +12,7 @@ from psycopg import sql
 
 from articles.models import Article, Newspaper
 from crawlers.models import PendingLink
+from crawlers.reasons import DATABASE_LOST, REASONS
 from tests.crawlers.pages import FERRY, HERRING, LIBRARY, article_page, newspaper, sitemap
 from tests.databases import database_url
 
@@ -112,7 +113,7 @@ def test_articles_lost_with_the_database_are_an_error(held_page: Site, crawl: Cr
     lost = 3 - stored
     assert output == (
         f"Fjordbladet: {stored} stored, 0 known, {lost} failed (database lost: {lost})\n"
-        "    database lost: The database did not answer. Run the crawl again once it does.\n"
+        f"    database lost: {REASONS[DATABASE_LOST].meaning} {REASONS[DATABASE_LOST].remedy}\n"
     )
     assert errors.splitlines()[-1] == (
         f"CommandError: failed because the database was lost: {lost}; run it again for what is missing"

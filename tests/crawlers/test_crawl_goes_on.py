@@ -11,6 +11,7 @@ import pytest
 
 from articles.models import Article, Newspaper
 from crawlers.models import PendingLink, SourceValidator, Visit
+from crawlers.reasons import REASONS
 from tests.crawlers.pages import FERRY, HERRING, PATTERN, article_page, newspaper, rss, sitemap
 
 if TYPE_CHECKING:
@@ -191,8 +192,7 @@ def test_a_private_address_is_refused_with_the_remedy_and_visited_once_it_is_all
     refused = crawl("--set", "CRAWL_PRIVATE_ADDRESSES=")
     assert refused.stdout == (
         "Fjordbladet: 0 stored, 0 known, 1 failed (private address: 127.0.0.1: 1)\n"
-        "    private address: The address is of this machine or its network, which a crawl must not reach. If the "
-        "newspaper is really there, allow its network with CRAWL_PRIVATE_ADDRESSES (docs/settings.md).\n"
+        f"    private address: {REASONS['private address'].meaning} {REASONS['private address'].remedy}\n"
     )
     assert not site.requests
     assert crawl().summary == "Fjordbladet: 1 stored, 0 known, 0 failed\n"

@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from articles.models import Newspaper
 from crawlers import visits
 from crawlers.models import PendingLink, Visit
+from crawlers.reasons import REASONS
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -60,7 +61,7 @@ def test_the_list_shows_counts_and_each_reason_with_its_meaning_remedy_and_examp
         "of these behind a paywall",
         "<strong>HTTP 404</strong>",
         "3 times",
-        "There is no such page, or no longer. Correct the address if it is a source of yours.",
+        f"{REASONS['HTTP 404'].meaning} {REASONS['HTTP 404'].remedy}",
         "<strong>no answer in time</strong>",
         'href="https://fjordbladet.example/x"',
         "finished",
