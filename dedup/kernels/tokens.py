@@ -106,7 +106,7 @@ def hash_sets(shingles: Shingles) -> Ragged:
     """Return the distinct 32-bit hashes of each text. The shingles are sorted in place: use them before.
 
     Two shingles of a text may share a hash, so that a set is smaller than that of the text's shingles, by at most
-    COLLISIONS. It serves to find candidates (sketches.candidate_pairs_by_size), not to score them.
+    COLLISIONS. It serves to find candidates (parity_join.candidate_pairs_by_size), not to score them.
     """
     hashes = shingles.hashes.view(np.int32)
     if not len(hashes):

@@ -160,7 +160,7 @@ def run_minhash(_articles: int | None, config: MinhashConfig) -> Found:
 
 
 def run_exact_join(articles: int | None, config: MinhashConfig) -> Found:
-    """The exact join of sketches.py over sets of the same shingles: it loses no pair."""
+    """The exact join of parity_join.py over sets of the same shingles: it loses no pair."""
     corpus = read_texts(articles, config)
     sample = hash_sets(character_shingles(corpus.texts[:_SAMPLE_TEXTS], config.shingle))
     large = 0.9 * float(np.quantile(sample.sizes, 0.98))

@@ -130,12 +130,13 @@ class Results:
 
 WINDOW_HEAD = (
     "articles", "a day", "t", "workers", "pairs in the window", "plain join CPU s", "trigram CPU s (PostgreSQL's)",
-    "of it start-up", "wall s", "peak MB (PostgreSQL's)", "pairs found", "agreed in the slice", "ratio",
+    "of which start-up", "wall s", "peak MB (PostgreSQL's)", "pairs found", "agreed in the slice", "ratio",
     "ratio without start-up",
 )  # fmt: skip
 SHINGLE_HEAD = (
     "articles", "contestant", "pairs", "recall", "recall ±3 days", "wall s", "CPU s (PostgreSQL's)", "core CPU s",
-    "of it shingles", "faster than datasketch: whole, core, after shingles", "faster than rensa: the same", "peak MB",
+    "of which shingles", "faster than datasketch: whole, core, after shingles", "faster than rensa: likewise",
+    "peak MB",
 )  # fmt: skip
 # Inside the window there is no recall over all time, and no datasketch.
 NEAR_HEAD = ("characters", *SHINGLE_HEAD[:3], *SHINGLE_HEAD[4:-3], *SHINGLE_HEAD[-2:])
