@@ -1,4 +1,4 @@
-"""Rows that tests of the desk look at: users with a role, pairs with evidence, clusters."""
+"""Rows that tests of the pages look at: users with a role, pairs with evidence, clusters."""
 
 from __future__ import annotations
 

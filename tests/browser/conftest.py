@@ -1,4 +1,4 @@
-"""A real Chromium, the desk it looks at, and what must not happen on any page."""
+"""A real Chromium, what is stored for it to look at, and what must not happen on any page."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def chromium(django_db_setup: None) -> Iterator[Browser]:
 
 
 @dataclass(frozen=True)
-class Desk:
-    """What stands on the desk of these tests."""
+class Stored:
+    """What is stored for these tests."""
 
     first: Pair
     second: Pair
@@ -54,7 +54,9 @@ class Desk:
 
 
 @pytest.fixture
-def desk(chromium: Browser, transactional_db: None, django_db_serialized_rollback: None, store: StoreArticle) -> Desk:
+def stored(
+    chromium: Browser, transactional_db: None, django_db_serialized_rollback: None, store: StoreArticle
+) -> Stored:
     """Store three pairs to review, a cluster of four, and an editor who may also start runs."""
     make_user("mara", "editor", "admin")
     middle = " ".join(f"Sentence {number} of the report is the same in both papers." for number in range(12))
@@ -90,7 +92,7 @@ def desk(chromium: Browser, transactional_db: None, django_db_serialized_rollbac
     for week in outdated_weeks():
         mark_week(week)
     sentence = RepeatedSentence.objects.get(sentence__startswith="Subscribe")
-    return Desk(first, second, other, cluster, series, sentence, furnished[1])
+    return Stored(first, second, other, cluster, series, sentence, furnished[1])
 
 
 def settled(page: Page) -> None:
@@ -102,8 +104,8 @@ Opener = Callable[..., Page]
 
 
 @pytest.fixture
-def open_desk(chromium: Browser, desk: Desk, live_server: Any) -> Iterator[Opener]:
-    """Return a function that opens the desk in a new window, logged in; no page may report an error."""
+def open_site(chromium: Browser, stored: Stored, live_server: Any) -> Iterator[Opener]:
+    """Return a function that logs in in a new window; no page may report an error."""
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 

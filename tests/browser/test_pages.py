@@ -9,31 +9,31 @@ from playwright.sync_api import Page, expect
 
 from dedup.models import DetectionRun
 from dedup.review import decisions
-from tests.browser.conftest import Desk, Opener, settled
+from tests.browser.conftest import Opener, Stored, settled
 
 pytestmark = pytest.mark.browser
 
 PHONE = {"width": 375, "height": 667}
 
 
-def addresses(desk: Desk) -> list[str]:
-    pair, cluster = desk.first, desk.cluster
+def addresses(stored: Stored) -> list[str]:
+    pair, cluster = stored.first, stored.cluster
     return [
         "/",
         "/queue/?sort=date",
         f"/pairs/{pair.pk}/",
         f"/pairs/{pair.pk}/?view=merged&unfolded=1",
-        f"/pairs/{desk.other.pk}/?view=plain",
-        f"/compare/?left={pair.left_id}&right={desk.other.left_id}",
+        f"/pairs/{stored.other.pk}/?view=plain",
+        f"/compare/?left={pair.left_id}&right={stored.other.left_id}",
         "/clusters/",
         f"/clusters/{cluster.pk}/",
         "/series/",
-        f"/series/{desk.series.pk}/",
-        f"/queue/?series={desk.series.pk}&verdict=any&state=any",
+        f"/series/{stored.series.pk}/",
+        f"/queue/?series={stored.series.pk}&verdict=any&state=any",
         "/boilerplate/",
-        f"/boilerplate/{desk.sentence.newspaper_id}/{desk.sentence.digest}/",
-        f"/articles/{desk.furnished.pk}/",
-        f"/compare/?left={desk.furnished.pk}&right={desk.furnished.pk - 1}",
+        f"/boilerplate/{stored.sentence.newspaper_id}/{stored.sentence.digest}/",
+        f"/articles/{stored.furnished.pk}/",
+        f"/compare/?left={stored.furnished.pk}&right={stored.furnished.pk - 1}",
         "/articles/",
         f"/articles/{pair.left_id}/",
         "/runs/",
@@ -60,11 +60,11 @@ def faults(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_shuts_anybody_out(desk: Desk, open_desk: Opener, scheme: str) -> None:
-    decisions.decide_pair(desk.second.pk, "confirm", user=User.objects.get(username="mara"), note="Same wire.")
-    page = open_desk(color_scheme=scheme)
+def test_no_page_shuts_anybody_out(stored: Stored, open_site: Opener, scheme: str) -> None:
+    decisions.decide_pair(stored.second.pk, "confirm", user=User.objects.get(username="mara"), note="Same wire.")
+    page = open_site(color_scheme=scheme)
     found: list[str] = []
-    for address in addresses(desk):
+    for address in addresses(stored):
         page.goto(address)
         found += faults(page)
     settled(page)
@@ -74,32 +74,32 @@ def test_no_page_shuts_anybody_out(desk: Desk, open_desk: Opener, scheme: str) -
     assert found == []
 
 
-def test_no_page_is_wider_than_a_phone(desk: Desk, open_desk: Opener) -> None:
-    page = open_desk(viewport=PHONE, is_mobile=True, has_touch=True)
+def test_no_page_is_wider_than_a_phone(stored: Stored, open_site: Opener) -> None:
+    page = open_site(viewport=PHONE, is_mobile=True, has_touch=True)
     widths = {}
-    for address in addresses(desk):
+    for address in addresses(stored):
         page.goto(address)
         widths[address] = page.evaluate("document.documentElement.scrollWidth")
 
     assert {address: width for address, width in widths.items() if width > PHONE["width"]} == {}
 
 
-def test_a_phone_is_told_of_no_keys(desk: Desk, open_desk: Opener) -> None:
-    page = open_desk(viewport=PHONE, is_mobile=True, has_touch=True)
+def test_a_phone_is_told_of_no_keys(stored: Stored, open_site: Opener) -> None:
+    page = open_site(viewport=PHONE, is_mobile=True, has_touch=True)
 
     expect(page.get_by_text("Every decision can be undone.")).to_be_visible()
     expect(page.locator("kbd").filter(visible=True)).to_have_count(0)
 
 
-def test_dark_is_dark_without_javascript(desk: Desk, open_desk: Opener) -> None:
-    page = open_desk(color_scheme="dark", java_script_enabled=False)
+def test_dark_is_dark_without_javascript(stored: Stored, open_site: Opener) -> None:
+    page = open_site(color_scheme="dark", java_script_enabled=False)
     page.goto("/queue/")
 
     assert page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(21, 24, 27)"
 
 
-def test_the_first_tab_skips_to_the_content(desk: Desk, open_desk: Opener) -> None:
-    page = open_desk()
+def test_the_first_tab_skips_to_the_content(stored: Stored, open_site: Opener) -> None:
+    page = open_site()
     page.goto("/queue/")
     page.keyboard.press("Tab")
 

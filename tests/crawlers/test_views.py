@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def desk(db: None) -> Client:
+def editor_client(db: None) -> Client:
     client = Client()
     client.force_login(make_user("mara", "editor"))
     return client
@@ -48,14 +48,14 @@ def test_the_pages_need_a_login(client: Client, address: str) -> None:
     assert client.get(address)["Location"] == f"/login/?next={address}"
 
 
-def test_without_newspapers_the_page_says_what_to_do(desk: Client) -> None:
-    assert "No newspaper is marked for crawl" in desk.get("/crawls/").content.decode()
+def test_without_newspapers_the_page_says_what_to_do(editor_client: Client) -> None:
+    assert "No newspaper is marked for crawl" in editor_client.get("/crawls/").content.decode()
 
 
-def test_the_list_shows_counts_and_each_reason_with_its_meaning_remedy_and_example(desk: Client) -> None:
+def test_the_list_shows_counts_and_each_reason_with_its_meaning_remedy_and_example(editor_client: Client) -> None:
     newspaper = fjordbladet()
     visit(newspaper, {"stored": 1234, "known": 5, "paywalled": 2, "failed/HTTP 404": 3, "failed/no answer in time": 1})
-    page = desk.get("/crawls/").content.decode()
+    page = editor_client.get("/crawls/").content.decode()
     for text in (
         "1,234",
         "of these behind a paywall",
@@ -71,17 +71,17 @@ def test_the_list_shows_counts_and_each_reason_with_its_meaning_remedy_and_examp
 
 
 def test_the_list_asks_the_same_number_of_queries_for_one_newspaper_and_for_many(
-    desk: Client, django_assert_num_queries: DjangoAssertNumQueries
+    editor_client: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(12):
         newspaper = fjordbladet(f"Paper {number}")
         for spider in ("feed", "sitemap", "section"):
             visit(newspaper, {"failed/HTTP 404": 3}, spider=spider)
     with django_assert_num_queries(5):  # session, user, the number of newspapers, a page of them, their visits
-        desk.get("/crawls/")
+        editor_client.get("/crawls/")
 
 
-def test_a_newspaper_of_which_every_visit_failed_for_days_stands_first_and_out(desk: Client) -> None:
+def test_a_newspaper_of_which_every_visit_failed_for_days_stands_first_and_out(editor_client: Client) -> None:
     good, broken, young = fjordbladet("Good"), fjordbladet("Broken"), fjordbladet("Young")
     visit(broken, {"stored": 1}, days_ago=9)
     visit(broken, {"failed/unknown host": 1}, days_ago=4)
@@ -89,7 +89,7 @@ def test_a_newspaper_of_which_every_visit_failed_for_days_stands_first_and_out(d
     visit(young, {"failed/unknown host": 1}, days_ago=1)
     visit(good, {"failed/unknown host": 1}, days_ago=5)
     visit(good, {"unchanged": 1})
-    answer = desk.get("/crawls/")
+    answer = editor_client.get("/crawls/")
     reports = answer.context["reports"]
     assert [report.newspaper.name for report in reports] == ["Broken", "Young", "Good"]
     assert [report.failing_since is not None for report in reports] == [True, False, False]
@@ -97,32 +97,32 @@ def test_a_newspaper_of_which_every_visit_failed_for_days_stands_first_and_out(d
     assert f"Every visit has failed since {since:%-d %b %Y}." in answer.content.decode()
 
 
-def test_newspapers_come_in_pages(desk: Client) -> None:
+def test_newspapers_come_in_pages(editor_client: Client) -> None:
     Newspaper.objects.bulk_create(Newspaper(name=f"Paper {number:02}", crawl=True) for number in range(32))
-    second = desk.get("/crawls/?page=2")
+    second = editor_client.get("/crawls/?page=2")
     assert [report.newspaper.name for report in second.context["reports"]] == ["Paper 30", "Paper 31"]
     page = second.content.decode()
     assert 'start="31"' in page
     assert 'rel="prev" href="/crawls/?page=1"' in page
     assert 'rel="next"' not in page
-    assert "There are no newspapers on page 3." in desk.get("/crawls/?page=3").content.decode()
+    assert "There are no newspapers on page 3." in editor_client.get("/crawls/?page=3").content.decode()
 
 
-def test_a_visit_on_which_everything_failed_is_shown_as_failed(desk: Client) -> None:
+def test_a_visit_on_which_everything_failed_is_shown_as_failed(editor_client: Client) -> None:
     visit(fjordbladet(), {"failed/unknown host": 1})
-    page = desk.get("/crawls/").content.decode()
+    page = editor_client.get("/crawls/").content.decode()
     assert '<span class="state state-failed">failed</span>' in page
     assert "finished" not in page
 
 
-def test_the_pages_keep_the_strict_policy_and_their_addresses_cannot_run_scripts(desk: Client) -> None:
+def test_the_pages_keep_the_strict_policy_and_their_addresses_cannot_run_scripts(editor_client: Client) -> None:
     newspaper = fjordbladet("<b>Fjord</b>")
     made = visit(newspaper, {"failed/bad address": 1})
     Visit.objects.filter(pk=made.pk).update(
         failures=[{"reason": "bad address", "number": 1, "url": "javascript:alert(1)"}]
     )
     for address in ("/crawls/", f"/crawls/{newspaper.pk}/"):
-        answer = desk.get(address)
+        answer = editor_client.get(address)
         page = answer.content.decode()
         assert "default-src 'self'" in answer["Content-Security-Policy"]
         assert '<span class="web">javascript:alert(1)</span>' in page
@@ -130,17 +130,17 @@ def test_the_pages_keep_the_strict_policy_and_their_addresses_cannot_run_scripts
         assert " style=" not in page
 
 
-def test_a_visit_without_a_sign_of_life_is_shown_as_broken_off(desk: Client) -> None:
+def test_a_visit_without_a_sign_of_life_is_shown_as_broken_off(editor_client: Client) -> None:
     newspaper = fjordbladet()
     visit(newspaper, {}, silent=True, days_ago=1)
-    assert "broken off" in desk.get("/crawls/").content.decode()
+    assert "broken off" in editor_client.get("/crawls/").content.decode()
     visits.begin_visit(newspaper.pk, "feed")
-    assert "under way" in desk.get("/crawls/").content.decode()
+    assert "under way" in editor_client.get("/crawls/").content.decode()
     visits.tidy_visits()
     assert set(Visit.objects.values_list("state", flat=True)) == {"broken off"}
 
 
-def test_the_page_of_a_newspaper_shows_its_visits_and_what_waits(desk: Client) -> None:
+def test_the_page_of_a_newspaper_shows_its_visits_and_what_waits(editor_client: Client) -> None:
     newspaper = fjordbladet()
     visit(newspaper, {"failed/HTTP 410": 1}, days_ago=1)
     visit(newspaper, {"stored": 7})
@@ -148,10 +148,10 @@ def test_the_page_of_a_newspaper_shows_its_visits_and_what_waits(desk: Client) -
     PendingLink.objects.create(**link, key="00000000-0000-0000-0000-000000000001")
     later = timezone.now() + datetime.timedelta(days=1)
     PendingLink.objects.create(**link, key="00000000-0000-0000-0000-000000000002", refused_until=later)
-    page = desk.get(f"/crawls/{newspaper.pk}/").content.decode()
+    page = editor_client.get(f"/crawls/{newspaper.pk}/").content.decode()
     assert "1 link waits for the next crawl; 1 refused one is left alone" in page
     assert page.index("<strong>7</strong>") < page.index("HTTP 410")
-    assert desk.get("/crawls/0/").status_code == 404
+    assert editor_client.get("/crawls/0/").status_code == 404
 
 
 def test_old_visits_are_dropped_and_odd_addresses_can_be_kept() -> None:

@@ -1,4 +1,4 @@
-"""Who looks at the desk."""
+"""Who looks at the pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def editor(db: None) -> User:
 
 
 @pytest.fixture
-def desk(editor: User) -> Client:
+def editor_client(editor: User) -> Client:
     """Return the client of an editor."""
     client = Client()
     client.force_login(editor)

@@ -81,12 +81,12 @@ def test_rows_have_a_cell_of_the_right_type_for_each_column(report: Report, stor
 
 
 @EVERY_REPORT
-def test_text_and_csv_and_json_and_the_page_agree(report: Report, some_articles: None, desk: Client) -> None:
+def test_text_and_csv_and_json_and_the_page_agree(report: Report, some_articles: None, editor_client: Client) -> None:
     result = report.result(Scope(), report.options_class())
     tables = report.tables(result)
     text = printed(report.name)
     rows = list(csv.DictReader(io.StringIO(printed(report.name, "--format", "csv"))))
-    page = desk.get(f"/reports/{report.name}/").content.decode()
+    page = editor_client.get(f"/reports/{report.name}/").content.decode()
 
     assert " ".join(report.says(result).split()) in " ".join(text.split())
     assert len(rows) == sum(len(table.rows) for table in tables)
@@ -102,8 +102,10 @@ def test_text_and_csv_and_json_and_the_page_agree(report: Report, some_articles:
         for written in table.written():
             assert " ".join(cell for _, cell in written if cell) in " ".join(text.split())
             assert all(f">{cell}</td>" in page for _, cell in written)
-    assert desk.get(f"/reports/{report.name}.csv").content.decode() == printed(report.name, "--format", "csv")
-    assert desk.get(f"/reports/{report.name}.json").content.decode() + "\n" == printed(report.name, "--format", "json")
+    assert editor_client.get(f"/reports/{report.name}.csv").content.decode() == printed(report.name, "--format", "csv")
+    assert editor_client.get(f"/reports/{report.name}.json").content.decode() + "\n" == printed(
+        report.name, "--format", "json"
+    )
 
 
 @EVERY_REPORT
@@ -208,26 +210,26 @@ def test_a_text_gets_an_apostrophe_and_a_negative_number_does_not(begin: str) ->
     assert list(rows) == [["text", "change"], [f"'{begin}1", "-1"]]
 
 
-def test_options_come_from_the_command_line_and_from_the_address(papers: None, desk: Client) -> None:
+def test_options_come_from_the_command_line_and_from_the_address(papers: None, editor_client: Client) -> None:
     with_option = printed("papers", "--least", "2")
     assert "Harbour Post" not in with_option
     assert "Harbour Post" not in printed("papers", "--largest")
-    page = desk.get("/reports/papers/", {"least": "2"})
+    page = editor_client.get("/reports/papers/", {"least": "2"})
     assert page.context["says"] == "1 newspapers."
     assert '<input type="number" name="least" value="2" min="1" max="100"' in page.content.decode()
     assert "/reports/papers.csv?least=2" in page.content.decode()
-    assert desk.get("/reports/papers/", {"least": ""}).context["says"] == "2 newspapers."
-    assert desk.get("/reports/papers.json?largest=on").json()["papers"] == {"=HYPERLINK(1)": 2}
+    assert editor_client.get("/reports/papers/", {"least": ""}).context["says"] == "2 newspapers."
+    assert editor_client.get("/reports/papers.json?largest=on").json()["papers"] == {"=HYPERLINK(1)": 2}
 
 
-def test_a_value_out_of_range_is_refused_with_the_bound(papers: None, desk: Client) -> None:
+def test_a_value_out_of_range_is_refused_with_the_bound(papers: None, editor_client: Client) -> None:
     with pytest.raises(CommandError, match=r"papers: least is 0; it must be from 1 to 100 \(articles\)") as refused:
         printed("papers", "--least", "0")
     assert refused.value.returncode == 2
-    page = desk.get("/reports/papers/", {"least": "0"})
+    page = editor_client.get("/reports/papers/", {"least": "0"})
     assert page.status_code == 400
     assert "greater than or equal to 1" in page.content.decode()
-    answer = desk.get("/reports/papers.csv", {"least": "101"})
+    answer = editor_client.get("/reports/papers.csv", {"least": "101"})
     assert (answer.status_code, answer.content.decode()) == (
         400,
         "least: Ensure this value is less than or equal to 100.\n",

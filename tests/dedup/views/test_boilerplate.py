@@ -1,4 +1,4 @@
-"""The boilerplate of newspapers, the page of a sentence, and the whitelist, on the desk and in the admin."""
+"""The boilerplate of newspapers, the page of a sentence, and the whitelist, on the review pages and in the admin."""
 
 from __future__ import annotations
 
@@ -53,40 +53,43 @@ def listed(client: Client, **query: Any) -> list[tuple[str, str]]:
     ]
 
 
-def test_lists_each_sentence_once_the_most_frequent_first(desk: Client, articles: list[Article]) -> None:
-    assert listed(desk) == [("7", SUBSCRIBE), ("3", "Read more")]
-    page = desk.get(reverse("boilerplate_list")).content.decode()
+def test_lists_each_sentence_once_the_most_frequent_first(editor_client: Client, articles: list[Article]) -> None:
+    assert listed(editor_client) == [("7", SUBSCRIBE), ("3", "Read more")]
+    page = editor_client.get(reverse("boilerplate_list")).content.decode()
     assert "2 weeks, 2 Mar 2026 to 9 Mar 2026" in page
     assert "week of 9 Mar 2026" in page
 
 
-def test_the_list_is_filtered(desk: Client, articles: list[Article]) -> None:
-    assert listed(desk, newspaper=articles[-1].newspaper_id) == [("3", "Read more")]
-    assert listed(desk, week="2026-03-08") == [("3", SUBSCRIBE)]
-    assert listed(desk, week="2026-03-09") == [("4", SUBSCRIBE), ("3", "Read more")]
-    assert listed(desk, sentence="HARBOUR post") == [("7", SUBSCRIBE)]
-    assert listed(desk, kind="quotation") == [("3", SAID)]
-    assert listed(desk, kind="x", newspaper="x", week="x", page="zzz") == [("7", SUBSCRIBE), ("3", "Read more")]
+def test_the_list_is_filtered(editor_client: Client, articles: list[Article]) -> None:
+    assert listed(editor_client, newspaper=articles[-1].newspaper_id) == [("3", "Read more")]
+    assert listed(editor_client, week="2026-03-08") == [("3", SUBSCRIBE)]
+    assert listed(editor_client, week="2026-03-09") == [("4", SUBSCRIBE), ("3", "Read more")]
+    assert listed(editor_client, sentence="HARBOUR post") == [("7", SUBSCRIBE)]
+    assert listed(editor_client, kind="quotation") == [("3", SAID)]
+    assert listed(editor_client, kind="x", newspaper="x", week="x", page="zzz") == [
+        ("7", SUBSCRIBE),
+        ("3", "Read more"),
+    ]
 
 
-def test_an_empty_list_says_what_to_do(desk: Client) -> None:
-    assert "No boilerplate is known" in desk.get(reverse("boilerplate_list")).content.decode()
-    assert "No sentence fits" in desk.get(reverse("boilerplate_list"), {"sentence": "x"}).content.decode()
+def test_an_empty_list_says_what_to_do(editor_client: Client) -> None:
+    assert "No boilerplate is known" in editor_client.get(reverse("boilerplate_list")).content.decode()
+    assert "No sentence fits" in editor_client.get(reverse("boilerplate_list"), {"sentence": "x"}).content.decode()
 
 
 def test_the_list_costs_the_same_queries_for_one_and_for_many(
-    desk: Client, articles: list[Article], store: StoreArticle, django_assert_num_queries: Any
+    editor_client: Client, articles: list[Article], store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     for _ in range(2):
         with django_assert_num_queries(6):  # session, user, newspapers of the form, page, count, whitelist
-            desk.get(reverse("boilerplate_list"))
+            editor_client.get(reverse("boilerplate_list"))
         for story in STORIES:
             store(f"{story}\n\nMore to follow\n\nPrint\n\nEmail\n\nShare", date="2026-04-01")
         find()
 
 
-def test_a_sentence_shows_its_weeks_with_examples(desk: Client, articles: list[Article]) -> None:
-    page = desk.get(address("boilerplate")).content.decode()
+def test_a_sentence_shows_its_weeks_with_examples(editor_client: Client, articles: list[Article]) -> None:
+    page = editor_client.get(address("boilerplate")).content.decode()
 
     assert "In 7 articles of 2 weeks." in page
     assert "Not whitelisted" in page
@@ -98,43 +101,46 @@ def test_a_sentence_shows_its_weeks_with_examples(desk: Client, articles: list[A
     assert shown == [str(article.pk) for article in (*articles[3:6], *articles[:3])]
 
 
-def test_a_sentence_that_is_not_repeated_is_not_found(desk: Client, articles: list[Article]) -> None:
+def test_a_sentence_that_is_not_repeated_is_not_found(editor_client: Client, articles: list[Article]) -> None:
     nowhere = reverse("boilerplate", args=[articles[0].newspaper_id, text_digest("nowhere")])
-    assert desk.get(nowhere).status_code == 404
-    assert desk.get(reverse("boilerplate", args=[0, text_digest("nowhere")])).status_code == 404
+    assert editor_client.get(nowhere).status_code == 404
+    assert editor_client.get(reverse("boilerplate", args=[0, text_digest("nowhere")])).status_code == 404
 
 
 def test_an_editor_whitelists_a_sentence_and_takes_that_back(
-    desk: Client, editor: User, articles: list[Article]
+    editor_client: Client, editor: User, articles: list[Article]
 ) -> None:
-    page = desk.post(address("boilerplate_keep"), follow=True).content.decode()
+    page = editor_client.post(address("boilerplate_keep"), follow=True).content.decode()
     row = WhitelistedSentence.objects.get()
     assert (row.whitelisted_by, row.sentence, row.newspaper_id) == (editor, SUBSCRIBE, articles[0].newspaper_id)
     assert "mara has whitelisted it on" in page
     assert "still show what was so before" in page
     assert (
         '<span class="state state-confirmed">whitelisted</span>'
-        in desk.get(reverse("boilerplate_list")).content.decode()
+        in editor_client.get(reverse("boilerplate_list")).content.decode()
     )
     find()
-    page = desk.get(address("boilerplate")).content.decode()
+    page = editor_client.get(address("boilerplate")).content.decode()
     assert "kept, because it is <strong>whitelisted</strong>" in page
     assert "still show" not in page
-    assert listed(desk) == [("3", "Read more")]
-    assert listed(desk, kind="whitelisted") == [("7", SUBSCRIBE)]
+    assert listed(editor_client) == [("3", "Read more")]
+    assert listed(editor_client, kind="whitelisted") == [("7", SUBSCRIBE)]
 
-    page = desk.post(address("boilerplate_end_keeping"), follow=True).content.decode()
+    page = editor_client.post(address("boilerplate_end_keeping"), follow=True).content.decode()
     assert not WhitelistedSentence.objects.exists()
     assert re.findall(r"<strong>mara</strong> ([a-z ]+) <", page) == ["took it off the whitelist", "whitelisted it"]
     find()
-    assert listed(desk) == [("7", SUBSCRIBE), ("3", "Read more")]
+    assert listed(editor_client) == [("7", SUBSCRIBE), ("3", "Read more")]
 
 
-def test_whitelisting_twice_says_who_was_first(desk: Client, articles: list[Article]) -> None:
-    desk.post(address("boilerplate_keep"))
-    assert "mara has whitelisted it before" in desk.post(address("boilerplate_keep"), follow=True).content.decode()
-    desk.post(address("boilerplate_end_keeping"))
-    page = desk.post(address("boilerplate_end_keeping"), follow=True).content.decode()
+def test_whitelisting_twice_says_who_was_first(editor_client: Client, articles: list[Article]) -> None:
+    editor_client.post(address("boilerplate_keep"))
+    assert (
+        "mara has whitelisted it before"
+        in editor_client.post(address("boilerplate_keep"), follow=True).content.decode()
+    )
+    editor_client.post(address("boilerplate_end_keeping"))
+    page = editor_client.post(address("boilerplate_end_keeping"), follow=True).content.decode()
     assert "This sentence is not whitelisted" in page
 
 
@@ -147,8 +153,8 @@ def test_who_may_only_look_whitelists_nothing(visitor: Client, articles: list[Ar
     assert Client().get(reverse("boilerplate_list")).status_code == 302
 
 
-def test_an_article_shows_its_boilerplate_muted_and_why(desk: Client, articles: list[Article]) -> None:
-    page = desk.get(reverse("article", args=[articles[3].pk])).content.decode()
+def test_an_article_shows_its_boilerplate_muted_and_why(editor_client: Client, articles: list[Article]) -> None:
+    page = editor_client.get(reverse("article", args=[articles[3].pk])).content.decode()
 
     assert (
         f'<span class="boilerplate">{SUBSCRIBE}</span> <a class="boilerplate-note" href="{address("boilerplate")}">'
@@ -156,10 +162,10 @@ def test_an_article_shows_its_boilerplate_muted_and_why(desk: Client, articles: 
     ) in page
 
 
-def test_neighbouring_sentences_of_as_many_articles_have_one_note(desk: Client, store: StoreArticle) -> None:
+def test_neighbouring_sentences_of_as_many_articles_have_one_note(editor_client: Client, store: StoreArticle) -> None:
     articles = [store(f"{story}\n\nRead more\n\nPrint\n\nEmail") for story in STORIES]
     find()
-    page = desk.get(reverse("article", args=[articles[0].pk])).content.decode()
+    page = editor_client.get(reverse("article", args=[articles[0].pk])).content.decode()
 
     assert page.count('<span class="boilerplate">') == 3
     assert re.findall(r"(\w+)</span> <a class=\"boilerplate-note\"[^>]*>(.*?)</a>", page) == [
@@ -167,18 +173,18 @@ def test_neighbouring_sentences_of_as_many_articles_have_one_note(desk: Client, 
     ]
 
 
-def test_a_comparison_shows_boilerplate_muted(desk: Client, articles: list[Article]) -> None:
+def test_a_comparison_shows_boilerplate_muted(editor_client: Client, articles: list[Article]) -> None:
     pair = make_pair(articles[0], articles[3], trigram=0.9)
     for view in ("", "plain"):
-        page = desk.get(reverse("pair", args=[pair.pk]), {"view": view}).content.decode()
+        page = editor_client.get(reverse("pair", args=[pair.pk]), {"view": view}).content.decode()
         muted = re.findall(r'<span class="boilerplate">(.*?)</span>', page)
         assert muted == ["Muted:", SUBSCRIBE, SUBSCRIBE], view
-    assert "boilerplate" not in desk.get(reverse("pair", args=[pair.pk]), {"view": "merged"}).content.decode().split(
-        "<main"
-    )[1].replace("/boilerplate/", "")
+    assert "boilerplate" not in editor_client.get(
+        reverse("pair", args=[pair.pk]), {"view": "merged"}
+    ).content.decode().split("<main")[1].replace("/boilerplate/", "")
 
 
-def test_text_of_articles_is_escaped(desk: Client, store: StoreArticle) -> None:
+def test_text_of_articles_is_escaped(editor_client: Client, store: StoreArticle) -> None:
     line = "<script>alert(1)</script> and a good deal more of it."
     articles = [store(f"{story}\n\n{line}") for story in STORIES]
     find()
@@ -188,7 +194,7 @@ def test_text_of_articles_is_escaped(desk: Client, store: StoreArticle) -> None:
         address("boilerplate", line),
         f"/compare/?left={articles[0].pk}&right={articles[1].pk}&view=plain",
     ):
-        shown = desk.get(page).content.decode()
+        shown = editor_client.get(page).content.decode()
         assert "<script>alert" not in shown
         assert "&lt;script&gt;alert(1)" in shown
 

@@ -48,30 +48,32 @@ def listed(client: Client, **query: Any) -> list[int]:
     return [int(number) for number in re.findall(r'pair-link" href="/clusters/(\d+)/', page)]
 
 
-def test_lists_the_largest_first_and_filters(desk: Client, store: StoreArticle, trio: tuple[Article, ...]) -> None:
+def test_lists_the_largest_first_and_filters(
+    editor_client: Client, store: StoreArticle, trio: tuple[Article, ...]
+) -> None:
     small, large = make_cluster(store(), store()), make_cluster(*trio)
     Cluster.objects.filter(pk=small.pk).update(state="confirmed")
 
-    assert listed(desk) == [large.pk, small.pk]
-    assert listed(desk, state="confirmed") == [small.pk]
-    assert listed(desk, size_from="3") == [large.pk]
-    assert listed(desk, newspaper=trio[2].newspaper_id) == [large.pk]
-    assert listed(desk, size_from="abc", page="zzz") == [large.pk, small.pk]
+    assert listed(editor_client) == [large.pk, small.pk]
+    assert listed(editor_client, state="confirmed") == [small.pk]
+    assert listed(editor_client, size_from="3") == [large.pk]
+    assert listed(editor_client, newspaper=trio[2].newspaper_id) == [large.pk]
+    assert listed(editor_client, size_from="abc", page="zzz") == [large.pk, small.pk]
 
 
 def test_the_list_costs_the_same_queries_for_one_and_for_ten(
-    desk: Client, store: StoreArticle, django_assert_num_queries: Any
+    editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     for expected in (1, 10):
         while Cluster.objects.count() < expected:
             make_cluster(store(), store())
         with django_assert_num_queries(5):  # session, user, newspapers of the form, page, count
-            assert len(listed(desk)) == expected
+            assert len(listed(editor_client)) == expected
 
 
-def test_shows_members_pairs_and_links_to_comparisons(desk: Client, trio: tuple[Article, ...]) -> None:
+def test_shows_members_pairs_and_links_to_comparisons(editor_client: Client, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
-    page = shown(desk, cluster)
+    page = shown(editor_client, cluster)
 
     for article in trio:
         assert article.headline in page
@@ -90,9 +92,11 @@ def test_shows_members_pairs_and_links_to_comparisons(desk: Client, trio: tuple[
         assert f'href="{wanted}">Compare' in page
 
 
-def test_confirms_what_was_shown(desk: Client, editor: User, trio: tuple[Article, ...]) -> None:
+def test_confirms_what_was_shown(editor_client: Client, editor: User, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
-    answer = desk.post(reverse("cluster_confirm", args=[cluster.pk]), {"articles": listed_ids(*trio), "note": "Wire."})
+    answer = editor_client.post(
+        reverse("cluster_confirm", args=[cluster.pk]), {"articles": listed_ids(*trio), "note": "Wire."}
+    )
 
     assert answer["Location"] == f"/clusters/{cluster.pk}/"
     cluster.refresh_from_db()
@@ -104,26 +108,26 @@ def test_confirms_what_was_shown(desk: Client, editor: User, trio: tuple[Article
         editor,
         "Wire.",
     )
-    page = shown(desk, cluster)
+    page = shown(editor_client, cluster)
     assert f"Cluster {cluster.pk} confirmed." in page
     assert "Held together by decisions." in page
     assert "weakest" not in page
-    page = desk.get(reverse("clusters")).content.decode()
+    page = editor_client.get(reverse("clusters")).content.decode()
     assert "held together by decisions" in page
     assert "weakest" not in page
 
 
 def test_after_a_confirmation_comes_the_next_proposed_cluster(
-    desk: Client, store: StoreArticle, trio: tuple[Article, ...]
+    editor_client: Client, store: StoreArticle, trio: tuple[Article, ...]
 ) -> None:
     first, second = make_cluster(*trio), make_cluster(store(), store())
     address = reverse("cluster_confirm", args=[first.pk])
 
-    answer = desk.post(f"{address}?state=proposed", {"articles": listed_ids(*trio)})
+    answer = editor_client.post(f"{address}?state=proposed", {"articles": listed_ids(*trio)})
     assert answer["Location"] == f"/clusters/{second.pk}/?state=proposed"
 
 
-def test_a_cluster_that_changed_is_not_confirmed(desk: Client, trio: tuple[Article, ...]) -> None:
+def test_a_cluster_that_changed_is_not_confirmed(editor_client: Client, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
     address = reverse("cluster_confirm", args=[cluster.pk])
     every = listed_ids(*trio)
@@ -135,9 +139,9 @@ def test_a_cluster_that_changed_is_not_confirmed(desk: Client, trio: tuple[Artic
         (f"{every},0", "“0” is no article number"),
         (f"{every},{10**30}", f"“{10**30}” is no article number"),
     ):
-        answer = desk.post(address, {"articles": seen, "note": "Same wire."})
+        answer = editor_client.post(address, {"articles": seen, "note": "Same wire."})
         assert answer["Location"] == f"/clusters/{cluster.pk}/"
-        page = shown(desk, cluster)
+        page = shown(editor_client, cluster)
         assert "notice-error" in page
         assert fault in page
         assert 'name="note" value="Same wire."' in page
@@ -145,7 +149,7 @@ def test_a_cluster_that_changed_is_not_confirmed(desk: Client, trio: tuple[Artic
 
 
 def test_a_cluster_of_more_than_a_thousand_articles(
-    desk: Client, store: StoreArticle, trio: tuple[Article, ...]
+    editor_client: Client, store: StoreArticle, trio: tuple[Article, ...]
 ) -> None:
     cluster = make_cluster(*trio)
     newspaper = trio[0].newspaper
@@ -162,51 +166,51 @@ def test_a_cluster_of_more_than_a_thousand_articles(
     )
     Membership.objects.bulk_create(Membership(cluster=cluster, article=article) for article in many)
     Cluster.objects.update(size=1103)
-    page = shown(desk, cluster)
+    page = shown(editor_client, cluster)
     assert page.count('<li class="member') == 200
     assert "The first 200 of 1,103 are shown; a decision on the cluster is about all of them." in page
     seen = re.findall(r'name="articles" value="([\d,]+)"', page)
-    answer = desk.post(reverse("cluster_confirm", args=[cluster.pk]), {"articles": seen})
+    answer = editor_client.post(reverse("cluster_confirm", args=[cluster.pk]), {"articles": seen})
 
     assert answer["Location"] == f"/clusters/{cluster.pk}/"
     assert len(Decision.objects.get().articles) == 1103
 
 
 def test_dissolves_a_cluster_and_goes_on(
-    desk: Client, editor: User, store: StoreArticle, trio: tuple[Article, ...]
+    editor_client: Client, editor: User, store: StoreArticle, trio: tuple[Article, ...]
 ) -> None:
     first, second = make_cluster(*trio), make_cluster(store(), store())
-    page = shown(desk, first)
+    page = shown(editor_client, first)
     assert f'formaction="/clusters/{first.pk}/reject/"' in page.split("None of these belong together")[1]
     seen = {"articles": listed_ids(*trio), "note": "A column's name."}
-    answer = desk.post(reverse("cluster_reject", args=[first.pk]) + "?size_from=2", seen)
+    answer = editor_client.post(reverse("cluster_reject", args=[first.pk]) + "?size_from=2", seen)
 
     assert answer["Location"] == f"/clusters/{second.pk}/?size_from=2"
     decision = Decision.objects.get()
     assert (decision.kind, decision.cluster_number, decision.note) == ("reject_cluster", first.pk, "A column's name.")
     assert not Cluster.objects.filter(pk=first.pk).exists()
-    assert f"Cluster {first.pk} dissolved." in shown(desk, second)
+    assert f"Cluster {first.pk} dissolved." in shown(editor_client, second)
     seen = {"articles": listed_ids(*Article.objects.filter(membership__cluster=second))}
-    assert desk.post(reverse("cluster_reject", args=[second.pk]), seen)["Location"] == "/clusters/"
+    assert editor_client.post(reverse("cluster_reject", args=[second.pk]), seen)["Location"] == "/clusters/"
 
 
-def test_a_cluster_that_changed_is_not_dissolved(desk: Client, trio: tuple[Article, ...]) -> None:
+def test_a_cluster_that_changed_is_not_dissolved(editor_client: Client, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
-    answer = desk.post(reverse("cluster_reject", args=[cluster.pk]), {"articles": listed_ids(*trio[:2])})
+    answer = editor_client.post(reverse("cluster_reject", args=[cluster.pk]), {"articles": listed_ids(*trio[:2])})
 
     assert answer["Location"] == f"/clusters/{cluster.pk}/"
-    assert "(you saw 2, there are 3 now). Look again." in shown(desk, cluster)
+    assert "(you saw 2, there are 3 now). Look again." in shown(editor_client, cluster)
     assert not Decision.objects.exists()
 
 
 @pytest.mark.parametrize("action", ["cluster_confirm", "cluster_reject", "cluster_keep"])
 def test_a_decision_on_a_cluster_that_is_gone(
-    desk: Client, editor: User, trio: tuple[Article, ...], action: str
+    editor_client: Client, editor: User, trio: tuple[Article, ...], action: str
 ) -> None:
     cluster = make_cluster(*trio)
     decisions.reject_cluster(cluster.pk, [article.pk for article in trio], user=editor)
     seen = {"articles": listed_ids(*trio), "article": trio[0].pk}
-    answer = desk.post(reverse(action, args=[cluster.pk]) + "?size_from=2", seen, follow=True)
+    answer = editor_client.post(reverse(action, args=[cluster.pk]) + "?size_from=2", seen, follow=True)
 
     assert answer.redirect_chain[0][0].startswith(f"/clusters/{cluster.pk}/?size_from=2")
     page = answer.content.decode()
@@ -217,43 +221,45 @@ def test_a_decision_on_a_cluster_that_is_gone(
 
 
 @pytest.mark.parametrize("action", ["cluster_confirm", "cluster_reject", "cluster_keep", "cluster_take_out"])
-def test_a_session_that_ended_before_the_decision_is_told(desk: Client, trio: tuple[Article, ...], action: str) -> None:
+def test_a_session_that_ended_before_the_decision_is_told(
+    editor_client: Client, trio: tuple[Article, ...], action: str
+) -> None:
     cluster = make_cluster(*trio)
-    answer = desk.get(reverse(action, args=[cluster.pk]) + "?size_from=2")
+    answer = editor_client.get(reverse(action, args=[cluster.pk]) + "?size_from=2")
 
     assert answer["Location"] == f"/clusters/{cluster.pk}/?size_from=2"
-    assert "Nothing was decided: you had to log in first." in shown(desk, cluster)
-    assert desk.put(reverse(action, args=[cluster.pk])).status_code == 405
+    assert "Nothing was decided: you had to log in first." in shown(editor_client, cluster)
+    assert editor_client.put(reverse(action, args=[cluster.pk])).status_code == 405
 
 
-def test_long_texts_are_cut_on_the_page(desk: Client, store: StoreArticle) -> None:
+def test_long_texts_are_cut_on_the_page(editor_client: Client, store: StoreArticle) -> None:
     cluster = make_cluster(store("a" * 200, headline="Pier"), store("b" * 201, headline="Pier"))
-    page = shown(desk, cluster)
+    page = shown(editor_client, cluster)
 
     assert f'dir="auto">{"a" * 200}</p>' in page
     assert f'dir="auto">{"b" * 199}…</p>' in page
     assert "different headlines" not in page
 
 
-def test_takes_one_out_and_keeps_the_rest(desk: Client, trio: tuple[Article, ...]) -> None:
+def test_takes_one_out_and_keeps_the_rest(editor_client: Client, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
-    answer = desk.post(reverse("cluster_take_out", args=[cluster.pk]), {"article": trio[2].pk})
+    answer = editor_client.post(reverse("cluster_take_out", args=[cluster.pk]), {"article": trio[2].pk})
 
     assert answer["Location"] == f"/clusters/{cluster.pk}/#members"
     assert members(cluster) == {trio[0].pk, trio[1].pk}
-    page = shown(desk, cluster)
+    page = shown(editor_client, cluster)
     assert "The article was taken out." in page
     assert "took an article out" in page
     assert '<h2 id="members">' in page
 
 
-def test_a_cluster_of_two_is_gone_when_one_is_taken_out(desk: Client, store: StoreArticle) -> None:
+def test_a_cluster_of_two_is_gone_when_one_is_taken_out(editor_client: Client, store: StoreArticle) -> None:
     first, second = store(), store()
     cluster = make_cluster(first, second)
-    answer = desk.post(reverse("cluster_take_out", args=[cluster.pk]), {"article": second.pk})
+    answer = editor_client.post(reverse("cluster_take_out", args=[cluster.pk]), {"article": second.pk})
 
     assert answer["Location"] == "/clusters/"
-    gone = desk.get(reverse("cluster", args=[cluster.pk]))
+    gone = editor_client.get(reverse("cluster", args=[cluster.pk]))
     assert gone.status_code == 404
     page = gone.content.decode()
     assert f"Cluster {cluster.pk} does not exist any more" in page
@@ -261,17 +267,17 @@ def test_a_cluster_of_two_is_gone_when_one_is_taken_out(desk: Client, store: Sto
     assert 'href="/history/"' in page
 
 
-def test_a_cluster_that_never_was(desk: Client) -> None:
-    gone = desk.get("/clusters/4711000000/")
+def test_a_cluster_that_never_was(editor_client: Client) -> None:
+    gone = editor_client.get("/clusters/4711000000/")
 
     assert gone.status_code == 404
     assert "No cluster has had this number yet." in gone.content.decode()
 
 
-def test_chooses_the_article_to_keep(desk: Client, trio: tuple[Article, ...]) -> None:
+def test_chooses_the_article_to_keep(editor_client: Client, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
     other = next(article for article in trio if article.pk != cluster.kept_id)
-    answer = desk.post(reverse("cluster_keep", args=[cluster.pk]), {"article": other.pk})
+    answer = editor_client.post(reverse("cluster_keep", args=[cluster.pk]), {"article": other.pk})
 
     assert answer["Location"] == f"/clusters/{cluster.pk}/#members"
     cluster.refresh_from_db()
@@ -281,68 +287,70 @@ def test_chooses_the_article_to_keep(desk: Client, trio: tuple[Article, ...]) ->
 @pytest.mark.parametrize("action", ["cluster_keep", "cluster_take_out"])
 @pytest.mark.parametrize("article", ["", "x", "0", "99999999999999999999", "4711000000"])
 def test_articles_that_are_not_in_the_cluster(
-    desk: Client, trio: tuple[Article, ...], action: str, article: str
+    editor_client: Client, trio: tuple[Article, ...], action: str, article: str
 ) -> None:
     cluster = make_cluster(*trio)
-    answer = desk.post(reverse(action, args=[cluster.pk]), {"article": article})
+    answer = editor_client.post(reverse(action, args=[cluster.pk]), {"article": article})
 
     assert answer["Location"] == f"/clusters/{cluster.pk}/#members"
-    assert "notice-error" in shown(desk, cluster)
+    assert "notice-error" in shown(editor_client, cluster)
     assert not Decision.objects.exists()
 
 
-def test_a_contradiction_is_shown(desk: Client, editor: User, trio: tuple[Article, ...]) -> None:
+def test_a_contradiction_is_shown(editor_client: Client, editor: User, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
     rejected = make_pair(trio[1], trio[2], trigram=0.4)
     decisions.confirm_cluster(cluster.pk, [article.pk for article in trio], user=editor)
-    assert "contradicts" not in shown(desk, cluster)
+    assert "contradicts" not in shown(editor_client, cluster)
     decisions.decide_pair(rejected.pk, "reject", user=editor)
-    page = shown(desk, cluster)
+    page = shown(editor_client, cluster)
 
     assert "This cluster contradicts a decision" in page
     assert f'<li><a href="/pairs/{rejected.pk}/" dir="auto">Pier closed / Pier is shut</a></li>' in page
 
 
-def test_a_contradiction_without_a_pair_is_shown(desk: Client, editor: User, trio: tuple[Article, ...]) -> None:
+def test_a_contradiction_without_a_pair_is_shown(
+    editor_client: Client, editor: User, trio: tuple[Article, ...]
+) -> None:
     cluster = make_cluster(*trio)
     decisions.confirm_cluster(cluster.pk, [article.pk for article in trio], user=editor)
     decisions.take_out(cluster.pk, trio[2].pk, user=editor)
     decisions.decide_pair(Pair.objects.get(left=trio[0], right=trio[2]).pk, "confirm", user=editor)
-    page = shown(desk, cluster)
+    page = shown(editor_client, cluster)
 
     address = f"/compare/?left={trio[1].pk}&amp;right={trio[2].pk}"
     assert re.findall(r'<li><a href="([^"]+)" dir="auto">Pier closed / Pier is shut<', page) == [address]
 
 
-def test_a_weak_tie_is_flagged(desk: Client, store: StoreArticle, trio: tuple[Article, ...]) -> None:
+def test_a_weak_tie_is_flagged(editor_client: Client, store: StoreArticle, trio: tuple[Article, ...]) -> None:
     strong, weak = make_cluster(store(), store(), score=0.75), make_cluster(*trio, score=0.749)
     weakest = Pair.objects.filter(left__membership__cluster=weak).order_by("pk")[0]
-    page = shown(desk, weak)
+    page = shown(editor_client, weak)
 
     said = "The weakest pair that holds them together is a duplicate with a probability of 74 %: "
     assert f'{said}<a href="/pairs/{weakest.pk}/?verdict=any">look at it</a>.' in page
     assert "<strong>Held by a weak pair.</strong>" in page
-    assert "Held by a weak pair." not in shown(desk, strong)
-    assert listed(desk, held="weak") == [weak.pk]
-    assert listed(desk, held="nonsense") == [weak.pk, strong.pk]
-    rows = desk.get(reverse("clusters")).content.decode().split('class="pair-row')
+    assert "Held by a weak pair." not in shown(editor_client, strong)
+    assert listed(editor_client, held="weak") == [weak.pk]
+    assert listed(editor_client, held="nonsense") == [weak.pk, strong.pk]
+    rows = editor_client.get(reverse("clusters")).content.decode().split('class="pair-row')
     assert ["held by a weak pair" in row for row in rows[1:]] == [True, False]
 
 
-def test_what_decisions_hold_is_not_weak(desk: Client, editor: User, trio: tuple[Article, ...]) -> None:
+def test_what_decisions_hold_is_not_weak(editor_client: Client, editor: User, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio, score=0.6)
     decisions.confirm_cluster(cluster.pk, [article.pk for article in trio], user=editor)
 
-    assert "Held by a weak pair." not in shown(desk, cluster)
-    assert listed(desk, held="weak") == []
+    assert "Held by a weak pair." not in shown(editor_client, cluster)
+    assert listed(editor_client, held="weak") == []
 
 
-def test_a_cluster_held_by_a_version_says_so(desk: Client, store: StoreArticle) -> None:
+def test_a_cluster_held_by_a_version_says_so(editor_client: Client, store: StoreArticle) -> None:
     first, second = store(), store()
     pair = make_pair(first, second, verdict="version", probability=0.9, trigram=0.9)
     Pair.objects.update(joins=True)  # by a profile whose versions join
     rebuild_clusters([first.pk, second.pk])
-    page = shown(desk, Cluster.objects.get())
+    page = shown(editor_client, Cluster.objects.get())
 
     said = "is a new version with a probability of 90 %: "
     assert f'{said}<a href="/pairs/{pair.pk}/?verdict=any">' in page
@@ -360,23 +368,23 @@ def test_a_cluster_held_by_a_version_says_so(desk: Client, store: StoreArticle) 
     ],
 )
 def test_pairs_inside_that_the_comparison_parts_are_shown(
-    desk: Client, store: StoreArticle, verdicts: list[str], text: str
+    editor_client: Client, store: StoreArticle, verdicts: list[str], text: str
 ) -> None:
     articles = [store() for _ in range(4)]
     cluster = make_cluster(*articles)
-    assert "apart-title" not in shown(desk, cluster)
+    assert "apart-title" not in shown(editor_client, cluster)
     ends = [(1, 2), (1, 3), (2, 3)]
     apart = [
         make_pair(articles[left], articles[right], verdict=verdict, probability=0.8, trigram=0.6)
         for (left, right), verdict in zip(ends, verdicts, strict=False)
     ]
-    page = shown(desk, cluster)
+    page = shown(editor_client, cluster)
 
     assert f'<h2 id="apart-title">{text}</h2>' in page
     section = page.split('id="apart-title"')[1].split("</section>")[0]
     assert re.findall(r"/pairs/(\d+)/", section) == [str(pair.pk) for pair in apart]
     Pair.objects.filter(pk__in=[pair.pk for pair in apart]).update(state="unsure")
-    assert "apart-title" not in shown(desk, cluster)
+    assert "apart-title" not in shown(editor_client, cluster)
 
 
 def test_visitors_look_and_do_not_decide(visitor: Client, trio: tuple[Article, ...]) -> None:
@@ -388,23 +396,25 @@ def test_visitors_look_and_do_not_decide(visitor: Client, trio: tuple[Article, .
     assert not Decision.objects.exists()
 
 
-def test_decisions_stand_on_the_page_and_can_be_undone(desk: Client, editor: User, trio: tuple[Article, ...]) -> None:
+def test_decisions_stand_on_the_page_and_can_be_undone(
+    editor_client: Client, editor: User, trio: tuple[Article, ...]
+) -> None:
     cluster = make_cluster(*trio)
     decision = decisions.confirm_cluster(cluster.pk, [article.pk for article in trio], user=editor)
-    assert f'action="/decisions/{decision.pk}/undo/"' in shown(desk, cluster)
+    assert f'action="/decisions/{decision.pk}/undo/"' in shown(editor_client, cluster)
 
-    answer = desk.post(reverse("undo", args=[decision.pk]))
+    answer = editor_client.post(reverse("undo", args=[decision.pk]))
     assert answer["Location"] == f"/clusters/{cluster.pk}/"
     cluster.refresh_from_db()
     assert cluster.state == "proposed"
 
 
 def test_the_page_costs_a_fixed_number_of_queries(
-    desk: Client, trio: tuple[Article, ...], store: StoreArticle, django_assert_num_queries: Any
+    editor_client: Client, trio: tuple[Article, ...], store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     small, large = make_cluster(*trio), make_cluster(*(store() for _ in range(8)))
     # session, user, 2 x permissions, cluster, headlines, constraints, members, URLs, texts, pairs of the kept one,
     # weakest pair, pairs apart, pairs, evidence, decisions, next, previous
     for cluster in (small, large):
         with django_assert_num_queries(18):
-            shown(desk, cluster)
+            shown(editor_client, cluster)

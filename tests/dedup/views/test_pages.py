@@ -55,25 +55,25 @@ def test_pages_keep_a_strict_policy_and_are_clean(visitor: Client, name: str) ->
 # ---- dashboard ----
 
 
-def test_the_dashboard_of_an_empty_installation_says_what_to_do_first(desk: Client) -> None:
-    page = text_of(desk, "/")
+def test_the_dashboard_of_an_empty_installation_says_what_to_do_first(editor_client: Client) -> None:
+    page = text_of(editor_client, "/")
 
     assert "manage.py import_articles FILE" in page
     assert "manage.py find_duplicates" in page
     assert "Start reviewing" not in page
 
 
-def test_the_dashboard_with_articles_and_no_run(desk: Client, store: StoreArticle) -> None:
+def test_the_dashboard_with_articles_and_no_run(editor_client: Client, store: StoreArticle) -> None:
     store()
 
-    assert "they have not been compared yet" in text_of(desk, "/")
+    assert "they have not been compared yet" in text_of(editor_client, "/")
 
 
-def test_the_dashboard_counts(desk: Client, store: StoreArticle) -> None:
+def test_the_dashboard_counts(editor_client: Client, store: StoreArticle) -> None:
     make_cluster(store(), store(), store())
     store()
     best = make_pair(store(), store(), trigram=0.95)
-    page = text_of(desk, "/")
+    page = text_of(editor_client, "/")
 
     assert "3 pairs wait for a decision" in page
     assert f'href="/pairs/{best.pk}/">Start reviewing' in page
@@ -82,11 +82,11 @@ def test_the_dashboard_counts(desk: Client, store: StoreArticle) -> None:
     assert "Run " in page
 
 
-def test_the_dashboard_counts_what_waits_by_verdict(desk: Client, store: StoreArticle) -> None:
+def test_the_dashboard_counts_what_waits_by_verdict(editor_client: Client, store: StoreArticle) -> None:
     for verdict in ("duplicate", "version", "template", "template", "similar", ""):
         make_pair(store(), store(), verdict=verdict, trigram=0.9)
     Pair.objects.filter(pk=make_pair(store(), store(), trigram=0.9).pk).update(state="rejected")
-    page = text_of(desk, "/")
+    page = text_of(editor_client, "/")
 
     assert "2 pairs wait for a decision" in page
     counts = re.findall(r'href="/queue/\?verdict=(\w+)"><strong>(\d+)</strong>', page)
@@ -94,37 +94,39 @@ def test_the_dashboard_counts_what_waits_by_verdict(desk: Client, store: StoreAr
     assert counts == wanted
 
 
-def test_the_dashboard_when_only_clear_cases_are_left(desk: Client, store: StoreArticle) -> None:
+def test_the_dashboard_when_only_clear_cases_are_left(editor_client: Client, store: StoreArticle) -> None:
     make_run()
     make_pair(store(), store(), verdict="template", trigram=0.9)
-    page = text_of(desk, "/")
+    page = text_of(editor_client, "/")
 
     assert "Nothing waits for a decision" in page
     assert "No pair that may be a duplicate is left; what remains are clear cases." in page
 
 
 def test_the_dashboard_costs_a_fixed_number_of_queries(
-    desk: Client, store: StoreArticle, django_assert_num_queries: Any
+    editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     for _ in range(3):
         make_cluster(store(), store())
         make_run()
     # session, user, articles, clusters, newspapers, waiting, first, series, runs, 2 x permissions
     with django_assert_num_queries(11):
-        text_of(desk, "/")
+        text_of(editor_client, "/")
 
 
 # ---- articles ----
 
 
-def test_articles_are_filtered(desk: Client, store: StoreArticle) -> None:
+def test_articles_are_filtered(editor_client: Client, store: StoreArticle) -> None:
     first = store(headline="Ferry sails", newspaper="Harbour Post", date="2026-03-02")
     second = store(headline="Pier closes", newspaper="Coast Telegraph", date="2026-03-05")
 
     def listed(**query: Any) -> list[int]:
         return [
             int(pk)
-            for pk in re.findall(r'headline-cell"><a href="/articles/(\d+)/', text_of(desk, "/articles/", **query))
+            for pk in re.findall(
+                r'headline-cell"><a href="/articles/(\d+)/', text_of(editor_client, "/articles/", **query)
+            )
         ]
 
     assert listed() == [second.pk, first.pk]
@@ -141,7 +143,7 @@ def test_articles_are_filtered(desk: Client, store: StoreArticle) -> None:
     assert listed(look="paywall") == [second.pk]
 
 
-def test_an_article_shows_what_is_known_beside_its_text(desk: Client, store: StoreArticle) -> None:
+def test_an_article_shows_what_is_known_beside_its_text(editor_client: Client, store: StoreArticle) -> None:
     known, unknown = store(), store()
     Article.objects.filter(pk=unknown.pk).update(language="")
     Article.objects.filter(pk=known.pk).update(
@@ -154,7 +156,7 @@ def test_an_article_shows_what_is_known_beside_its_text(desk: Client, store: Sto
         paywalled=True,
     )
 
-    page = text_of(desk, f"/articles/{known.pk}/")
+    page = text_of(editor_client, f"/articles/{known.pk}/")
     assert "<b>By</b> <bdi>Ilse &lt;Corrigan&gt;</bdi>" in page
     assert "<b>Agency</b> <bdi>Reuters</bdi>" in page
     assert "<b>Dateline</b> <bdi>PORT SELBY, March 2</bdi>" in page
@@ -162,49 +164,51 @@ def test_an_article_shows_what_is_known_beside_its_text(desk: Client, store: Sto
     assert "The day is in doubt: its address says 5 March 2026" in page
     assert "Behind a paywall: the page showed the beginning only." in page
     assert "The day was read from the page&#x27;s meta elements." in page
-    assert 'class="details"' not in text_of(desk, f"/articles/{unknown.pk}/")
+    assert 'class="details"' not in text_of(editor_client, f"/articles/{unknown.pk}/")
 
 
-def test_an_article_with_its_urls_cluster_and_pairs(desk: Client, store: StoreArticle) -> None:
+def test_an_article_with_its_urls_cluster_and_pairs(editor_client: Client, store: StoreArticle) -> None:
     first, second = store("Text <b>bold</b>."), store()
     attach_urls([SeenURL("https://feed.example/1", ArticleURL.Kind.FEED)], known_as=first.url)
     cluster = make_cluster(first, second)
-    page = text_of(desk, f"/articles/{first.pk}/")
+    page = text_of(editor_client, f"/articles/{first.pk}/")
 
     assert "Text &lt;b&gt;bold&lt;/b&gt;." in page
     assert 'href="https://feed.example/1"' in page
     assert f'href="/clusters/{cluster.pk}/"' in page
     assert f'href="/pairs/{Pair.objects.get().pk}/"' in page
-    text_of(desk, "/articles/4711000000/", status=404)
+    text_of(editor_client, "/articles/4711000000/", status=404)
 
 
-def test_an_article_of_a_series_leads_to_it(desk: Client, store: StoreArticle) -> None:
+def test_an_article_of_a_series_leads_to_it(editor_client: Client, store: StoreArticle) -> None:
     first, second = store(headline="Rates of Monday"), store(headline="Rates of Tuesday", date="2026-03-03")
     series = make_series(first.newspaper, "rates of #", first, second)
 
     link = f'<a href="/series/{series.pk}/" dir="auto">Rates of Tuesday</a>'
     assert f'{link} <span class="aside">(2 articles on 2 days, 2 Mar 2026 to 3 Mar 2026)</span>' in text_of(
-        desk, f"/articles/{first.pk}/"
+        editor_client, f"/articles/{first.pk}/"
     )
-    assert "<h2>Series</h2>" not in text_of(desk, f"/articles/{store().pk}/")
+    assert "<h2>Series</h2>" not in text_of(editor_client, f"/articles/{store().pk}/")
 
 
 # ---- history ----
 
 
-def test_the_history_tells_who_did_what_and_offers_to_undo(desk: Client, editor: User, store: StoreArticle) -> None:
+def test_the_history_tells_who_did_what_and_offers_to_undo(
+    editor_client: Client, editor: User, store: StoreArticle
+) -> None:
     pair = make_pair(store(headline="Ferry"), store(headline="Pier"), trigram=0.9)
     decision = decisions.decide_pair(pair.pk, "confirm", user=editor, note="<b>Same</b> wire.")
-    page = text_of(desk, "/history/")
+    page = text_of(editor_client, "/history/")
 
     assert "<strong>mara</strong> confirmed the pair" in page
     assert "Ferry / Pier" in page
     assert "&lt;b&gt;Same&lt;/b&gt; wire." in page
     assert f'action="/decisions/{decision.pk}/undo/"' in page
 
-    answer = desk.post(reverse("undo", args=[decision.pk]), {"next": "/history/?kind=undo"})
+    answer = editor_client.post(reverse("undo", args=[decision.pk]), {"next": "/history/?kind=undo"})
     assert answer["Location"] == "/history/?kind=undo"
-    page = text_of(desk, "/history/")
+    page = text_of(editor_client, "/history/")
     assert "undid a decision" in page
     assert "undone by mara" in page
     assert "/undo/" not in page
@@ -212,34 +216,34 @@ def test_the_history_tells_who_did_what_and_offers_to_undo(desk: Client, editor:
     assert pair.state == "undecided"
 
 
-def test_the_history_is_filtered(desk: Client, editor: User, store: StoreArticle) -> None:
+def test_the_history_is_filtered(editor_client: Client, editor: User, store: StoreArticle) -> None:
     other = make_user("otto", "editor")
     pair = make_pair(store(), store(), trigram=0.9)
     decisions.decide_pair(pair.pk, "confirm", user=editor)
     decisions.decide_pair(pair.pk, "reject", user=other)
 
-    assert "1 decision<" in text_of(desk, "/history/", decided_by=other.pk)
-    assert "rejected the pair" not in text_of(desk, "/history/", kind="confirm").split('id="results"')[1]
-    assert "2 decisions" in text_of(desk, "/history/", kind="nonsense", decided_by="x")
+    assert "1 decision<" in text_of(editor_client, "/history/", decided_by=other.pk)
+    assert "rejected the pair" not in text_of(editor_client, "/history/", kind="confirm").split('id="results"')[1]
+    assert "2 decisions" in text_of(editor_client, "/history/", kind="nonsense", decided_by="x")
 
 
-def test_what_is_undone_is_not_undone_again(desk: Client, editor: User, store: StoreArticle) -> None:
+def test_what_is_undone_is_not_undone_again(editor_client: Client, editor: User, store: StoreArticle) -> None:
     decision = decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
     address = reverse("undo", args=[decision.pk])
-    desk.post(address)
-    answer = desk.post(address)
+    editor_client.post(address)
+    answer = editor_client.post(address)
 
-    assert f"Decision {decision.pk} has been undone before." in text_of(desk, answer["Location"])
+    assert f"Decision {decision.pk} has been undone before." in text_of(editor_client, answer["Location"])
     assert Decision.objects.count() == 2
 
 
 def test_undo_leads_back_to_the_pair_with_the_filter_and_to_no_other_site(
-    desk: Client, editor: User, store: StoreArticle
+    editor_client: Client, editor: User, store: StoreArticle
 ) -> None:
     pair = make_pair(store(), store(), trigram=0.9)
     for wanted in ("", "https://evil.example/", "//evil.example", "javascript:alert(1)"):
         decision = decisions.decide_pair(pair.pk, "confirm", user=editor)
-        answer = desk.post(f"{reverse('undo', args=[decision.pk])}?same=False", {"next": wanted})
+        answer = editor_client.post(f"{reverse('undo', args=[decision.pk])}?same=False", {"next": wanted})
         assert answer["Location"] == f"/pairs/{pair.pk}/?same=False"
 
 
@@ -252,38 +256,38 @@ def test_undoing_is_for_editors(visitor: Client, editor: User, store: StoreArtic
 
 
 def test_the_history_costs_the_same_queries_for_one_and_for_ten(
-    desk: Client, editor: User, store: StoreArticle, django_assert_num_queries: Any
+    editor_client: Client, editor: User, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     for expected in (1, 10):
         while Decision.objects.count() < expected:
             decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
         # session, user, deciders of the form, page, count, 2 x permissions
         with django_assert_num_queries(7):
-            text_of(desk, "/history/")
+            text_of(editor_client, "/history/")
 
 
-def test_a_session_that_ended_before_an_undo_is_told(desk: Client, editor: User, store: StoreArticle) -> None:
+def test_a_session_that_ended_before_an_undo_is_told(editor_client: Client, editor: User, store: StoreArticle) -> None:
     decision = decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
-    answer = desk.get(reverse("undo", args=[decision.pk]))
+    answer = editor_client.get(reverse("undo", args=[decision.pk]))
 
     assert answer["Location"] == "/history/"
-    assert "Nothing was decided: you had to log in first." in text_of(desk, "/history/")
-    assert desk.put(reverse("undo", args=[decision.pk])).status_code == 405
+    assert "Nothing was decided: you had to log in first." in text_of(editor_client, "/history/")
+    assert editor_client.put(reverse("undo", args=[decision.pk])).status_code == 405
     assert Decision.objects.count() == 1
 
 
 # ---- faults ----
 
 
-def test_pages_that_are_not_there(desk: Client, client: Client) -> None:
-    assert "There is nothing here" in text_of(desk, "/no/such/page/", status=404)
+def test_pages_that_are_not_there(editor_client: Client, client: Client) -> None:
+    assert "There is nothing here" in text_of(editor_client, "/no/such/page/", status=404)
 
 
-def test_the_page_of_an_error_needs_nothing(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_of_an_error_needs_nothing(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dedup.views.articles.page_of", None)
-    desk.raise_request_exception = False
+    editor_client.raise_request_exception = False
 
-    assert "Something went wrong" in text_of(desk, "/articles/", status=500)
+    assert "Something went wrong" in text_of(editor_client, "/articles/", status=500)
 
 
 # ---- the admin pages of newspapers and articles ----

@@ -38,8 +38,8 @@ def decide(client: Client, pair: Pair, kind: str, query: str = "", **fields: str
     return client.post(reverse("pair_decide", args=[pair.pk]) + query, {"kind": kind, "seen": "0", **fields})
 
 
-def test_marks_what_differs_in_text_and_headline(desk: Client, pair: Pair) -> None:
-    page = shown(desk, pair)
+def test_marks_what_differs_in_text_and_headline(editor_client: Client, pair: Pair) -> None:
+    page = shown(editor_client, pair)
 
     assert "The pier closes on <del>Monday</del>.</div>" in page
     assert "The pier closes on <ins>Tuesday</ins>.</div>" in page
@@ -48,37 +48,39 @@ def test_marks_what_differs_in_text_and_headline(desk: Client, pair: Pair) -> No
     assert "1 day apart" in page
 
 
-def test_merged_and_unmarked_views(desk: Client, pair: Pair) -> None:
-    assert "The pier closes on <del>Monday</del><ins>Tuesday</ins>." in shown(desk, pair, view="merged")
-    assert '<div class="text side-1" dir="auto">The pier closes on Monday.</div>' in shown(desk, pair, view="plain")
-    assert "<del>Monday</del>" in shown(desk, pair, view="nonsense")
+def test_merged_and_unmarked_views(editor_client: Client, pair: Pair) -> None:
+    assert "The pier closes on <del>Monday</del><ins>Tuesday</ins>." in shown(editor_client, pair, view="merged")
+    assert '<div class="text side-1" dir="auto">The pier closes on Monday.</div>' in shown(
+        editor_client, pair, view="plain"
+    )
+    assert "<del>Monday</del>" in shown(editor_client, pair, view="nonsense")
 
 
-def test_long_equal_stretches_are_folded_until_unfolded(desk: Client, store: StoreArticle) -> None:
+def test_long_equal_stretches_are_folded_until_unfolded(editor_client: Client, store: StoreArticle) -> None:
     middle = " ".join(f"Sentence {number} says nothing new at all." for number in range(20))
     folded = make_pair(store(f"{middle} Monday it is."), store(f"{middle} Tuesday it is."), trigram=0.9)
 
-    assert '<details class="fold"><summary>' in shown(desk, folded)
-    assert '<details class="fold" open><summary>' in shown(desk, folded, unfolded="1")
+    assert '<details class="fold"><summary>' in shown(editor_client, folded)
+    assert '<details class="fold" open><summary>' in shown(editor_client, folded, unfolded="1")
 
 
-def test_texts_that_are_the_same_are_not_folded(desk: Client, store: StoreArticle) -> None:
+def test_texts_that_are_the_same_are_not_folded(editor_client: Client, store: StoreArticle) -> None:
     text = " ".join(f"Sentence {number} says nothing new at all." for number in range(20))
     alike = make_pair(store(text, headline="Pier closes"), store(text, headline="Pier closes"), exact=1.0)
-    page = shown(desk, alike)
+    page = shown(editor_client, alike)
 
     assert "<strong>The two texts are the same, word for word.</strong>" in page
     assert '<details class="fold" open><summary>' in page
     assert "Show only what differs" not in page
 
 
-def test_headlines_that_differ_over_the_same_text_are_told(desk: Client, store: StoreArticle) -> None:
+def test_headlines_that_differ_over_the_same_text_are_told(editor_client: Client, store: StoreArticle) -> None:
     alike = make_pair(
         store("Read more below.", headline="Pier closes"), store("Read more below.", headline="Rates rise"), exact=1.0
     )
 
     said = "<strong>The two texts are the same, word for word, but the headlines differ.</strong>"
-    assert said in shown(desk, alike)
+    assert said in shown(editor_client, alike)
 
 
 @pytest.mark.parametrize(
@@ -93,23 +95,25 @@ def test_headlines_that_differ_over_the_same_text_are_told(desk: Client, store: 
         ("title", {"shared": "pier closes", "articles": 2}, "“pier closes”"),
     ],
 )
-def test_evidence_in_words(desk: Client, pair: Pair, pass_name: str, details: dict[str, Any], text: str) -> None:
+def test_evidence_in_words(
+    editor_client: Client, pair: Pair, pass_name: str, details: dict[str, Any], text: str
+) -> None:
     DetectionRun.objects.update(config={"trigram": {"enabled": True, "prefix": 1000}, "exact": {"enabled": True}})
     pair.evidence.update(pass_name=pass_name, details=details)
-    page = shown(desk, pair)
+    page = shown(editor_client, pair)
 
     found = page.split('class="evidence"')[1].split("</section>")[0]
     assert re.findall(r'<span class="aside">(.*?)</span>', found) == ([text] if text else [])
 
 
-def test_the_verdict_stands_above_with_its_reasons(desk: Client, pair: Pair) -> None:
+def test_the_verdict_stands_above_with_its_reasons(editor_client: Client, pair: Pair) -> None:
     Pair.objects.filter(pk=pair.pk).update(
         verdict="template",
         probability=0.978,
         duplicate_probability=0.004,
         reasons=["3 numbers replaced: 41 → 58.", "No <b>sentence</b> is shared."],
     )
-    page = shown(desk, pair)
+    page = shown(editor_client, pair)
 
     head = page.split('class="judgement judgement-')[1].split("</section>")[0]
     assert '<span class="verdict verdict-template">Template, 97 %</span>' in head
@@ -125,43 +129,43 @@ def test_the_verdict_stands_above_with_its_reasons(desk: Client, pair: Pair) -> 
 @pytest.mark.parametrize(
     ("probability", "text"), [(1.0, "Duplicate, 100 %"), (0.9999, "Duplicate, 99 %"), (0.58, "Duplicate, 58 %")]
 )
-def test_only_what_is_certain_reads_a_hundred(desk: Client, pair: Pair, probability: float, text: str) -> None:
+def test_only_what_is_certain_reads_a_hundred(editor_client: Client, pair: Pair, probability: float, text: str) -> None:
     Pair.objects.filter(pk=pair.pk).update(probability=probability, duplicate_probability=probability)
-    page = shown(desk, pair)
+    page = shown(editor_client, pair)
 
     assert f'<span class="verdict verdict-duplicate">{text}</span>' in page
     assert "all the same" not in page
 
 
-def test_a_pair_without_a_verdict_says_so(desk: Client, store: StoreArticle) -> None:
-    page = shown(desk, make_pair(store(), store(), verdict="", trigram=0.7))
+def test_a_pair_without_a_verdict_says_so(editor_client: Client, store: StoreArticle) -> None:
+    page = shown(editor_client, make_pair(store(), store(), verdict="", trigram=0.7))
 
     assert '<span class="verdict verdict-unjudged">not yet judged</span>' in page
     assert "This pair is compared in full by the next run." in page
 
 
-def test_the_series_of_both_is_named(desk: Client, store: StoreArticle, pair: Pair) -> None:
+def test_the_series_of_both_is_named(editor_client: Client, store: StoreArticle, pair: Pair) -> None:
     first, second = store(headline="Rates of Monday"), store(headline="Rates of Tuesday")
     of_series = make_pair(first, second, verdict="template", trigram=0.7)
     series = make_series(first.newspaper, "rates of #", first, second, pair.left)
 
     link = f'Both are of the series <a href="/series/{series.pk}/" dir="auto">'
-    assert link in shown(desk, of_series)
-    assert "Both are of the series" not in shown(desk, pair)
-    assert "Both are of the series" not in shown(desk, make_pair(first, store(), trigram=0.7))
+    assert link in shown(editor_client, of_series)
+    assert "Both are of the series" not in shown(editor_client, pair)
+    assert "Both are of the series" not in shown(editor_client, make_pair(first, store(), trigram=0.7))
 
 
-def test_a_pair_without_evidence(desk: Client, pair: Pair) -> None:
+def test_a_pair_without_evidence(editor_client: Client, pair: Pair) -> None:
     pair.evidence.all().delete()
 
-    assert "No pass says anything of this pair any more." in shown(desk, pair)
+    assert "No pass says anything of this pair any more." in shown(editor_client, pair)
 
 
-def test_scores_are_cut_and_stale_evidence_is_named(desk: Client, pair: Pair) -> None:
+def test_scores_are_cut_and_stale_evidence_is_named(editor_client: Client, pair: Pair) -> None:
     Evidence.objects.create(
         pair=pair, pass_name="exact", score=0.99999, run=make_run(), stale=True, details={"group_size": 3}
     )
-    page = shown(desk, pair)
+    page = shown(editor_client, pair)
 
     assert '<span class="score-value">0.899</span>' in page
     assert '<span class="score-value">0.999</span>' in page
@@ -169,25 +173,25 @@ def test_scores_are_cut_and_stale_evidence_is_named(desk: Client, pair: Pair) ->
     assert "group size: 3" in page
 
 
-def test_every_url_of_the_articles_is_there_and_only_web_addresses_are_links(desk: Client, pair: Pair) -> None:
+def test_every_url_of_the_articles_is_there_and_only_web_addresses_are_links(editor_client: Client, pair: Pair) -> None:
     urls = [SeenURL(f"https://feed.example/{number}", ArticleURL.Kind.FEED) for number in range(3)]
     attach_urls([*urls, SeenURL("javascript://x.example/%0Aalert(1)", ArticleURL.Kind.FEED)], known_as=pair.left.url)
     ArticleURL.objects.filter(url="https://feed.example/2").update(url="javascript:alert(1)")
-    page = shown(desk, pair)
+    page = shown(editor_client, pair)
 
     assert 'href="https://feed.example/1"' in page
     assert "javascript:alert(1)" in page
     assert 'href="javascript' not in page
 
 
-def test_hostile_texts_stay_texts(desk: Client, store: StoreArticle) -> None:
+def test_hostile_texts_stay_texts(editor_client: Client, store: StoreArticle) -> None:
     hostile = make_pair(
         store("<img src=x onerror=alert(1)> & more", headline="<script>alert(1)</script>"),
         store("<b>bold</b> & more", headline="</title><script>alert(2)</script>"),
         trigram=0.7,
     )
     for view in ("", "merged", "plain"):
-        page = shown(desk, hostile, view=view)
+        page = shown(editor_client, hostile, view=view)
         assert "<script>alert" not in page
         assert "<img" not in page
         assert "<b>" not in page
@@ -195,118 +199,122 @@ def test_hostile_texts_stay_texts(desk: Client, store: StoreArticle) -> None:
 
 
 def test_decisions_are_taken_and_lead_to_the_next_pair_of_the_selection(
-    desk: Client, editor: User, pair: Pair, store: StoreArticle
+    editor_client: Client, editor: User, pair: Pair, store: StoreArticle
 ) -> None:
     following = make_pair(store(), store(), trigram=0.8)
     make_pair(store(), store(), exact=0.85)
-    answer = decide(desk, pair, "confirm", "?pass_name=trigram", note="Same wire.")
+    answer = decide(editor_client, pair, "confirm", "?pass_name=trigram", note="Same wire.")
 
     assert answer.status_code == 302
     assert answer["Location"] == f"/pairs/{following.pk}/?pass_name=trigram"
     decision = Decision.objects.get()
     assert (decision.kind, decision.pair, decision.decided_by, decision.note) == ("confirm", pair, editor, "Same wire.")
     assert Pair.objects.get(pk=pair.pk).state == "confirmed"
-    page = desk.get(answer["Location"]).content.decode()
+    page = editor_client.get(answer["Location"]).content.decode()
     assert "Confirmed: duplicates." in page
     assert f'action="/decisions/{decision.pk}/undo/?pass_name=trigram"' in page
 
 
 @pytest.mark.parametrize(("kind", "state"), [("confirm", "confirmed"), ("reject", "rejected"), ("unsure", "unsure")])
-def test_each_kind_of_decision(desk: Client, pair: Pair, kind: str, state: str) -> None:
-    answer = decide(desk, pair, kind)
+def test_each_kind_of_decision(editor_client: Client, pair: Pair, kind: str, state: str) -> None:
+    answer = decide(editor_client, pair, kind)
 
     assert answer["Location"] == "/queue/"
     assert Pair.objects.get(pk=pair.pk).state == state
-    assert "That was the last pair of this selection." in desk.get("/queue/").content.decode()
+    assert "That was the last pair of this selection." in editor_client.get("/queue/").content.decode()
 
 
 @pytest.mark.parametrize("kind", ["", "undo", "take_out", "nonsense"])
-def test_other_kinds_are_refused(desk: Client, pair: Pair, kind: str) -> None:
-    answer = decide(desk, pair, kind)
+def test_other_kinds_are_refused(editor_client: Client, pair: Pair, kind: str) -> None:
+    answer = decide(editor_client, pair, kind)
 
     assert answer["Location"] == f"/pairs/{pair.pk}/"
     assert not Decision.objects.exists()
-    assert 'class="notice notice-error"' in desk.get(answer["Location"]).content.decode()
+    assert 'class="notice notice-error"' in editor_client.get(answer["Location"]).content.decode()
 
 
-def test_a_note_has_a_bound(desk: Client, pair: Pair) -> None:
-    answer = decide(desk, pair, "confirm", note="x" * 2001)
+def test_a_note_has_a_bound(editor_client: Client, pair: Pair) -> None:
+    answer = decide(editor_client, pair, "confirm", note="x" * 2001)
 
     assert answer["Location"] == f"/pairs/{pair.pk}/"
     assert not Decision.objects.exists()
 
 
-def test_what_somebody_else_decided_meanwhile_is_not_overruled_unseen(desk: Client, editor: User, pair: Pair) -> None:
+def test_what_somebody_else_decided_meanwhile_is_not_overruled_unseen(
+    editor_client: Client, editor: User, pair: Pair
+) -> None:
     earlier = decisions.decide_pair(pair.pk, "unsure", user=editor)
-    assert f'name="seen" value="{earlier.pk}"' in shown(desk, pair)
+    assert f'name="seen" value="{earlier.pk}"' in shown(editor_client, pair)
     later = decisions.decide_pair(pair.pk, "reject", user=make_user("otto", "editor"))
-    answer = decide(desk, pair, "confirm", "?same=False", seen=str(earlier.pk), note="Same <wire>.")
+    answer = decide(editor_client, pair, "confirm", "?same=False", seen=str(earlier.pk), note="Same <wire>.")
 
     assert answer["Location"] == f"/pairs/{pair.pk}/?same=False"
-    page = desk.get(answer["Location"]).content.decode()
+    page = editor_client.get(answer["Location"]).content.decode()
     assert "Meanwhile otto rejected the pair" in page
     assert 'name="note" value="Same &lt;wire&gt;."' in page
-    assert 'name="note" value=""' in shown(desk, pair)
+    assert 'name="note" value=""' in shown(editor_client, pair)
     assert Decision.objects.count() == 2
-    decide(desk, pair, "confirm", seen=str(later.pk))
+    decide(editor_client, pair, "confirm", seen=str(later.pk))
     assert Pair.objects.get(pk=pair.pk).state == "confirmed"
 
 
 @pytest.mark.parametrize("seen", ["", "-1", "x", "99999999999999999999"])
-def test_a_form_that_does_not_say_what_it_showed_is_refused(desk: Client, pair: Pair, seen: str) -> None:
-    answer = decide(desk, pair, "confirm", seen=seen)
+def test_a_form_that_does_not_say_what_it_showed_is_refused(editor_client: Client, pair: Pair, seen: str) -> None:
+    answer = decide(editor_client, pair, "confirm", seen=seen)
 
-    assert 'class="notice notice-error"' in desk.get(answer["Location"]).content.decode()
+    assert 'class="notice notice-error"' in editor_client.get(answer["Location"]).content.decode()
     assert not Decision.objects.exists()
 
 
-def test_a_refused_note_comes_back_on_its_own_page_only(desk: Client, pair: Pair, store: StoreArticle) -> None:
+def test_a_refused_note_comes_back_on_its_own_page_only(editor_client: Client, pair: Pair, store: StoreArticle) -> None:
     other = make_pair(store(), store(), trigram=0.7)
-    decide(desk, pair, "nonsense", note="Same wire.")
+    decide(editor_client, pair, "nonsense", note="Same wire.")
 
-    assert 'name="note" value=""' in shown(desk, other)
-    assert 'name="note" value="Same wire."' in shown(desk, pair)
+    assert 'name="note" value=""' in shown(editor_client, other)
+    assert 'name="note" value="Same wire."' in shown(editor_client, pair)
 
 
-def test_a_rejection_that_confirmations_outweigh_is_told(desk: Client, editor: User, store: StoreArticle) -> None:
+def test_a_rejection_that_confirmations_outweigh_is_told(
+    editor_client: Client, editor: User, store: StoreArticle
+) -> None:
     first, second, third = store(), store(), store()
     cluster = make_cluster(first, second, third)
     pair = make_pair(second, third, trigram=0.7)
     decision = decisions.confirm_cluster(cluster.pk, [first.pk, second.pk, third.pk], user=editor)
-    answer = decide(desk, pair, "reject", seen=str(decision.pk))
+    answer = decide(editor_client, pair, "reject", seen=str(decision.pk))
 
     said = f"Rejected, but earlier confirmations still hold both in cluster {cluster.pk}."
-    assert said in desk.get(answer["Location"]).content.decode()
+    assert said in editor_client.get(answer["Location"]).content.decode()
 
 
-def test_an_error_of_the_review_is_told(desk: Client, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_review_is_told(editor_client: Client, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_args: Any, **_kwargs: Any) -> Decision:
         raise decisions.ReviewError("Somebody else is faster.")
 
     monkeypatch.setattr(decisions, "decide_pair", refuse)
-    answer = decide(desk, pair, "confirm", "?same=True")
+    answer = decide(editor_client, pair, "confirm", "?same=True")
 
     assert answer["Location"] == f"/pairs/{pair.pk}/?same=True"
-    assert "Somebody else is faster." in desk.get(answer["Location"]).content.decode()
+    assert "Somebody else is faster." in editor_client.get(answer["Location"]).content.decode()
 
 
 def test_next_and_previous_follow_the_order_of_the_queue_through_equal_scores(
-    desk: Client, store: StoreArticle
+    editor_client: Client, store: StoreArticle
 ) -> None:
     first, second, third = (make_pair(store(), store(), trigram=0.7) for _ in range(3))
 
-    page = shown(desk, second, sort="")
+    page = shown(editor_client, second, sort="")
     assert f'rel="prev" data-key="k ArrowLeft" href="/pairs/{first.pk}/"' in page
     assert f'rel="next" data-key="j ArrowRight" href="/pairs/{third.pk}/"' in page
-    page = shown(desk, second, sort="-date")
+    page = shown(editor_client, second, sort="-date")
     assert f'href="/pairs/{third.pk}/?sort=-date">Previous' in page
-    assert 'rel="prev"' not in shown(desk, first)
+    assert 'rel="prev"' not in shown(editor_client, first)
 
 
-def test_the_history_of_the_pair_is_below(desk: Client, editor: User, pair: Pair) -> None:
+def test_the_history_of_the_pair_is_below(editor_client: Client, editor: User, pair: Pair) -> None:
     decision = decisions.decide_pair(pair.pk, "reject", user=editor, note="Other pier.")
     decisions.undo(decision.pk, user=editor)
-    page = shown(desk, pair)
+    page = shown(editor_client, pair)
 
     assert "rejected the pair" in page
     assert "Other pier." in page
@@ -314,12 +322,12 @@ def test_the_history_of_the_pair_is_below(desk: Client, editor: User, pair: Pair
 
 
 def test_a_decision_on_the_cluster_stands_in_the_history_of_its_pairs(
-    desk: Client, editor: User, store: StoreArticle
+    editor_client: Client, editor: User, store: StoreArticle
 ) -> None:
     first, second = store(), store()
     cluster = make_cluster(first, second)
     decisions.confirm_cluster(cluster.pk, [first.pk, second.pk], user=editor)
-    page = shown(desk, Pair.objects.get())
+    page = shown(editor_client, Pair.objects.get())
 
     assert "Decided:" in page
     assert "confirmed the cluster" in page
@@ -348,9 +356,9 @@ def test_a_session_that_ended_before_the_decision_is_told(client: Client, editor
     assert not Decision.objects.exists()
 
 
-def test_deciding_takes_a_post_with_a_token(desk: Client, editor: User, pair: Pair) -> None:
+def test_deciding_takes_a_post_with_a_token(editor_client: Client, editor: User, pair: Pair) -> None:
     address = reverse("pair_decide", args=[pair.pk])
-    assert desk.put(address).status_code == 405
+    assert editor_client.put(address).status_code == 405
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(editor)
     answer = strict.post(address, {"kind": "confirm"})
@@ -359,13 +367,13 @@ def test_deciding_takes_a_post_with_a_token(desk: Client, editor: User, pair: Pa
     assert not Decision.objects.exists()
 
 
-def test_pairs_that_do_not_exist(desk: Client) -> None:
-    assert desk.get("/pairs/99999999999999999999/").status_code == 404
-    assert desk.post("/pairs/1/decide/", {"kind": "confirm"}).status_code == 404
+def test_pairs_that_do_not_exist(editor_client: Client) -> None:
+    assert editor_client.get("/pairs/99999999999999999999/").status_code == 404
+    assert editor_client.post("/pairs/1/decide/", {"kind": "confirm"}).status_code == 404
 
 
 def test_the_page_costs_a_fixed_number_of_queries(
-    desk: Client, editor: User, pair: Pair, django_assert_num_queries: Any
+    editor_client: Client, editor: User, pair: Pair, django_assert_num_queries: Any
 ) -> None:
     for name in ("exact", "title"):
         Evidence.objects.create(pair=pair, pass_name=name, score=0.5, run=make_run())
@@ -374,19 +382,19 @@ def test_the_page_costs_a_fixed_number_of_queries(
     decisions.take_out(Cluster.objects.get().pk, pair.right_id, user=editor)
     # session, user, 2 x permissions, pair, evidence, decisions, next, previous, count, clusters, 2 x URLs
     with django_assert_num_queries(13) as asked:
-        shown(desk, pair)
+        shown(editor_client, pair)
     listed = next(query["sql"] for query in asked if 'FROM "dedup_decision"' in query["sql"])
     assert '"articles_article"."headline"' in listed
     assert '"articles_article"."content"' not in listed
 
 
-def test_compares_two_articles_that_are_no_pair(desk: Client, store: StoreArticle, pair: Pair) -> None:
+def test_compares_two_articles_that_are_no_pair(editor_client: Client, store: StoreArticle, pair: Pair) -> None:
     left, right = store("One word here."), store("One sign here.")
 
-    page = desk.get(reverse("compare"), {"left": right.pk, "right": left.pk}).content.decode()
+    page = editor_client.get(reverse("compare"), {"left": right.pk, "right": left.pk}).content.decode()
     assert "One <del>word</del> here." in page
     assert 'name="kind"' not in page
-    answer = desk.get(reverse("compare"), {"left": pair.right_id, "right": pair.left_id})
+    answer = editor_client.get(reverse("compare"), {"left": pair.right_id, "right": pair.left_id})
     assert answer["Location"] == f"/pairs/{pair.pk}/"
 
 
@@ -394,11 +402,11 @@ def test_compares_two_articles_that_are_no_pair(desk: Client, store: StoreArticl
     "query",
     [{}, {"left": "1"}, {"left": "x", "right": "y"}, {"left": "0", "right": "0"}, {"left": "9" * 30, "right": "1"}],
 )
-def test_compares_nothing_else(desk: Client, query: dict[str, str]) -> None:
-    assert desk.get(reverse("compare"), query).status_code == 404
+def test_compares_nothing_else(editor_client: Client, query: dict[str, str]) -> None:
+    assert editor_client.get(reverse("compare"), query).status_code == 404
 
 
-def test_an_article_is_not_compared_with_itself(desk: Client, store: StoreArticle) -> None:
+def test_an_article_is_not_compared_with_itself(editor_client: Client, store: StoreArticle) -> None:
     number = store().pk
 
-    assert desk.get(reverse("compare"), {"left": number, "right": number}).status_code == 404
+    assert editor_client.get(reverse("compare"), {"left": number, "right": number}).status_code == 404

@@ -40,19 +40,21 @@ def ids(pairs: dict[str, Pair], *names: str) -> list[int]:
     return [pairs[name].pk for name in names]
 
 
-def test_lists_undecided_pairs_the_most_probable_duplicates_first(desk: Client, pairs: dict[str, Pair]) -> None:
-    assert listed(desk) == ids(pairs, "syndicated", "same paper", "far")
+def test_lists_undecided_pairs_the_most_probable_duplicates_first(
+    editor_client: Client, pairs: dict[str, Pair]
+) -> None:
+    assert listed(editor_client) == ids(pairs, "syndicated", "same paper", "far")
 
 
 def test_decided_pairs_and_pairs_without_current_evidence_are_not_asked_about(
-    desk: Client, pairs: dict[str, Pair]
+    editor_client: Client, pairs: dict[str, Pair]
 ) -> None:
     Pair.objects.filter(pk=pairs["syndicated"].pk).update(state="rejected")
     Pair.objects.filter(pk=pairs["far"].pk).update(best_score=0)
 
-    assert listed(desk) == ids(pairs, "same paper")
-    assert listed(desk, state="rejected") == ids(pairs, "syndicated")
-    assert listed(desk, state="any") == ids(pairs, "syndicated", "same paper", "far")
+    assert listed(editor_client) == ids(pairs, "same paper")
+    assert listed(editor_client, state="rejected") == ids(pairs, "syndicated")
+    assert listed(editor_client, state="any") == ids(pairs, "syndicated", "same paper", "far")
 
 
 @pytest.mark.parametrize(
@@ -76,8 +78,10 @@ def test_decided_pairs_and_pairs_without_current_evidence_are_not_asked_about(
         ({"sort": "-date", "same": "False"}, ["far", "syndicated"]),
     ],
 )
-def test_filter_and_order(desk: Client, pairs: dict[str, Pair], query: dict[str, str], names: list[str]) -> None:
-    assert listed(desk, **query) == ids(pairs, *names)
+def test_filter_and_order(
+    editor_client: Client, pairs: dict[str, Pair], query: dict[str, str], names: list[str]
+) -> None:
+    assert listed(editor_client, **query) == ids(pairs, *names)
 
 
 @pytest.fixture
@@ -128,19 +132,21 @@ def judged(store: StoreArticle) -> dict[str, Pair]:
         ),
     ],
 )
-def test_verdicts_and_orders(desk: Client, judged: dict[str, Pair], query: dict[str, str], names: list[str]) -> None:
-    assert listed(desk, **query) == ids(judged, *names)
+def test_verdicts_and_orders(
+    editor_client: Client, judged: dict[str, Pair], query: dict[str, str], names: list[str]
+) -> None:
+    assert listed(editor_client, **query) == ids(judged, *names)
     # Going from pair to pair follows the same order, both ways.
     chain = ids(judged, *names)
     for place, number in enumerate(chain):
-        page = desk.get(reverse("pair", args=[number]), query).content.decode()
+        page = editor_client.get(reverse("pair", args=[number]), query).content.decode()
         neighbours = re.findall(r'rel="(prev|next)"[^>]* href="/pairs/(\d+)/', page)
         before = [("prev", str(chain[place - 1]))] if place else []
         assert neighbours == before + [("next", str(each)) for each in chain[place + 1 : place + 2]]
 
 
-def test_rows_name_their_verdict(desk: Client, judged: dict[str, Pair]) -> None:
-    page = desk.get(reverse("queue"), {"verdict": "any", "sort": "score"}).content.decode()
+def test_rows_name_their_verdict(editor_client: Client, judged: dict[str, Pair]) -> None:
+    page = editor_client.get(reverse("queue"), {"verdict": "any", "sort": "score"}).content.decode()
 
     assert re.findall(r'<span class="verdict verdict-(\w+)">(.*?)</span>', page) == [
         ("duplicate", "Duplicate, 97 %"),
@@ -153,48 +159,50 @@ def test_rows_name_their_verdict(desk: Client, judged: dict[str, Pair]) -> None:
     ]
 
 
-def test_what_the_queue_leaves_out_is_told(desk: Client, judged: dict[str, Pair]) -> None:
-    page = desk.get(reverse("queue")).content.decode()
+def test_what_the_queue_leaves_out_is_told(editor_client: Client, judged: dict[str, Pair]) -> None:
+    page = editor_client.get(reverse("queue")).content.decode()
 
     assert "Pairs that may be duplicates:" in page
     assert '<a href="/queue/?verdict=any">all together</a>' in page
     assert "1 pair of this selection has no verdict yet: the next run compares it in full." in page
     assert '<a href="/queue/?verdict=unjudged">List it</a>' in page
     for query in ({"verdict": "template"}, {"sort": "-score", "verdict": "any"}, {"same": "False"}):
-        assert "no verdict yet" not in desk.get(reverse("queue"), query).content.decode()
+        assert "no verdict yet" not in editor_client.get(reverse("queue"), query).content.decode()
 
 
-def test_after_a_pair_without_a_verdict_comes_the_first_that_has_one(desk: Client, judged: dict[str, Pair]) -> None:
+def test_after_a_pair_without_a_verdict_comes_the_first_that_has_one(
+    editor_client: Client, judged: dict[str, Pair]
+) -> None:
     number = judged["unjudged"].pk
-    page = desk.get(reverse("pair", args=[number])).content.decode()
+    page = editor_client.get(reverse("pair", args=[number])).content.decode()
     first = judged["duplicate"].pk
 
     assert re.findall(r'rel="(prev|next)"[^>]* href="/pairs/(\d+)/', page) == [("next", str(first))]
-    answer = desk.post(reverse("pair_decide", args=[number]), {"kind": "unsure", "seen": "0"})
+    answer = editor_client.post(reverse("pair_decide", args=[number]), {"kind": "unsure", "seen": "0"})
     assert answer["Location"] == f"/pairs/{first}/"
 
 
-def test_the_pairs_of_one_series(desk: Client, store: StoreArticle, judged: dict[str, Pair]) -> None:
+def test_the_pairs_of_one_series(editor_client: Client, store: StoreArticle, judged: dict[str, Pair]) -> None:
     inside, outside = judged["duplicate"], judged["doubtful"]
     series = make_series(inside.left.newspaper, "rates of #", inside.left, inside.right, outside.left)
-    page = desk.get(reverse("queue"), {"series": series.pk}).content.decode()
+    page = editor_client.get(reverse("queue"), {"series": series.pk}).content.decode()
 
-    assert listed(desk, series=series.pk) == [inside.pk]
+    assert listed(editor_client, series=series.pk) == [inside.pk]
     assert "Pairs of one series:" in page
     assert f'href="/pairs/{inside.pk}/?series={series.pk}">Review these' in page
     assert f'<input type="hidden" name="series" value="{series.pk}"' in page
 
 
-def test_a_newspaper_is_found_on_either_side(desk: Client, pairs: dict[str, Pair]) -> None:
+def test_a_newspaper_is_found_on_either_side(editor_client: Client, pairs: dict[str, Pair]) -> None:
     newspaper = pairs["syndicated"].right.newspaper_id
 
-    assert listed(desk, newspaper=newspaper) == ids(pairs, "syndicated", "far")
+    assert listed(editor_client, newspaper=newspaper) == ids(pairs, "syndicated", "far")
 
 
-def test_a_pass_that_no_longer_finds_a_pair_does_not_list_it(desk: Client, pairs: dict[str, Pair]) -> None:
+def test_a_pass_that_no_longer_finds_a_pair_does_not_list_it(editor_client: Client, pairs: dict[str, Pair]) -> None:
     Evidence.objects.filter(pair=pairs["syndicated"], pass_name="exact").update(stale=True)
 
-    assert listed(desk, pass_name="exact") == []
+    assert listed(editor_client, pass_name="exact") == []
 
 
 @pytest.mark.parametrize(
@@ -222,43 +230,45 @@ def test_a_pass_that_no_longer_finds_a_pair_does_not_list_it(desk: Client, pairs
     ],
 )
 def test_parameters_that_make_no_sense_are_passed_over(
-    desk: Client, pairs: dict[str, Pair], query: dict[str, str]
+    editor_client: Client, pairs: dict[str, Pair], query: dict[str, str]
 ) -> None:
-    assert listed(desk, **query) == ids(pairs, "syndicated", "same paper", "far")
+    assert listed(editor_client, **query) == ids(pairs, "syndicated", "same paper", "far")
 
 
-def test_says_which_parameter_was_passed_over(desk: Client, pairs: dict[str, Pair]) -> None:
-    page = desk.get(reverse("queue"), {"score_from": "7"}).content.decode()
+def test_says_which_parameter_was_passed_over(editor_client: Client, pairs: dict[str, Pair]) -> None:
+    page = editor_client.get(reverse("queue"), {"score_from": "7"}).content.decode()
 
     assert "Ensure this value is less than or equal to 1. It was passed over." in page
     assert '<details class="filter" open>' in page
-    assert '<details class="filter">' in desk.get(reverse("queue")).content.decode()
+    assert '<details class="filter">' in editor_client.get(reverse("queue")).content.decode()
 
 
-def test_pages_keep_the_filter(desk: Client, store: StoreArticle) -> None:
+def test_pages_keep_the_filter(editor_client: Client, store: StoreArticle) -> None:
     first = store()
     for number in range(32):
         make_pair(first, store(), trigram=0.9 - number / 100)
 
-    page = desk.get(reverse("queue"), {"pass_name": "trigram"}).content.decode()
+    page = editor_client.get(reverse("queue"), {"pass_name": "trigram"}).content.decode()
     assert "32 pairs" in page
     assert 'href="/queue/?pass_name=trigram&amp;page=2"' in page
-    assert len(listed(desk, pass_name="trigram")) == 30
-    assert len(listed(desk, pass_name="trigram", page="2")) == 2
-    assert "There are no pairs on page 9." in desk.get(reverse("queue"), {"page": "9"}).content.decode()
-    assert listed(desk, page="99999999999999999999") == listed(desk)
+    assert len(listed(editor_client, pass_name="trigram")) == 30
+    assert len(listed(editor_client, pass_name="trigram", page="2")) == 2
+    assert "There are no pairs on page 9." in editor_client.get(reverse("queue"), {"page": "9"}).content.decode()
+    assert listed(editor_client, page="99999999999999999999") == listed(editor_client)
 
 
-def test_review_these_begins_with_the_first_pair_and_keeps_the_filter(desk: Client, pairs: dict[str, Pair]) -> None:
-    page = desk.get(reverse("queue"), {"same": "False", "score_from": "", "page": "1"}).content.decode()
+def test_review_these_begins_with_the_first_pair_and_keeps_the_filter(
+    editor_client: Client, pairs: dict[str, Pair]
+) -> None:
+    page = editor_client.get(reverse("queue"), {"same": "False", "score_from": "", "page": "1"}).content.decode()
 
     assert f'href="/pairs/{pairs["syndicated"].pk}/?same=False">Review these' in page
 
 
-def test_hostile_headlines_are_text(desk: Client, store: StoreArticle) -> None:
+def test_hostile_headlines_are_text(editor_client: Client, store: StoreArticle) -> None:
     make_pair(store(headline="<script>alert(1)</script>", newspaper="<b>Bold</b>"), store(headline=""), trigram=0.7)
 
-    page = desk.get(reverse("queue")).content.decode()
+    page = editor_client.get(reverse("queue")).content.decode()
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script>alert" not in page
     assert "<b>Bold</b>" not in page
@@ -266,7 +276,7 @@ def test_hostile_headlines_are_text(desk: Client, store: StoreArticle) -> None:
 
 
 def test_costs_the_same_queries_for_two_pairs_and_for_twenty(
-    desk: Client, store: StoreArticle, django_assert_num_queries: Any
+    editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     # session, user, permissions of the user and of the groups, newspapers of the form, page, count, rows, evidence,
     # pairs without a verdict
@@ -276,17 +286,17 @@ def test_costs_the_same_queries_for_two_pairs_and_for_twenty(
         while Pair.objects.count() < expected:
             make_pair(first, store(), exact=0.9, trigram=0.8)
         with django_assert_num_queries(queries):
-            assert len(listed(desk)) == expected
+            assert len(listed(editor_client)) == expected
 
 
-def test_an_empty_queue_says_what_comes_next(desk: Client) -> None:
-    page = desk.get(reverse("queue")).content.decode()
+def test_an_empty_queue_says_what_comes_next(editor_client: Client) -> None:
+    page = editor_client.get(reverse("queue")).content.decode()
 
     assert "No pair waits for a decision." in page
     assert "find_duplicates" in page
 
 
-def test_an_empty_filter_offers_to_clear_it(desk: Client, pairs: dict[str, Pair]) -> None:
-    page = desk.get(reverse("queue"), {"headline": "no such word"}).content.decode()
+def test_an_empty_filter_offers_to_clear_it(editor_client: Client, pairs: dict[str, Pair]) -> None:
+    page = editor_client.get(reverse("queue"), {"headline": "no such word"}).content.decode()
 
     assert "No pair fits this filter." in page

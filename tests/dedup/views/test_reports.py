@@ -16,28 +16,28 @@ ADDRESSES = ("/reports/", "/reports/exact/", "/reports/exact.csv", "/reports/exa
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_everybody_with_a_login_may_look(address: str, visitor: Client, desk: Client) -> None:
+def test_everybody_with_a_login_may_look(address: str, visitor: Client, editor_client: Client) -> None:
     assert Client().get(address).status_code == 302
-    assert visitor.get(address).status_code == desk.get(address).status_code == 200
+    assert visitor.get(address).status_code == editor_client.get(address).status_code == 200
 
 
-def test_the_list_names_each_report_and_runs_none(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_names_each_report_and_runs_none(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ExactReport, "result", lambda *_: pytest.fail("the list ran a report"))
-    page = desk.get("/reports/").content.decode()
+    page = editor_client.get("/reports/").content.decode()
     assert all(f'href="/reports/{name}/"' in page and each.label in page for name, each in REPORTS.items())
 
 
-def test_options_stay_in_the_address_of_the_files(desk: Client, store: StoreArticle) -> None:
+def test_options_stay_in_the_address_of_the_files(editor_client: Client, store: StoreArticle) -> None:
     store("The ferry sails.", newspaper="Harbour Post", date="2026-03-02")
     store("The ferry sails.", newspaper="Inland Courier", date="2026-03-03")
     paper = Newspaper.objects.get(name="Harbour Post")
     query = f"since=2026-03-01&until=2026-03-02&newspapers={paper.pk}"
-    page = desk.get(f"/reports/exact/?{query}")
+    page = editor_client.get(f"/reports/exact/?{query}")
 
     assert page.context["says"].startswith("0 of 1 articles (0.00%)")
     assert f"/reports/exact.csv?{query.replace('&', '&amp;')}" in page.content.decode()
-    assert desk.get(f"/reports/exact.json?{query}").json()["exact"]["articles"] == 1
-    csv = desk.get(f"/reports/exact.csv?{query}")
+    assert editor_client.get(f"/reports/exact.json?{query}").json()["exact"]["articles"] == 1
+    csv = editor_client.get(f"/reports/exact.csv?{query}")
     assert csv["Content-Disposition"] == 'attachment; filename="exact.csv"'
     assert csv.content.decode().splitlines()[:2] == [
         '"table","repeated","groups","articles","share"',
@@ -45,11 +45,11 @@ def test_options_stay_in_the_address_of_the_files(desk: Client, store: StoreArti
     ]
 
 
-def test_what_makes_no_sense_is_refused(desk: Client) -> None:
-    page = desk.get("/reports/exact/?since=2026-03-02&until=2026-03-01")
+def test_what_makes_no_sense_is_refused(editor_client: Client) -> None:
+    page = editor_client.get("/reports/exact/?since=2026-03-02&until=2026-03-01")
     assert page.status_code == 400
     assert "2026-03-01 is before 2026-03-02" in page.content.decode()
     assert "says" not in page.context
-    assert desk.get("/reports/exact.json?newspapers=0").status_code == 400
+    assert editor_client.get("/reports/exact.json?newspapers=0").status_code == 400
     for address in ("/reports/nothing/", "/reports/nothing.csv", "/reports/nothing.json"):
-        assert desk.get(address).status_code == 404
+        assert editor_client.get(address).status_code == 404

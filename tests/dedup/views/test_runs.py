@@ -27,23 +27,23 @@ def text_of(client: Client, address: str, status: int = 200) -> str:
     return answer.content.decode()
 
 
-def test_runs_and_the_page_of_one(desk: Client) -> None:
+def test_runs_and_the_page_of_one(editor_client: Client) -> None:
     run = make_run(error="out of memory", state=DetectionRun.State.FAILED)
     RunBlock.objects.create(
         run=run, pass_name="trigram", first_day="2026-03-01", last_day="2026-03-31", pairs=1234, seconds=1.5
     )
 
-    assert f'href="/runs/{run.pk}/"' in text_of(desk, "/runs/")
-    page = text_of(desk, f"/runs/{run.pk}/")
+    assert f'href="/runs/{run.pk}/"' in text_of(editor_client, "/runs/")
+    page = text_of(editor_client, f"/runs/{run.pk}/")
     for expected in ("out of memory", "failed", "threshold", "0.6", "1,234", "1.50", "1 Mar 2026 to 31 Mar 2026"):
         assert expected in page
 
 
-def test_a_finished_run_shows_what_it_found_and_what_it_was_asked(desk: Client, store: StoreArticle) -> None:
+def test_a_finished_run_shows_what_it_found_and_what_it_was_asked(editor_client: Client, store: StoreArticle) -> None:
     for paper in ("Harbour Post", "Inland Courier"):
         store("The ferry sails at noon on weekdays until the end of May.", newspaper=paper)
     call_command("find_duplicates", "--newspaper=Harbour Post", "--newspaper=Inland Courier", stdout=io.StringIO())
-    page = text_of(desk, f"/runs/{DetectionRun.objects.get().pk}/")
+    page = text_of(editor_client, f"/runs/{DetectionRun.objects.get().pk}/")
     for expected in (
         "Harbour Post, Inland Courier",
         "Similar text",
@@ -54,10 +54,10 @@ def test_a_finished_run_shows_what_it_found_and_what_it_was_asked(desk: Client, 
         assert expected in page
 
 
-def test_starting_a_run_is_for_admins(desk: Client) -> None:
-    assert "Start a run" not in text_of(desk, "/runs/")
-    text_of(desk, "/runs/new/", status=403)
-    assert desk.post("/runs/new/").status_code == 403
+def test_starting_a_run_is_for_admins(editor_client: Client) -> None:
+    assert "Start a run" not in text_of(editor_client, "/runs/")
+    text_of(editor_client, "/runs/new/", status=403)
+    assert editor_client.post("/runs/new/").status_code == 403
 
 
 def test_an_admin_starts_a_run(client: Client, store: StoreArticle) -> None:
@@ -116,14 +116,14 @@ def test_a_profile_that_cannot_be_used_is_refused(client: Client, settings: dict
     assert not DBTaskResult.objects.exists()
 
 
-def test_a_run_that_could_not_begin(desk: Client) -> None:
+def test_a_run_that_could_not_begin(editor_client: Client) -> None:
     refused = store_refused_run(
         Scope(passes=("url", "title")),
         "another run is active",
         profile=Profile.objects.get(is_default=True),
         user_id=None,
     )
-    page = text_of(desk, f"/runs/{refused.pk}/")
+    page = text_of(editor_client, f"/runs/{refused.pk}/")
 
     assert "another run is active" in page
     assert "<dt>Passes</dt><dd>url, title</dd>" in page
@@ -134,11 +134,11 @@ def test_a_run_that_could_not_begin(desk: Client) -> None:
     ("seconds", "text"),
     [(0, "0 seconds"), (1, "1 second"), (10, "10 seconds"), (119, "119 seconds"), (120, "2\xa0minutes")],
 )
-def test_how_long_a_run_took(desk: Client, seconds: int, text: str) -> None:
+def test_how_long_a_run_took(editor_client: Client, seconds: int, text: str) -> None:
     run = make_run()
     run.finished_at = run.started_at + datetime.timedelta(seconds=seconds)
     run.save()
-    page = text_of(desk, f"/runs/{run.pk}/")
+    page = text_of(editor_client, f"/runs/{run.pk}/")
 
     assert f"({text})" in page
     assert "<dt>Passes</dt><dd>all</dd>" in page

@@ -55,45 +55,47 @@ def clusters() -> list[list[int]]:
 
 
 def test_lists_the_largest_first_and_filters(
-    desk: Client, editor: User, store: StoreArticle, articles: list[Article], series: Series
+    editor_client: Client, editor: User, store: StoreArticle, articles: list[Article], series: Series
 ) -> None:
     small = make_series(articles[4].newspaper, "tides", articles[4])
-    assert listed(desk) == [series.pk, small.pk]
-    assert listed(desk, newspaper=articles[4].newspaper_id) == [small.pk]
-    assert listed(desk, headline="7TH") == [series.pk]
-    assert listed(desk, ruled="yes") == []
+    assert listed(editor_client) == [series.pk, small.pk]
+    assert listed(editor_client, newspaper=articles[4].newspaper_id) == [small.pk]
+    assert listed(editor_client, headline="7TH") == [series.pk]
+    assert listed(editor_client, ruled="yes") == []
     make_rule(small.pk, user=editor)
-    assert listed(desk, ruled="yes") == [small.pk]
-    assert listed(desk, ruled="no") == [series.pk]
-    assert listed(desk, ruled="x", newspaper="x", page="zzz") == [series.pk, small.pk]
-    rows = desk.get(reverse("series_list")).content.decode().split('class="pair-row')
+    assert listed(editor_client, ruled="yes") == [small.pk]
+    assert listed(editor_client, ruled="no") == [series.pk]
+    assert listed(editor_client, ruled="x", newspaper="x", page="zzz") == [series.pk, small.pk]
+    rows = editor_client.get(reverse("series_list")).content.decode().split('class="pair-row')
     assert ["never duplicates of each other" in row for row in rows[1:]] == [False, True]
     assert "on 4 days, 4 Mar 2026 to 7 Mar 2026" in rows[1]
 
 
 def test_the_list_costs_the_same_queries_for_one_and_for_ten(
-    desk: Client, store: StoreArticle, django_assert_num_queries: Any
+    editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     for expected in (1, 10):
         while Series.objects.count() < expected:
             article = store()
             make_series(article.newspaper, f"form {article.pk}", article)
         with django_assert_num_queries(5):  # session, user, newspapers of the form, page, count
-            assert len(listed(desk)) == expected
+            assert len(listed(editor_client)) == expected
 
 
-def test_an_empty_list_says_what_comes_next(desk: Client) -> None:
-    assert "No series is known yet" in desk.get(reverse("series_list")).content.decode()
+def test_an_empty_list_says_what_comes_next(editor_client: Client) -> None:
+    assert "No series is known yet" in editor_client.get(reverse("series_list")).content.decode()
 
 
-def test_shows_the_articles_and_the_pairs_among_them(desk: Client, articles: list[Article], series: Series) -> None:
+def test_shows_the_articles_and_the_pairs_among_them(
+    editor_client: Client, articles: list[Article], series: Series
+) -> None:
     templates = [
         make_pair(articles[0], articles[1], verdict="template", trigram=0.9),
         make_pair(articles[1], articles[2], verdict="template", trigram=0.8),
     ]
     mistaken = make_pair(articles[2], articles[3], trigram=0.7)
     copy = make_pair(articles[0], articles[4], trigram=0.99)
-    page = shown(desk, series)
+    page = shown(editor_client, series)
 
     assert "4 articles on 4 days, 4 Mar 2026 to 7 Mar 2026, daily." in page
     headlines = re.findall(r'headline-cell"><a href="/articles/(\d+)/', page)
@@ -105,26 +107,26 @@ def test_shows_the_articles_and_the_pairs_among_them(desk: Client, articles: lis
     assert f"/pairs/{copy.pk}/" not in page
 
 
-def test_the_articles_come_in_pages(desk: Client, store: StoreArticle) -> None:
+def test_the_articles_come_in_pages(editor_client: Client, store: StoreArticle) -> None:
     many = [store() for _ in range(32)]
     series = make_series(many[0].newspaper, "headline number #", *many)
 
-    assert shown(desk, series).count('class="headline-cell"') == 30
-    assert shown(desk, series, page="2").count('class="headline-cell"') == 2
+    assert shown(editor_client, series).count('class="headline-cell"') == 30
+    assert shown(editor_client, series, page="2").count('class="headline-cell"') == 2
 
 
 def test_the_page_costs_a_fixed_number_of_queries(
-    desk: Client, articles: list[Article], series: Series, django_assert_num_queries: Any
+    editor_client: Client, articles: list[Article], series: Series, django_assert_num_queries: Any
 ) -> None:
     # session, user, 2 x permissions, series, page, count, days, verdicts, pairs, evidence, history
     for first, second in ((0, 1), (1, 2)):
         make_pair(articles[first], articles[second], trigram=0.9)
         with django_assert_num_queries(12):
-            shown(desk, series)
+            shown(editor_client, series)
 
 
 def test_one_click_makes_a_rule_and_parts_the_articles(
-    desk: Client, editor: User, articles: list[Article], series: Series
+    editor_client: Client, editor: User, articles: list[Article], series: Series
 ) -> None:
     inside = make_pair(articles[0], articles[1], trigram=0.9)
     Pair.objects.filter(pk=inside.pk).update(reasons=["The headlines are the same."])
@@ -132,11 +134,11 @@ def test_one_click_makes_a_rule_and_parts_the_articles(
     rest = make_pair(articles[1], articles[2], verdict="version", trigram=0.6)
     decisions.rebuild_clusters()
     assert clusters() == [sorted(articles[place].pk for place in (0, 1, 4))]
-    assert "Make it a rule: never duplicates" in shown(desk, series)
+    assert "Make it a rule: never duplicates" in shown(editor_client, series)
 
-    answer = desk.post(reverse("series_rule", args=[series.pk]))
+    answer = editor_client.post(reverse("series_rule", args=[series.pk]))
     assert answer["Location"] == f"/series/{series.pk}/"
-    page = shown(desk, series)
+    page = shown(editor_client, series)
     assert "A rule now: never duplicates of each other. 1 pair was taken apart." in page
     assert "This is a rule" in page
     assert "<strong>mara</strong> made it a rule" in page
@@ -156,33 +158,37 @@ def test_one_click_makes_a_rule_and_parts_the_articles(
     assert series.ruled_by == editor
 
 
-def test_what_editors_decided_stays(desk: Client, editor: User, articles: list[Article], series: Series) -> None:
+def test_what_editors_decided_stays(
+    editor_client: Client, editor: User, articles: list[Article], series: Series
+) -> None:
     confirmed = make_pair(articles[0], articles[1], trigram=0.9)
     decisions.decide_pair(confirmed.pk, "confirm", user=editor)
-    desk.post(reverse("series_rule", args=[series.pk]))
+    editor_client.post(reverse("series_rule", args=[series.pk]))
 
     confirmed.refresh_from_db()
     assert (confirmed.state, confirmed.verdict) == ("confirmed", "duplicate")
     assert clusters() == [[articles[0].pk, articles[1].pk]]
-    assert "0 pairs were taken apart." in shown(desk, series)
+    assert "0 pairs were taken apart." in shown(editor_client, series)
 
 
-def test_the_rule_is_ended_and_the_next_run_judges_anew(desk: Client, articles: list[Article], series: Series) -> None:
+def test_the_rule_is_ended_and_the_next_run_judges_anew(
+    editor_client: Client, articles: list[Article], series: Series
+) -> None:
     make_pair(articles[0], articles[1], trigram=0.9)
-    desk.post(reverse("series_rule", args=[series.pk]))
+    editor_client.post(reverse("series_rule", args=[series.pk]))
     [month] = months_to_judge(versions_join=False)
     JudgedMonth.objects.create(month=month.first_day, fingerprint=month.fingerprint)
     assert months_to_judge(versions_join=False) == []
-    answer = desk.post(reverse("series_end_rule", args=[series.pk]))
+    answer = editor_client.post(reverse("series_end_rule", args=[series.pk]))
 
     assert answer["Location"] == f"/series/{series.pk}/"
-    page = shown(desk, series)
+    page = shown(editor_client, series)
     assert "The rule is ended; the next run judges these pairs anew." in page
     assert "No rule yet" in page
     acts = re.findall(r"<strong>mara</strong> ([a-z ]+) <span", page)
     assert acts == ["ended the rule", "made it a rule"]
     assert [each.first_day for each in months_to_judge(versions_join=False)] == [month.first_day]
-    desk.post(reverse("series_rule", args=[series.pk]))
+    editor_client.post(reverse("series_rule", args=[series.pk]))
     assert Pair.objects.get().reasons == [RULE_REASON]
 
 
@@ -193,35 +199,37 @@ def test_the_rule_is_ended_and_the_next_run_judges_anew(desk: Client, articles: 
         (["series_end_rule"], "This series is no rule; somebody else has ended it."),
     ],
 )
-def test_a_click_that_comes_too_late_is_told(desk: Client, series: Series, clicks: list[str], message: str) -> None:
+def test_a_click_that_comes_too_late_is_told(
+    editor_client: Client, series: Series, clicks: list[str], message: str
+) -> None:
     for click in clicks:
-        desk.post(reverse(click, args=[series.pk]))
-    page = shown(desk, series)
+        editor_client.post(reverse(click, args=[series.pk]))
+    page = shown(editor_client, series)
 
     assert "notice-error" in page
     assert message in page
 
 
 @pytest.mark.parametrize("action", ["series_rule", "series_end_rule"])
-def test_a_series_that_is_gone(desk: Client, action: str) -> None:
-    answer = desk.post(reverse(action, args=[4711]))
+def test_a_series_that_is_gone(editor_client: Client, action: str) -> None:
+    answer = editor_client.post(reverse(action, args=[4711]))
 
     assert answer["Location"] == "/series/"
     said = "There is no series 4711 any more; its headlines have changed."
-    assert said in desk.get("/series/").content.decode()
-    assert desk.get("/series/4711/").status_code == 404
+    assert said in editor_client.get("/series/").content.decode()
+    assert editor_client.get("/series/4711/").status_code == 404
 
 
 @pytest.mark.parametrize("action", ["series_rule", "series_end_rule"])
 def test_rules_are_for_editors_and_take_a_post_with_a_token(
-    visitor: Client, desk: Client, editor: User, series: Series, action: str
+    visitor: Client, editor_client: Client, editor: User, series: Series, action: str
 ) -> None:
     address = reverse(action, args=[series.pk])
     assert "may look at this series, but not make a rule of it" in shown(visitor, series)
     assert "<form" not in shown(visitor, series).split("<main", 1)[1]
     assert visitor.post(address).status_code == 403
-    assert desk.put(address).status_code == 405
-    assert desk.get(address)["Location"] == f"/series/{series.pk}/"
+    assert editor_client.put(address).status_code == 405
+    assert editor_client.get(address)["Location"] == f"/series/{series.pk}/"
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(editor)
     assert strict.post(address).status_code == 403
