@@ -92,7 +92,7 @@ def _listening(key: str, port: int, on_request: OnRequest | None) -> _Server:
     except OSError as error:
         raise PortError(
             f"{PAPERS[key].name} cannot be served at {HOST}:{port}: {error.strerror}; "
-            f"end what uses the port, or choose others with --first-port"
+            f"stop the program that uses the port, or choose other ports with --first-port"
         ) from error
 
 
@@ -111,7 +111,7 @@ def port_number(text: str) -> int:
     """Return a first port as a number. Raises argparse.ArgumentTypeError outside its range."""
     port = int(text) if text.isdecimal() else -1
     if not 0 <= port <= LAST_FIRST_PORT:
-        raise argparse.ArgumentTypeError(f"{text} is no port from 0 to {LAST_FIRST_PORT}")
+        raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to {LAST_FIRST_PORT}")
     return port
 
 

@@ -103,7 +103,7 @@ def _story(file: Path, table: dict[str, Any], **changes: Any) -> Story:
     except KeyError as error:
         raise StoryError(f"{file.name}: story {values.get('key', '?')} has no {error.args[0]}; add it") from error
     if not _KEY.fullmatch(story.key):
-        raise StoryError(f"{file.name}: key {story.key!r} is not of small letters, digits and single hyphens")
+        raise StoryError(f"{file.name}: key {story.key!r} may have only lower-case letters, digits and single hyphens")
     return story
 
 
@@ -135,4 +135,4 @@ def _grouped(groups: dict[str, list[Story]]) -> dict[str, tuple[Story, ...]]:
 def _check_keys(keys: Iterable[str]) -> None:
     twice = sorted(key for key, number in Counter(keys).items() if number > 1)
     if twice:
-        raise StoryError(f"stories share the keys {', '.join(twice)}; give each a key of its own")
+        raise StoryError(f"stories share the keys {', '.join(twice)}; give each its own key")

@@ -210,7 +210,7 @@ class NewspaperSpider(Spider):
         try:
             await in_database(write, *args, **kwargs)
         except LOST:
-            self.logger.warning("%s: what became of a link was not written down; it is visited again", DATABASE_LOST)
+            self.logger.warning("%s: the outcome of a link was not saved; the link is visited again", DATABASE_LOST)
 
     # -- Counting -----------------------------------------------------------------------------------------
 

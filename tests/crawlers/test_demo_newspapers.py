@@ -140,7 +140,7 @@ def test_a_port_that_is_taken_is_named_with_the_remedy() -> None:
         port = int(base_urls["courier"].rpartition(":")[2])
         message = (
             rf"The Selby Courier cannot be served at 127.0.0.1:{port}: Address already in use; "
-            r"end what uses the port, or choose others with --first-port"
+            r"stop the program that uses the port, or choose other ports with --first-port"
         )
         with pytest.raises(PortError, match=message), serving(port):
             pass
@@ -151,7 +151,7 @@ def test_a_port_that_is_taken_is_named_with_the_remedy() -> None:
 
 @pytest.mark.parametrize("port", ["-1", "65532", "x"])
 def test_a_port_that_is_none_is_refused(port: str) -> None:
-    with pytest.raises(CommandError, match=f"argument --first-port: {port} is no port from 0 to 65531"):
+    with pytest.raises(CommandError, match=f"argument --first-port: {port} is not a port from 0 to 65531"):
         call_command("demo_newspapers", f"--first-port={port}")
 
 
