@@ -45,7 +45,7 @@ def listed_ids(*articles: Article) -> str:
 
 def listed(client: Client, **query: Any) -> list[int]:
     page = client.get(reverse("clusters"), query).content.decode()
-    return [int(number) for number in re.findall(r'pair-link" href="/clusters/(\d+)/', page)]
+    return [int(number) for number in re.findall(r'row-link" href="/clusters/(\d+)/', page)]
 
 
 def test_lists_the_largest_first_and_filters(
@@ -333,7 +333,7 @@ def test_a_weak_tie_is_flagged(editor_client: Client, store: StoreArticle, trio:
     assert "Held by a weak pair." not in shown(editor_client, strong)
     assert listed(editor_client, held="weak") == [weak.pk]
     assert listed(editor_client, held="nonsense") == [weak.pk, strong.pk]
-    rows = editor_client.get(reverse("clusters")).content.decode().split('class="pair-row')
+    rows = editor_client.get(reverse("clusters")).content.decode().split('class="row-item')
     assert ["held by a weak pair" in row for row in rows[1:]] == [True, False]
 
 

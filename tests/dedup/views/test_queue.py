@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 def listed(client: Client, **query: Any) -> list[int]:
     page = client.get(reverse("queue"), query)
     assert page.status_code == 200
-    return [int(number) for number in re.findall(r'pair-link" href="/pairs/(\d+)/', page.content.decode())]
+    return [int(number) for number in re.findall(r'row-link" href="/pairs/(\d+)/', page.content.decode())]
 
 
 @pytest.fixture

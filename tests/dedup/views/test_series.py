@@ -44,7 +44,7 @@ def shown(client: Client, series: Series, **query: Any) -> str:
 
 def listed(client: Client, **query: Any) -> list[int]:
     page = client.get(reverse("series_list"), query).content.decode()
-    return [int(number) for number in re.findall(r'pair-link" href="/series/(\d+)/', page)]
+    return [int(number) for number in re.findall(r'row-link" href="/series/(\d+)/', page)]
 
 
 def clusters() -> list[list[int]]:
@@ -66,7 +66,7 @@ def test_lists_the_largest_first_and_filters(
     assert listed(editor_client, ruled="yes") == [small.pk]
     assert listed(editor_client, ruled="no") == [series.pk]
     assert listed(editor_client, ruled="x", newspaper="x", page="zzz") == [series.pk, small.pk]
-    rows = editor_client.get(reverse("series_list")).content.decode().split('class="pair-row')
+    rows = editor_client.get(reverse("series_list")).content.decode().split('class="row-item')
     assert ["never duplicates of each other" in row for row in rows[1:]] == [False, True]
     assert "on 4 days, 4 Mar 2026 to 7 Mar 2026" in rows[1]
 
