@@ -6,11 +6,12 @@ import datetime
 import signal
 from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 import pytest
 
 from articles.models import Article
-from articles.storage.incoming import IncomingArticle
+from articles.storage.incoming import Details, IncomingArticle
 from articles.storage.ingest import store_article
 
 # A shell starts background jobs with interrupts ignored, and the processes that tests interrupt would inherit that.
@@ -32,6 +33,7 @@ def store() -> StoreArticle:
         headline: str | None = None,
         url: str | None = None,
         external_id: str = "",
+        **details: Any,
     ) -> Article:
         number = next(numbers)
         stored = store_article(
@@ -42,6 +44,7 @@ def store() -> StoreArticle:
                 content=content or f"Text number {number}, which is like no other text of the {number}th kind.",
                 newspaper=newspaper,
                 external_id=external_id,
+                details=Details(**details),
             )
         )
         return Article.objects.get(pk=stored.article_id)
