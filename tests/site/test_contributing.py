@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-DOCUMENTS = sorted([*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/*.md"), *CHECKOUT.glob(".github/*.md")])
+DOCUMENTS = sorted([*CHECKOUT.glob("*.md"), *CHECKOUT.glob(".github/*.md")])
 
 
 def text(path: str) -> str:
