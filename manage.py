@@ -4,8 +4,9 @@
 import os
 import sys
 
+import django
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management import execute_from_command_line
+from django.core.management import ManagementUtility
 from django.db import DatabaseError, OperationalError, ProgrammingError
 from django.db.migrations.exceptions import MigrationSchemaMissing
 
@@ -34,12 +35,22 @@ def explain(error: DatabaseError) -> str | None:
     return None
 
 
+def execute(arguments: list[str]) -> None:
+    """Run a command. Django would answer `version` with its own version alone."""
+    utility = ManagementUtility(arguments)
+    if arguments[1:2] == ["version"]:
+        django.setup()
+        utility.fetch_command("version").run_from_argv(arguments)
+    else:
+        utility.execute()
+
+
 def main(arguments: list[str]) -> None:
     """Run a command. Exits with 1 and one sentence on stderr; `--traceback` shows where it came from."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
     try:
         try:
-            execute_from_command_line(arguments)
+            execute(arguments)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
