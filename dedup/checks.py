@@ -6,6 +6,8 @@ from typing import Any
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import connections
 
+from dedup.article_sql import ARTICLES
+
 # A word of which nothing is left when the database drops every non-ASCII letter.
 PROBE_WORD = "Москва"
 MINIMUM_VERSION = 14
@@ -80,7 +82,7 @@ def _check_database(cursor: Any) -> list[CheckMessage]:
 
 def _check_not_migrated(cursor: Any) -> list[CheckMessage]:
     """Accept that pg_trgm is missing until the first migration, which creates it together with the articles."""
-    cursor.execute("SELECT to_regclass('articles_article')")
+    cursor.execute("SELECT to_regclass(%s)", [ARTICLES])
     if cursor.fetchone()[0] is None:
         return _check_locale(cursor)
     return [

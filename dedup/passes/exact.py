@@ -6,26 +6,26 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
+from dedup.article_sql import article_sql, scope_parameters
 from dedup.passes.base import Connection, PassConfig, Reach, setting
-from dedup.passes.grouping import counted, grouped_candidates, scope_parameters, with_compared
+from dedup.passes.grouping import counted, grouped_candidates
 from dedup.types import Candidate, Tally, Window
 
 # The step "row_number() OVER (PARTITION BY homogenised content)" of the Skoli study, over 128-bit digests.
-_SQL = with_compared(
+_SQL = article_sql(
     """
 WITH compared AS (
     SELECT {article.digest} AS digest, id, date, newspaper_id
-    FROM articles_article AS article
+    FROM {articles} AS article
+    WHERE date <= %(last_day)s AND {article.in_newspapers}
 ), counted AS (
     SELECT digest, id, date, count(*) OVER (PARTITION BY digest) AS articles
     FROM compared
     WHERE digest IS NOT NULL
-      AND date <= %(last_day)s
-      AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
 )
 SELECT counted.digest, article.newspaper_id || ' ' || article.normalized_title, counted.id, counted.date
 FROM counted
-JOIN articles_article AS article ON article.id = counted.id
+JOIN {articles} AS article ON article.id = counted.id
 WHERE counted.articles > 1
   AND char_length({article.text}) >= %(minimum_characters)s
 ORDER BY counted.digest, counted.date, counted.id

@@ -8,19 +8,6 @@ from typing import Any, NamedTuple
 
 from dedup.types import Candidate, Tally, Window
 
-# The text and the digest that are compared of {article}, an alias of its table. Where nothing is removed, there is no
-# text without boilerplate beside it.
-_TEXT = """CASE %(boilerplate)s::text
-    WHEN 'story' THEN coalesce({article}.story_text, {article}.normalized_text)
-    WHEN 'topic' THEN coalesce({article}.topic_text, {article}.normalized_text)
-    ELSE {article}.normalized_text
-END"""
-_DIGEST = """CASE
-    WHEN %(boilerplate)s::text = 'story' AND {article}.story_text IS NOT NULL THEN {article}.story_digest
-    WHEN %(boilerplate)s::text = 'topic' AND {article}.topic_text IS NOT NULL THEN {article}.topic_digest
-    ELSE {article}.text_digest
-END"""
-
 
 class Row(NamedTuple):
     """An article in its group. Rows come ordered by key, then day and id."""
@@ -29,33 +16,6 @@ class Row(NamedTuple):
     text: str
     article: int
     day: date
-
-
-class _Compared(NamedTuple):
-    """What is compared of an article, as expressions."""
-
-    text: str
-    digest: str
-
-
-def with_compared(statement: str, *articles: str) -> str:
-    """Return a statement with {article.text} and {article.digest} in it filled in, for each of these aliases.
-
-    They take the parameters of a scope. A digest is null where the text is empty.
-    """
-    named = {each: _Compared(_TEXT.format(article=each), _DIGEST.format(article=each)) for each in articles}
-    return statement.format(**named)
-
-
-def scope_parameters(window: Window) -> dict[str, Any]:
-    """Return the parameters of a statement over the articles of a window. `first_day` bounds the later of a pair."""
-    return {
-        "first_day": window.first_day,
-        "last_day": window.last_day,
-        "newspaper_ids": list(window.newspaper_ids) if window.newspaper_ids is not None else None,
-        "newer_than": window.newer_than,
-        "boilerplate": window.boilerplate.value,
-    }
 
 
 def shared_text(texts: Sequence[str]) -> dict[str, Any]:

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from articles.boilerplate.mode import Mode
+from dedup.article_sql import article_sql
 from dedup.kernels import minhash
 from dedup.kernels.tokens import IntArray, character_shingle_sets, character_shingles, jaccard_of
 from dedup.passes.base import ConfigError, Connection, NearConfig, PassConfig, Reach, setting
-from dedup.passes.grouping import with_compared
 from dedup.passes.reading import Fresh, all_fresh, first_row, read_batches
 from dedup.types import Candidate, Tally, Window
 
@@ -28,9 +28,9 @@ _SIGNED_AT_ONCE = 96
 _VERIFIED_AT_ONCE = 500
 _MEMBERS_KEPT = 16_000_000
 
-_TEXTS_SQL = with_compared(
+_TEXTS_SQL = article_sql(
     """
-SELECT id, left({article.text}, %(prefix)s) FROM articles_article AS article WHERE id = ANY (%(ids)s)
+SELECT id, left({article.text}, %(prefix)s) FROM {articles} AS article WHERE id = ANY (%(ids)s)
 """,
     "article",
 )

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from articles.boilerplate.rules import without_boilerplate
+from dedup.article_sql import article_sql, scope_parameters
 from dedup.kernels.tokens import IntArray
 from dedup.passes.base import Connection
-from dedup.passes.grouping import scope_parameters, with_compared
 from dedup.types import Tally, Window
 
 Fresh = npt.NDArray[np.bool_]
@@ -19,17 +19,26 @@ Fresh = npt.NDArray[np.bool_]
 _BATCH = 2_000
 
 # One batch after the other by day and id, from the index article_date. Without `newer_than`, that column is null.
-_BATCH_SQL = """
-SELECT id, date, {text}, revision > %(newer_than)s
-FROM articles_article AS article
-WHERE (date, id) > (%(after_day)s, %(after_id)s)
-  AND date <= %(last_day)s
-  AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
+_NORMALIZED_SQL = article_sql(
+    """
+SELECT id, date, left({article.text}, %(prefix)s), revision > %(newer_than)s
+FROM {articles} AS article
+WHERE (date, id) > (%(after_day)s, %(after_id)s) AND date <= %(last_day)s AND {article.in_newspapers}
 ORDER BY date, id
 LIMIT %(batch)s
-"""
-_NORMALIZED_SQL = with_compared(_BATCH_SQL.format(text="left({article.text}, %(prefix)s)"), "article")
-_CONTENT_SQL = _BATCH_SQL.format(text="content, boilerplate::text")
+""",
+    "article",
+)
+_CONTENT_SQL = article_sql(
+    """
+SELECT id, date, content, boilerplate::text
+FROM {articles} AS article
+WHERE (date, id) > (%(after_day)s, %(after_id)s) AND date <= %(last_day)s AND {article.in_newspapers}
+ORDER BY date, id
+LIMIT %(batch)s
+""",
+    "article",
+)
 
 # Id, day, text.
 ArticleRow = tuple[int, datetime.date, str]
@@ -67,7 +76,7 @@ def read_contents(window: Window, connection: Connection, tally: Tally) -> Itera
     for rows in _rows(_CONTENT_SQL, scope_parameters(window), datetime.date.min, connection):
         yield [
             (article, day, without_boilerplate(content, json.loads(marks), window.boilerplate))
-            for article, day, content, marks, _ in rows
+            for article, day, content, marks in rows
         ]
         tally.on_read(len(rows))
 

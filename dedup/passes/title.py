@@ -7,21 +7,23 @@ from itertools import groupby
 from operator import itemgetter
 from typing import ClassVar, NamedTuple
 
+from dedup.article_sql import article_sql, scope_parameters
 from dedup.kernels.contents import READ_CHARACTERS, has_contents
 from dedup.passes.base import Connection, PassConfig, Reach, setting
-from dedup.passes.grouping import near_candidates, scope_parameters
+from dedup.passes.grouping import near_candidates
 from dedup.types import Candidate, Tally, Window
 
 # Sorts the headlines of all articles. Nothing but what stands twice is read.
-_SQL = """
+_SQL = article_sql(
+    """
 WITH counted AS (
     SELECT CASE WHEN %(across_newspapers)s THEN 0 ELSE newspaper_id END AS place, newspaper_id, normalized_title, date,
            id, count(*) OVER (
                PARTITION BY CASE WHEN %(across_newspapers)s THEN 0 ELSE newspaper_id END, normalized_title
            ) AS articles
-    FROM articles_article
+    FROM {articles} AS article
     WHERE date <= %(last_day)s
-      AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
+      AND {article.in_newspapers}
       AND (cardinality(string_to_array(normalized_title, ' ')) >= %(minimum_words)s
            OR normalized_title ~ %(unspaced)s)
 )
@@ -29,10 +31,14 @@ SELECT place || ' ' || normalized_title, normalized_title, id, date, newspaper_i
 FROM counted
 WHERE articles > 1
 ORDER BY place, normalized_title, date, id
+""",
+    "article",
+)
+_TEXTS_SQL = article_sql(
+    """
+SELECT left(normalized_text, %(characters)s) FROM {articles} WHERE id = ANY (%(ids)s) ORDER BY date, id
 """
-_TEXTS_SQL = """
-SELECT left(normalized_text, %(characters)s) FROM articles_article WHERE id = ANY (%(ids)s) ORDER BY date, id
-"""
+)
 # So many articles of a headline are read before it is asked whether that is enough.
 _READ_AT_ONCE = 50
 

@@ -17,10 +17,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from dedup.article_sql import article_sql
 from dedup.kernels import parity_join
 from dedup.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
 from dedup.passes.base import Connection, NearConfig, PassConfig, Reach, setting
-from dedup.passes.grouping import with_compared
 from dedup.passes.reading import ArticleBatch, all_fresh, first_row, read_batches
 from dedup.types import Candidate, Tally, Window
 
@@ -36,12 +36,11 @@ FROM unnest(%(characters)s::text[]) WITH ORDINALITY AS asked (character, place)
 ORDER BY place
 """
 
-_SCORES_SQL = with_compared(
+_SCORES_SQL = article_sql(
     """
 SELECT similarity(left({left_article.text}, %(prefix)s), left({right_article.text}, %(prefix)s))
 FROM unnest(%(left_ids)s::bigint[], %(right_ids)s::bigint[]) WITH ORDINALITY AS pair (left_id, right_id, place)
-JOIN articles_article AS left_article ON left_article.id = left_id
-JOIN articles_article AS right_article ON right_article.id = right_id
+{pair.both_articles}
 ORDER BY place
 """,
     "left_article",

@@ -4,19 +4,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dedup.article_sql import article_sql, scope_parameters
 from dedup.passes.base import Connection, PassConfig, Reach, setting
-from dedup.passes.grouping import counted, grouped_candidates, scope_parameters, shared_text
+from dedup.passes.grouping import counted, grouped_candidates, shared_text
 from dedup.types import Candidate, Tally, Window
 
 # Every URL of an article counts: its own, the feed's, the redirect's target, the canonical one.
 # A form without a path is a front page, which many articles may have named. Groups by hash, in one scan.
-_SQL = """
+_SQL = article_sql(
+    """
 WITH seen AS (
     SELECT DISTINCT article.newspaper_id, known.normalized_url, article.id, article.date
-    FROM articles_article AS article
-    JOIN articles_articleurl AS known ON known.article_id = article.id
+    FROM {articles} AS article
+    JOIN {article_urls} AS known ON known.article_id = article.id
     WHERE article.date <= %(last_day)s
-      AND (%(newspaper_ids)s::bigint[] IS NULL OR article.newspaper_id = ANY (%(newspaper_ids)s))
+      AND {article.in_newspapers}
       AND known.normalized_url ~ '//[^/]+/.'
 ), counted AS (
     SELECT *, count(*) OVER (PARTITION BY newspaper_id, normalized_url) AS articles FROM seen
@@ -25,7 +27,9 @@ SELECT newspaper_id || ' ' || normalized_url, normalized_url, id, date
 FROM counted
 WHERE articles > 1
 ORDER BY newspaper_id, normalized_url, date, id
-"""
+""",
+    "article",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from django.db import connection
 from django.db.models import Count
 
 from articles.models import Article
+from dedup.article_sql import article_sql
 from dedup.models import Evidence
-from dedup.passes.grouping import with_compared
 from dedup.passes.trigram import TrigramConfig, TrigramPass
 from dedup.runs.scope import Scope
 
@@ -21,17 +21,15 @@ Pairs = dict[tuple[int, int], float]
 
 # The join of the Skoli study: every pair of the window is scored by PostgreSQL, then filtered. Of a pair, the later
 # article is of the day. MATERIALIZED, or the planner would score each pair again for the comparison.
-_PLAIN_JOIN_SQL = with_compared(
+_PLAIN_JOIN_SQL = article_sql(
     """
 WITH scored AS MATERIALIZED (
     SELECT least(a.id, b.id) AS left_id, greatest(a.id, b.id) AS right_id,
            similarity(left({a.text}, %(prefix)s), left({b.text}, %(prefix)s)) AS score
-    FROM articles_article AS a
-    JOIN articles_article AS b ON b.date = %(day)s AND a.date BETWEEN b.date - %(day_window)s AND b.date
+    FROM {articles} AS a
+    JOIN {articles} AS b ON b.date = %(day)s AND a.date BETWEEN b.date - %(day_window)s AND b.date
     WHERE (a.date < b.date OR a.id < b.id)
-      AND (%(newspaper_ids)s::bigint[] IS NULL OR (
-          a.newspaper_id = ANY (%(newspaper_ids)s) AND b.newspaper_id = ANY (%(newspaper_ids)s)
-      ))
+      AND {a.in_newspapers} AND {b.in_newspapers}
 )
 SELECT left_id, right_id, score
 FROM scored

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from dedup.article_sql import article_sql
 from dedup.clustering.constraints import lock_review, with_pair_state
 from dedup.models import DetectionRun, RunBlock
 from dedup.types import Candidate, Tally, Window
@@ -26,21 +27,23 @@ _COPY_SQL = "COPY found_candidate (left_id, right_id, pass_name, score, details)
 
 # Editors may have decided on two articles before any pass put them beside each other: by a cluster.
 _INSERT_PAIRS_SQL = with_pair_state(
-    """
+    article_sql(
+        """
 INSERT INTO dedup_pair (left_id, right_id, state, best_score, days_apart, same_newspaper, found_at)
 SELECT found.left_id, found.right_id,
-       {state},
+       {{state}},
        found.score,
        abs(left_article.date - right_article.date),
        left_article.newspaper_id = right_article.newspaper_id,
        now()
 FROM found_candidate AS found
-JOIN articles_article AS left_article ON left_article.id = found.left_id
-JOIN articles_article AS right_article ON right_article.id = found.right_id
-{state_joins}
+{pair.both_articles}
+{{state_joins}}
 ORDER BY found.left_id, found.right_id
 ON CONFLICT (left_id, right_id) DO NOTHING
 """,
+        pair="found",
+    ),
     of="found",
 )
 
@@ -64,23 +67,24 @@ WHERE pair.left_id = found.left_id AND pair.right_id = found.right_id AND pair.b
 """
 
 # Evidence of this pass, of pairs that this run answers for, that it did not find again.
-_MARK_STALE_SQL = """
+_MARK_STALE_SQL = article_sql(
+    """
 UPDATE dedup_evidence AS evidence
 SET stale = true
 FROM dedup_pair AS pair
-JOIN articles_article AS left_article ON left_article.id = pair.left_id
-JOIN articles_article AS right_article ON right_article.id = pair.right_id
+{pair.both_articles}
 WHERE pair.id = evidence.pair_id
   AND NOT evidence.stale
   AND evidence.run_id <> %(run_id)s
   AND evidence.pass_name = %(pass_name)s
-  AND (%(since)s::date IS NULL OR greatest(left_article.date, right_article.date) >= %(since)s)
-  AND (%(until)s::date IS NULL OR greatest(left_article.date, right_article.date) <= %(until)s)
-  AND (%(newspaper_ids)s::bigint[] IS NULL OR (
-      left_article.newspaper_id = ANY (%(newspaper_ids)s) AND right_article.newspaper_id = ANY (%(newspaper_ids)s)
-  ))
+  AND (%(since)s::date IS NULL OR {pair.later_day} >= %(since)s)
+  AND (%(until)s::date IS NULL OR {pair.later_day} <= %(until)s)
+  AND {left_article.in_newspapers} AND {right_article.in_newspapers}
   AND (%(newer_than)s::bigint IS NULL OR greatest(left_article.revision, right_article.revision) > %(newer_than)s)
-"""
+""",
+    "left_article",
+    "right_article",
+)
 
 _BEST_SCORES_SQL = """
 UPDATE dedup_pair AS pair

@@ -9,6 +9,7 @@ from django.db.models import F, Q
 
 from articles.models import Article
 from articles.normalization.titles import plain_title
+from dedup.article_sql import article_sql
 from dedup.comparison.prepared import Preparer
 from dedup.models import HeadlineForm
 
@@ -36,19 +37,21 @@ WHERE ruled_at IS NULL AND %(least_days)s > (
     WHERE form.newspaper_id = series.newspaper_id AND md5(form.form) = md5(series.form) AND form.form = series.form
 )
 """
-_LATEST_HEADLINE_SQL = """
+_LATEST_HEADLINE_SQL = article_sql(
+    """
 UPDATE dedup_series AS series
 SET headline = latest.headline
 FROM (
     SELECT DISTINCT ON (form.newspaper_id, form.form) form.newspaper_id, form.form, article.headline
     FROM dedup_headlineform AS form
     JOIN dedup_series AS known ON known.newspaper_id = form.newspaper_id AND known.form = form.form
-    JOIN articles_article AS article ON article.id = form.article_id
+    JOIN {articles} AS article ON article.id = form.article_id
     ORDER BY form.newspaper_id, form.form, form.date DESC, form.article_id DESC
 ) AS latest
 WHERE latest.newspaper_id = series.newspaper_id AND latest.form = series.form
   AND series.headline IS DISTINCT FROM latest.headline
 """
+)
 
 
 def update_series() -> None:

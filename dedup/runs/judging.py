@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 
 from articles.boilerplate.mode import Mode
+from dedup.article_sql import article_sql
 from dedup.clustering.constraints import lock_review
 from dedup.comparison.compare import Comparison, compare
 from dedup.comparison.prepared import PreparedArticle
@@ -37,28 +38,31 @@ _NEAR_DAYS = 3
 _MOST_LEARNT_FROM = 3_000
 _PAIRS_AT_ONCE = 500
 
-_PAIRS_SQL = """
+_PAIRS_SQL = article_sql(
+    """
 SELECT pair.id, pair.left_id, pair.right_id, coalesce((evidence.details ->> 'leftover')::int, 0)
 FROM dedup_pair AS pair
-JOIN articles_article AS left_article ON left_article.id = pair.left_id
-JOIN articles_article AS right_article ON right_article.id = pair.right_id
+{pair.both_articles}
 LEFT JOIN dedup_evidence AS evidence
     ON evidence.pair_id = pair.id AND evidence.pass_name = 'exact' AND NOT evidence.stale
 WHERE pair.best_score > 0
-  AND greatest(left_article.date, right_article.date) BETWEEN %(first_day)s AND %(last_day)s
-ORDER BY greatest(left_article.date, right_article.date), pair.left_id, pair.right_id
+  AND {pair.later_day} BETWEEN %(first_day)s AND %(last_day)s
+ORDER BY {pair.later_day}, pair.left_id, pair.right_id
 """
+)
 
 # Of the articles that a pass proposed around the month, the same ones every time, whichever they are.
-_ARTICLES_AROUND_SQL = """
+_ARTICLES_AROUND_SQL = article_sql(
+    """
 SELECT id FROM (
     SELECT DISTINCT article.id
-    FROM dedup_pair AS pair JOIN articles_article AS article ON article.id IN (pair.left_id, pair.right_id)
+    FROM dedup_pair AS pair JOIN {articles} AS article ON article.id IN (pair.left_id, pair.right_id)
     WHERE pair.best_score > 0 AND pair.days_apart <= %(near)s AND article.date BETWEEN %(first_day)s AND %(last_day)s
 ) AS proposed
 ORDER BY md5(id::text)
 LIMIT %(most)s
 """
+)
 
 _CREATE_SQL = """
 CREATE TEMPORARY TABLE judged_pair (

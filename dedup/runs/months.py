@@ -10,6 +10,7 @@ from django.db import connection
 
 from articles.boilerplate.mode import Mode
 from articles.storage.fingerprints import fingerprint
+from dedup.article_sql import article_sql
 from dedup.comparison.recurring import SERIES_DAYS
 from dedup.models import FittedModel, JudgedMonth, Series
 from dedup.verdicts.model import VerdictModel, default_model, dump_model, load_model
@@ -19,19 +20,20 @@ COMPARISON_VERSION = 1
 # How many days around a month it is learnt what recurs in the texts of its newspapers.
 RECURRING_TEXT_DAYS = 21
 
-_FACTS_SQL = """
-SELECT 'articles', date, count(*), max(revision), 0 FROM articles_article GROUP BY date
+_FACTS_SQL = article_sql(
+    """
+SELECT 'articles', date, count(*), max(revision), 0 FROM {articles} GROUP BY date
 UNION ALL
-SELECT 'pairs', greatest(left_article.date, right_article.date), count(*), sum(pair.id)::bigint,
+SELECT 'pairs', {pair.later_day}, count(*), sum(pair.id)::bigint,
        count(*) FILTER (WHERE evidence.details ? 'leftover')
 FROM dedup_pair AS pair
-JOIN articles_article AS left_article ON left_article.id = pair.left_id
-JOIN articles_article AS right_article ON right_article.id = pair.right_id
+{pair.both_articles}
 LEFT JOIN dedup_evidence AS evidence
     ON evidence.pair_id = pair.id AND evidence.pass_name = 'exact' AND NOT evidence.stale
 WHERE pair.best_score > 0
 GROUP BY 2
 """
+)
 
 
 @dataclass(frozen=True, slots=True)
