@@ -1,4 +1,4 @@
-"""What tests of every room use."""
+"""What tests of every package use."""
 
 from __future__ import annotations
 

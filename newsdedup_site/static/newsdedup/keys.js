@@ -5,7 +5,7 @@ const STORED = "newsdedup.keys";
 // Whoever clicks twice hits the next page with the second click: so long a page takes no decision, in milliseconds.
 const SETTLING = 500;
 // "settling", then "ready", and "sent" once a form is on its way.
-const desk = document.documentElement.dataset;
+const page = document.documentElement.dataset;
 let settling;
 
 function keysAreOn() {
@@ -27,7 +27,7 @@ function onKey(event) {
   }
   const withModifier = event.ctrlKey || event.altKey || event.metaKey;
   // A key held down must not decide on one pair after the other.
-  if (withModifier || event.repeat || isTyping(event.target) || !keysAreOn() || desk.state === "sent") return;
+  if (withModifier || event.repeat || isTyping(event.target) || !keysAreOn() || page.state === "sent") return;
   // In a table that is wider than the screen, arrows scroll.
   if (event.key.startsWith("Arrow") && event.target.closest(".table-wrap")) return;
   const element = elementFor(event.key);
@@ -41,15 +41,15 @@ function onKey(event) {
 // one while the answer is on its way.
 function onSubmit(event) {
   if (event.target.method !== "post") return;
-  if (desk.state === "ready") desk.state = "sent";
+  if (page.state === "ready") page.state = "sent";
   else event.preventDefault();
 }
 
 // Also when the browser brings a page back from its memory.
 function onShow() {
-  desk.state = "settling";
+  page.state = "settling";
   clearTimeout(settling);
-  settling = setTimeout(() => (desk.state = "ready"), document.querySelector("form[data-at-once]") ? 0 : SETTLING);
+  settling = setTimeout(() => (page.state = "ready"), document.querySelector("form[data-at-once]") ? 0 : SETTLING);
 }
 
 function showSwitch(button) {
