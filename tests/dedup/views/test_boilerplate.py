@@ -16,6 +16,7 @@ from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
+from tests.pages import notices
 
 pytestmark = pytest.mark.django_db
 
@@ -134,14 +135,11 @@ def test_an_editor_whitelists_a_sentence_and_takes_that_back(
 
 
 def test_whitelisting_twice_says_who_was_first(editor_client: Client, articles: list[Article]) -> None:
-    editor_client.post(address("boilerplate_keep"))
-    assert (
-        "mara has whitelisted it before"
-        in editor_client.post(address("boilerplate_keep"), follow=True).content.decode()
-    )
-    editor_client.post(address("boilerplate_end_keeping"))
-    page = editor_client.post(address("boilerplate_end_keeping"), follow=True).content.decode()
-    assert "This sentence is not whitelisted" in page
+    for action in ("boilerplate_keep", "boilerplate_end_keeping"):
+        editor_client.post(address(action), follow=True)
+        page = editor_client.post(address(action), follow=True).content.decode()
+        assert [kind for kind, _ in notices(page)] == ["error"]
+        assert ("mara" in page.split("notice-error")[1].split("</span>")[0]) == (action == "boilerplate_keep")
 
 
 def test_who_may_only_look_whitelists_nothing(visitor: Client, articles: list[Article]) -> None:

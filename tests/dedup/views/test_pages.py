@@ -17,6 +17,7 @@ from dedup.models import Decision, FittedModel, Pair
 from dedup.review import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
+from tests.pages import notices
 
 pytestmark = pytest.mark.django_db
 
@@ -209,7 +210,7 @@ def test_the_history_tells_who_did_what_and_offers_to_undo(
     answer = editor_client.post(reverse("undo", args=[decision.pk]), {"next": "/history/?kind=undo"})
     assert answer["Location"] == "/history/?kind=undo"
     page = text_of(editor_client, "/history/")
-    assert "undid a decision" in page
+    assert Decision.Kind.UNDO.label in page
     assert "undone by mara" in page
     assert "/undo/" not in page
     pair.refresh_from_db()
@@ -223,7 +224,9 @@ def test_the_history_is_filtered(editor_client: Client, editor: User, store: Sto
     decisions.decide_pair(pair.pk, "reject", user=other)
 
     assert "1 decision<" in text_of(editor_client, "/history/", decided_by=other.pk)
-    assert "rejected the pair" not in text_of(editor_client, "/history/", kind="confirm").split('id="results"')[1]
+    assert (
+        Decision.Kind.REJECT.label not in text_of(editor_client, "/history/", kind="confirm").split('id="results"')[1]
+    )
     assert "2 decisions" in text_of(editor_client, "/history/", kind="nonsense", decided_by="x")
 
 
@@ -233,7 +236,7 @@ def test_what_is_undone_is_not_undone_again(editor_client: Client, editor: User,
     editor_client.post(address)
     answer = editor_client.post(address)
 
-    assert f"Decision {decision.pk} has been undone before." in text_of(editor_client, answer["Location"])
+    assert notices(text_of(editor_client, answer["Location"]))[-1] == ("error", [str(decision.pk)])
     assert Decision.objects.count() == 2
 
 
@@ -271,7 +274,7 @@ def test_a_session_that_ended_before_an_undo_is_told(editor_client: Client, edit
     answer = editor_client.get(reverse("undo", args=[decision.pk]))
 
     assert answer["Location"] == "/history/"
-    assert "Nothing was decided: you had to log in first." in text_of(editor_client, "/history/")
+    assert notices(text_of(editor_client, "/history/")) == [("warning", [])]
     assert editor_client.put(reverse("undo", args=[decision.pk])).status_code == 405
     assert Decision.objects.count() == 1
 

@@ -17,6 +17,7 @@ from dedup.models import Cluster, Decision, DetectionRun, Evidence, Pair
 from dedup.review import decisions
 from tests.conftest import StoreArticle
 from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_series, make_user
+from tests.pages import notices
 
 pytestmark = pytest.mark.django_db
 
@@ -211,7 +212,7 @@ def test_decisions_are_taken_and_lead_to_the_next_pair_of_the_selection(
     assert (decision.kind, decision.pair, decision.decided_by, decision.note) == ("confirm", pair, editor, "Same wire.")
     assert Pair.objects.get(pk=pair.pk).state == "confirmed"
     page = editor_client.get(answer["Location"]).content.decode()
-    assert "Confirmed: duplicates." in page
+    assert notices(page) == [("success", [])]
     assert f'action="/decisions/{decision.pk}/undo/?pass_name=trigram"' in page
 
 
@@ -221,7 +222,7 @@ def test_each_kind_of_decision(editor_client: Client, pair: Pair, kind: str, sta
 
     assert answer["Location"] == "/queue/"
     assert Pair.objects.get(pk=pair.pk).state == state
-    assert "That was the last pair of this selection." in editor_client.get("/queue/").content.decode()
+    assert notices(editor_client.get("/queue/").content.decode()) == [("success", []), ("info", [])]
 
 
 @pytest.mark.parametrize("kind", ["", "undo", "take_out", "nonsense"])
@@ -230,7 +231,7 @@ def test_other_kinds_are_refused(editor_client: Client, pair: Pair, kind: str) -
 
     assert answer["Location"] == f"/pairs/{pair.pk}/"
     assert not Decision.objects.exists()
-    assert 'class="notice notice-error"' in editor_client.get(answer["Location"]).content.decode()
+    assert notices(editor_client.get(answer["Location"]).content.decode()) == [("error", [])]
 
 
 def test_a_note_has_a_bound(editor_client: Client, pair: Pair) -> None:
@@ -283,8 +284,8 @@ def test_a_rejection_that_confirmations_outweigh_is_told(
     decision = decisions.confirm_cluster(cluster.pk, [first.pk, second.pk, third.pk], user=editor)
     answer = decide(editor_client, pair, "reject", seen=str(decision.pk))
 
-    said = f"Rejected, but earlier confirmations still hold both in cluster {cluster.pk}."
-    assert said in editor_client.get(answer["Location"]).content.decode()
+    page = editor_client.get(answer["Location"]).content.decode()
+    assert notices(page) == [("success", [str(cluster.pk)]), ("info", [])]
 
 
 def test_an_error_of_the_review_is_told(editor_client: Client, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,7 +317,7 @@ def test_the_history_of_the_pair_is_below(editor_client: Client, editor: User, p
     decisions.undo(decision.pk, user=editor)
     page = shown(editor_client, pair)
 
-    assert "rejected the pair" in page
+    assert Decision.Kind.REJECT.label in page
     assert "Other pier." in page
     assert "undone by mara" in page
 
@@ -330,7 +331,7 @@ def test_a_decision_on_the_cluster_stands_in_the_history_of_its_pairs(
     page = shown(editor_client, Pair.objects.get())
 
     assert "Decided:" in page
-    assert "confirmed the cluster" in page
+    assert Decision.Kind.CONFIRM_CLUSTER.label in page
     assert f'(<a href="/clusters/{cluster.pk}/">cluster {cluster.pk}</a>, 2 articles)' in page
 
 
@@ -352,7 +353,7 @@ def test_a_session_that_ended_before_the_decision_is_told(client: Client, editor
     answer = client.post("/login/", account, follow=True)
 
     assert answer.redirect_chain[-1] == (f"/pairs/{pair.pk}/?same=False", 302)
-    assert "Nothing was decided: you had to log in first." in answer.content.decode()
+    assert notices(answer.content.decode()) == [("warning", [])]
     assert not Decision.objects.exists()
 
 

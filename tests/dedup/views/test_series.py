@@ -13,11 +13,12 @@ from django.urls import reverse
 from articles.models import Article
 from dedup.models import Cluster, JudgedMonth, Pair, Series
 from dedup.review import decisions
-from dedup.review.series_rules import make_rule
+from dedup.review.series_rules import ENDED, MADE, make_rule
 from dedup.runs.months import months_to_judge
 from dedup.verdicts.reasons import RULE_REASON
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_series
+from tests.pages import notices
 
 pytestmark = pytest.mark.django_db
 
@@ -139,9 +140,8 @@ def test_one_click_makes_a_rule_and_parts_the_articles(
     answer = editor_client.post(reverse("series_rule", args=[series.pk]))
     assert answer["Location"] == f"/series/{series.pk}/"
     page = shown(editor_client, series)
-    assert "A rule now: never duplicates of each other. 1 pair was taken apart." in page
-    assert "This is a rule" in page
-    assert "<strong>mara</strong> made it a rule" in page
+    assert notices(page) == [("success", ["1"])]
+    assert f"<strong>mara</strong> {MADE}" in page
     assert clusters() == [[articles[0].pk, articles[4].pk]]
     inside.refresh_from_db()
     assert (inside.verdict, inside.probability, inside.duplicate_probability, inside.joins, inside.reasons) == (
@@ -168,7 +168,7 @@ def test_what_editors_decided_stays(
     confirmed.refresh_from_db()
     assert (confirmed.state, confirmed.verdict) == ("confirmed", "duplicate")
     assert clusters() == [[articles[0].pk, articles[1].pk]]
-    assert "0 pairs were taken apart." in shown(editor_client, series)
+    assert notices(shown(editor_client, series)) == [("success", ["0"])]
 
 
 def test_the_rule_is_ended_and_the_next_run_judges_anew(
@@ -183,31 +183,28 @@ def test_the_rule_is_ended_and_the_next_run_judges_anew(
 
     assert answer["Location"] == f"/series/{series.pk}/"
     page = shown(editor_client, series)
-    assert "The rule is ended; the next run judges these pairs anew." in page
-    assert "No rule yet" in page
+    assert notices(page)[-1] == ("success", [])
+    assert f'action="{reverse("series_rule", args=[series.pk])}"' in page
     acts = re.findall(r"<strong>mara</strong> ([a-z ]+) <span", page)
-    assert acts == ["ended the rule", "made it a rule"]
+    assert acts == [ENDED, MADE]
     assert [each.first_day for each in months_to_judge(versions_join=False)] == [month.first_day]
     editor_client.post(reverse("series_rule", args=[series.pk]))
     assert Pair.objects.get().reasons == [RULE_REASON]
 
 
 @pytest.mark.parametrize(
-    ("clicks", "message"),
-    [
-        (["series_rule", "series_rule"], "mara has made this a rule before, on "),
-        (["series_end_rule"], "This series is no rule; somebody else has ended it."),
-    ],
+    ("clicks", "named"),
+    [(["series_rule", "series_rule"], "mara"), (["series_end_rule"], "")],
 )
 def test_a_click_that_comes_too_late_is_told(
-    editor_client: Client, series: Series, clicks: list[str], message: str
+    editor_client: Client, series: Series, clicks: list[str], named: str
 ) -> None:
     for click in clicks:
         editor_client.post(reverse(click, args=[series.pk]))
     page = shown(editor_client, series)
 
-    assert "notice-error" in page
-    assert message in page
+    assert notices(page)[-1][0] == "error"
+    assert named in page.split("notice-error")[1].split("</span>")[0]
 
 
 @pytest.mark.parametrize("action", ["series_rule", "series_end_rule"])
@@ -215,8 +212,7 @@ def test_a_series_that_is_gone(editor_client: Client, action: str) -> None:
     answer = editor_client.post(reverse(action, args=[4711]))
 
     assert answer["Location"] == "/series/"
-    said = "There is no series 4711 any more; its headlines have changed."
-    assert said in editor_client.get("/series/").content.decode()
+    assert notices(editor_client.get("/series/").content.decode()) == [("error", ["4711"])]
     assert editor_client.get("/series/4711/").status_code == 404
 
 
