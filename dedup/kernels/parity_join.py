@@ -37,9 +37,6 @@ _SAMPLE_SETS = 1_000
 _SLOT_BITS = 16
 # An empty set's part of the bound: no distance is below it, whatever the other set adds (and 16 bits hold two).
 _NEVER = -10_000
-# Classes of sizes are at least so wide: narrower ones would be many small tiles. Few sets of a class are its largest.
-_CLASS_WIDTH = 0.9
-_USUAL_SIZE = 0.85
 # With more fresh sets than this share, comparing all and leaving out is the cheaper way.
 _MANY_FRESH = 0.4
 
@@ -172,56 +169,6 @@ def candidate_pairs(sketches: Sketches, reach: Reach, threshold: float) -> Pairs
     left, right = (np.concatenate(side) for side in zip(*found, strict=True))
     order = np.lexsort((right, left))
     return left[order], right[order]
-
-
-def candidate_pairs_by_size(
-    sketches: Sketches, days: IntArray, *, day_window: int, threshold: float, collisions: int = 0
-) -> Pairs:
-    """Return what `candidate_pairs` does, for the pairs within the window of days; faster where sizes differ much.
-
-    A set is similar to none of less than `threshold` times its size. So sets are compared in classes of sizes, each
-    with itself and the next smaller one, and with as many bits as its sizes want: the sketch of fewer
-    bits is the wide one, folded.
-
-    The members may be hashes of what the sets hold, if in no set more than `collisions` members are lost by sharing a
-    hash. Then no pair of the sets themselves is lost: hashes of A and B differ in no more places than A and B do,
-    because each hash on one side alone has a member there alone; and the bound, which rises with the
-    sizes, is taken of sizes with the lost members put back.
-    """
-    sizes = np.where(sketches.sizes > 0, sketches.sizes + collisions, 0)
-    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
-    largest = int(sizes.max(initial=0))
-    while largest > 0:
-        own = _next_class(largest, threshold, collisions)
-        chosen = np.flatnonzero((sizes > _next_class(own, threshold, collisions)) & (sizes <= largest))
-        words = _folded(sketches.words.take(chosen, axis=1), bits_for(threshold, _USUAL_SIZE * largest) // _WORD_BITS)
-        earliest = np.searchsorted(days[chosen], days[chosen] - day_window).astype(np.int64)
-        pairs = candidate_pairs(Sketches(words, sizes[chosen]), Reach(earliest, 0), threshold)
-        left, right = chosen[pairs[0]], chosen[pairs[1]]
-        first = np.maximum(sizes[left], sizes[right]) > own  # those of the smaller class alone come with that class
-        found.append((left[first], right[first]))
-        largest = own
-    left, right = (np.concatenate(side) for side in zip(*found, strict=True))
-    order = np.lexsort((right, left))
-    return left[order], right[order]
-
-
-def foldable(bits: int) -> int:
-    """Return at least so many bits, and at most an eighth more, that can be halved until few are left."""
-    least = 1 << max(0, (bits // _WORD_BITS // 8).bit_length() - 1)
-    return -(-bits // (least * _WORD_BITS)) * least * _WORD_BITS
-
-
-def _next_class(largest: int, threshold: float, collisions: int) -> int:
-    """Return a size, at least 0, below all that a set above the largest of a class may be similar to."""
-    return max(0, int(min(threshold - TOLERANCE, _CLASS_WIDTH) * largest) - collisions)
-
-
-def _folded(words: Bits, enough: int) -> Bits:
-    """Return the sketches with half the bits, and half again, as long as there are enough words."""
-    while len(words) % 2 == 0 and len(words) // 2 >= enough:
-        words = words[: len(words) // 2] ^ words[len(words) // 2 :]
-    return words
 
 
 def _halves(sketches: Sketches, threshold: float) -> Bounds:

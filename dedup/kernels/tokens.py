@@ -27,9 +27,6 @@ _SETS_AT_ONCE = 40
 _NO_TRIGRAM = np.uint32(0xFFFFFFFF)
 _WIDEST = 4  # bytes of a character in UTF-8
 _CODE_POINTS = 0x110000
-# A text of 10,000 shingles shares a 32-bit hash between two of them in one of a hundred texts, 17 times in one of
-# 10^46; one of 100,000 does so in one of 10^13.
-COLLISIONS = 16
 
 
 class Ragged(NamedTuple):
@@ -100,25 +97,6 @@ def character_shingles(texts: Sequence[str], size: int) -> Shingles:
     A shorter text is one shingle, an empty one has none. The bits are not spread: similar shingles are close.
     """
     return _character_shingles(texts, size, np.uint32)
-
-
-def hash_sets(shingles: Shingles) -> Ragged:
-    """Return the distinct 32-bit hashes of each text. The shingles are sorted in place: use them before.
-
-    Two shingles of a text may share a hash, so that a set is smaller than that of the text's shingles, by at most
-    COLLISIONS. It serves to find candidates (parity_join.candidate_pairs_by_size), not to score them.
-    """
-    hashes = shingles.hashes.view(np.int32)
-    if not len(hashes):
-        return Ragged(hashes, np.zeros_like(shingles.offsets))
-    for each in np.split(hashes, shingles.offsets[1:-1]):
-        each.sort()
-    first = np.ones(len(hashes), dtype=np.bool_)
-    np.not_equal(hashes[1:], hashes[:-1], out=first[1:])
-    begins = shingles.offsets[:-1]
-    first[begins[begins < len(first)]] = True
-    sizes = [int(np.count_nonzero(each)) for each in np.split(first, shingles.offsets[1:-1])]
-    return Ragged(hashes.compress(first), np.cumsum([0, *sizes], dtype=np.int64))
 
 
 def character_shingle_sets(texts: Sequence[str], size: int) -> list[IntArray]:

@@ -27,10 +27,11 @@ from django.db import connection
 from django.db.models import Max, Min
 
 from dedup.kernels import minhash, parity_join
-from dedup.kernels.tokens import COLLISIONS, IntArray, Shingles, character_shingles, hash_sets
+from dedup.kernels.tokens import IntArray, Shingles, character_shingles
 from dedup.passes import minhash as minhash_pass
 from dedup.passes.minhash import MinhashConfig, MinhashPass
 from dedup.types import Window
+from tests.benchmarks.size_classes import COLLISIONS, candidate_pairs_by_size, foldable, hash_sets
 
 CONFIG = MinhashConfig()
 DAY_WINDOW = 3
@@ -164,11 +165,11 @@ def run_exact_join(articles: int | None, config: MinhashConfig) -> Found:
     corpus = read_texts(articles, config)
     sample = hash_sets(character_shingles(corpus.texts[:_SAMPLE_TEXTS], config.shingle))
     large = 0.9 * float(np.quantile(sample.sizes, 0.98))
-    bits = parity_join.foldable(parity_join.bits_for(config.threshold, large))
+    bits = foldable(parity_join.bits_for(config.threshold, large))
     buckets = parity_join.deal_buckets(sample, bits)
     parts = [parity_join.sketch(hash_sets(part), buckets, bits) for part in _shingles(corpus.texts, config)]
     words, sizes = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
-    pairs = parity_join.candidate_pairs_by_size(
+    pairs = candidate_pairs_by_size(
         parity_join.Sketches(words, sizes),
         corpus.days,
         day_window=config.day_window,

@@ -1,7 +1,5 @@
 """The trigrams of texts, held against PostgreSQL's own show_trgm."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from django.db import connection
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 
 from articles.normalization.text import normalize_text
 from dedup.kernels.parity_join import similar_pairs
-from dedup.kernels.tokens import TRIGRAM_BITS, Alphabet, Ragged, character_shingles, hash_sets, trigram_sets
+from dedup.kernels.tokens import TRIGRAM_BITS, Alphabet, Ragged, trigram_sets
 from dedup.passes.trigram import _alphabet
 
 
@@ -114,20 +112,3 @@ def test_ragged_knows_sizes_and_head() -> None:
     assert ragged.head(2).values.tolist() == [1, 5, 9]
     assert ragged.head(2).sizes.tolist() == [3, 0]
     assert ragged.head(99).sizes.tolist() == [3, 0, 1]
-
-
-@given(st.lists(st.text("abcdé ", max_size=60), max_size=6), st.sampled_from([2, 5]))
-def test_sets_of_hashes_have_a_member_for_each_distinct_shingle(texts: list[str], size: int) -> None:
-    sets = hash_sets(character_shingles(texts, size))
-    expected = [len({text[place : place + size] for place in range(max(1, len(text) - size + 1))}) for text in texts]
-    assert sets.sizes.tolist() == [count if text else 0 for count, text in zip(expected, texts, strict=True)]
-    for start, stop in pairwise(sets.offsets):
-        members = sets.values[start:stop].tolist()
-        assert members == sorted(set(members))
-
-
-def test_equal_texts_have_equal_sets_of_hashes_wherever_they_stand() -> None:
-    sets = hash_sets(character_shingles(["the ferry", "", "the bridge", "the ferry"], 5))
-    first, _, _, last = (sets.values[start:stop].tolist() for start, stop in pairwise(sets.offsets))
-    assert first == last
-    assert sets.sizes.tolist() == [5, 0, 6, 5]
