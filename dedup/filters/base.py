@@ -39,7 +39,7 @@ class ListFilter(filters.FilterSet):
         return self.form.cleaned_data
 
 
-def kept_by_whole(queryset: QuerySet[Any], _name: str, _value: Any) -> QuerySet[Any]:
+def read_together(queryset: QuerySet[Any], _name: str, _value: Any) -> QuerySet[Any]:
     """Leave the rows to `filter_queryset`, where this field is read together with others."""
     return queryset
 

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from articles.boilerplate.rules import monday_of
 from articles.models import RepeatedSentence
-from dedup.filters.base import DayInput, ListFilter, kept_by_whole, newspapers
+from dedup.filters.base import DayInput, ListFilter, newspapers, read_together
 
 
 class BoilerplateFilter(ListFilter):
@@ -22,7 +22,7 @@ class BoilerplateFilter(ListFilter):
         field_name="sentence", lookup_expr="icontains", label="Words in the sentence", max_length=200
     )
     kind = filters.ChoiceFilter(
-        method=kept_by_whole,
+        method=read_together,
         choices=[(kind.value, f"kept: {kind.label}") for kind in list(RepeatedSentence.Kind)[1:]],
         label="What it is",
         empty_label="boilerplate",

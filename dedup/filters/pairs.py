@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from articles.models import Newspaper
 from articles.querysets import given
-from dedup.filters.base import DayInput, ListFilter, kept_by_whole, newspapers
+from dedup.filters.base import DayInput, ListFilter, newspapers, read_together
 from dedup.models import Evidence, Pair, Series
 from dedup.passes import PASSES
 from dedup.querysets import PairQuerySet
@@ -35,19 +35,19 @@ def _series(*_args: Any) -> QuerySet[Series]:
 
 def _score(label: str) -> filters.NumberFilter:
     widget = forms.NumberInput(attrs={"min": 0, "max": 1, "step": "any", "placeholder": "0 … 1"})
-    return filters.NumberFilter(method=kept_by_whole, label=label, min_value=0, max_value=1, widget=widget)
+    return filters.NumberFilter(method=read_together, label=label, min_value=0, max_value=1, widget=widget)
 
 
 class PairFilter(ListFilter):
     """The queue's filter: which pairs, and in which order."""
 
     verdict = filters.ChoiceFilter(
-        method=kept_by_whole,
+        method=read_together,
         choices=[(value, label) for value, (label, _) in VERDICTS.items() if value],
         label="Verdict",
         empty_label=VERDICTS[""][0],
     )
-    pass_name = filters.ChoiceFilter(method=kept_by_whole, label="Pass", empty_label="any pass")
+    pass_name = filters.ChoiceFilter(method=read_together, label="Pass", empty_label="any pass")
     score_from = _score("Score from")
     score_to = _score("Score to")
     newspaper = filters.ModelChoiceFilter(
@@ -59,17 +59,17 @@ class PairFilter(ListFilter):
         label="Same newspaper",
         empty_label="same or different",
     )
-    date_from = filters.DateFilter(method=kept_by_whole, label="Published from", widget=DayInput())
-    date_to = filters.DateFilter(method=kept_by_whole, label="Published to", widget=DayInput())
+    date_from = filters.DateFilter(method=read_together, label="Published from", widget=DayInput())
+    date_to = filters.DateFilter(method=read_together, label="Published to", widget=DayInput())
     headline = filters.CharFilter(method="by_headline", label="Words in a headline", max_length=200)
     state = filters.ChoiceFilter(
-        method=kept_by_whole,
+        method=read_together,
         choices=[*((value, label) for value, label in Pair.State.choices if value != "undecided"), (ANY, "any")],
         label="State",
         empty_label="waiting for a decision",
     )
     sort = filters.ChoiceFilter(
-        method=kept_by_whole,
+        method=read_together,
         choices=[(value, label) for value, (label, _) in ORDERINGS.items() if value],
         label="Order",
         empty_label=ORDERINGS[""][0],

@@ -101,7 +101,7 @@ def decided(corpus) -> None:
 
 
 def verdicts() -> dict[str, int]:
-    return dict(Counter(Pair.objects.filter(best_score__gt=0).values_list("verdict", flat=True)))
+    return dict(Counter(Pair.objects.proposed().values_list("verdict", flat=True)))
 
 
 def test_what_would_change_is_what_changes(decided) -> None:
@@ -227,7 +227,7 @@ def test_a_model_that_is_not_there_or_of_another_version_is_refused(db) -> None:
 def test_the_changes_of_many_pairs_are_shown_on_a_sample(decided, monkeypatch) -> None:
     monkeypatch.setattr(learning, "MOST_COMPARED", 10)
     result = learnt()
-    assert (result["compared"], result["judged"]) == (10, Pair.objects.filter(best_score__gt=0).count())
+    assert (result["compared"], result["judged"]) == (10, Pair.objects.proposed().count())
     assert sum(each["pairs"] for each in result["counts"]) == 10
     judged = f"{result['judged']:,}"
     assert f"What would change is shown on 10 of {judged} judged pairs." in fit()[0]

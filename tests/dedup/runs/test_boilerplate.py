@@ -39,7 +39,7 @@ def find_duplicates(*options: str) -> dict[str, Any]:
 
 
 def found_pairs() -> dict[tuple[int, int], str]:
-    pairs = Pair.objects.filter(best_score__gt=0)
+    pairs = Pair.objects.proposed()
     return {(left, right): verdict for left, right, verdict in pairs.values_list("left", "right", "verdict")}
 
 

@@ -64,7 +64,7 @@ def corpus(store) -> dict[str, list[int]]:
 
 
 def verdicts(ids: list[int]) -> set[str]:
-    return set(Pair.objects.filter(left__in=ids, right__in=ids, best_score__gt=0).values_list("verdict", flat=True))
+    return set(Pair.objects.proposed().among(ids).values_list("verdict", flat=True))
 
 
 def test_copies_cluster_and_a_daily_report_does_not(corpus) -> None:
