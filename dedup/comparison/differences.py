@@ -29,7 +29,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """Some lines of the two texts that belong beside each other. `folds`: all of it is the same, and long."""
 
     left: tuple[Segment, ...]
@@ -51,7 +51,7 @@ class Differences:
     `too_long`: the texts were beyond the bound and stand in one block, unmarked; no word counts as the same.
     """
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[TextBlock, ...]
     same: int = 0
     deleted: int = 0
     inserted: int = 0
@@ -106,10 +106,10 @@ class _Open:
             self.merged += deleted + inserted
         self.words += max(stretch.left_words, stretch.right_words)
 
-    def close(self, *, folds: bool = False) -> Iterator[Block]:
+    def close(self, *, folds: bool = False) -> Iterator[TextBlock]:
         if self.words:
             left, right = _without_last_blanks(self.left), _without_last_blanks(self.right)
-            yield Block(left, right, _without_last_blanks(self.merged), self.words, folds)
+            yield TextBlock(left, right, _without_last_blanks(self.merged), self.words, folds)
         self.left, self.right, self.merged, self.words = [], [], [], 0
 
 
@@ -130,7 +130,7 @@ def _marked(kind: SegmentKind, text: str) -> Iterator[Segment]:
             yield Segment("same" if part.isspace() else kind, part)
 
 
-def _blocks(texts: Texts, stretches: Sequence[Stretch]) -> Iterator[Block]:
+def _blocks(texts: Texts, stretches: Sequence[Stretch]) -> Iterator[TextBlock]:
     current = _Open()
     for position, stretch in enumerate(stretches):
         first, last = position == 0, position == len(stretches) - 1
@@ -180,6 +180,6 @@ def _ends_paragraph(texts: Texts, stretch: Stretch) -> bool:
     return all(side.ends_paragraph(end - 1) for side, start, end in sides if end > start)
 
 
-def _plain(left: str, right: str) -> Block:
+def _plain(left: str, right: str) -> TextBlock:
     sides = Segment("deleted", left), Segment("inserted", right)
-    return Block((Segment("same", left),), (Segment("same", right),), sides, max(len(left), len(right)))
+    return TextBlock((Segment("same", left),), (Segment("same", right),), sides, max(len(left), len(right)))

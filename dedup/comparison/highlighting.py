@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from dedup.comparison.differences import Block, Differences, Segment
+from dedup.comparison.differences import Differences, Segment, TextBlock
 
 Marks = Sequence[Sequence[int]]
 
@@ -61,7 +61,7 @@ class _Side:
             yield replace(segment, text=each.text, boilerplate=each.boilerplate)
 
 
-def _block(block: Block, left: _Side, right: _Side) -> Block:
+def _block(block: TextBlock, left: _Side, right: _Side) -> TextBlock:
     lefts = [tuple(left.cut(segment)) for segment in block.left]
     rights = [tuple(right.cut(segment)) for segment in block.right]
     return replace(

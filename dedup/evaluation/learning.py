@@ -47,7 +47,7 @@ class Lessons:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ModelChange:
     """What a new model would change, on `compared` pairs; `pairs` are those that were asked about, in their places."""
 
     changes: VerdictChanges
@@ -141,7 +141,7 @@ def _calls(model: VerdictModel, row: Row) -> bool:
     return model.probabilities(row).duplicate >= model.threshold
 
 
-def change_to(model: VerdictModel) -> Change:
+def change_to(model: VerdictModel) -> ModelChange:
     """Return what a model would change of the verdicts that the model in use has given; rules stay rules."""
     # A verdict of the model is never exactly 0; that of a rule is.
     judged = Pair.objects.proposed().filter(duplicate_probability__gt=0)
@@ -149,7 +149,7 @@ def change_to(model: VerdictModel) -> Change:
     numbers = {(left, right): pk for pk, left, right in some}
     features = features_of_pairs(numbers)
     changes = verdict_changes(model_in_use(), model, list(features.values()))
-    return Change(changes, [numbers[ends] for ends in features], len(features), judged.count())
+    return ModelChange(changes, [numbers[ends] for ends in features], len(features), judged.count())
 
 
 def store(model: VerdictModel, decisions: int, *, in_use: bool) -> FittedModel:

@@ -62,7 +62,7 @@ class Sketches(NamedTuple):
     sizes: IntArray
 
 
-class Reach(NamedTuple):
+class PairRange(NamedTuple):
     """Which pairs are asked for: `earliest[i]` <= earlier < later = i, for every i from `first_row` on."""
 
     earliest: IntArray
@@ -97,7 +97,7 @@ def similar_pairs(
     bits = bits_for(threshold, float(np.quantile(sets.sizes, 0.9)) if len(days) else 0.0)
     sketched = sketch(sets, deal_buckets(sets.head(_SAMPLE_SETS), bits), bits)
     earliest = np.searchsorted(days, days - day_window).astype(np.int64)
-    left, right = candidate_pairs(sketched, Reach(earliest, first_row, fresh), threshold)
+    left, right = candidate_pairs(sketched, PairRange(earliest, first_row, fresh), threshold)
     scores = jaccard(sets, left, right, universe)
     reached = scores >= threshold - TOLERANCE
     return SimilarPairs(left[reached], right[reached], scores[reached], len(left))
@@ -151,7 +151,7 @@ def sketch(sets: Ragged, buckets: npt.NDArray[np.uint16], bits: int) -> Sketches
     return Sketches(words, sets.sizes)
 
 
-def candidate_pairs(sketches: Sketches, reach: Reach, threshold: float) -> Pairs:
+def candidate_pairs(sketches: Sketches, reach: PairRange, threshold: float) -> Pairs:
     """Return the pairs asked for, left < right, whose sets may reach the threshold.
 
     Two arrays of indices, ordered by left, then right. None that reaches the threshold is missing.
@@ -180,7 +180,7 @@ def _halves(sketches: Sketches, threshold: float) -> Bounds:
     return halves
 
 
-def _diagonal_tiles(words: Bits, halves: Bounds, reach: Reach) -> Iterator[Pairs]:
+def _diagonal_tiles(words: Bits, halves: Bounds, reach: PairRange) -> Iterator[Pairs]:
     """Yield the pairs that pass, tile by tile: a run of sets, each with those so many places before it."""
     sets = len(halves)
     # Before the first set stand empty ones, so that each of a run has as many before it as the last one.
@@ -207,7 +207,7 @@ def _diagonal_tiles(words: Bits, halves: Bounds, reach: Reach) -> Iterator[Pairs
             yield right - (row + shift), right
 
 
-def _fresh_tiles(words: Bits, halves: Bounds, reach: Reach, fresh: npt.NDArray[np.bool_]) -> Iterator[Pairs]:
+def _fresh_tiles(words: Bits, halves: Bounds, reach: PairRange, fresh: npt.NDArray[np.bool_]) -> Iterator[Pairs]:
     """Yield the pairs that pass, tile by tile: some fresh sets, each with all in the window before and after it."""
     positions = np.flatnonzero(fresh)
     room = _room()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dedup.types import Candidate, Tally, Window
 
 
-class Row(NamedTuple):
+class GroupedArticle(NamedTuple):
     """An article in its group. Rows come ordered by key, then day and id."""
 
     key: Any
@@ -81,11 +81,11 @@ def counted(candidates: Iterator[Candidate], tally: Tally | None) -> Iterator[Ca
         yield candidate
 
 
-def _groups(rows: Iterable[tuple[Any, str, int, date]]) -> Iterator[list[Row]]:
+def _groups(rows: Iterable[tuple[Any, str, int, date]]) -> Iterator[list[GroupedArticle]]:
     for _, group in groupby(rows, key=itemgetter(0)):
-        yield [Row(*row) for row in group]
+        yield [GroupedArticle(*row) for row in group]
 
 
-def _candidate(first: Row, second: Row, pass_name: str, details: dict[str, Any]) -> Candidate:
+def _candidate(first: GroupedArticle, second: GroupedArticle, pass_name: str, details: dict[str, Any]) -> Candidate:
     left, right = sorted((first.article, second.article))
     return Candidate(left, right, pass_name, 1.0, details)

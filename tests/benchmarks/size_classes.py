@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dedup.kernels.parity_join import TOLERANCE, Bits, Pairs, Reach, Sketches, bits_for, candidate_pairs
+from dedup.kernels.parity_join import TOLERANCE, Bits, PairRange, Pairs, Sketches, bits_for, candidate_pairs
 from dedup.kernels.tokens import IntArray, Ragged, Shingles
 
 _WORD_BITS = 64
@@ -57,7 +57,7 @@ def candidate_pairs_by_size(
         chosen = np.flatnonzero((sizes > _next_class(own, threshold, collisions)) & (sizes <= largest))
         words = _folded(sketches.words.take(chosen, axis=1), bits_for(threshold, _USUAL_SIZE * largest) // _WORD_BITS)
         earliest = np.searchsorted(days[chosen], days[chosen] - day_window).astype(np.int64)
-        pairs = candidate_pairs(Sketches(words, sizes[chosen]), Reach(earliest, 0), threshold)
+        pairs = candidate_pairs(Sketches(words, sizes[chosen]), PairRange(earliest, 0), threshold)
         left, right = chosen[pairs[0]], chosen[pairs[1]]
         first = np.maximum(sizes[left], sizes[right]) > own  # those of the smaller class alone come with that class
         found.append((left[first], right[first]))

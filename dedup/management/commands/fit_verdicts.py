@@ -14,9 +14,9 @@ from rich.table import Table
 from dedup.evaluation.labels import FoundPair, LabelsError, find_articles, read_labels
 from dedup.evaluation.learning import (
     SHIPPED,
-    Change,
     LearningError,
     Lessons,
+    ModelChange,
     agreement,
     change_to,
     learn,
@@ -135,7 +135,7 @@ class Command(BaseCommand):
         fitted: FittedModel,
         taught: Lessons,
         agreed: tuple[int, int, int],
-        change: Change,
+        change: ModelChange,
         described: Sequence[dict[str, Any]],
     ) -> None:
         counts = ", ".join(f"{sum(pair.label == label for pair in taught.pairs)} {label}" for label in LABELS)
@@ -167,13 +167,13 @@ def _after(fitted: FittedModel) -> str:
     return f"It is not in use; manage.py fit_verdicts --use {fitted.pk} puts it in use."
 
 
-def _counts(change: Change) -> list[dict[str, Any]]:
+def _counts(change: ModelChange) -> list[dict[str, Any]]:
     """Return how many pairs have each old and new verdict, the changed ones first and the most first."""
     counts = sorted(change.changes.counts.items(), key=lambda each: (each[0][0] == each[0][1], -each[1], each[0]))
     return [{"old": str(old), "new": str(new), "pairs": pairs} for (old, new), pairs in counts]
 
 
-def _described(change: Change) -> list[dict[str, Any]]:
+def _described(change: ModelChange) -> list[dict[str, Any]]:
     shown = change.changes.changed[:_SHOWN_CHANGES]
     pairs = Pair.objects.with_articles().in_bulk([change.pairs[each.place] for each in shown])
     described = []

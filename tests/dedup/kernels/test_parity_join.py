@@ -48,7 +48,7 @@ def all_candidates(sets: list[set[int]], threshold: float, bits: int) -> list[tu
     """Return the pairs that sketches of so many bits let pass, all sets being of one day."""
     rows = ragged(sets)
     sketched = parity_join.sketch(rows, parity_join.deal_buckets(rows.head(20), bits), bits)
-    reach = parity_join.Reach(np.zeros(len(sets), dtype=np.int64), first_row=0)
+    reach = parity_join.PairRange(np.zeros(len(sets), dtype=np.int64), first_row=0)
     left, right = parity_join.candidate_pairs(sketched, reach, threshold)
     return list(zip(left.tolist(), right.tolist(), strict=True))
 
@@ -202,7 +202,7 @@ def test_differing_bits_count_in_every_word(words: int, differing: int) -> None:
     # Sets of ten members may differ in two bits at 0.9, one for each rounded up; here it is three, and two.
     sketched = parity_join.Sketches(np.zeros((words, 3), dtype=np.uint64), np.array([10, 10, 10], dtype=np.int64))
     sketched.words[differing] = [0, 0b10101, 0b10001]
-    reach = parity_join.Reach(np.zeros(3, dtype=np.int64), first_row=0)
+    reach = parity_join.PairRange(np.zeros(3, dtype=np.int64), first_row=0)
     left, right = parity_join.candidate_pairs(sketched, reach, 0.9)
     assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 2), (1, 2)]
 
