@@ -67,7 +67,8 @@ def test_two_workers_give_what_one_gives(store, small_blocks) -> None:
         )
         answers.append(found())
     assert answers[0] == answers[1] == answers[2]
-    assert {row[2] for row in answers[0][0]} == set(PASSES)
+    found_by = {row[2] for row in answers[0][0]}
+    assert found_by >= {"url", "title", "exact", "trigram", "minhash", "stopword", "sentence"}
 
 
 @pytest.mark.parametrize("count", [0, -2])
