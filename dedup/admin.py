@@ -10,10 +10,10 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from articles.read_only_admin import ReadOnlyAdmin
+from dedup.declarations import settings_of
 from dedup.forms import setting_field
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, FittedModel, Pair, Profile, Series
 from dedup.passes import PASSES
-from dedup.passes.base import settings_of
 from dedup.runs.profiles import ProfileError, configs_of
 
 # The fields of a profile that are no settings of a pass.

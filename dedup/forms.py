@@ -9,9 +9,9 @@ from django import forms
 from django.http import QueryDict
 
 from articles.models import Newspaper
+from dedup.declarations import Setting, Settings, make_config, settings_of
 from dedup.filters.base import DayInput
 from dedup.models import Decision, Profile
-from dedup.passes.base import Setting, Settings, make_config, settings_of
 from dedup.reports.base import Report
 from dedup.review.decisions import MAX_NOTE_CHARACTERS
 from dedup.runs.profiles import ProfileError, configs_of, enabled

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 from dedup.article_sql import article_sql, scope_parameters
-from dedup.passes.base import Connection, PassConfig, Reach, setting
+from dedup.declarations import setting
+from dedup.passes.base import Connection, PassConfig, Reach
 from dedup.passes.grouping import counted, grouped_candidates
 from dedup.types import Candidate, Tally, Window
 

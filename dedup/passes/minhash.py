@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from articles.boilerplate.mode import Mode
 from dedup.article_sql import article_sql
+from dedup.declarations import ConfigError, setting
 from dedup.kernels import minhash
 from dedup.kernels.tokens import IntArray, character_shingle_sets, character_shingles, jaccard_of
-from dedup.passes.base import ConfigError, Connection, NearConfig, PassConfig, Reach, setting
+from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
 from dedup.passes.reading import Fresh, all_fresh, first_row, read_batches
 from dedup.types import Candidate, Tally, Window
 

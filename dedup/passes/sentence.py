@@ -12,9 +12,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from dedup.declarations import setting
 from dedup.kernels.sentences import SentenceSets, sentence_sets, shared_sentences
 from dedup.kernels.tokens import IntArray, Ragged
-from dedup.passes.base import Connection, PassConfig, Reach, setting
+from dedup.passes.base import Connection, PassConfig, Reach
 from dedup.passes.reading import first_row, read_contents
 from dedup.types import Candidate, Tally, Window
 

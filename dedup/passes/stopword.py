@@ -13,10 +13,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from dedup.declarations import setting
 from dedup.kernels import parity_join
 from dedup.kernels.stopwords import stop_word_shingle_sets
 from dedup.kernels.tokens import IntArray, Ragged, distinct
-from dedup.passes.base import Connection, NearConfig, PassConfig, Reach, setting
+from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
 from dedup.passes.reading import ArticleBatch, Fresh, all_fresh, first_row, read_batches
 from dedup.types import Candidate, Tally, Window
 

@@ -8,8 +8,9 @@ from operator import itemgetter
 from typing import ClassVar, NamedTuple
 
 from dedup.article_sql import article_sql, scope_parameters
+from dedup.declarations import setting
 from dedup.kernels.contents import READ_CHARACTERS, has_contents
-from dedup.passes.base import Connection, PassConfig, Reach, setting
+from dedup.passes.base import Connection, PassConfig, Reach
 from dedup.passes.grouping import near_candidates
 from dedup.types import Candidate, Tally, Window
 

@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup.article_sql import article_sql
+from dedup.declarations import setting
 from dedup.kernels import parity_join
 from dedup.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
-from dedup.passes.base import Connection, NearConfig, PassConfig, Reach, setting
+from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
 from dedup.passes.reading import ArticleBatch, all_fresh, first_row, read_batches
 from dedup.types import Candidate, Tally, Window
 

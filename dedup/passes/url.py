@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dedup.article_sql import article_sql, scope_parameters
-from dedup.passes.base import Connection, PassConfig, Reach, setting
+from dedup.declarations import setting
+from dedup.passes.base import Connection, PassConfig, Reach
 from dedup.passes.grouping import counted, grouped_candidates, shared_text
 from dedup.types import Candidate, Tally, Window
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from articles.storage.incoming import IncomingArticle
-from dedup.passes.base import Settings
+from dedup.declarations import Settings
 from dedup.runs.scope import Scope
 
 Cell = str | int | float | date | None

@@ -19,7 +19,7 @@ from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.titles import normalize_title
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import newspaper_host
-from dedup.passes.base import Settings
+from dedup.declarations import Settings
 from dedup.reports.base import Cell, Column, ColumnType, Table
 from dedup.runs.scope import Scope
 

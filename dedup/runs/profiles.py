@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from dedup.declarations import ConfigError, make_config, settings_of
 from dedup.models import Profile
 from dedup.passes import PASSES
-from dedup.passes.base import ConfigError, PassConfig, make_config, settings_of
+from dedup.passes.base import PassConfig
 
 Configs = dict[str, PassConfig]
 

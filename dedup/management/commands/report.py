@@ -11,8 +11,8 @@ from articles.files.formats import source_named
 from articles.files.importing import Row
 from articles.management.arguments import USAGE_STATUS, day
 from articles.storage.incoming import IncomingArticle
+from dedup.declarations import ConfigError, Setting, Settings, make_config, settings_of
 from dedup.management.arguments import newspaper_ids
-from dedup.passes.base import ConfigError, Setting, Settings, make_config, settings_of
 from dedup.reports import REPORTS
 from dedup.reports.base import FileReport, Report
 from dedup.reports.formats import as_csv, as_json, print_text

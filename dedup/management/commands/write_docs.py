@@ -10,8 +10,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from dedup.declarations import Setting, settings_of
 from dedup.passes import PASSES
-from dedup.passes.base import Setting, settings_of
 
 _MARKED = re.compile(r"(<!-- write_docs: (?P<table>\w+) -->\n\n).*?(\n\n<!-- write_docs: end -->)", re.DOTALL)
 

@@ -18,8 +18,9 @@ from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article, Newspaper
 from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 from articles.storage.ingest import Forms
+from dedup.declarations import ConfigError, make_config, settings_of
 from dedup.passes import PASSES
-from dedup.passes.base import ConfigError, NearConfig, PassConfig, Reach, make_config, settings_of
+from dedup.passes.base import NearConfig, PassConfig, Reach
 from dedup.passes.trigram import TrigramConfig
 from dedup.types import Candidate, Tally, Window
 

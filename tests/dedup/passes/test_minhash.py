@@ -14,8 +14,8 @@ from django.db import connection
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
+from dedup.declarations import ConfigError
 from dedup.passes import minhash
-from dedup.passes.base import ConfigError
 from dedup.passes.minhash import MinhashConfig, MinhashPass
 from dedup.types import Window
 

@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from articles.models import Article
-from dedup.passes.base import ConfigError, Settings, make_config, setting, settings_of
+from dedup.declarations import ConfigError, Settings, make_config, setting, settings_of
 from dedup.reports import REPORTS
 from dedup.reports.base import Column, ColumnType, FileReport, Report, Table
 from dedup.reports.formats import as_csv

@@ -4,9 +4,9 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.urls import reverse
 
+from dedup.declarations import settings_of
 from dedup.models import Profile
 from dedup.passes import PASSES
-from dedup.passes.base import settings_of
 from dedup.passes.trigram import TrigramConfig
 from dedup.runs.profiles import ProfileError, configs_of, default_profile, snapshot
 

@@ -1,0 +1,69 @@
+"""Settings that declare default, range, unit, help and source in one place: those of passes, the options of reports."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+
+class ConfigError(ValueError):
+    """A setting is out of its range; the message names the setting, the value and the range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is declared about one field: forms, commands, docs and tests read it here."""
+
+    help: str
+    unit: str
+    source: str
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+def setting(default: Any, *, help: str, unit: str, source: str, range: tuple[float, float] | None = None) -> Any:  # noqa: A002
+    """Declare a field of a config dataclass with its default, unit, inclusive range, help and source."""
+    minimum, maximum = range or (None, None)
+    declared = Setting(help=help, unit=unit, source=source, minimum=minimum, maximum=maximum)
+    return dataclasses.field(default=default, metadata={"setting": declared})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A dataclass whose fields are all made by `setting`; their values are checked when one is made."""
+
+    def __post_init__(self) -> None:
+        for each in dataclasses.fields(self):
+            _check(each.name, getattr(self, each.name), type(each.default), each.metadata["setting"])
+
+
+AnySettings = TypeVar("AnySettings", bound=Settings)
+
+
+def settings_of(config: type[Settings]) -> dict[str, tuple[dataclasses.Field[Any], Setting]]:
+    """Return the fields of a config class by name, each with what is declared about it."""
+    return {each.name: (each, each.metadata["setting"]) for each in dataclasses.fields(config)}
+
+
+def make_config(config: type[AnySettings], values: dict[str, Any]) -> AnySettings:
+    """Return a config with these values over the defaults. Raises ConfigError for unknown names and bad values."""
+    known = settings_of(config)
+    for name in values:
+        if name not in known:
+            raise ConfigError(f"there is no setting {name!r}; the settings are {', '.join(known) or 'none'}")
+    return config(**values)
+
+
+def _check(name: str, value: Any, kind: type[Any], declared: Setting) -> None:
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not kind:
+        raise ConfigError(f"{name} is {value!r}; it must be of type {kind.__name__} ({declared.unit})")
+    if declared.minimum is None or declared.maximum is None:
+        return
+    # Written so that NaN, which compares with nothing, is refused too.
+    if not declared.minimum <= value <= declared.maximum:
+        raise ConfigError(
+            f"{name} is {value}; it must be from {declared.minimum:g} to {declared.maximum:g} ({declared.unit})"
+        )
