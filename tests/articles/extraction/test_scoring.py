@@ -125,7 +125,7 @@ def test_what_cannot_be_evaluated_is_said(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.real_data
 def test_the_public_benchmark_is_passed() -> None:
-    folder = Path(__file__).parents[3] / "shared" / "data" / "extraction"
+    folder = Path(__file__).parents[4] / "shared" / "data" / "extraction"
     if not folder.exists():
         pytest.skip(f"{folder} is not there")
     assert json.loads(run(folder, "--format", "json"))["f1"] >= 0.965

@@ -19,7 +19,7 @@ from articles.models import Article, ArticleURL, Newspaper
 from articles.storage import ingest
 from tests.articles.rows import json_lines, row
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture

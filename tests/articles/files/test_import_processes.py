@@ -21,7 +21,7 @@ from django.db.models import Count
 from articles.models import Article, ArticleURL
 from tests.articles.rows import json_lines, row
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 def database_url() -> str:

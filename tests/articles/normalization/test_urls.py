@@ -332,7 +332,7 @@ _ADDRESSES = st.tuples(
 
 
 def test_the_documented_forms_are_the_forms() -> None:
-    document = (Path(__file__).parents[2] / "docs" / "normalization.md").read_text()
+    document = (Path(__file__).parents[3] / "docs" / "normalization.md").read_text()
     rows = re.findall(r"^\| `(\S+)` \| `(\S+)` \|$", document, re.MULTILINE)
     assert len(rows) == 6
     assert [form for _, form in rows] == [normalize_url(url) for url, _ in rows]

@@ -24,7 +24,7 @@ from tests.articles.rows import json_lines
 # A schema cannot be used by half a transaction.
 pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 WIRE = (
     "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
     "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done. "
