@@ -21,6 +21,11 @@ def given(**bounds: Any) -> models.Q:
     return models.Q(**{name: value for name, value in bounds.items() if value is not None})
 
 
+def days_fault(since: datetime.date | None, until: datetime.date | None) -> str:
+    """Return why there can be no article from `since` to `until`; empty if there can."""
+    return f"since {since} is after until {until}; swap them" if since and until and since > until else ""
+
+
 class ArticleQuerySet(models.QuerySet["Article"]):
     """Articles."""
 

@@ -70,9 +70,10 @@ class JobProcess(AsyncCrawlerProcess):
     finishes the current pages. Links that wait are in the database, see crawlers/frontier.py.
     """
 
-    def __init__(self, settings: Settings, jobs: list[Job]) -> None:
+    def __init__(self, settings: Settings, jobs: list[Job], *, on_job_done: Callable[[], None]) -> None:
         super().__init__(settings)
         self.jobs = jobs
+        self._on_job_done = on_job_done
         self.interrupted = False
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._finished = asyncio.Event()
@@ -99,6 +100,7 @@ class JobProcess(AsyncCrawlerProcess):
         except Exception:
             logger.exception("%s: %s broke off", job.newspaper, job.spider.name)
             job.broke_off = True
+        self._on_job_done()
 
     async def _run_in_turn(self, job: Job) -> None:
         async with AsyncExitStack() as turns:

@@ -12,7 +12,7 @@ from scrapy.exceptions import DropItem
 from articles.extraction.extract import EXTRACTOR_VERSION, ExtractedArticle, ExtractionError, extract_article
 from articles.models import ArticleURL
 from articles.storage import ingest
-from articles.storage.incoming import IncomingArticle, PageCopy, RejectedArticleError, SeenURL
+from articles.storage.incoming import IncomingArticle, PageCopy, RejectedArticleError, SeenURL, story_url
 from articles.storage.publication_day import dated_details
 from crawlers.database import LOST, in_database
 from crawlers.fetching.sites import same_site
@@ -73,7 +73,7 @@ def _incoming(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
         url=page.url,
         content=article.text,
         # An article from a feed of alerts belongs to the newspaper that its host names.
-        newspaper="" if ingest.story_url(page.link.url) != page.link.url else page.link.source.newspaper,
+        newspaper="" if story_url(page.link.url) != page.link.url else page.link.source.newspaper,
         kind=ArticleURL.Kind.REDIRECT if redirected else page.link.kind,
         other_urls=seen,
         details=details,

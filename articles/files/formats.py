@@ -1,4 +1,4 @@
-"""The files that commands read articles from: JSON lines and CSV, also gzipped, and standard input."""
+"""The files that commands read: JSON lines and CSV, also gzipped, and standard input."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from django.core.management.base import CommandError
-
-from articles.files.importing import FileFormat, Row, UnreadableFileError, read_rows
-from articles.management.arguments import USAGE_STATUS
+from articles.files.records import FileFormat, UnreadableFileError
 
 STDIN = "-"
 
 _ENDING = re.compile(r"\.(?P<format>jsonl|csv)(?P<gzipped>\.gz)?\Z", re.IGNORECASE)
 
 
+class FileUsageError(ValueError):
+    """A file whose format is unknown; the message says which are known."""
+
+
 @dataclass(frozen=True)
 class Source:
-    """A file to import; "-" is standard input."""
+    """A file to read; "-" is standard input."""
 
     name: str
     file_format: FileFormat
@@ -31,45 +32,48 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[tuple[BinaryIO, Callable[[], int], int | None]]:
-        """Open it: the decompressed stream, how much of the file was read by now, and its size, both in bytes."""
+        """Open it: the decompressed stream, how much of the file was read by now, and its size, both in bytes.
+
+        Raises UnreadableFileError, and names the file in the one that is raised inside the block.
+        """
+        with self._stream() as opened:
+            try:
+                yield opened
+            except UnreadableFileError as error:
+                raise UnreadableFileError(f"{self.name} cannot be read: {error}") from error
+
+    @contextmanager
+    def _stream(self) -> Iterator[tuple[BinaryIO, Callable[[], int], int | None]]:
         if self.name == STDIN:
             yield sys.stdin.buffer, lambda: 0, None
-            return
-        path = Path(self.name)
-        with path.open("rb") as raw:
-            stream = gzip.GzipFile(fileobj=raw) if self.gzipped else raw
-            yield cast("BinaryIO", stream), raw.tell, path.stat().st_size
-
-    def rows(self, stream: BinaryIO, newspaper: str = "") -> Iterator[Row]:
-        try:
-            yield from read_rows(stream, self.file_format, newspaper=newspaper)
-        except UnreadableFileError as error:
-            raise CommandError(f"{self.name} cannot be imported: {error}.") from error
-
-    def check(self) -> None:
-        """Raise CommandError if the file is missing, cannot be read twice, or holds no row that can be read."""
-        if self.name == STDIN:
             return
         path = Path(self.name)
         try:
             if path.exists() and not (path.is_file() or path.is_dir()):
                 remedy = f'read it with "-" and --format {self.file_format}'
-                raise CommandError(f"{self.name} is no regular file and cannot be read twice; {remedy}.")
-            with self.open() as (stream, _, _):
-                next(self.rows(stream), None)
+                raise UnreadableFileError(f"{self.name} is no regular file and cannot be read twice; {remedy}")
+            raw = path.open("rb")
         except OSError as error:
-            raise CommandError(f"{self.name} cannot be opened: {error.strerror}. Check the path.") from error
+            raise _cannot_open(self.name, error) from error
+        with raw:
+            stream = gzip.GzipFile(fileobj=raw) if self.gzipped else raw
+            yield cast("BinaryIO", stream), raw.tell, path.stat().st_size
 
 
-def source_named(name: str, stdin_format: FileFormat | None) -> Source:
-    """Return the file of this name, or standard input. Raises CommandError if its format is unknown."""
-    if name == STDIN:
-        if stdin_format is None:
-            raise CommandError('"-" needs --format jsonl or --format csv.', returncode=USAGE_STATUS)
-        return Source(name, stdin_format)
+def source_named(name: str) -> Source:
+    """Return the file of this name. Raises FileUsageError if its ending is unknown, and UnreadableFileError."""
     ending = _ENDING.search(name)
     if ending is None:
-        fault = f"The format of {name} is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz"
-        raise CommandError(f'{fault}, or read it with "-" and --format.', returncode=USAGE_STATUS)
+        try:
+            Path(name).stat()
+        except OSError as error:
+            raise _cannot_open(name, error) from error
+        raise FileUsageError(
+            f"the format of {name} is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz"
+        )
     file_format: FileFormat = "csv" if ending["format"].lower() == "csv" else "jsonl"
     return Source(name, file_format, gzipped=ending["gzipped"] is not None)
+
+
+def _cannot_open(name: str, error: OSError) -> UnreadableFileError:
+    return UnreadableFileError(f"{name} cannot be opened: {error.strerror}; check the path")

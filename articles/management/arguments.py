@@ -1,17 +1,19 @@
-"""What commands are asked for, as it is used, and the statuses with which they end."""
+"""The options that commands share, and what they mean."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping
 from datetime import date
+from typing import Any
 
-from django.core.management.base import CommandError
-
+from articles.management.base import usage_error
 from articles.models import Newspaper
+from articles.querysets import days_fault
+from articles.storage.newspapers import newspapers_named
 
-USAGE_STATUS = 2
-INTERRUPTED_STATUS = 130  # 128 + SIGINT, as shells report it
+MAX_WORKERS = 512
 
 
 def day(text: str) -> date:
@@ -20,16 +22,6 @@ def day(text: str) -> date:
 
 
 day.__name__ = "day (YYYY-MM-DD)"  # argparse names it in its message
-
-
-def newspapers_named(names: Sequence[str]) -> list[Newspaper] | None:
-    """Return the newspapers of these names; None, which is all of them, for none. Raises CommandError."""
-    if not names:
-        return None
-    found = list(Newspaper.objects.filter(name__in=names))
-    if unknown := sorted(set(names) - {newspaper.name for newspaper in found}):
-        raise CommandError(f"No newspaper is named {', '.join(map(repr, unknown))}.", returncode=USAGE_STATUS)
-    return found
 
 
 def number_up_to(bound: int) -> Callable[[str], int]:
@@ -41,3 +33,58 @@ def number_up_to(bound: int) -> Callable[[str], int]:
         return int(value)
 
     return number
+
+
+def add_day_options(parser: argparse.ArgumentParser, *, since: str = "only articles from this day on") -> None:
+    """Add --since and --until, which chosen_days reads."""
+    parser.add_argument("--since", type=day, metavar="DAY", help=f"{since}, YYYY-MM-DD")
+    parser.add_argument("--until", type=day, metavar="DAY", help="only articles up to this day, YYYY-MM-DD")
+
+
+def chosen_days(options: Mapping[str, Any]) -> tuple[date | None, date | None]:
+    """Return the first and the last day; None: no bound. Raises CommandError where they are the wrong way round."""
+    since, until = options["since"], options["until"]
+    if fault := days_fault(since, until):
+        raise usage_error(f"{fault}.")
+    return since, until
+
+
+def add_newspaper_option(parser: argparse.ArgumentParser) -> None:
+    """Add --newspaper, which chosen_newspapers reads."""
+    parser.add_argument(
+        "--newspaper",
+        dest="newspapers",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only articles of this newspaper, by its name or id; may be repeated",
+    )
+
+
+def add_newspaper_arguments(parser: argparse.ArgumentParser, *, without: str) -> None:
+    """Add the names that chosen_newspapers reads; `without` says what no name means."""
+    parser.add_argument(
+        "newspapers", nargs="*", metavar="NEWSPAPER", help=f"name or id of a newspaper; without any, {without}"
+    )
+
+
+def chosen_newspapers(options: Mapping[str, Any]) -> list[Newspaper] | None:
+    """Return the newspapers that were named; None, which is all of them, for none. Raises UnknownNewspaperError."""
+    return newspapers_named(options["newspapers"]) if options["newspapers"] else None
+
+
+def chosen_newspaper_ids(options: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """Return the ids of chosen_newspapers, in order."""
+    newspapers = chosen_newspapers(options)
+    return None if newspapers is None else tuple(sorted(newspaper.pk for newspaper in newspapers))
+
+
+def add_workers_option(parser: argparse.ArgumentParser, *, note: str = "") -> None:
+    """Add --workers; `note` is said of its default."""
+    parser.add_argument(
+        "--workers",
+        type=number_up_to(MAX_WORKERS),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help=f"at most so many processes, 1 to {MAX_WORKERS} (default: one a core{note})",
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from articles.models import ArticleURL
-from articles.normalization.urls import host_of
+from articles.normalization.urls import host_of, unwrap_url
 
 if TYPE_CHECKING:  # whoever has an article has loaded the extraction; others need not wait for it
     from articles.extraction.extract import ExtractedArticle
@@ -138,6 +138,12 @@ def url_fault(url: str) -> str:
     if len(host) > MAX_NEWSPAPER_CHARACTERS:
         return f"url has a host of {len(host):,} characters; at most {MAX_NEWSPAPER_CHARACTERS:,} are stored"
     return ""
+
+
+def story_url(url: str) -> str:
+    """Return the URL that an article stands at which came under this one: the target of a redirect that names it."""
+    target = unwrap_url(url)
+    return target if target == url or not url_fault(target) else url
 
 
 def _text_fault(name: str, value: str, limit: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -24,19 +24,20 @@ from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.language import detect_language
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.titles import normalize_title
-from articles.normalization.urls import comparable_url, host_of, normalize_url, unwrap_url, url_key
+from articles.normalization.urls import comparable_url, url_key
 from articles.querysets import LONG_TEXTS
 from articles.storage.incoming import (
-    MAX_NEWSPAPER_CHARACTERS,
     Details,
     IncomingArticle,
     PageCopy,
     RejectedArticleError,
     SeenURL,
     check_article,
+    story_url,
     url_fault,
 )
 from articles.storage.locks import Lock, lock_transaction
+from articles.storage.newspapers import newspapers_for
 from articles.storage.url_parameters import learn_parameters
 
 # So many new or changed articles at once ask for refresh_statistics.
@@ -108,7 +109,7 @@ def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
         except RejectedArticleError as rejection:
             results[position] = Stored("rejected", reason=str(rejection))
     sound = [position for position, result in enumerate(results) if result is None]
-    newspapers = _newspapers([(batch[position].newspaper, batch[position].url) for position in sound])
+    newspapers = newspapers_for([(batch[position].newspaper, batch[position].url) for position in sound])
     for position, newspaper in zip(sound, newspapers, strict=True):
         prepared[position] = _prepare(batch[position], newspaper)
     with writing():
@@ -138,12 +139,6 @@ def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
     return True
 
 
-def story_url(url: str) -> str:
-    """Return the URL that an article stands at which came under this one: the target of a redirect that names it."""
-    target = unwrap_url(url)
-    return target if target == url or not url_fault(target) else url
-
-
 def newest_revision() -> int:
     """Return the highest revision of an article; 0 for an empty store. All articles up to it can be seen.
 
@@ -158,48 +153,6 @@ def refresh_statistics() -> None:
     """Have PostgreSQL look at the articles again, after many have come: else it reads them in a slower way at first."""
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE articles_article, articles_articleurl")
-
-
-def newspaper_for(name: str, url: str) -> Newspaper:
-    """Return the newspaper of this name, else the one of the URL's host; made if missing."""
-    [newspaper] = _newspapers([(name, url)])
-    return newspaper
-
-
-def newspaper_host(url: str) -> str:
-    """Return the host of the site that published the URL; of a redirect or an archived page, the target's."""
-    url = story_url(url)
-    host = host_of(url)
-    target = host_of(normalize_url(url))
-    # The normal form of a plain URL only drops labels such as m. from its host.
-    if not target or len(target) > MAX_NEWSPAPER_CHARACTERS or f".{host}".endswith(f".{target}"):
-        return host
-    return target
-
-
-def _newspapers(wanted: Sequence[tuple[str, str]]) -> list[Newspaper]:
-    """Return the newspaper of each name, or without one of each URL; those that are missing are made.
-
-    A newspaper that is named anywhere in the batch is found by its host in all of it, in whatever order.
-    """
-    keys = [(name.strip(), "" if name.strip() else newspaper_host(url)) for name, url in wanted]
-    first_urls = {name: url for (name, _), (_, url) in zip(reversed(keys), reversed(wanted), strict=True) if name}
-    by_name = _named({name: newspaper_host(url) for name, url in first_urls.items()})
-    hosts = {host for _, host in keys if host}
-    by_host = {each.host: each for each in Newspaper.objects.filter(host__in=hosts).order_by("-id")}
-    by_host |= _named({host: host for host in hosts if host not in by_host})
-    return [by_name[name] if name else by_host[host] for name, host in keys]
-
-
-def _named(hosts: Mapping[str, str]) -> dict[str, Newspaper]:
-    """Return the newspapers of these names; one that is missing is made with the host that is given for it."""
-    found = {each.name: each for each in Newspaper.objects.filter(name__in=hosts)}
-    if missing := sorted(name for name in hosts if name not in found):
-        # In one order for all, so that two writers of the same names never wait for each other.
-        rows = [Newspaper(name=name, host=hosts[name]) for name in missing]
-        Newspaper.objects.bulk_create(rows, ignore_conflicts=True)
-        found |= {each.name: each for each in Newspaper.objects.filter(name__in=missing)}
-    return found
 
 
 def _prepare(incoming: IncomingArticle, newspaper: Newspaper) -> _Prepared:

@@ -16,13 +16,14 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from articles.models import Newspaper
-from articles.storage import ingest
+from articles.storage.incoming import story_url
+from articles.storage.newspapers import UnknownNewspaperError
 from crawlers import frontier
 from crawlers.database import LOST, in_database
 from crawlers.fetching.middlewares import KnownURLError
 from crawlers.fetching.sites import is_front_page, is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source, Validator
-from crawlers.newspapers import UnknownNewspaperError, find_newspapers
+from crawlers.newspapers import newspapers_to_crawl
 from crawlers.reasons import DATABASE_LOST, UNCHANGED, find_reason, reason_of
 
 Arguments = ParamSpec("Arguments")
@@ -57,7 +58,7 @@ class NewspaperSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         try:
-            newspapers = await in_database(find_newspapers, self.newspapers)
+            newspapers = await in_database(newspapers_to_crawl, self.newspapers)
             for newspaper in newspapers:
                 async for request in self._first_requests(newspaper):
                     yield request
@@ -159,7 +160,7 @@ class NewspaperSpider(Spider):
                 self._requested.add(key)
                 # A redirect that contains its target is skipped: Google does not let crawlers follow its redirects.
                 yield Request(
-                    ingest.story_url(link.url),
+                    story_url(link.url),
                     callback=self.parse_article,
                     errback=self.article_failed,
                     meta={"article_link": link},
@@ -173,7 +174,7 @@ class NewspaperSpider(Spider):
         if reason := _fault(response, link):
             await self.refuse(link, reason)
         else:
-            url = response.url if redirects else ingest.story_url(link.url)
+            url = response.url if redirects else story_url(link.url)
             yield FetchedPage(link, url, tuple(redirects[1:]), content_type(response), response.body)
 
     async def article_failed(self, failure: Any) -> None:  # a Failure to which Scrapy adds the request

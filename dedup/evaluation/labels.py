@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
 import math
 import re
-import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
+from articles.files.formats import source_named
+from articles.files.records import Record, UnreadableFileError, read_records
 from articles.models import Article, ArticleURL
 from articles.normalization.urls import url_key
 from dedup.verdicts.model import LABELS
 
-_ENDING = re.compile(r"\.(?P<format>jsonl|csv)(?P<gzipped>\.gz)?\Z", re.IGNORECASE)
 _LOOKED_UP_AT_ONCE = 5_000
 _SHOWN_CHARACTERS = 80
 
@@ -27,7 +24,7 @@ Value = TypeVar("Value")
 
 
 class LabelsError(ValueError):
-    """A file of labels of which no row can be read; the message says what to do about it."""
+    """Labels of which none can be used; the message says what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +72,17 @@ def read_labels(path: Path) -> tuple[list[Label], list[Problem]]:
     """Return the labels of a .jsonl or .csv file, which may be gzipped, and the rows that hold none.
 
     A row has a and b (external ids) or url_a and url_b, a label, and if it likes weight, stratum and days; more
-    columns do no harm. Raises LabelsError where no row can be read.
+    columns do no harm. Raises FileUsageError and UnreadableFileError where no row can be read.
     """
-    ending = _ENDING.search(path.name)
-    if ending is None:
-        raise LabelsError(f"the format of {path} is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz")
+    source = source_named(str(path))
     labels: list[Label] = []
     problems: list[Problem] = []
-    try:
-        with (
-            gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-            if ending["gzipped"]
-            else path.open(encoding="utf-8-sig", newline="") as lines
-        ):
-            for line, row in _csv_rows(lines) if ending["format"].lower() == "csv" else _json_rows(lines):
-                try:
-                    labels.append(_label(line, row))
-                except ValueError as error:
-                    problems.append(Problem(line, str(error)))
-    except OSError as error:
-        raise LabelsError(f"{path} cannot be read: {error.strerror or error}; check the path") from error
-    except (EOFError, zlib.error) as error:
-        raise LabelsError(f"{path} is damaged: {error}; get the file again") from error
-    except UnicodeDecodeError as error:
-        raise LabelsError(f"{path} is not UTF-8 (byte {error.start + 1}); save it as UTF-8") from error
+    with source.open() as (stream, _, _):
+        for record in read_records(stream, source.file_format, check_header=_check_header):
+            try:
+                labels.append(_label(record))
+            except ValueError as error:
+                problems.append(Problem(record.line, str(error)))
     return labels, problems
 
 
@@ -129,44 +113,24 @@ def find_articles(labels: Sequence[Label]) -> tuple[list[FoundPair], list[Proble
 # ---- rows ------------------------------------------------------------------------------------------
 
 
-def _json_rows(lines: TextIO) -> Iterator[tuple[int, object]]:
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            yield number, json.loads(line)
-        except (ValueError, RecursionError):
-            yield number, line.strip()
-
-
-def _csv_rows(lines: TextIO) -> Iterator[tuple[int, object]]:
-    header = lines.readline()
-    separator = max(",;\t", key=header.count)  # spreadsheets write semicolons and tabs too
-    names = next(csv.reader([header], delimiter=separator), [])
+def _check_header(names: Sequence[str]) -> None:
     if "label" not in map(_column, names):
-        raise LabelsError(
-            f"the header {_shown(header.strip())} has no column label; it needs label, and a and b or url_a and url_b"
+        shown = _shown(", ".join(names))
+        raise UnreadableFileError(
+            f"the header {shown} has no column label; it needs label, and a and b or url_a and url_b"
         )
-    reader = csv.reader(lines, delimiter=separator)
-    line = 2
-    for cells in reader:
-        if len(cells) == len(names):
-            yield line, dict(zip(names, cells, strict=True))
-        elif cells:
-            yield line, separator.join(cells)
-        line = reader.line_num + 2
 
 
-def _label(line: int, row: object) -> Label:
+def _label(record: Record) -> Label:
     """Return the label of a row. Raises ValueError with the reason for one that holds none."""
-    if not isinstance(row, Mapping):
-        raise ValueError(f"{_shown(row)} is no row; write a JSON object a line, or as many cells as the header has")  # noqa: TRY004 - a fault of the file
-    values = {_column(str(name)): value for name, value in row.items()}
+    if record.fault:
+        raise ValueError(record.fault)
+    values = {_column(name): value for name, value in record.values.items()}
     label = _text(values, "label").upper()
     if label not in LABELS:
         raise ValueError(f"label is {_shown(values.get('label'))}; it must be one of {', '.join(LABELS)}")
     return Label(
-        line,
+        record.line,
         (_named(values, "a"), _named(values, "b")),
         label,
         _weight(values),

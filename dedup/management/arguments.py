@@ -1,20 +1,121 @@
-"""What commands are asked for, as it is used."""
+"""The options of the commands that run the detection, and the configs of the passes that they make."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from articles.models import Newspaper
-from dedup.runs.scope import ScopeError
+from django.core.management.base import CommandParser
+
+from articles.boilerplate.mode import Mode
+from dedup.models import Profile
+from dedup.passes import PASSES
+from dedup.runs.profiles import (
+    Configs,
+    ProfileError,
+    choose_passes,
+    configs_of,
+    default_profile,
+    enabled,
+    override,
+    profile_named,
+)
+
+# The settings that an option changes: what reads its value, what the help calls the value, and an example of it.
+_OVERRIDES: dict[str, tuple[Callable[[str], Any], str, str]] = {
+    "day_window": (int, "DAYS", "7"),
+    "prefix": (int, "N", "1000"),
+    "threshold": (float, "SCORE", "0.7"),
+}
 
 
-def newspaper_ids(names: Sequence[str] | None) -> tuple[int, ...] | None:
-    """Return the ids of the newspapers of these names; None, which is all of them, for None. Raises ScopeError."""
-    if names is None:
-        return None
-    known = dict(Newspaper.objects.values_list("name", "id"))
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        some = ", ".join(list(known)[:20]) or "none"
-        raise ScopeError(f"there is no newspaper {unknown[0]!r}; there are: {some}")
-    return tuple(sorted({known[name] for name in names}))
+def add_profile_options(parser: CommandParser, *, condition: str = "") -> None:
+    """Add --profile, --passes and --boilerplate; `condition` says when they have a meaning."""
+    names = ",".join(PASSES)
+    parser.add_argument(
+        "--profile", help=f"{condition}the profile to take the settings from (default: the default one)"
+    )
+    parser.add_argument("--passes", help=f"{condition}these passes alone, separated by commas, out of {names}")
+    parser.add_argument(
+        "--boilerplate",
+        choices=[mode.value for mode in Mode],
+        help=f"{condition}compare texts with their boilerplate (keep), without it but for the first article of a week "
+        "that has it (story), or without any (topic); default: as the profile says",
+    )
+
+
+def add_override_options(parser: CommandParser) -> None:
+    """Add the options that change a setting of all passes that have it, or of the pass they name."""
+    helps = {
+        "day_window": "compare articles at most this far apart",
+        "prefix": "compare the first N normalised characters",
+        "threshold": "propose pairs from this score on",
+    }
+    for setting, (_, value, example) in _OVERRIDES.items():
+        parser.add_argument(
+            _option(setting),
+            action="append",
+            default=[],
+            metavar=f"[PASS=]{value}",
+            help=f"{helps[setting]}; with PASS= in this pass alone, such as trigram={example}; may be repeated",
+        )
+
+
+def chosen_profile(options: Mapping[str, Any]) -> Profile:
+    """Return the profile of --profile, or the default one. Raises ProfileError."""
+    return default_profile() if options["profile"] is None else profile_named(options["profile"])
+
+
+def chosen_boilerplate(options: Mapping[str, Any], profile: Profile) -> Mode:
+    """Return how texts are compared."""
+    return Mode(options["boilerplate"] or profile.boilerplate)
+
+
+def chosen_passes(options: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return the names of --passes; None where it is not given."""
+    listed: str | None = options["passes"]
+    return None if listed is None else tuple(name.strip() for name in listed.split(","))
+
+
+def chosen_configs(profile: Profile, options: Mapping[str, Any]) -> Configs:
+    """Return the profile's configs with the options over them. Raises ProfileError."""
+    configs = configs_of(profile.settings)
+    names = chosen_passes(options)
+    if names is not None:
+        configs = choose_passes(configs, names)
+    if not enabled(configs):
+        raise ProfileError(
+            f"no pass is enabled; enable one in the profile or name some with --passes ({', '.join(PASSES)})"
+        )
+    for setting in _OVERRIDES:
+        for text in options.get(setting, ()):
+            configs = _overridden(configs, setting, text)
+    return configs
+
+
+def _overridden(configs: Configs, setting: str, text: str) -> Configs:
+    """Return the configs after an option such as --threshold trigram=0.7, or --threshold 0.7."""
+    read, value, example = _OVERRIDES[setting]
+    name, _, number = text.rpartition("=")
+    try:
+        changed = override(configs, setting, read(number), only=name or None)
+    except ProfileError:
+        raise
+    except ValueError:
+        raise ProfileError(
+            f"{_option(setting)} {text!r} is neither {value} nor PASS={value}, such as trigram={example}"
+        ) from None
+    passes = enabled(configs)
+    having = [each for each, config in passes.items() if hasattr(config, setting)]
+    if name and name not in passes:
+        raise ProfileError(f"the pass {name!r} is no part of this run, which has {', '.join(passes)}")
+    if not having:
+        raise ProfileError(f"no pass of this run has a {setting}; its passes are {', '.join(passes)}")
+    if not name and setting == "threshold" and len(having) > 1:
+        # Scores of different passes do not compare.
+        raise ProfileError(f"--threshold {text} names no pass; write PASS={text} for one of {', '.join(having)}")
+    return changed
+
+
+def _option(setting: str) -> str:
+    return f"--{setting.replace('_', '-')}"

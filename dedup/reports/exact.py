@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.titles import normalize_title
 from articles.storage.incoming import IncomingArticle
-from articles.storage.ingest import newspaper_host
+from articles.storage.newspapers import newspaper_host
 from dedup.declarations import Settings
 from dedup.reports.base import Cell, Column, ColumnType, Table
 from dedup.runs.scope import Scope

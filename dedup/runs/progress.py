@@ -22,6 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from articles.management.progress import progress_bars
 from articles.models import Article
 from dedup.models import DetectionRun, Evidence
 from dedup.runs.audit import AuditedDay
@@ -81,16 +82,14 @@ class RunProgress:
 @contextmanager
 def run_progress(*, show: bool) -> Iterator[RunProgress]:
     """Show progress on stderr while it is a terminal and `show` is true."""
-    console = Console(stderr=True)
-    bars = Progress(
+    bars = progress_bars(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:,.0f}/{task.total:,} {task.fields[unit]}"),
         RateColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        console=console,
-        disable=not (show and console.is_terminal),
+        shown=show,
     )
     with bars:
         yield RunProgress(bars)

@@ -12,6 +12,7 @@ from django.db.models import Count, Max
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article, Newspaper
+from articles.querysets import days_fault
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
 from dedup.passes.base import NearConfig, PassConfig, Reach
@@ -46,8 +47,8 @@ class Scope:
     boilerplate: Mode = Mode.KEEP
 
     def __post_init__(self) -> None:
-        if self.since and self.until and self.since > self.until:
-            raise ScopeError(f"since {self.since} is after until {self.until}; exchange them")
+        if fault := days_fault(self.since, self.until):
+            raise ScopeError(fault)
 
     def stored(self) -> dict[str, Any]:
         """Return the scope as it is stored with a run."""

@@ -242,7 +242,7 @@ def test_unknown_newspapers_are_named_with_the_known_ones(site: Site, crawl: Cra
     newspaper(site, feed=["/feed"])
     result = crawl("Fjordblad")
     assert result.returncode == 2
-    assert result.stderr == "CommandError: no newspaper is named 'Fjordblad'; known are: Fjordbladet\n"
+    assert result.stderr == "CommandError: no newspaper is named 'Fjordblad'; there are: Fjordbladet.\n"
 
 
 def test_nothing_to_visit_is_an_error(site: Site, crawl: CrawlCommand) -> None:

@@ -66,7 +66,7 @@ def test_an_interrupted_crawl_finishes_what_is_under_way_and_goes_on(held_page: 
     held_page.release.set()
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "interrupted; run it again to go on, or with --fresh to begin anew" in errors
+    assert "Interrupted. Run the same command again to resume, or with --fresh to start over." in errors
     stored = Article.objects.count()
     assert output == f"Fjordbladet: {stored} stored, 0 known, 0 failed\n"
     assert HERRING in Article.objects.values_list("content", flat=True)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.db.models import QuerySet
-from rich.console import Console
-from rich.progress import Progress
 
-from articles.management.arguments import INTERRUPTED_STATUS, newspapers_named, number_up_to
+from articles.management.arguments import add_newspaper_arguments, chosen_newspapers, number_up_to
+from articles.management.base import LongCommand
 from articles.models import Article, Newspaper
 from articles.storage.ingest import MANY, refresh_statistics
 from articles.storage.renormalization import Renewed
@@ -23,7 +20,7 @@ MAX_BATCH_SIZE = 5_000
 SHOWN_FAILURES = 10
 
 
-class RenewingCommand(BaseCommand, ABC):
+class RenewingCommand(LongCommand, ABC):
     """Renews the articles that carry an older version, batch by batch, and goes on where it was interrupted."""
 
     default_batch_size: int
@@ -40,9 +37,7 @@ class RenewingCommand(BaseCommand, ABC):
         """Renew them; yield after each batch, which is stored then."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "newspapers", nargs="*", metavar="NEWSPAPER", help="name of a newspaper; without any, all are renewed"
-        )
+        add_newspaper_arguments(parser, without="all are renewed")
         parser.add_argument(
             "--batch-size",
             type=number_up_to(MAX_BATCH_SIZE),
@@ -53,7 +48,7 @@ class RenewingCommand(BaseCommand, ABC):
         parser.add_argument("--dry-run", action="store_true", help="say how many articles are outdated, change nothing")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        newspapers = newspapers_named(options["newspapers"])
+        newspapers = chosen_newspapers(options)
         if not options["dry_run"]:
             self.prepare(newspapers)
         outdated = self.outdated(newspapers).count()
@@ -63,7 +58,7 @@ class RenewingCommand(BaseCommand, ABC):
         done = changed = 0
         failures: list[tuple[int, str]] = []
         try:
-            with Progress(console=Console(stderr=True), disable=not self.stderr.isatty()) as progress:
+            with self.progress(options) as progress:
                 task = progress.add_task("articles", total=outdated)
                 for renewed in self.renew(newspapers, options):
                     done += renewed.articles
@@ -72,8 +67,7 @@ class RenewingCommand(BaseCommand, ABC):
                     progress.update(task, completed=done)
         except KeyboardInterrupt:
             self._report(done, changed, failures)
-            self.stderr.write("Interrupted; the same command goes on from there.")
-            sys.exit(INTERRUPTED_STATUS)
+            raise
         if changed >= MANY:
             refresh_statistics()
         self._report(done, changed, failures)

@@ -6,12 +6,12 @@ import gzip
 import json
 import time
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from readability import Document
 from readability.readability import Unparseable
 from rich.box import SIMPLE_HEAD
@@ -21,6 +21,7 @@ from rich.table import Column, Table
 from articles.extraction.extract import ExtractionError, decode_page, extract_article
 from articles.extraction.html import join_paragraphs, paragraphs, parse_markup
 from articles.extraction.scoring import ExtractionScore, PageScore, margins, score_page, score_pages
+from articles.management.base import LongCommand
 
 GROUND_TRUTH = "ground-truth.json"
 SHOWN_NAME = 12
@@ -50,12 +51,14 @@ class _Result:
         return score_pages(self.pages)
 
 
-class Command(BaseCommand):
+class Command(LongCommand):
     help = (
         "Extracts the pages of a folder, html/ID.html.gz, and compares their texts with the known ones in "
         'ground-truth.json, {"ID": {"articleBody": TEXT, "url": URL}}. The measure is that of the article extraction '
         "benchmark of Scrapinghub: means of precision and recall over sequences of four words, and their F1."
     )
+
+    resuming = "Nothing was measured."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path, metavar="FOLDER", help="ground-truth.json and html/ID.html.gz")
@@ -68,7 +71,11 @@ class Command(BaseCommand):
         extractors: dict[str, Callable[[_Page], str]] = {"newsdedup": _extracted_text}
         if options["baseline"]:
             extractors["readability-lxml"] = _readability_text
-        results = {name: _measure(pages, extractor) for name, extractor in extractors.items()}
+        with self.progress(options) as progress:
+            results = {
+                name: _measure(pages, extractor, progress.track(pages, description=name))
+                for name, extractor in extractors.items()
+            }
         worst = _worst(pages, results["newsdedup"], options["worst"])
         if options["format"] == "json":
             self.stdout.write(json.dumps(_as_json(results, worst), indent=2))
@@ -118,11 +125,12 @@ def _read_page(folder: Path, name: str, entry: object) -> _Page:
     return _Page(name, url if isinstance(url, str) else "", body, text)
 
 
-def _measure(pages: Sequence[_Page], extractor: Callable[[_Page], str]) -> _Result:
+def _measure(pages: Sequence[_Page], extractor: Callable[[_Page], str], tracked: Iterable[_Page]) -> _Result:
+    """Return the scores of the pages; `tracked` are the same ones, and show the progress."""
     extractor(pages[0])  # what is loaded once is not counted
-    started = time.process_time()
-    texts = [extractor(page) for page in pages]
-    seconds = time.process_time() - started
+    started = time.thread_time()  # another thread draws the progress bar
+    texts = [extractor(page) for page in tracked]
+    seconds = time.thread_time() - started
     scores = [score_page(page.text, text) for page, text in zip(pages, texts, strict=True)]
     return _Result(scores, 1000 * seconds / len(pages))
 

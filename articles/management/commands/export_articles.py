@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.console import Console
+from django.core.management.base import CommandError, CommandParser
 from rich.progress import Progress
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import exported_rows, whole_file
-from articles.management.arguments import INTERRUPTED_STATUS, USAGE_STATUS, day, newspapers_named
+from articles.management.arguments import add_day_options, add_newspaper_option, chosen_days, chosen_newspaper_ids
+from articles.management.base import LongCommand, usage_error
 from articles.models import Article
 from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 
 
-class Command(BaseCommand):
+class Command(LongCommand):
     help = (
         "Writes articles as JSON lines, by day, which import_articles reads. Without boilerplate, the weeks whose "
         "marks are outdated are looked at first. What breaks off leaves no half file."
     )
+
+    resuming = "No file was written."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -33,39 +34,26 @@ class Command(BaseCommand):
             help="story: removed from all articles but the first of a week that has it; topic: from all "
             "(default: %(default)s)",
         )
-        parser.add_argument(
-            "--newspaper", action="append", default=[], metavar="NAME", help="only this newspaper; may be repeated"
-        )
-        parser.add_argument("--since", type=day, metavar="DAY", help="only articles from this day on, YYYY-MM-DD")
-        parser.add_argument("--until", type=day, metavar="DAY", help="only articles up to this day, YYYY-MM-DD")
+        add_newspaper_option(parser)
+        add_day_options(parser)
         parser.add_argument("--output", metavar="FILE", help="a .jsonl or .jsonl.gz file (default: standard output)")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        newspapers = newspapers_named(options["newspaper"])
-        scope = {
-            "since": options["since"],
-            "until": options["until"],
-            "newspaper_ids": None if newspapers is None else [newspaper.pk for newspaper in newspapers],
-        }
-        if scope["since"] and scope["until"] and scope["since"] > scope["until"]:
-            raise CommandError(
-                f"--since {scope['since']} is after --until {scope['until']}; exchange them.", returncode=USAGE_STATUS
-            )
+        since, until = chosen_days(options)
+        scope = {"since": since, "until": until, "newspaper_ids": chosen_newspaper_ids(options)}
         path = _path(options["output"])
         try:
-            written, left_out = self._write(Mode(options["boilerplate"]), scope, path)
-        except KeyboardInterrupt:
-            self.stderr.write("Interrupted. No file was written." if path else "Interrupted.")
-            sys.exit(INTERRUPTED_STATUS)
+            written, left_out = self._write(Mode(options["boilerplate"]), scope, path, options)
         except OSError as error:
             raise CommandError(f"{path or 'standard output'} cannot be written: {error.strerror}.") from error
         nothing = f" Left out, because they have nothing but boilerplate: {left_out:,}." if left_out else ""
         self.stderr.write(f"Articles written: {written:,}.{nothing}")
 
-    def _write(self, mode: Mode, scope: dict[str, Any], path: Path | None) -> tuple[int, int]:
+    def _write(self, mode: Mode, scope: dict[str, Any], path: Path | None, options: dict[str, Any]) -> tuple[int, int]:
         """Write the articles; return how many, and how many had nothing left to write."""
         written = left_out = 0
-        with Progress(console=Console(stderr=True), disable=path is None or not self.stderr.isatty()) as progress:
+        # Lines on the terminal would mix with a bar.
+        with self.progress({"no_progress": options["no_progress"] or path is None}) as progress:
             if mode is not Mode.KEEP:
                 _mark(scope, progress)
             total = Article.objects.in_scope(**scope).count()
@@ -94,7 +82,7 @@ def _path(name: str | None) -> Path | None:
         return None
     path = Path(name)
     if not name.lower().endswith((".jsonl", ".jsonl.gz")):
-        raise CommandError(f"{name} must end in .jsonl or .jsonl.gz.", returncode=USAGE_STATUS)
+        raise usage_error(f"{name} must end in .jsonl or .jsonl.gz.")
     if not path.parent.is_dir():
-        raise CommandError(f"{path.parent} is no folder; make it first.", returncode=USAGE_STATUS)
+        raise usage_error(f"{path.parent} is no folder; make it first.")
     return path

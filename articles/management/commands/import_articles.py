@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -14,17 +13,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import Error as DatabaseFault
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 from rich.text import Text
 
 from articles.files.formats import STDIN, Source, source_named
-from articles.files.importing import FileFormat, Rehearsal, Row, Store, import_rows
-from articles.management.arguments import INTERRUPTED_STATUS, USAGE_STATUS, number_up_to
+from articles.files.importing import Rehearsal, Row, Store, check_rows, import_rows, open_rows
+from articles.files.records import FileFormat
+from articles.management.arguments import number_up_to
+from articles.management.base import LongCommand, usage_error
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from articles.storage.ingest import MANY, newest_revision, refresh_statistics, store_articles
 from articles.storage.title_affixes import affixes_line, newspapers_since, update_affixes_and_forms
@@ -87,7 +88,7 @@ class Rejects:
             self._file.flush()
 
 
-class Command(BaseCommand):
+class Command(LongCommand):
     help = (
         "Imports articles from .jsonl, .jsonl.gz, .csv and .csv.gz files with the columns date, headline or title, "
         "url, content or text, newspaper or source, and id. Articles whose URL is known stay as they are."
@@ -110,25 +111,20 @@ class Command(BaseCommand):
             metavar="N",
             help=f"rows in a transaction, 1 to {MAX_BATCH_SIZE} (default: %(default)s)",
         )
-        parser.add_argument("--no-progress", action="store_true", help="show no progress bar")
         parser.add_argument("--dry-run", action="store_true", help="read and check everything, store nothing")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         sources = _sources(options["files"], options["format"], options["rejects"])
         for source in sources:
-            source.check()
+            check_rows(source)
         tallies: list[FileTally] = []
-        stays = "What is stored stays; the same command goes on from there"
         try:
             self._import(sources, tallies, options)
-        except KeyboardInterrupt:
-            self._report(tallies, options)
-            self.stderr.write(f"Interrupted. {stays}.")
-            sys.exit(INTERRUPTED_STATUS)
         except (DatabaseFault, OSError) as error:
+            fault = f"the import stopped: {str(error).strip()}. What is stored stays"
+            raise CommandError(f"{fault}; after you fix this, run the same command again to resume.") from error
+        finally:
             self._report(tallies, options)
-            raise CommandError(f"The import broke off: {str(error).strip()}. {stays}, once this is mended.") from error
-        self._report(tallies, options)
 
     def _import(self, sources: Sequence[Source], tallies: list[FileTally], options: dict[str, Any]) -> None:
         store: Store = Rehearsal() if options["dry_run"] else store_articles
@@ -155,10 +151,9 @@ class Command(BaseCommand):
         self, source: Source, tally: FileTally, store: Store, rejects: Rejects, options: dict[str, Any]
     ) -> None:
         started = time.monotonic()
-        shown = self.stderr.isatty() and not options["no_progress"]
-        with source.open() as (stream, position, size), _progress(shown=shown) as progress:
+        opened = open_rows(source, newspaper=options["newspaper"] or "")
+        with opened as (rows, position, size), self.progress(options, *_columns()) as progress:
             task = progress.add_task(source.name, total=size, tally=tally)
-            rows = source.rows(stream, options["newspaper"] or "")
             for batch in import_rows(rows, batch_size=options["batch_size"], store=store):
                 for row, stored in batch:
                     tally.outcomes[stored.outcome] += 1
@@ -201,26 +196,20 @@ class _RateColumn(ProgressColumn):
         return Text(f"{tally.read:,} articles, {tally.rate:,.0f}/s")
 
 
-def _progress(*, shown: bool) -> Progress:
-    """Return the progress bar on standard error; its measure is the bytes of the file."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        _RateColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=not shown,
-    )
+def _columns() -> tuple[ProgressColumn, ...]:
+    """Return the columns of a progress bar whose measure is the bytes of the file."""
+    return TextColumn("{task.description}"), BarColumn(), DownloadColumn(), _RateColumn(), TimeRemainingColumn()
 
 
 def _sources(names: Sequence[str], stdin_format: FileFormat | None, rejects: str | None) -> list[Source]:
     """Return the files to import. Raises CommandError for a usage that cannot be meant."""
-    sources = [source_named(name, stdin_format) for name in names]
     if names.count(STDIN) > 1:
-        raise CommandError('"-" is given twice; standard input can be read once.', returncode=USAGE_STATUS)
+        raise usage_error('"-" is given twice; standard input can be read once.')
+    if STDIN in names and stdin_format is None:
+        raise usage_error('"-" needs --format jsonl or --format csv.')
+    sources = [Source(name, stdin_format) if name == STDIN and stdin_format else source_named(name) for name in names]
     if rejects and any(_same_file(rejects, name) for name in names if name != STDIN):
-        raise CommandError(f"--rejects {rejects} would overwrite a file to import.", returncode=USAGE_STATUS)
+        raise usage_error(f"--rejects {rejects} would overwrite a file to import.")
     return sources
 
 

@@ -3,30 +3,31 @@
 import fcntl
 import logging
 import os
-from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings as site_settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db import connections
 from scrapy.settings import Settings
 
+from articles.management.arguments import add_newspaper_arguments
+from articles.management.base import ExitCode, LongCommand, usage_error
 from articles.models import Newspaper
 from articles.storage.title_affixes import affixes_line, update_affixes_and_forms
 from crawlers import frontier, visits
 from crawlers.fetching.addresses import allowed_networks
 from crawlers.jobs import SPIDERS, Job, JobProcess, plan_jobs
-from crawlers.newspapers import UnknownNewspaperError, find_newspapers
+from crawlers.newspapers import newspapers_to_crawl
 from crawlers.reasons import DATABASE_LOST, find_reason
 
 LOG_LEVELS = {2: "INFO", 3: "DEBUG"}
 
 
-class Command(BaseCommand):
+class Command(LongCommand):
     help = (
         "Visits newspapers through their feeds, sitemaps and section pages, and stores articles that are not "
         "stored yet. Prints, for each newspaper, the articles stored, the links that were known already, and "
@@ -34,10 +35,11 @@ class Command(BaseCommand):
         "run again."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "newspapers", nargs="*", metavar="NEWSPAPER", help="name or id; without any, all that are marked for crawl"
-        )
+    resuming = "Run the same command again to resume, or with --fresh to start over."
+    ends: ClassVar = LongCommand.ends | {ExitCode.ACTIVE}
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_newspaper_arguments(parser, without="all that are marked for crawl")
         parser.add_argument("--spider", choices=SPIDERS, help="use this kind of source only")
         parser.add_argument(
             "--set",
@@ -55,10 +57,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         scrapy_settings = _scrapy_settings(options["overrides"], options["verbosity"])
-        try:
-            newspapers = find_newspapers(options["newspapers"])
-        except UnknownNewspaperError as error:
-            raise CommandError(str(error), returncode=2) from error
+        newspapers = newspapers_to_crawl(options["newspapers"])
         spiders = [SPIDERS[options["spider"]]] if options["spider"] else list(SPIDERS.values())
         jobs = plan_jobs(newspapers, spiders, site_settings.CRAWL_STATE_DIR)
         if not jobs:
@@ -68,13 +67,13 @@ class Command(BaseCommand):
             frontier.tidy_links()
             if options["fresh"]:
                 frontier.forget([newspaper.pk for newspaper in newspapers])
-            interrupted = self._run(scrapy_settings, jobs)
+            interrupted = self._run(scrapy_settings, jobs, options)
         for newspaper in {job.newspaper.pk: job.newspaper for job in jobs}.values():
             self.stdout.write(_summary(newspaper, _counts(newspaper, jobs)))
         for line in _explained(jobs):
             self.stdout.write(f"    {line}")
         if interrupted:
-            raise CommandError("interrupted; run it again to go on, or with --fresh to begin anew", returncode=130)
+            raise KeyboardInterrupt
         if broken := [f"{job.newspaper} ({job.spider.name})" for job in jobs if job.broke_off]:
             raise CommandError(f"broke off, for the reason above: {', '.join(broken)}")
         if lost := sum(job.counts[f"failed/{DATABASE_LOST}"] for job in jobs):
@@ -89,11 +88,13 @@ class Command(BaseCommand):
         for newspaper in update_affixes_and_forms(each for each in newspapers if _counts(each, jobs)["stored"]):
             self.stdout.write(affixes_line(newspaper))
 
-    def _run(self, scrapy_settings: Settings, jobs: list[Job]) -> bool:
+    def _run(self, scrapy_settings: Settings, jobs: list[Job], options: dict[str, Any]) -> bool:
         # The reactor's thread needs no database; what it had is closed, so that no connection idles meanwhile.
         connections.close_all()
-        process = JobProcess(scrapy_settings, jobs)
-        process.start()
+        with self.progress(options) as progress:
+            task = progress.add_task("sources", total=len(jobs))
+            process = JobProcess(scrapy_settings, jobs, on_job_done=lambda: progress.advance(task))
+            process.start()
         return process.interrupted
 
 
@@ -105,17 +106,17 @@ def _scrapy_settings(overrides: list[str], verbosity: int) -> Settings:
     for override in overrides:
         name, separator, value = override.partition("=")
         if not separator:
-            raise CommandError(f"--set {override!r} has no value; write --set NAME=VALUE", returncode=2)
+            raise usage_error(f"--set {override!r} has no value; write --set NAME=VALUE")
         if name not in settings:
-            raise CommandError(f"--set {name}: there is no Scrapy setting of this name", returncode=2)
+            raise usage_error(f"--set {name}: there is no Scrapy setting of this name")
         settings.set(name, value, priority="cmdline")
     try:
         allowed_networks(settings)
     except ValueError as error:
-        raise CommandError(f"CRAWL_PRIVATE_ADDRESSES cannot be read: {error}", returncode=2) from error
+        raise usage_error(f"CRAWL_PRIVATE_ADDRESSES cannot be read: {error}") from error
     levels = logging.getLevelNamesMapping()
     if (level := settings["LOG_LEVEL"]) not in levels:
-        raise CommandError(f"LOG_LEVEL {level!r} is unknown; write one of {', '.join(levels)}", returncode=2)
+        raise usage_error(f"LOG_LEVEL {level!r} is unknown; write one of {', '.join(levels)}")
     return settings
 
 
@@ -135,7 +136,9 @@ def _only_crawl(states: Path) -> Iterator[None]:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        raise CommandError(f"another crawl is at work in {states}; wait for its end", returncode=3) from error
+        raise CommandError(
+            f"another crawl is at work in {states}; wait for its end", returncode=ExitCode.ACTIVE
+        ) from error
     else:
         yield
     finally:

@@ -3,11 +3,12 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from articles.management.base import ExitCode, ProjectCommand
 from articles.models import ArticleURL, Newspaper
 from crawlers.demo_newspapers.manifest import manifest
 from crawlers.demo_newspapers.papers import PAPERS, newspapers
@@ -19,11 +20,14 @@ _ALLOWED = f"CRAWL_PRIVATE_ADDRESSES={HOST}"
 _OVERRIDES = ["DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=False", _ALLOWED]
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = (
         "Serves five invented newspapers on loopback until Ctrl-C, and keeps a newspaper row for each, so that "
         f"`manage.py crawl NAME --set {_ALLOWED}` visits them. With --crawl it visits them itself and ends."
     )
+
+    ends: ClassVar = ProjectCommand.ends | {ExitCode.INTERRUPTED}
+    exit_codes = {PortError: ExitCode.ERROR}
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_port_argument(parser)
@@ -38,16 +42,13 @@ class Command(BaseCommand):
         if options["manifest"]:
             self.stdout.write(json.dumps(manifest().as_json(), ensure_ascii=False, indent=1))
             return
-        try:
-            with serving(options["first_port"]) as base_urls:
-                if not options["no_rows"]:
-                    _write_rows(base_urls)
-                if options["crawl"]:
-                    self._crawl(base_urls)
-                else:
-                    self._serve(base_urls)
-        except PortError as error:
-            raise CommandError(str(error)) from error
+        with serving(options["first_port"]) as base_urls:
+            if not options["no_rows"]:
+                _write_rows(base_urls)
+            if options["crawl"]:
+                self._crawl(base_urls)
+            else:
+                self._serve(base_urls)
 
     def _serve(self, base_urls: Mapping[str, str]) -> None:
         ended = until_interrupted()

@@ -4,56 +4,52 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import signal
-import sys
 from argparse import BooleanOptionalAction
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from types import FrameType
 from typing import Any, TextIO, cast
 
 from django.core.checks import Tags
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.db import DEFAULT_DB_ALIAS
 
-from articles.boilerplate.mode import Mode
+from articles.management.arguments import add_workers_option
+from articles.management.base import ExitCode, LongCommand
 from articles.processes import WorkerDiedError
 from dedup.evaluation.labels import Label, LabelsError, Problem, find_articles, read_labels
 from dedup.evaluation.measure import counts_of, judged_pairs, report
 from dedup.evaluation.print import print_report
 from dedup.evaluation.scratch import ScratchError, scratch_schema
+from dedup.management.arguments import add_profile_options, chosen_boilerplate, chosen_configs, chosen_profile
 from dedup.models import DetectionRun, FittedModel, Profile
 from dedup.passes import PASSES
 from dedup.runs.pipeline import run_detection, start_run
-from dedup.runs.profiles import (
-    Configs,
-    ProfileError,
-    choose_passes,
-    configs_of,
-    default_profile,
-    enabled,
-    profile_named,
-)
+from dedup.runs.profiles import ProfileError
 from dedup.runs.progress import run_progress
 from dedup.runs.scope import Scope
 
-USAGE, INTERRUPTED = 2, 130
-_NAMES = ", ".join(PASSES)
 _SHOWN_PROBLEMS = 5
 # Options that say how a run is made.
 _OF_A_RUN = ("profile", "passes", "boilerplate")
 
 
-class Command(BaseCommand):
+class Command(LongCommand):
     """Read the labels, run if articles are given, measure, print. Results go to stdout, all else to stderr."""
 
     help = (
         "Measure how well the passes and the verdicts agree with labelled pairs: precision, recall, F1 and every "
         "error. The articles are those stored, or those of --articles, which are kept apart and forgotten afterwards."
     )
+
+    resuming = "Nothing of it is kept."
+    exit_codes = {
+        LabelsError: ExitCode.USAGE,
+        ProfileError: ExitCode.USAGE,
+        ScratchError: ExitCode.ERROR,
+        WorkerDiedError: ExitCode.ERROR,
+    }
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
@@ -69,13 +65,7 @@ class Command(BaseCommand):
             help="JSON lines or CSV, also .gz, with a and b (external ids) or url_a and url_b, label (D, V, T, E, N), "
             "and if you like weight, stratum, days",
         )
-        parser.add_argument("--profile", help="with --articles: run with this profile (default: the default profile)")
-        parser.add_argument("--passes", help=f"with --articles: these passes alone, out of {','.join(PASSES)}")
-        parser.add_argument(
-            "--boilerplate",
-            choices=[mode.value for mode in Mode],
-            help="with --articles: compare texts with boilerplate or without (default: as the profile says)",
-        )
+        add_profile_options(parser, condition="with --articles: ")
         parser.add_argument(
             "--cross-validate",
             action=BooleanOptionalAction,
@@ -83,34 +73,17 @@ class Command(BaseCommand):
             help="measure verdicts also by models learnt from the labels of other dates (default: yes)",
         )
         parser.add_argument("--format", choices=("text", "json"), default="text")
-        parser.add_argument(
-            "--workers",
-            type=int,
-            default=os.cpu_count() or 1,
-            metavar="N",
-            help="with --articles: at most so many processes (default: one a core)",
-        )
-        parser.add_argument("--no-progress", action="store_true", help="no progress bar on the terminal")
+        add_workers_option(parser, note="; used with --articles")
 
     def handle(self, **options: Any) -> None:
-        """Measure. Exits with 2 for options and files that cannot be used, and with 130 when interrupted."""
+        """Measure."""
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
-        signal.signal(signal.SIGTERM, _interrupt)
-        try:
-            labels, problems = read_labels(Path(options["labels"]))
-            _check(options)
-            if options["articles"] is None:
-                result = _measured(labels, problems, _last_run(), options)
-            else:
-                profile = default_profile() if options["profile"] is None else profile_named(options["profile"])
-                result = self._apart(profile, labels, problems, options)
-        except (LabelsError, ProfileError) as error:
-            raise CommandError(f"{error}.", returncode=USAGE) from error
-        except (ScratchError, WorkerDiedError) as error:
-            raise CommandError(f"{error}.") from error
-        except KeyboardInterrupt:
-            self.stderr.write("Interrupted. Nothing of it is kept.")
-            sys.exit(INTERRUPTED)
+        labels, problems = read_labels(Path(options["labels"]))
+        _check(options)
+        if options["articles"] is None:
+            result = _measured(labels, problems, _last_run(), options)
+        else:
+            result = self._apart(chosen_profile(options), labels, problems, options)
         self._tell(result["labels"]["problems"])
         if options["format"] == "json":
             self.stdout.write(json.dumps(result, ensure_ascii=False))
@@ -121,7 +94,7 @@ class Command(BaseCommand):
         self, profile: Profile, labels: Sequence[Label], problems: list[Problem], options: dict[str, Any]
     ) -> dict[str, Any]:
         """Import the articles into a schema of their own, run there, and measure."""
-        configs = _configs(profile, options["passes"])
+        configs = chosen_configs(profile, options)
         model = FittedModel.objects.filter(in_use=True).first()
         with scratch_schema():
             if model:
@@ -130,7 +103,7 @@ class Command(BaseCommand):
             kept = {name: getattr(profile, name) for name in ("settings", "versions_join", "boilerplate")}
             same, _ = Profile.objects.update_or_create(name=profile.name, defaults=kept)
             # Nobody else knows of this schema: a run needs no lock here, and none in the store is in the way.
-            scope = Scope(boilerplate=Mode(options["boilerplate"] or profile.boilerplate))
+            scope = Scope(boilerplate=chosen_boilerplate(options, profile))
             with run_progress(show=not options["no_progress"]) as progress:
                 run = start_run(configs, scope, profile=same, progress=progress)
                 run_detection(run, configs, scope, progress=progress, workers=options["workers"])
@@ -138,7 +111,7 @@ class Command(BaseCommand):
 
     def _import(self, options: dict[str, Any]) -> None:
         """Import the articles, and tell of it at the end: an import that breaks off here cannot be gone on with."""
-        told = _Told(terminal=self.stderr.isatty())
+        told = io.StringIO()
         try:
             call_command(
                 "import_articles", options["articles"], no_progress=options["no_progress"], stdout=told, stderr=told
@@ -154,35 +127,12 @@ class Command(BaseCommand):
             self.stderr.write(f"… and {more:,} more rows that do not count; --format json lists them all.")
 
 
-class _Told(io.StringIO):
-    """Keeps what a command says, which shows its progress bar as if it said it on the terminal."""
-
-    def __init__(self, *, terminal: bool) -> None:
-        super().__init__()
-        self._terminal = terminal
-
-    def isatty(self) -> bool:
-        return self._terminal
-
-
 def _check(options: dict[str, Any]) -> None:
     """Raise ProfileError for options that cannot be meant."""
-    if options["workers"] < 1:
-        raise ProfileError(f"--workers is {options['workers']}; it must be at least 1")
     if options["articles"] is None and any(options[name] is not None for name in _OF_A_RUN):
         raise ProfileError(
             "--profile, --passes and --boilerplate say how --articles are compared; name a file of articles too"
         )
-
-
-def _configs(profile: Profile, listed: str | None) -> Configs:
-    """Return the configs of the run. Raises ProfileError."""
-    configs = configs_of(profile.settings)
-    if listed is not None:
-        configs = choose_passes(configs, [name.strip() for name in listed.split(",")])
-    if not enabled(configs):
-        raise ProfileError(f"no pass is enabled; enable one in the profile or name some with --passes ({_NAMES})")
-    return configs
 
 
 def _last_run() -> DetectionRun:
@@ -231,7 +181,3 @@ def _about(run: DetectionRun, articles: str | None) -> str:
         return f"Verdicts in the store, last by run {run.pk} of {run.finished_at:%Y-%m-%d %H:%M} UTC."
     counts = run.counts
     return f"{counts['articles']:,} articles of {Path(articles).name}, {counts['pairs']:,} pairs proposed."
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -2,103 +2,64 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
-from argparse import RawDescriptionHelpFormatter
-from types import FrameType
 from typing import Any, cast
 
 from django.core.checks import Tags
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
 
 from articles.boilerplate.mode import Mode
-from articles.management.arguments import day
+from articles.management.arguments import (
+    add_day_options,
+    add_newspaper_option,
+    add_workers_option,
+    chosen_newspaper_ids,
+)
+from articles.management.base import ExitCode, LongCommand
 from articles.processes import WorkerDiedError
 from articles.storage.boilerplate_marks import outdated_weeks
 from articles.storage.renormalization import outdated_forms
-from dedup.management.arguments import newspaper_ids
+from dedup.management.arguments import (
+    add_override_options,
+    add_profile_options,
+    chosen_boilerplate,
+    chosen_configs,
+    chosen_passes,
+    chosen_profile,
+)
 from dedup.models import Profile
-from dedup.passes import PASSES
 from dedup.passes.trigram import TrigramConfig
 from dedup.runs.audit import audit, random_days
 from dedup.runs.pipeline import RunActiveError, find_candidates, run_detection, run_lock, start_run
-from dedup.runs.profiles import (
-    Configs,
-    ProfileError,
-    choose_passes,
-    configs_of,
-    default_profile,
-    enabled,
-    override,
-    profile_named,
-)
+from dedup.runs.profiles import Configs, ProfileError, enabled
 from dedup.runs.progress import print_audit, print_candidates, print_run, run_progress
 from dedup.runs.scope import Scope, ScopeError, only_new
 
-USAGE, ACTIVE, INTERRUPTED = 2, 3, 130
 
-EXIT_CODES = """
-exit codes:
-  0    done
-  1    an error; what was found before it is kept
-  2    an option or the profile cannot be used
-  3    another run is active
-  130  interrupted; the same command goes on where it stopped
-"""
-
-
-class Command(BaseCommand):
+class Command(LongCommand):
     """Parse the options, run, print. Results go to stdout, all else to stderr."""
 
     help = "Find pairs of articles that may be duplicates, and cluster them. Nothing is ever deleted."
 
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Keep the line breaks of the table of exit codes."""
-        return super().create_parser(
-            prog_name, subcommand, epilog=EXIT_CODES, formatter_class=RawDescriptionHelpFormatter, **kwargs
-        )
+    exit_codes = {
+        ProfileError: ExitCode.USAGE,
+        ScopeError: ExitCode.USAGE,
+        RunActiveError: ExitCode.ACTIVE,
+        WorkerDiedError: ExitCode.ERROR,
+    }
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
-        names = ",".join(PASSES)
-        parser.add_argument("--profile", help="the profile to take the settings from (default: the default profile)")
-        parser.add_argument("--passes", help=f"these passes alone, separated by commas, out of {names}")
-        parser.add_argument(
-            "--since", type=day, metavar="DAY", help="only pairs whose later article is from this day on, YYYY-MM-DD"
-        )
-        parser.add_argument("--until", type=day, metavar="DAY", help="only articles up to this day, YYYY-MM-DD")
-        parser.add_argument(
-            "--newspaper", action="append", metavar="NAME", help="only articles of this newspaper; may be repeated"
-        )
+        add_profile_options(parser)
+        add_day_options(parser, since="only pairs whose later article is from this day on")
+        add_newspaper_option(parser)
         parser.add_argument(
             "--new",
             action="store_true",
             help="only articles that are new or have changed since the last run of all, with their windows",
         )
-        parser.add_argument("--day-window", type=int, metavar="DAYS", help="compare articles at most this far apart")
-        parser.add_argument("--prefix", type=int, metavar="N", help="compare the first N normalised characters")
-        parser.add_argument(
-            "--threshold",
-            action="append",
-            default=[],
-            metavar="PASS=SCORE",
-            help="propose pairs of this pass from this score on, such as trigram=0.7; may be repeated",
-        )
-        parser.add_argument(
-            "--boilerplate",
-            choices=[mode.value for mode in Mode],
-            help="compare texts with their boilerplate, without it but for the first article of a week that has it "
-            "(story), or without any (topic); default: as the profile says",
-        )
-        parser.add_argument(
-            "--workers",
-            type=int,
-            default=os.cpu_count() or 1,
-            metavar="N",
-            help="at most so many processes (default: one a core; small stores and dry runs take one)",
-        )
+        add_override_options(parser)
+        add_workers_option(parser, note="; small stores and dry runs take one")
         parser.add_argument(
             "--audit",
             type=int,
@@ -113,27 +74,21 @@ class Command(BaseCommand):
         )
         parser.add_argument("--dry-run", action="store_true", help="find and print, but store nothing")
         parser.add_argument("--format", choices=("text", "json", "jsonl"), default="text", help="jsonl: a line a pair")
-        parser.add_argument("--no-progress", action="store_true", help="no progress bar on the terminal")
 
     def handle(self, **options: Any) -> None:
-        """Run, and end with one of the exit codes that the help lists."""
+        """Run."""
         # A database that is blind to other scripts would find nothing, and say nothing.
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
-        try:
-            named = options["profile"]
-            profile = default_profile() if named is None else profile_named(named)
-            configs = _configs(profile, options)
-            scope = Scope(
-                options["since"],
-                options["until"],
-                newspaper_ids(options["newspaper"]),
-                _pass_names(options["passes"]),
-                boilerplate=Mode(options["boilerplate"] or profile.boilerplate),
-            )
-            _check_numbers(options, configs)
-        except (ProfileError, ScopeError) as error:
-            raise CommandError(str(error), returncode=USAGE) from error
-        signal.signal(signal.SIGTERM, _interrupt)
+        profile = chosen_profile(options)
+        configs = chosen_configs(profile, options)
+        scope = Scope(
+            options["since"],
+            options["until"],
+            chosen_newspaper_ids(options),
+            chosen_passes(options),
+            boilerplate=chosen_boilerplate(options, profile),
+        )
+        _check_audit(options, configs)
         try:
             with run_lock():
                 self._tell_outdated()
@@ -146,13 +101,6 @@ class Command(BaseCommand):
         except (OperationalError, InterfaceError) as error:
             # The run cannot even be marked; the next one sees that it stopped, and goes on from its blocks.
             raise CommandError(f"the database was lost ({error}); run the same command again to go on") from error
-        except RunActiveError as error:
-            raise CommandError(str(error), returncode=ACTIVE) from error
-        except WorkerDiedError as error:
-            raise CommandError(str(error)) from error
-        except KeyboardInterrupt:
-            self.stderr.write("Interrupted. The same command goes on where it stopped.")
-            sys.exit(INTERRUPTED)
 
     def _tell_outdated(self) -> None:
         if outdated := outdated_forms().count():
@@ -205,49 +153,9 @@ class Command(BaseCommand):
         print_candidates(candidates, list(enabled(configs)), options["format"], self.stdout)
 
 
-def _check_numbers(options: dict[str, Any], configs: Configs) -> None:
-    """Raise ScopeError for a number of workers or days that cannot be meant."""
-    if options["workers"] < 1:
-        raise ScopeError(f"--workers is {options['workers']}; it must be at least 1")
+def _check_audit(options: dict[str, Any], configs: Configs) -> None:
+    """Raise ScopeError for an audit that cannot be meant."""
     if options["audit"] < 0:
         raise ScopeError(f"--audit is {options['audit']}; it must be at least 1 day")
     if options["audit"] and (options["dry_run"] or not configs["trigram"].enabled):
         raise ScopeError("--audit judges what the trigram pass has stored; run that pass, without --dry-run")
-
-
-def _configs(profile: Profile, options: dict[str, Any]) -> Configs:
-    """Return the profile's configs with the options over them. Raises ProfileError."""
-    configs = configs_of(profile.settings)
-    names = _pass_names(options["passes"])
-    if names is not None:
-        configs = choose_passes(configs, names)
-    parts = enabled(configs)
-    for setting in ("day_window", "prefix"):
-        if options[setting] is not None:
-            if parts and not any(hasattr(config, setting) for config in parts.values()):
-                raise ProfileError(f"no pass of this run has a {setting}; its passes are {', '.join(parts)}")
-            configs = override(configs, setting, options[setting])
-    for assignment in options["threshold"]:
-        name, _, score = assignment.partition("=")
-        try:
-            value = float(score)
-        except ValueError:
-            raise ProfileError(
-                f"--threshold {assignment!r} is not PASS=SCORE with a score in 0..1, such as trigram=0.7"
-            ) from None
-        configs = override(configs, "threshold", value, only=name)
-        if name not in parts:
-            raise ProfileError(f"the pass {name!r} is no part of this run, which has {', '.join(parts)}")
-    if not enabled(configs):
-        raise ProfileError(
-            f"no pass is enabled; enable one in the profile or name some with --passes ({', '.join(PASSES)})"
-        )
-    return configs
-
-
-def _pass_names(listed: str | None) -> tuple[str, ...] | None:
-    return None if listed is None else tuple(name.strip() for name in listed.split(","))
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

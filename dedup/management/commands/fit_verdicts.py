@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from dedup.evaluation.labels import FoundPair, LabelsError, find_articles, read_labels
+from articles.management.base import ExitCode, LongCommand
+from dedup.evaluation.labels import FoundPair, find_articles, read_labels
 from dedup.evaluation.learning import (
     SHIPPED,
     LearningError,
@@ -27,20 +28,23 @@ from dedup.evaluation.learning import (
 from dedup.models import FittedModel, Pair
 from dedup.verdicts.model import LABELS, ModelError
 
-USAGE = 2
+_STEPS = 4  # of learning
 _SHOWN_CHANGES = 20
 _SHOWN_PROBLEMS = 5
 _WIDTH = 120
 _REJUDGED = "The next run of find_duplicates judges all pairs by it."
 
 
-class Command(BaseCommand):
+class Command(LongCommand):
     """Learn, show, store; switch on only where that is asked for."""
 
     help = (
         "Learn from the pairs that editors confirmed and rejected how this installation's articles are judged, and "
         "show what would change. Nothing changes until --switch-on, or --use, puts the new model in use."
     )
+
+    resuming = "No model was stored."
+    exit_codes = {LearningError: ExitCode.USAGE, ModelError: ExitCode.USAGE}
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
@@ -54,16 +58,13 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=("text", "json"), default="text")
 
     def handle(self, **options: Any) -> None:
-        """Do it. Exits with 2 for options and files that cannot be used, and where too little is decided."""
-        try:
-            if options["use"] is not None:
-                self._use(options)
-            elif options["list"]:
-                self._list(options)
-            else:
-                self._learn(options)
-        except (LabelsError, LearningError, ModelError) as error:
-            raise CommandError(f"{error}.", returncode=USAGE) from error
+        """Do it."""
+        if options["use"] is not None:
+            self._use(options)
+        elif options["list"]:
+            self._list(options)
+        else:
+            self._learn(options)
 
     def _use(self, options: dict[str, Any]) -> None:
         fitted = use(options["use"])
@@ -97,9 +98,17 @@ class Command(BaseCommand):
         _print(table, self.stdout)
 
     def _learn(self, options: dict[str, Any]) -> None:
-        taught = lessons(self._labels(options["labels"]))
-        model = learn(taught)
-        agreed, change = agreement(taught), change_to(model)
+        labels = self._labels(options["labels"])
+        with self.progress(options) as progress:
+            task = progress.add_task("learning", total=_STEPS)
+            taught = lessons(labels)
+            progress.advance(task)
+            model = learn(taught)
+            progress.advance(task)
+            agreed = agreement(taught)
+            progress.advance(task)
+            change = change_to(model)
+            progress.advance(task)
         fitted = store(model, taught.decisions, in_use=options["switch_on"])
         described = _described(change)
         if options["format"] == "json":

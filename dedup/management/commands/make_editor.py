@@ -7,11 +7,13 @@ from typing import Any
 
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
+from articles.management.base import ProjectCommand
 
-class Command(BaseCommand):
+
+class Command(ProjectCommand):
     """Make the user, or with --reset give an existing one a new password and role, and print the login."""
 
     help = "Make a login for an editor (or, with --admin, an admin) with a new random password, and print it."

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from articles.files.formats import source_named
-from articles.files.importing import Row
-from articles.management.arguments import USAGE_STATUS, day
+from articles.files.importing import Row, open_rows
+from articles.management.arguments import add_day_options, add_newspaper_option, chosen_newspaper_ids
+from articles.management.base import ExitCode, ProjectCommand, usage_error
 from articles.storage.incoming import IncomingArticle
 from dedup.declarations import ConfigError, Setting, Settings, make_config, settings_of
-from dedup.management.arguments import newspaper_ids
 from dedup.reports import REPORTS
 from dedup.reports.base import FileReport, Report
 from dedup.reports.formats import as_csv, as_json, print_text
@@ -34,13 +34,11 @@ class Readable:
                 yield row.article
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     """Count, and print text, CSV or JSON."""
 
-    help = (
-        "Count what the archive holds. Nothing is changed. "
-        "Exit status: 0 when done, 1 for a file that cannot be read, 2 for bad arguments."
-    )
+    help = "Count what the archive holds. Nothing is changed."
+    exit_codes = {ScopeError: ExitCode.USAGE}
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options of every report, and those of each one."""
@@ -49,11 +47,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "file", nargs="?", help="count the rows of this file (.jsonl, .csv, also .gz) and not the stored articles"
         )
-        parser.add_argument("--since", type=day, metavar="DAY", help="only articles from this day on, YYYY-MM-DD")
-        parser.add_argument("--until", type=day, metavar="DAY", help="only articles up to this day, YYYY-MM-DD")
-        parser.add_argument(
-            "--newspaper", action="append", metavar="NAME", help="only articles of this newspaper; may be repeated"
-        )
+        add_day_options(parser)
+        add_newspaper_option(parser)
         parser.add_argument("--format", choices=("text", "csv", "json"), default="text")
         _add_options(parser)
 
@@ -80,26 +75,19 @@ class Command(BaseCommand):
         try:
             return make_config(report.options_class, given)
         except ConfigError as error:
-            raise CommandError(f"{report.name}: {error}", returncode=USAGE_STATUS) from error
+            raise usage_error(f"{report.name}: {error}") from error
 
     def _scope(self, options: dict[str, Any]) -> Scope:
-        try:
-            return Scope(options["since"], options["until"], newspaper_ids(options["newspaper"]))
-        except ScopeError as error:
-            raise CommandError(str(error), returncode=USAGE_STATUS) from error
+        return Scope(options["since"], options["until"], chosen_newspaper_ids(options))
 
     def _in_file(self, report: Report, own: Settings, options: dict[str, Any]) -> Any:
         """Count the rows of the file; those without an article are left out, with a notice."""
         if not isinstance(report, FileReport):
-            raise CommandError(f"{report.name} counts stored articles; it reads no file", returncode=USAGE_STATUS)
-        if chosen := [name for name in ("since", "until", "newspaper") if options[name]]:
-            raise CommandError(
-                f"--{chosen[0]} chooses among stored articles; a file is counted whole", returncode=USAGE_STATUS
-            )
-        source = source_named(options["file"], None)
-        source.check()
-        with source.open() as (stream, _, _):
-            rows = Readable(source.rows(stream))
+            raise usage_error(f"{report.name} counts stored articles; it reads no file")
+        if chosen := [name for name in ("since", "until", "newspapers") if options[name]]:
+            raise usage_error(f"--{chosen[0].removesuffix('s')} chooses among stored articles; a file is counted whole")
+        with open_rows(source_named(options["file"])) as (read, _, _):
+            rows = Readable(read)
             result = report.result_of(rows, own)
         if rows.unreadable:
             self.stderr.write(f"Rows without an article, not counted: {rows.unreadable:,}; an import says why.")

@@ -8,21 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from articles.management.base import ProjectCommand
 from dedup.declarations import Setting, settings_of
 from dedup.passes import PASSES
 
 _MARKED = re.compile(r"(<!-- write_docs: (?P<table>\w+) -->\n\n).*?(\n\n<!-- write_docs: end -->)", re.DOTALL)
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     """Replace the tables, or with --check report which differ."""
 
-    help = (
-        "Write the tables of docs/ that the code declares, such as the settings of the passes. Run it from a checkout. "
-        "Exit status: 0 when done, 1 when --check finds a table that differs, 2 for bad arguments."
-    )
+    help = "Write the tables of docs/ that the code declares, such as the settings of passes. Run it in a checkout."
     requires_system_checks = []  # it needs no database
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -40,7 +38,7 @@ class Command(BaseCommand):
         if written == text:
             return
         if check:
-            raise CommandError(f"docs/{page.name} differs from the code; run manage.py write_docs", returncode=1)
+            raise CommandError(f"docs/{page.name} differs from the code; run manage.py write_docs")
         page.write_text(written, encoding="utf-8")
         self.stdout.write(f"docs/{page.name} is written.")
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import django
 from django.conf import settings
-from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connection
 
+from articles.management.base import ProjectCommand
 from newsdedup_site.embedded import EmbeddedServerError
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "Prints the versions of newsdedup, Python, Django and, where the database answers, PostgreSQL."
     requires_system_checks = []
 

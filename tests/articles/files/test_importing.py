@@ -11,7 +11,7 @@ import tracemalloc
 
 import pytest
 
-from articles.files import importing
+from articles.files import importing, records
 from articles.files.importing import Row, read_rows
 from articles.models import Article, ArticleURL
 from articles.normalization.values import DATE_FORMS
@@ -298,7 +298,7 @@ def test_a_csv_file_without_rows_is_no_error(data: bytes) -> None:
     ],
 )
 def test_a_csv_file_whose_rows_could_never_be_stored_is_refused(header: str, fault: str) -> None:
-    with pytest.raises(importing.UnreadableFileError) as refusal:
+    with pytest.raises(records.UnreadableFileError) as refusal:
         read_csv(header.encode(errors="surrogateescape"))
     assert str(refusal.value) == fault
 
@@ -311,14 +311,14 @@ def test_a_csv_file_whose_rows_could_never_be_stored_is_refused(header: str, fau
     ],
 )
 def test_a_file_in_another_form_is_refused(data: bytes, fault: str) -> None:
-    with pytest.raises(importing.UnreadableFileError) as refusal:
+    with pytest.raises(records.UnreadableFileError) as refusal:
         read_json(data)
     assert str(refusal.value) == fault
 
 
 @pytest.mark.parametrize("file_format", ["jsonl", "csv"])
-def test_a_line_that_is_too_long_is_skipped(monkeypatch: pytest.MonkeyPatch, file_format: importing.FileFormat) -> None:
-    monkeypatch.setattr(importing, "MAX_LINE_BYTES", 1_000)
+def test_a_line_that_is_too_long_is_skipped(monkeypatch: pytest.MonkeyPatch, file_format: records.FileFormat) -> None:
+    monkeypatch.setattr(records, "MAX_LINE_BYTES", 1_000)
     if file_format == "jsonl":
         data = json_lines(row(), row(2, content="x" * 5_000), row(3))
     else:
@@ -331,7 +331,7 @@ def test_a_line_that_is_too_long_is_skipped(monkeypatch: pytest.MonkeyPatch, fil
 
 
 def test_a_csv_row_of_many_lines_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "MAX_LINE_BYTES", 1_000)
+    monkeypatch.setattr(records, "MAX_LINE_BYTES", 1_000)
     good = b"2026-03-02,Two,https://a.example/2,Text\n"
     rows = read_csv(HEADER + b'2026-03-02,"One,https://a.example/1,Text\n' + good * 50)
     assert rows[0].reason == (
@@ -359,7 +359,7 @@ class Endless(io.RawIOBase):
 
 
 def test_memory_does_not_grow_with_the_length_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "MAX_LINE_BYTES", 1_000_000)
+    monkeypatch.setattr(records, "MAX_LINE_BYTES", 1_000_000)
     tracemalloc.start()
     try:
         [only] = read_rows(io.BufferedReader(Endless(50_000_000)), "jsonl")

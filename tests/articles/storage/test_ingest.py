@@ -18,11 +18,10 @@ from articles.storage.ingest import (
     Stored,
     attach_urls,
     known_urls,
-    newspaper_for,
-    newspaper_host,
     store_article,
     store_articles,
 )
+from articles.storage.newspapers import newspaper_host, newspapers_for
 
 Kind = ArticleURL.Kind
 FERRY = "https://www.harbourpost.example/2026/ferry"
@@ -367,7 +366,7 @@ def test_a_dozen_urls_of_one_story_end_at_one_article() -> None:
 
 @pytest.mark.django_db
 def test_a_newspaper_is_found_by_name_then_by_host() -> None:
-    named = newspaper_for("Harbour Post", FERRY)
+    [named] = newspapers_for([("Harbour Post", FERRY)])
     results = store_articles(
         [
             incoming(f"{FERRY}/1", newspaper=""),

@@ -225,7 +225,7 @@ def test_a_killed_worker_is_told_of_and_nothing_is_lost(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("command", ["renormalize", "reextract"])
 def test_refuses_what_cannot_be_meant(command: str) -> None:
-    with pytest.raises(CommandError, match="No newspaper is named 'Moon'"):
+    with pytest.raises(CommandError, match="no newspaper is named 'Moon'; there are: "):
         run(command, "Moon")
     with pytest.raises(CommandError, match="'0' is not a number from 1 to 5,000"):
         run(command, "--batch-size", "0")

@@ -419,16 +419,16 @@ def test_options_and_files_that_cannot_be_used_are_refused(files, tmp_path) -> N
     assert refused(labels, "--passes=trigram") == (
         "--profile, --passes and --boilerplate say how --articles are compared; name a file of articles too."
     )
-    assert refused(*files, "--workers=0") == "--workers is 0; it must be at least 1."
     assert refused(*files, "--profile=night") == "there is no profile 'night'; there are: default."
     assert refused(*files, "--passes=tri").startswith("there is no pass 'tri'; the passes are url, ")
-    assert refused(files[0], f"--labels={tmp_path}/none.jsonl") == (
-        f"{tmp_path}/none.jsonl cannot be read: No such file or directory; check the path."
-    )
+    for missing in ("none.jsonl", "none"):
+        with pytest.raises(CommandError, match=f"{missing} cannot be opened: No such file or directory") as raised:
+            evaluate(files[0], f"--labels={tmp_path}/{missing}")
+        assert raised.value.returncode == 1
     assert refused(files[0], f"--labels={empty}") == (
         f"{empty} has no pair whose two articles are stored: the file is empty."
     )
-    with pytest.raises(CommandError, match=r"none\.jsonl cannot be opened: No such file or directory\."):
+    with pytest.raises(CommandError, match=r"none\.jsonl cannot be opened: No such file or directory;"):
         evaluate(f"--articles={tmp_path}/none.jsonl", labels)
     assert schemas() == []
 

@@ -6,7 +6,9 @@ import gzip
 
 import pytest
 
-from dedup.evaluation.labels import Label, LabelsError, Named, read_labels
+from articles.files.formats import FileUsageError
+from articles.files.records import UnreadableFileError
+from dedup.evaluation.labels import Label, Named, read_labels
 from tests.articles.rows import json_lines
 
 
@@ -41,8 +43,8 @@ def test_every_form_of_file_gives_the_same_labels(tmp_path) -> None:
         ),
         ('{"a": "1", "b": "2", "label": "D", "days": -1}', "days is -1; it must be a whole number from 0 on, or empty"),
         ('{"a": ["1"], "b": "2", "label": "D"}', "a is ['1']; it must be a text or a number"),
-        ("[1, 2]", "[1, 2] is no row; write a JSON object a line, or as many cells as the header has"),
-        ("a and b", "'a and b' is no row; write a JSON object a line, or as many cells as the header has"),
+        ("[1, 2]", "line holds a list, not a JSON object; write one object a line"),
+        ("a and b", "line is not JSON: Expecting value at character 1; write one object a line"),
     ],
 )
 def test_a_bad_row_names_value_and_remedy(tmp_path, line, reason) -> None:
@@ -57,18 +59,22 @@ def test_a_bad_row_names_value_and_remedy(tmp_path, line, reason) -> None:
     ("name", "content", "message"),
     [
         ("labels.txt", b"", "the format of {} is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz"),
-        ("labels.jsonl", b"\xff\n", "{} is not UTF-8 (byte 1); save it as UTF-8"),
-        ("labels.jsonl.gz", b"{}", "{} cannot be read: Not a gzipped file (b'{{}}'); check the path"),
+        ("labels.jsonl", b"\xff\xfe", "{} cannot be read: it is UTF-16; save it as UTF-8"),
+        (
+            "labels.jsonl.gz",
+            b"{}",
+            "{} cannot be read: its name says gzip, but: Not a gzipped file (b'{{}}'); rename or compress it",
+        ),
         (
             "labels.csv",
             b"a,b\n",
-            "the header 'a,b' has no column label; it needs label, and a and b or url_a and url_b",
+            "{} cannot be read: the header 'a, b' has no column label; it needs label, and a and b or url_a and url_b",
         ),
     ],
 )
 def test_a_file_that_cannot_be_read_is_said(tmp_path, name, content, message) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(LabelsError) as raised:
+    with pytest.raises((FileUsageError, UnreadableFileError)) as raised:
         read_labels(path)
     assert str(raised.value) == message.format(path)

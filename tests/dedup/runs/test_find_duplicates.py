@@ -216,6 +216,16 @@ def test_options_reach_the_passes_and_the_run(corpus) -> None:
     assert {name: counted["pairs"] for name, counted in summary["passes"].items()} == {"exact": 0, "trigram": 1}
 
 
+def test_options_may_name_the_pass_whose_setting_they_change(corpus) -> None:
+    options = ["--passes=trigram,minhash", "--day-window=9", "--day-window=trigram=1", "--prefix=minhash=90"]
+    config = json.loads(find_duplicates(*options, "--format=json"))["config"]
+    assert {name: (config[name]["day_window"], config[name]["prefix"]) for name in ("trigram", "minhash")} == {
+        "trigram": (1, 1000), "minhash": (9, 90)
+    }  # fmt: skip
+    config = json.loads(find_duplicates("--passes=exact,minhash", "--threshold=0.9", "--format=json"))["config"]
+    assert (config["minhash"]["threshold"], config["trigram"]["threshold"]) == (0.9, 0.5)
+
+
 def test_a_profile_gives_the_settings_and_options_stand_over_it(corpus) -> None:
     Profile.objects.create(name="strict", settings={"trigram": {"threshold": 0.95}, "exact": {"enabled": False}})
     summary = json.loads(find_duplicates("--profile", "strict", "--threshold", "trigram=0.9", "--format", "json"))
@@ -224,7 +234,7 @@ def test_a_profile_gives_the_settings_and_options_stand_over_it(corpus) -> None:
     assert DetectionRun.objects.get().profile_name == "strict"
 
 
-NOT_A_THRESHOLD = "is not PASS=SCORE with a score in 0..1, such as trigram=0.7"
+NOT_A_THRESHOLD = "is neither SCORE nor PASS=SCORE, such as trigram=0.7"
 
 
 @pytest.mark.parametrize(
@@ -234,21 +244,28 @@ NOT_A_THRESHOLD = "is not PASS=SCORE with a score in 0..1, such as trigram=0.7"
         (["--threshold", "trigram"], f"--threshold 'trigram' {NOT_A_THRESHOLD}"),
         (["--threshold", "trigram=high"], f"--threshold 'trigram=high' {NOT_A_THRESHOLD}"),
         (["--threshold", "trigram=7"], "trigram: threshold is 7.0; it must be from 0.3 to 1 (similarity, 0..1)"),
+        (
+            ["--threshold=0.7"],
+            "--threshold 0.7 names no pass; write PASS=0.7 for one of trigram, sentence",
+        ),
+        (["--passes=exact", "--threshold=0.7"], "no pass of this run has a threshold; its passes are exact"),
+        (["--prefix=trigram=x"], "--prefix 'trigram=x' is neither N nor PASS=N, such as trigram=1000"),
+        (["--day-window=trigram=500"], "trigram: day_window is 500; it must be from 0 to 365 (days, inclusive)"),
         (["--threshold=url=0.7"], "the pass 'url' has no threshold; these have: trigram, minhash, stopword, sentence"),
         (["--passes=exact", "--day-window=5"], "no pass of this run has a day_window; its passes are exact"),
         (["--passes=exact", "--threshold=trigram=0.5"], "the pass 'trigram' is no part of this run, which has exact"),
         (["--day-window", "-1"], "trigram: day_window is -1; it must be from 0 to 365 (days, inclusive)"),
         (["--prefix", "0"], "trigram: prefix is 0; it must be from 50 to 100000 (characters of normalised text)"),
         (["--profile", "none such"], "there is no profile 'none such'; there are: default"),
-        (["--newspaper", "Nobody's News"], "there is no newspaper \"Nobody's News\"; there are: none"),
-        (["--since=2026-03-05", "--until=2026-03-01"], "since 2026-03-05 is after until 2026-03-01; exchange them"),
+        (["--newspaper", "Nobody's News"], "no newspaper is named \"Nobody's News\"; there are: none"),
+        (["--since=2026-03-05", "--until=2026-03-01"], "since 2026-03-05 is after until 2026-03-01; swap them"),
         (["--passes", ""], f"there is no pass ''; the passes are {NAMES}"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_named_with_the_remedy(options: list[str], message: str) -> None:
     with pytest.raises(CommandError) as raised:
         find_duplicates(*options)
-    assert str(raised.value) == message
+    assert str(raised.value) == f"{message}."
     assert raised.value.returncode == 2
 
 

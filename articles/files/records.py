@@ -1,0 +1,229 @@
+"""The rows of JSON lines and CSV, one by one in bounded memory, and what is wrong with those that hold no values.
+
+Every row comes out once, in order, with the number of its first physical line in the uncompressed file.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import json
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import BinaryIO, Literal, TypeAlias
+
+FileFormat: TypeAlias = Literal["jsonl", "csv"]
+
+# An article of the greatest length that is stored, each character written as a six-byte JSON escape, and room.
+MAX_LINE_BYTES = 20_000_000
+RAW_CHARACTERS = 500
+
+
+class UnreadableFileError(ValueError):
+    """A file of which no row can be read; the message says what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    data: bytes
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The values of a row by the names of its columns, or what keeps them from being read.
+
+    `raw` is the beginning of its text.
+    """
+
+    line: int
+    raw: str
+    values: Mapping[str, object]
+    fault: str = ""
+
+
+def read_records(
+    stream: BinaryIO, file_format: FileFormat, *, check_header: Callable[[Sequence[str]], None] | None = None
+) -> Iterator[Record]:
+    """Yield the rows of an uncompressed or decompressing stream; blank lines are no rows.
+
+    `check_header` is given the names of the columns of a CSV file, and may raise UnreadableFileError, as this does
+    before the first row.
+    """
+    lines = _read_lines(stream)
+    if file_format == "jsonl":
+        return _json_records(lines)
+    return _csv_records(lines, check_header or (lambda _names: None))
+
+
+def _read_lines(stream: BinaryIO) -> Iterator[_Line]:
+    """Yield the physical lines, never holding more than MAX_LINE_BYTES of one."""
+    for number in count(1):
+        fault = ""
+        try:
+            data = stream.readline(MAX_LINE_BYTES + 1)
+            if len(data) > MAX_LINE_BYTES:
+                fault = f"line has more than {MAX_LINE_BYTES:,} bytes; longer ones are not read"
+                _skip_line(stream, data)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            if number == 1 and isinstance(error, gzip.BadGzipFile):
+                raise UnreadableFileError(f"its name says gzip, but: {error}; rename or compress it") from error
+            fault = f"the gzip data breaks off or is damaged in this line ({error}); get the file again for the rest"
+            yield _Line(number, b"", fault)
+            return
+        if not data:
+            return
+        yield _Line(number, _without_mark(data) if number == 1 else data, fault)
+
+
+def _skip_line(stream: BinaryIO, beginning: bytes) -> None:
+    part = beginning
+    while part and not part.endswith(b"\n"):
+        part = stream.readline(1_000_000)
+
+
+def _without_mark(first_line: bytes) -> bytes:
+    if first_line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UnreadableFileError("it is UTF-16; save it as UTF-8")
+    if first_line.startswith(b"\x1f\x8b"):
+        raise UnreadableFileError("it is compressed with gzip; give it a name that ends in .gz")
+    return first_line.removeprefix(codecs.BOM_UTF8)
+
+
+def _beginning(data: bytes) -> str:
+    # A character has up to four bytes.
+    return data[: 4 * RAW_CHARACTERS].decode(errors="replace").strip("\r\n")[:RAW_CHARACTERS]
+
+
+def _json_records(lines: Iterable[_Line]) -> Iterator[Record]:
+    for line in lines:
+        if not line.fault and not line.data.strip():
+            continue
+        values: object = {}
+        fault = line.fault
+        if not fault:
+            try:
+                values = json.loads(line.data.decode())
+            except UnicodeDecodeError as error:
+                fault = _encoding_fault(line.number, error)
+            except json.JSONDecodeError as error:
+                fault = f"line is not JSON: {error.msg} at character {error.pos + 1}; write one object a line"
+            except (ValueError, RecursionError):
+                fault = "line is JSON that nests too deep or holds a number too long; write one object a line"
+        if not isinstance(values, dict):
+            fault, values = f"line holds {kind_of(values)}, not a JSON object; write one object a line", {}
+        yield Record(line.number, _beginning(line.data), values, fault)
+
+
+def _encoding_fault(line_number: int, error: UnicodeDecodeError) -> str:
+    return f"byte {error.start + 1} of line {line_number} is not UTF-8; save the file as UTF-8"
+
+
+class _RecordLines:
+    """Hands lines to csv.reader and keeps those of the record in hand, whose end only the reader knows."""
+
+    def __init__(self, lines: Iterator[_Line]) -> None:
+        self._lines = lines
+        self._returned: deque[_Line] = deque()
+        self.begin()
+
+    def begin(self) -> None:
+        self.taken: list[_Line] = []
+        self.fault = ""
+        self._bytes = 0
+
+    def __iter__(self) -> _RecordLines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._returned.popleft() if self._returned else next(self._lines)
+        self.taken.append(line)
+        self._bytes += len(line.data)
+        if line.fault:
+            raise csv.Error(line.fault)
+        if self._bytes > MAX_LINE_BYTES:
+            raise csv.Error(f"it has more than {MAX_LINE_BYTES:,} bytes; a closing quote may be missing")
+        try:
+            return line.data.decode()
+        except UnicodeDecodeError as error:
+            self.fault = _encoding_fault(line.number, error)
+            return line.data.decode(errors="replace")
+
+    def give_back(self) -> None:
+        """Give back all lines but the first: a quote that is never closed must not swallow the next rows."""
+        self._returned.extendleft(reversed(self.taken[1:]))
+
+    def record(self, values: Mapping[str, object], fault: str) -> Record:
+        first, *others = self.taken
+        data = first.data
+        for line in others:
+            if len(data) > 4 * RAW_CHARACTERS:
+                break
+            data += line.data
+        return Record(first.number, _beginning(data), values, fault)
+
+
+def _csv_records(lines: Iterator[_Line], check_header: Callable[[Sequence[str]], None]) -> Iterator[Record]:
+    first = next((line for line in lines if line.fault or line.data.strip()), None)
+    if first is None:
+        return
+    csv.field_size_limit(MAX_LINE_BYTES)
+    source = _RecordLines(chain([first], lines))
+    reader = csv.reader(source, delimiter=_delimiter(first.data), strict=True)
+    header = _header(reader, source)
+    check_header(header)
+    while True:
+        source.begin()
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield source.record({}, source.taken[-1].fault or _csv_fault(error))
+            source.give_back()
+            continue
+        if len(cells) <= 1 and not "".join(cells).strip():
+            continue
+        fault = source.fault
+        if not fault and len(cells) != len(header):
+            fault = f"row has {len(cells)} columns, and the header has {len(header)}; check its quotes and separators"
+        yield source.record({} if fault else dict(zip(header, cells, strict=True)), fault)
+
+
+def _csv_fault(error: csv.Error) -> str:
+    reason = "a carriage return outside quotes" if "new-line character" in str(error) else error
+    return f"row is not CSV: {reason}; put quotes round its cells and double the quotes in them"
+
+
+def _delimiter(header: bytes) -> str:
+    """Return the separator of the header: spreadsheets write semicolons and tabs too."""
+    return max(",;\t", key=lambda separator: header.count(separator.encode()))
+
+
+def _header(reader: Iterator[list[str]], source: _RecordLines) -> list[str]:
+    """Return the names of the columns."""
+    try:
+        header = next(reader)
+    except csv.Error as error:
+        raise UnreadableFileError(f"its header cannot be read: {source.taken[-1].fault or error}") from error
+    if source.fault:
+        raise UnreadableFileError(f"its header cannot be read: {source.fault}")
+    return header
+
+
+def kind_of(value: object) -> str:
+    """Return what JSON calls the value."""
+    names = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        str: "a text",
+        list: "a list",
+        dict: "an object",
+    }
+    return names.get(type(value), "null")

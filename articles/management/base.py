@@ -1,0 +1,123 @@
+"""What all commands share: their help, their exit codes, their progress bars, and how an interrupt ends them."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from argparse import HelpFormatter, RawDescriptionHelpFormatter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from enum import IntEnum
+from types import FrameType
+from typing import Any, ClassVar, Self
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter
+from rich.progress import Progress, ProgressColumn
+
+from articles.files.formats import FileUsageError
+from articles.files.records import UnreadableFileError
+from articles.management.progress import progress_bars
+from articles.storage.newspapers import UnknownNewspaperError
+
+
+class ExitCode(IntEnum):
+    """The exit codes of all commands."""
+
+    meaning: str
+
+    def __new__(cls, value: int, meaning: str) -> Self:
+        code = int.__new__(cls, value)
+        code._value_ = value
+        code.meaning = meaning
+        return code
+
+    DONE = 0, "done"
+    ERROR = 1, "an error; what was stored before it is kept"
+    USAGE = 2, "an option cannot be used"
+    ACTIVE = 3, "another process is doing the same"
+    INTERRUPTED = 130, "interrupted"  # 128 + SIGINT, as shells report it
+
+
+def usage_error(message: str) -> CommandError:
+    """Return the error of an option that cannot be used."""
+    return CommandError(message, returncode=ExitCode.USAGE)
+
+
+class CommandHelpFormatter(DjangoHelpFormatter, RawDescriptionHelpFormatter):
+    """Shows a command's own options before Django's, and keeps the line breaks of the exit codes."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        own = RawDescriptionHelpFormatter if "\n" in text else HelpFormatter
+        return own._fill_text(self, text, width, indent)  # noqa: SLF001 - the method that argparse has for it
+
+
+class ProjectCommand(BaseCommand):
+    """A command whose help lists its exit codes."""
+
+    # The errors that end the command with a sentence, and with which exit code.
+    exit_codes: ClassVar[Mapping[type[Exception], ExitCode]] = {}
+    _shared_exit_codes: ClassVar[Mapping[type[Exception], ExitCode]] = {
+        FileUsageError: ExitCode.USAGE,
+        UnknownNewspaperError: ExitCode.USAGE,
+        UnreadableFileError: ExitCode.ERROR,
+    }
+    ends: ClassVar[frozenset[ExitCode]] = frozenset({ExitCode.DONE, ExitCode.ERROR, ExitCode.USAGE})
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        codes = sorted(self.ends | set(self.exit_codes.values()))
+        epilog = "\n".join(["exit codes:", *(f"  {code:<4} {code.meaning}" for code in codes)])
+        return super().create_parser(
+            prog_name, subcommand, epilog=epilog, formatter_class=CommandHelpFormatter, **kwargs
+        )
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run the command. An error that has an exit code becomes a CommandError."""
+        try:
+            return super().execute(*args, **options)
+        except (*self._shared_exit_codes, *self.exit_codes) as error:
+            codes = {**self._shared_exit_codes, **self.exit_codes}
+            code = next(codes[each] for each in type(error).mro() if each in codes)
+            raise CommandError(f"{str(error).removesuffix('.')}.", returncode=code) from error
+
+
+class LongCommand(ProjectCommand):
+    """A command that takes minutes: it shows its progress, and SIGINT or SIGTERM end it in order."""
+
+    # What is said of an interruption.
+    resuming = "Run the same command again to resume."
+    ends: ClassVar[frozenset[ExitCode]] = ProjectCommand.ends | {ExitCode.INTERRUPTED}
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.add_argument("--no-progress", action="store_true", help="show no progress bar on the terminal")
+        return parser
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            with _terminated_as_interrupted():
+                return super().execute(*args, **options)
+        except KeyboardInterrupt:
+            self.stderr.write(f"Interrupted. {self.resuming}")
+            sys.exit(ExitCode.INTERRUPTED)
+
+    def progress(self, options: Mapping[str, Any], *columns: ProgressColumn) -> Progress:
+        """Return the progress bars of this command."""
+        return progress_bars(*columns, shown=not options["no_progress"])
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Have SIGTERM raise what SIGINT does; only the main thread may say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

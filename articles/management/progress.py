@@ -1,0 +1,13 @@
+"""Progress bars on standard error."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.progress import Progress, ProgressColumn
+
+
+def progress_bars(*columns: ProgressColumn, shown: bool = True) -> Progress:
+    """Return progress bars of these columns, or of rich's usual ones; they are seen on a terminal alone."""
+    return Progress(*columns, console=Console(stderr=True), disable=not (shown and sys.stderr.isatty()))

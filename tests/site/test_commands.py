@@ -1,0 +1,77 @@
+"""All commands alike: what their help shows, how they report errors, and how an interrupt ends them."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import threading
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, get_commands, load_command_class
+from django.core.management.base import CommandParser
+
+from articles.management.base import ExitCode, LongCommand, ProjectCommand
+
+OWN = {
+    name: load_command_class(app, name)
+    for name, app in get_commands().items()
+    if app in {"articles", "dedup", "crawlers", "newsdedup_site"}
+}
+LONG = {
+    "crawl", "evaluate", "evaluate_extraction", "export_articles", "find_boilerplate", "find_duplicates",
+    "fit_verdicts", "import_articles", "reextract", "renormalize",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_the_help_of_a_command_shows_its_own_options_first_and_its_exit_codes(name: str) -> None:
+    command = OWN[name]
+    assert isinstance(command, ProjectCommand)
+    shown = command.create_parser("manage.py", name).format_help()
+    options, codes = shown.split("\nexit codes:\n")
+    own, _, _ = options.partition("  --version ")
+    assert "--verbosity" not in own.split("options:")[1]
+    assert ("  --no-progress " in own) == (name in LONG) == isinstance(command, LongCommand)
+    listed = [int(line.split()[0]) for line in codes.splitlines()]
+    assert listed == sorted(command.ends | set(command.exit_codes.values()))
+    assert set(listed) >= {0, 1, 2}
+
+
+class Waiting(LongCommand):
+    """Sends itself a signal, or raises what it is given."""
+
+    resuming = "Run it again."
+    exit_codes = {LookupError: ExitCode.ACTIVE}
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--signal", type=int)
+
+    def handle(self, **options: Any) -> None:
+        if options["signal"]:
+            os.kill(os.getpid(), options["signal"])
+            threading.Event().wait(10)
+        raise KeyError("nothing is there")
+
+
+def end_of(*arguments: str) -> tuple[int, str]:
+    errors = io.StringIO()
+    with pytest.raises(SystemExit) as ended:
+        Waiting(stderr=errors).run_from_argv(["manage.py", "waiting", "--skip-checks", *arguments])  # type: ignore[arg-type]
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, errors.getvalue()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_command_ends_with_130_and_a_sentence(number: signal.Signals) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    assert end_of(f"--signal={number}") == (130, "Interrupted. Run it again.\n")
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_an_error_ends_a_command_with_the_exit_code_that_is_declared_for_it_or_its_base() -> None:
+    assert end_of() == (3, "CommandError: 'nothing is there'.\n")
+    with pytest.raises(CommandError) as raised:
+        Waiting().execute(force_color=False, no_color=True, skip_checks=True, signal=None)
+    assert raised.value.returncode == 3
