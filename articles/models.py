@@ -16,53 +16,58 @@ _URL = URLValidator(schemes=["http", "https"])
 class Newspaper(models.Model):
     """A source of articles: a newspaper, an agency, a site. Its rows configure the spiders."""
 
-    name = models.CharField(max_length=200, unique=True, help_text="As it is shown to editors.")
+    name = models.CharField(max_length=200, unique=True, help_text="The name that editors see.")
     host = models.CharField(
         max_length=253,
         blank=True,
-        help_text="The host its articles stand on, without www. An import without a newspaper column finds it by this.",
+        help_text="The host of its articles' URLs, without www. An import without a newspaper column matches on it.",
     )
     title_affixes = ArrayField(
         models.CharField(max_length=200),
         default=list,
         blank=True,
-        help_text="What this newspaper puts before or after its headlines, beside its name. "
-        "What begins with … needs no separator before it.",
+        help_text="Text that this newspaper adds before or after its headlines, apart from its name. "
+        "Text that begins with … needs no separator before it.",
     )
     learnt_affixes = ArrayField(
         models.CharField(max_length=200),
         default=list,
         blank=True,
         editable=False,
-        help_text="What stands before or after half of its headlines, as its articles showed. It is left out too.",
+        help_text="Text found before or after at least half of its headlines. It is removed too.",
     )
     refused_affixes = ArrayField(
         models.CharField(max_length=200),
         default=list,
         blank=True,
-        help_text="What was learnt from its headlines, or would be, and belongs to them all the same.",
+        help_text="Text that is, or would be, learnt as an affix but is part of the headline nevertheless.",
     )
     kept_url_parameters = ArrayField(
         models.CharField(max_length=100),
         default=list,
         blank=True,
-        help_text="Parameters that tell its stories apart, such as sid in story?sid=123, and are never dropped when "
-        "its URLs are compared. Those that its articles show are added; one that you take out is not added again.",
+        help_text="Parameters that identify an article, such as sid in story?sid=123. They are never dropped when URLs "
+        "are compared. Parameters learnt from its articles are added; one that you remove is not added again.",
     )
     boilerplate_articles = models.PositiveSmallIntegerField(
         default=LEAST_ARTICLES,
         db_default=LEAST_ARTICLES,
         blank=True,
         validators=[MinValueValidator(2), MaxValueValidator(1_000)],
-        help_text="In how many different articles of one week a sentence is boilerplate, 2 to 1,000. "
-        "With 2, what two articles tell of one event is taken for boilerplate too.",
+        help_text="A sentence is boilerplate if at least this many different articles of one week have it, 2 to 1,000. "
+        "With 2, sentences that two articles share about the same event count as boilerplate too.",
     )
-    crawl = models.BooleanField(default=True, help_text="Whether `manage.py crawl` without names visits it.")
+    crawl = models.BooleanField(
+        default=True, help_text="Whether `manage.py crawl` without names visits this newspaper."
+    )
     feed_urls = ArrayField(
         models.URLField(max_length=2000, validators=[_URL]), default=list, blank=True, help_text="RSS or Atom feeds."
     )
     sitemap_urls = ArrayField(
-        models.URLField(max_length=2000, validators=[_URL]), default=list, blank=True, help_text="Sitemaps or indexes."
+        models.URLField(max_length=2000, validators=[_URL]),
+        default=list,
+        blank=True,
+        help_text="Sitemaps or sitemap indexes.",
     )
     section_urls = ArrayField(
         models.URLField(max_length=2000, validators=[_URL]),
@@ -73,8 +78,8 @@ class Newspaper(models.Model):
     article_url_pattern = models.CharField(
         max_length=500,
         blank=True,
-        help_text="A regular expression found in the URL of every article and in no other, such as /\\d{4}/\\d{2}/. "
-        "Links from section pages and sitemaps that do not match are not visited. Empty: all are.",
+        help_text="A regular expression that matches part of every article's URL and no other URL, such as "
+        "/\\d{4}/\\d{2}/. Links from section pages and sitemaps that do not match are not visited. Empty: all are.",
     )
 
     class Meta:
@@ -86,70 +91,75 @@ class Newspaper(models.Model):
 
     @property
     def affixes(self) -> list[str]:
-        """Return what is left out at both ends of its headlines."""
+        """Return the texts that are removed at either end of its headlines."""
         return [self.name, *self.title_affixes, *self.learnt_affixes]
 
 
 class Article(models.Model):
-    """One article as it was first stored, and never deleted.
+    """One article as it was first stored. Never deleted.
 
-    The writers are in articles/storage/: ingest.py alone stores articles, renormalization.py and reextraction.py alone
-    bring stored ones up to date, and boilerplate_marks.py alone marks their boilerplate, which changes nothing of what
-    was stored.
+    Only four modules in articles/storage/ write articles: ingest.py stores them, renormalization.py and reextraction.py
+    bring stored ones up to date, and boilerplate_marks.py marks their boilerplate and leaves the content unchanged.
     """
 
     class DateSource(models.TextChoices):
-        """Where the day of publication was read."""
+        """Where the publication date was read."""
 
-        JSON_LD = "json-ld", "the page's linked data"
-        META = "meta", "the page's meta elements"
-        TIME = "time", "a time element of the page"
+        JSON_LD = "json-ld", "the page's JSON-LD data"
+        META = "meta", "the page's meta tags"
+        TIME = "time", "a time element on the page"
         TEXT = "htmldate", "the text of the page"
-        LINK = "link", "the feed or sitemap that named the page"
+        LINK = "link", "the feed or sitemap that listed the page"
         IMPORT = "import", "the imported file"
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.PROTECT, related_name="articles")
     external_id = models.CharField(max_length=200, blank=True, help_text="Its id in the collection it came from.")
-    date = models.DateField(help_text="The day of publication.")
+    date = models.DateField(help_text="The publication date.")
     headline = models.TextField(blank=True)
-    url = models.TextField(help_text="The URL under which it was first stored.")
+    url = models.TextField(help_text="The URL it was first stored under.")
     content = models.TextField()
     normalized_title = models.TextField(editable=False)
     normalized_text = models.TextField(editable=False)
     text_digest = models.UUIDField(
-        null=True, editable=False, help_text="Of the normalised text; none if that is empty."
+        null=True, editable=False, help_text="A digest of the normalised text; null if that text is empty."
     )
     normalizer_version = models.PositiveSmallIntegerField(editable=False)
     stored_at = models.DateTimeField(auto_now_add=True)
-    language = models.CharField(max_length=8, blank=True, help_text="ISO 639 code, detected; empty if in doubt.")
+    language = models.CharField(max_length=8, blank=True, help_text="The detected ISO 639 code; empty if uncertain.")
     byline = models.TextField(blank=True, help_text="The authors, as the page names them.")
-    agency = models.CharField(max_length=100, blank=True, help_text="The news agency that the text is credited to.")
-    dateline = models.CharField(max_length=200, blank=True, help_text="Place and day before the first sentence.")
+    agency = models.CharField(max_length=100, blank=True, help_text="The news agency credited with the text.")
+    dateline = models.CharField(max_length=200, blank=True, help_text="The place and date before the first sentence.")
     date_source = models.CharField(max_length=8, blank=True, choices=DateSource.choices)
-    date_doubt = models.CharField(max_length=200, blank=True, help_text="Why the day may be wrong; empty if sure.")
-    paywalled = models.BooleanField(default=False, help_text="Whether the page showed the beginning only.")
+    date_doubt = models.CharField(max_length=200, blank=True, help_text="Why the date may be wrong; empty if certain.")
+    paywalled = models.BooleanField(default=False, help_text="Whether the page showed only the beginning.")
     extractor_version = models.PositiveSmallIntegerField(
-        default=0, editable=False, help_text="Of the extraction that its text comes from; 0 for imported texts."
+        default=0, editable=False, help_text="The version of the extraction rules used; 0 for imported texts."
     )
     boilerplate = models.JSONField(
         default=list,
         db_default=[],
         editable=False,
-        help_text="Stretches of the content that are boilerplate: start, end, and whether story mode keeps them here.",
+        help_text="The parts of the content that are boilerplate: start, end, and whether story mode keeps the part.",
     )
-    # An empty text is what an article of nothing but boilerplate has.
+    # Null, because an empty text means something else: the article is nothing but boilerplate.
     story_text = models.TextField(  # noqa: DJ001
-        null=True, editable=False, help_text="The normalised text without what story mode removes; none if that is all."
+        null=True,
+        editable=False,
+        help_text="The normalised text without what story mode removes; null if it removes nothing.",
     )
-    story_digest = models.UUIDField(null=True, editable=False, help_text="Of story_text; none if that is empty.")
+    story_digest = models.UUIDField(
+        null=True, editable=False, help_text="A digest of story_text; null if that is null or empty."
+    )
     topic_text = models.TextField(  # noqa: DJ001
-        null=True, editable=False, help_text="The normalised text without any boilerplate; none if that is all."
+        null=True, editable=False, help_text="The normalised text without any boilerplate; null if it has none."
     )
-    topic_digest = models.UUIDField(null=True, editable=False, help_text="Of topic_text; none if that is empty.")
+    topic_digest = models.UUIDField(
+        null=True, editable=False, help_text="A digest of topic_text; null if that is null or empty."
+    )
     revision = models.BigIntegerField(
         default=0,
         editable=False,
-        help_text="Counts up over all articles, whenever one is stored or what the detection compares of it changes.",
+        help_text="A counter across all articles, raised when an article is stored or its compared text changes.",
     )
 
     objects = ArticleQuerySet.as_manager()
@@ -163,7 +173,7 @@ class Article(models.Model):
             models.Index("newspaper", "date", MD5("normalized_title"), name="article_title"),
             models.Index(fields=["external_id"], name="article_external_id", condition=~models.Q(external_id="")),
         ]
-        # By the database, so that no writer can forget it.
+        # In the database, so that no writer can forget them.
         triggers = [
             pgtrigger.Trigger(
                 name="revision",
@@ -180,7 +190,7 @@ class Article(models.Model):
                 ),
                 func="NEW.revision = nextval('articles_article_revision'); RETURN NEW;",
             ),
-            # Marks are places in one text, by what its week repeats; another one has none until it is looked at.
+            # Marks are positions in one text, found in one week: a changed text has none until its week is searched.
             pgtrigger.Trigger(
                 name="boilerplate",
                 when=pgtrigger.Before,
@@ -198,7 +208,7 @@ class Article(models.Model):
 
 
 class ArticleURL(models.Model):
-    """A URL under which an article was seen; it belongs to one article for good."""
+    """A URL under which an article was seen. It belongs to one article and never moves to another."""
 
     class Kind(models.TextChoices):
         PAGE = "page", "page"
@@ -209,9 +219,9 @@ class ArticleURL(models.Model):
         IMPORT = "import", "imported"
 
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="urls")
-    url = models.TextField(help_text="As it was seen.")
+    url = models.TextField(help_text="The URL as it was seen.")
     key = models.UUIDField(unique=True, editable=False, help_text="UUID version 5 of the canonicalised URL.")
-    normalized_url = models.TextField(editable=False, help_text="The lossy form that the url pass compares.")
+    normalized_url = models.TextField(editable=False, help_text="The reduced form that the url pass compares.")
     kind = models.CharField(max_length=9, choices=Kind.choices)
     seen_at = models.DateTimeField(auto_now_add=True)
 
@@ -225,12 +235,12 @@ class ArticleURL(models.Model):
 
 
 class LearntParameter(models.Model):
-    """A URL parameter that showed itself to tell a newspaper's stories apart, with the URLs of two of them."""
+    """A URL parameter that was found to identify a newspaper's articles, with the URLs of two of them."""
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="learnt_parameters")
     name = models.CharField(max_length=100, help_text="In lower case.")
-    first_url = models.TextField(verbose_name="URL of one story")
-    second_url = models.TextField(verbose_name="URL of another story")
+    first_url = models.TextField(verbose_name="URL of one article")
+    second_url = models.TextField(verbose_name="URL of another article")
     learnt_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -242,13 +252,15 @@ class LearntParameter(models.Model):
 
 
 class ArticlePage(models.Model):
-    """The page that an article was extracted from, compressed; extracting it again needs no fetching."""
+    """The page an article was extracted from, compressed: extracting it again needs no download."""
 
     article = models.OneToOneField(Article, on_delete=models.CASCADE, primary_key=True, related_name="page")
-    url = models.TextField(help_text="Where it was fetched, after redirects.")
-    content_type = models.CharField(max_length=200, blank=True, help_text="The HTTP header, which names the charset.")
-    body = models.BinaryField(help_text="As it was fetched, compressed with gzip.")
-    published = models.DateField(null=True, help_text="The day that its feed or sitemap gave it, if any did.")
+    url = models.TextField(help_text="The URL it was fetched from, after redirects.")
+    content_type = models.CharField(
+        max_length=200, blank=True, help_text="The HTTP Content-Type header, which names the charset."
+    )
+    body = models.BinaryField(help_text="The page as it was fetched, compressed with gzip.")
+    published = models.DateField(null=True, help_text="The date given by its feed or sitemap, if any.")
     fetched_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -256,10 +268,10 @@ class ArticlePage(models.Model):
 
 
 class BoilerplateWeek(models.Model):
-    """What the boilerplate of a newspaper's week was found in: it is looked for again when that changes."""
+    """A fingerprint of what a newspaper's week was searched in: when it changes, boilerplate is searched again."""
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="+")
-    week = models.DateField(help_text="Its Monday.")
+    week = models.DateField(help_text="The Monday of the week.")
     fingerprint = models.CharField(max_length=64)
 
     class Meta:
@@ -270,22 +282,22 @@ class BoilerplateWeek(models.Model):
 
 
 class RepeatedSentence(models.Model):
-    """A sentence that several different articles of a newspaper's week have. Kept by storage/boilerplate_marks.py."""
+    """A sentence shared by several articles of a newspaper's week. Written by storage/boilerplate_marks.py."""
 
     class Kind(models.TextChoices):
-        """What it is, or why it is no boilerplate."""
+        """Whether it is boilerplate, or why it is not."""
 
         BOILERPLATE = SentenceKind.BOILERPLATE.value, "boilerplate"
         QUOTATION = SentenceKind.QUOTATION.value, "quotation"
         WHITELISTED = SentenceKind.WHITELISTED.value, "whitelisted"
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="repeated_sentences")
-    week = models.DateField(help_text="Its Monday.")
-    digest = models.UUIDField(help_text="Of the normalised sentence.")
-    sentence = models.TextField(help_text="As its first article has it.")
+    week = models.DateField(help_text="The Monday of the week.")
+    digest = models.UUIDField(help_text="A digest of the normalised sentence.")
+    sentence = models.TextField(help_text="The sentence as its first article has it.")
     kind = models.CharField(max_length=11, choices=Kind.choices)
-    articles = models.PositiveIntegerField(help_text="Articles of the week that have it.")
-    article_ids = ArrayField(models.BigIntegerField(), help_text="These articles, the first one first.")
+    articles = models.PositiveIntegerField(help_text="The number of articles of the week that have it.")
+    article_ids = ArrayField(models.BigIntegerField(), help_text="The ids of these articles, the first one first.")
 
     class Meta:
         ordering = ["-week", "-articles", "id"]
@@ -297,10 +309,10 @@ class RepeatedSentence(models.Model):
 
 
 class WhitelistedSentence(models.Model):
-    """A sentence that an editor wants kept in a newspaper's articles, however often it stands there."""
+    """A sentence that an editor wants kept in a newspaper's articles, however often it appears."""
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="whitelisted_sentences")
-    digest = models.UUIDField(help_text="Of the normalised sentence.")
+    digest = models.UUIDField(help_text="A digest of the normalised sentence.")
     sentence = models.TextField()
     whitelisted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     whitelisted_at = models.DateTimeField(auto_now_add=True)

@@ -1,4 +1,4 @@
-"""The state of crawls: links that wait or were refused, validators of sources, and the record of visits."""
+"""The state of crawls: links that are waiting or were refused, validators of sources, and the record of visits."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from articles.models import ArticleURL, Newspaper
 
 
 class PendingLink(models.Model):
-    """A link to an article that waits for a visit or was refused. A link whose article is stored has no row.
+    """A link to an article that is waiting for a visit or was refused. A link whose article is stored has no row.
 
-    A crawl saves every link before it visits it, so that the next crawl can resume after a kill.
+    A crawl saves every link before it visits it, so that the next crawl can resume if this one is killed.
     """
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="+")
-    key = models.UUIDField(help_text="UUID version 5 of the canonicalised URL, as ArticleURL has it.")
+    key = models.UUIDField(help_text="UUID version 5 of the canonicalised URL, as in ArticleURL.")
     url = models.TextField()
     kind = models.CharField(max_length=9, choices=ArticleURL.Kind.choices)
-    published = models.DateField(null=True, help_text="The day that the source gave it.")
-    tries = models.PositiveSmallIntegerField(default=0, help_text="Visits that failed for a reason that may pass.")
+    published = models.DateField(null=True, help_text="The date given by the source.")
+    tries = models.PositiveSmallIntegerField(default=0, help_text="Failed visits that may succeed another time.")
     reason = models.TextField(blank=True, help_text="Why the last visit failed.")
-    refused_until = models.DateTimeField(null=True, help_text="It is not visited before; empty: it waits.")
+    refused_until = models.DateTimeField(null=True, help_text="Not visited before this time. Empty: waiting.")
 
     class Meta:
         ordering = ["id"]
@@ -37,14 +37,14 @@ class PendingLink(models.Model):
 
 
 class SourceValidator(models.Model):
-    """The state that a feed, sitemap or section page declared, to ask next time whether it has changed.
+    """The ETag and date that a feed, sitemap or section page sent; the next crawl asks whether it has changed since.
 
-    It is stored only after every link of that state was saved; see RFC 9110, sections 8.8 and 13.1.
+    Stored only after all its links were saved; see RFC 9110, sections 8.8 and 13.1.
     """
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="+")
-    url = models.TextField(help_text="Of the source, as it is configured or named by another source.")
-    article_url_pattern = models.TextField(blank=True, help_text="The newspaper's pattern by which links were chosen.")
+    url = models.TextField(help_text="The URL of the source, as configured or as listed by another source.")
+    article_url_pattern = models.TextField(blank=True, help_text="The newspaper's pattern that the links had to match.")
     etag = models.TextField(blank=True)
     last_modified = models.TextField(blank=True)
     stored_at = models.DateTimeField(auto_now=True)
@@ -57,26 +57,28 @@ class SourceValidator(models.Model):
 
 
 class Visit(models.Model):
-    """A visit of one newspaper by one spider, and its result."""
+    """A visit to one newspaper by one spider, and its result."""
 
     class State(models.TextChoices):
-        RUNNING = "running", "under way"
+        RUNNING = "running", "running"
         FINISHED = "finished", "finished"
         INTERRUPTED = "interrupted", "interrupted"
-        BROKEN_OFF = "broken off", "broken off"
+        BROKEN_OFF = "broken off", "stopped unexpectedly"
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="visits")
     spider = models.CharField(max_length=20)
     state = models.CharField(max_length=11, choices=State.choices, default=State.RUNNING)
     started_at = models.DateTimeField(auto_now_add=True)
-    seen_at = models.DateTimeField(auto_now=True, help_text="The last sign of life.")
+    seen_at = models.DateTimeField(auto_now=True, help_text="When the visit last reported that it was running.")
     stored = models.PositiveIntegerField(default=0, help_text="Articles stored.")
-    known = models.PositiveIntegerField(default=0, help_text="Links to articles that were stored before.")
-    unchanged = models.PositiveIntegerField(default=0, help_text="Sources that said they had not changed.")
-    refused_earlier = models.PositiveIntegerField(default=0, help_text="Links refused on an earlier visit, left alone.")
-    paywalled = models.PositiveIntegerField(default=0, help_text="Articles stored of which the page shows a part.")
+    known = models.PositiveIntegerField(default=0, help_text="Links to articles that were already stored.")
+    unchanged = models.PositiveIntegerField(default=0, help_text="Sources that reported no change.")
+    refused_earlier = models.PositiveIntegerField(
+        default=0, help_text="Links that an earlier visit refused; they were not visited."
+    )
+    paywalled = models.PositiveIntegerField(default=0, help_text="Articles stored whose page shows only a part.")
     failed = models.PositiveIntegerField(default=0, help_text="Sources and links that failed or were refused.")
-    failures = models.JSONField(default=list, help_text="Objects with reason, number and an example's url.")
+    failures = models.JSONField(default=list, help_text="Objects with a reason, a number and the url of an example.")
 
     class Meta:
         ordering = ["-started_at", "-id"]

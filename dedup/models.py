@@ -17,39 +17,39 @@ from dedup.types import VerdictKind
 
 
 class Boilerplate(models.TextChoices):
-    """What is done with boilerplate before texts are compared."""
+    """How boilerplate is treated when texts are compared."""
 
     KEEP = Mode.KEEP.value, "kept"
-    STORY = Mode.STORY.value, "removed from all articles but the first"
+    STORY = Mode.STORY.value, "removed from all articles except the first"
     TOPIC = Mode.TOPIC.value, "removed from all articles"
 
 
 class Profile(models.Model):
-    """A named set of windows, thresholds and passes. Read through dedup/runs/profiles.py, which validates it."""
+    """A named set of windows, thresholds and passes. Read it through dedup/runs/profiles.py, which validates it."""
 
     name = models.CharField(max_length=100, unique=True)
-    is_default = models.BooleanField(default=False, help_text="Used when a run names no profile.")
-    settings = models.JSONField(default=dict, blank=True, help_text="What differs from the defaults, by pass.")
+    is_default = models.BooleanField(default=False, help_text="Runs that name no profile use this one.")
+    settings = models.JSONField(
+        default=dict, blank=True, help_text="The settings that differ from the defaults, by pass."
+    )
     versions_join = models.BooleanField(
         default=False,
         verbose_name="versions join clusters",
-        help_text="Whether a new version of an article is in one cluster with it. Duplicates always are.",
+        help_text="Whether a new version of an article joins its cluster. Duplicates always do.",
     )
     boilerplate = models.CharField(
         max_length=5,
         choices=Boilerplate.choices,
         default=Boilerplate.KEEP,
-        help_text="What is done with the sentences that a newspaper's articles of a week share, before texts are "
-        "compared. What was stored never changes.",
+        help_text="How sentences shared by many articles of a newspaper in one week are treated when texts are "
+        "compared. Stored articles never change.",
     )
     nightly_at = models.TimeField(
         null=True,
         blank=True,
-        help_text="Every day at this time a worker compares the articles that are new or have changed. Empty: never.",
+        help_text="Every day at this time, a worker compares articles that are new or have changed. Empty: never.",
     )
-    nightly_due = models.DateTimeField(
-        null=True, editable=False, help_text="When the next nightly run begins. Kept by dedup/tasks.py."
-    )
+    nightly_due = models.DateTimeField(null=True, editable=False, help_text="When the next nightly run starts.")
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -63,7 +63,7 @@ class Profile(models.Model):
 
 
 class Verdict(models.TextChoices):
-    """What two articles are to each other."""
+    """How two articles relate to each other."""
 
     DUPLICATE = VerdictKind.DUPLICATE.value, "duplicate"
     VERSION = VerdictKind.VERSION.value, "version"
@@ -72,7 +72,7 @@ class Verdict(models.TextChoices):
 
 
 class DetectionRun(models.Model):
-    """One execution of find_duplicates: what it was asked, how far it came, what it counted."""
+    """One run of the detection: its settings and scope, its progress and its counts."""
 
     class State(models.TextChoices):
         RUNNING = "running", "running"
@@ -82,10 +82,10 @@ class DetectionRun(models.Model):
 
     profile = models.ForeignKey(Profile, null=True, on_delete=models.SET_NULL, related_name="runs")
     profile_name = models.CharField(max_length=100, blank=True)
-    config = models.JSONField(help_text="The settings of every pass of this run, as they were when it began.")
-    scope = models.JSONField(help_text="since, until, newspapers, passes, newer_than, boilerplate: what was compared.")
+    config = models.JSONField(help_text="The settings of every pass when the run started.")
+    scope = models.JSONField(help_text="What was compared: since, until, newspapers, passes, newer_than, boilerplate.")
     state = models.CharField(max_length=11, choices=State.choices, default=State.RUNNING)
-    counts = models.JSONField(default=dict, help_text="Articles, pairs by pass, clusters.")
+    counts = models.JSONField(default=dict, help_text="Numbers of articles, pairs by pass, and clusters.")
     error = models.TextField(blank=True)
     started_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
@@ -101,7 +101,7 @@ class DetectionRun(models.Model):
 
     @property
     def boilerplate(self) -> Mode:
-        """What it did with boilerplate."""
+        """How the run treated boilerplate."""
         return Mode(self.scope.get("boilerplate", Mode.KEEP))
 
     @property
@@ -111,16 +111,16 @@ class DetectionRun(models.Model):
 
 
 class RunBlock(models.Model):
-    """A block of days that a run has finished for a pass, written together with its evidence."""
+    """A block of days that a run has finished for a pass; stored together with its evidence."""
 
     run = models.ForeignKey(DetectionRun, on_delete=models.CASCADE, related_name="blocks")
     pass_name = models.CharField(max_length=20)
     first_day = models.DateField()
     last_day = models.DateField()
-    candidates = models.PositiveBigIntegerField(default=0, help_text="Pairs that the pass's quick filter let pass.")
-    verified = models.PositiveBigIntegerField(default=0, help_text="Candidates that were then compared in full.")
+    candidates = models.PositiveBigIntegerField(default=0, help_text="Pairs that passed the pass's quick filter.")
+    verified = models.PositiveBigIntegerField(default=0, help_text="Candidates that the pass then scored exactly.")
     pairs = models.PositiveIntegerField(help_text="Pairs that reached the threshold and were kept.")
-    seconds = models.FloatField(help_text="Wall time, in seconds.")
+    seconds = models.FloatField(help_text="Wall-clock time in seconds.")
 
     class Meta:
         ordering = ["id"]
@@ -133,7 +133,7 @@ class RunBlock(models.Model):
 
 
 class Pair(models.Model):
-    """Two articles that a pass has put beside each other. Never deleted."""
+    """Two articles that a pass has proposed as a pair. Never deleted."""
 
     class State(models.TextChoices):
         UNDECIDED = "undecided", "undecided"
@@ -147,23 +147,23 @@ class Pair(models.Model):
         max_length=9,
         choices=State.choices,
         default=State.UNDECIDED,
-        help_text="Of the latest decision that stands. Kept by dedup/review.py.",
+        help_text="What editors decided last. Decisions that were undone do not count.",
     )
-    best_score = models.FloatField(default=0.0, help_text="The highest score of its evidence that is not stale, 0..1.")
+    best_score = models.FloatField(default=0.0, help_text="The highest score of its current evidence, 0 to 1.")
     verdict = models.CharField(
         max_length=9,
         choices=Verdict.choices,
         blank=True,
         db_default="",
-        help_text="Of the full comparison. Kept by dedup/judging.py.",
+        help_text="The result of the full comparison. Empty: not compared yet.",
     )
-    probability = models.FloatField(null=True, help_text="How probable the verdict is, 0..1.")
-    duplicate_probability = models.FloatField(null=True, help_text="How probable it is that the two are duplicates.")
-    reasons = models.JSONField(
-        default=list, db_default=[], help_text="What an editor should know of the pair, a sentence each."
+    probability = models.FloatField(null=True, help_text="The probability of the verdict, 0 to 1.")
+    duplicate_probability = models.FloatField(
+        null=True, help_text="The probability that the two articles are duplicates, 0 to 1."
     )
-    joins = models.BooleanField(db_default=False, help_text="Whether the verdict puts the two into one cluster.")
-    days_apart = models.PositiveIntegerField(help_text="Days between the two days of publication.")
+    reasons = models.JSONField(default=list, db_default=[], help_text="The reasons for the verdict, one sentence each.")
+    joins = models.BooleanField(db_default=False, help_text="Whether the verdict puts both articles in one cluster.")
+    days_apart = models.PositiveIntegerField(help_text="Days between the two publication dates.")
     same_newspaper = models.BooleanField()
     found_at = models.DateTimeField(default=timezone.now)
 
@@ -187,11 +187,11 @@ class Pair(models.Model):
 
 
 class Evidence(models.Model):
-    """What one pass says of a pair. A newer run of the same scope that no longer says it marks it stale."""
+    """What one pass found about a pair. A newer run of the same scope that no longer finds it marks it stale."""
 
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="evidence")
     pass_name = models.CharField(max_length=20)
-    score = models.FloatField(help_text="0..1")
+    score = models.FloatField(help_text="The pass's similarity score, 0 to 1.")
     details = models.JSONField(default=dict)
     run = models.ForeignKey(DetectionRun, on_delete=models.PROTECT, related_name="evidence")
     stale = models.BooleanField(default=False)
@@ -212,9 +212,9 @@ class Evidence(models.Model):
 
 
 class JudgedMonth(models.Model):
-    """What the pairs of a month were judged by: they are judged anew when that changes."""
+    """A fingerprint of what a month's verdicts depend on: when it changes, the month's pairs are judged again."""
 
-    month = models.DateField(primary_key=True, help_text="Its first day.")
+    month = models.DateField(primary_key=True, help_text="The first day of the month.")
     fingerprint = models.CharField(max_length=64)
 
     def __str__(self) -> str:
@@ -222,13 +222,13 @@ class JudgedMonth(models.Model):
 
 
 class HeadlineForm(models.Model):
-    """An article's headline with numbers, months and weekdays masked: what the headlines of a series share."""
+    """An article's headline with numbers, months and weekdays masked. The headlines of a series share one form."""
 
     article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="headline_form")
     newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="+")
     date = models.DateField()
     form = models.TextField()
-    revision = models.BigIntegerField(help_text="Of the article whose headline it was.")
+    revision = models.BigIntegerField(help_text="The revision of the article when its form was computed.")
 
     class Meta:
         indexes = [
@@ -241,13 +241,13 @@ class HeadlineForm(models.Model):
 
 
 class Series(models.Model):
-    """Headlines of one form in one newspaper on many days: a column, a forecast, yesterday's rates."""
+    """Headlines of one form in one newspaper on many days: a column, a forecast, exchange rates."""
 
     newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="series")
     form = models.TextField()
-    headline = models.TextField(help_text="Of its latest article.")
+    headline = models.TextField(help_text="The headline of the latest article.")
     articles = models.PositiveIntegerField()
-    days = models.PositiveIntegerField(help_text="Days on which one was published.")
+    days = models.PositiveIntegerField(help_text="Days with at least one article.")
     first_day = models.DateField()
     last_day = models.DateField()
     ruled_by = models.ForeignKey(
@@ -255,7 +255,7 @@ class Series(models.Model):
         null=True,
         on_delete=models.PROTECT,
         related_name="+",
-        help_text="Who made it a rule that its articles are never duplicates of each other.",
+        help_text="The editor who made the rule that its articles are never duplicates of each other.",
     )
     ruled_at = models.DateTimeField(null=True)
 
@@ -269,10 +269,10 @@ class Series(models.Model):
 
 
 class FittedModel(models.Model):
-    """A verdict model that was learnt from an installation's own decisions. At most one is in use."""
+    """A verdict model learnt from an installation's own decisions. At most one is in use."""
 
-    content = models.TextField(help_text="As dedup/verdict_model.py writes it.")
-    decisions = models.PositiveIntegerField(help_text="Decided pairs that it was learnt from.")
+    content = models.TextField(help_text="The coefficients of the model, as JSON.")
+    decisions = models.PositiveIntegerField(help_text="The number of decided pairs it was learnt from.")
     fitted_at = models.DateTimeField(default=timezone.now)
     in_use = models.BooleanField(default=False)
 
@@ -287,19 +287,19 @@ class FittedModel(models.Model):
 
 
 class Cluster(models.Model):
-    """Articles that are one article to a reader. Rebuilt by dedup/clustering/rebuild.py; keeps its id while it can."""
+    """Articles a reader would call the same. Rebuilt by dedup/clustering/rebuild.py; keeps its id where possible."""
 
     class State(models.TextChoices):
         PROPOSED = "proposed", "proposed"
         CONFIRMED = "confirmed", "confirmed"
 
     kept = models.ForeignKey(
-        Article, on_delete=models.PROTECT, related_name="kept_by", help_text="The article that stands for the cluster."
+        Article, on_delete=models.PROTECT, related_name="kept_by", help_text="The article that represents the cluster."
     )
     state = models.CharField(max_length=9, choices=State.choices, default=State.PROPOSED)
     size = models.PositiveIntegerField()
     lowest_score = models.FloatField(
-        help_text="Of the pairs that hold it together, the lowest probability of their verdict, 0..1."
+        help_text="The lowest verdict probability of the pairs that hold the cluster together, 0 to 1."
     )
     first_day = models.DateField()
     last_day = models.DateField()
@@ -314,7 +314,7 @@ class Cluster(models.Model):
 
 
 class Membership(models.Model):
-    """An article in its cluster; an article is in at most one."""
+    """An article in its cluster. An article is in at most one cluster."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="memberships")
     article = models.OneToOneField(Article, on_delete=models.PROTECT, related_name="membership")
@@ -327,7 +327,7 @@ class Membership(models.Model):
 
 
 class Decision(models.Model):
-    """One act of an editor. Appended by dedup/review/decisions.py; the database refuses to change or delete it."""
+    """One decision of an editor. Appended by dedup/review/decisions.py; the database refuses changes and deletions."""
 
     class Kind(models.TextChoices):
         CONFIRM = "confirm", "confirmed the pair"
@@ -343,11 +343,15 @@ class Decision(models.Model):
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="decisions")
     decided_at = models.DateTimeField(default=timezone.now)
     pair = models.ForeignKey(Pair, null=True, on_delete=models.PROTECT, related_name="decisions")
-    # A cluster is rebuilt and may vanish: its number and its articles are kept as they were.
+    # A cluster may vanish when it is rebuilt: its number and its articles are stored as they were.
     cluster_number = models.BigIntegerField(null=True)
-    articles = ArrayField(models.BigIntegerField(), default=list, help_text="The articles it was about.")
+    articles = ArrayField(models.BigIntegerField(), default=list, help_text="The ids of the articles it was about.")
     article = models.ForeignKey(
-        Article, null=True, on_delete=models.PROTECT, related_name="decisions", help_text="Taken out, or kept."
+        Article,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="decisions",
+        help_text="The article that was taken out or kept.",
     )
     undoes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
     note = models.TextField(blank=True)
@@ -363,12 +367,12 @@ class Decision(models.Model):
 
 
 class Link(models.Model):
-    """What a decision says of two articles. The latest link whose decision is not undone stands."""
+    """What a decision says about two articles. The latest link whose decision is not undone is in force."""
 
     class Kind(models.TextChoices):
         MUST = "must", "must be in one cluster"
         CANNOT = "cannot", "cannot be in one cluster"
-        STAY = "stay", "stays with it when another article is taken out"
+        STAY = "stay", "stays in one cluster when another article is taken out"
         UNSURE = "unsure", "left open"
 
     decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="links")

@@ -34,7 +34,7 @@ def test_the_page_shows_what_was_learnt_and_from_which_urls(staff: Client) -> No
     assert "<strong>sid</strong>, " in page
     assert f"{URL}?sid=101" in page
     assert f"{URL}?sid=102" in page
-    assert "one that you take out is not added again. One a line." in page
+    assert f"{Newspaper._meta.get_field('kept_url_parameters').help_text} " in page
 
 
 @pytest.mark.django_db
