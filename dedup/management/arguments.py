@@ -98,22 +98,22 @@ def _overridden(configs: Configs, setting: str, text: str) -> Configs:
     read, value, example = _OVERRIDES[setting]
     name, _, number = text.rpartition("=")
     try:
-        changed = override(configs, setting, read(number), only=name or None)
-    except ProfileError:
-        raise
+        wanted = read(number)
     except ValueError:
         raise ProfileError(
             f"{_option(setting)} {text!r} is neither {value} nor PASS={value}, such as trigram={example}"
         ) from None
     passes = enabled(configs)
     having = [each for each, config in passes.items() if hasattr(config, setting)]
+    if not name and not having:
+        raise ProfileError(f"no pass of this run has a {setting}; its passes are {', '.join(passes)}")
+    if not name and setting == "threshold":  # scores of different passes do not compare
+        if len(having) > 1:
+            raise ProfileError(f"--threshold {text} names no pass; write PASS={text} for one of {', '.join(having)}")
+        [name] = having
+    changed = override(configs, setting, wanted, only=name or None)
     if name and name not in passes:
         raise ProfileError(f"the pass {name!r} is no part of this run, which has {', '.join(passes)}")
-    if not having:
-        raise ProfileError(f"no pass of this run has a {setting}; its passes are {', '.join(passes)}")
-    if not name and setting == "threshold" and len(having) > 1:
-        # Scores of different passes do not compare.
-        raise ProfileError(f"--threshold {text} names no pass; write PASS={text} for one of {', '.join(having)}")
     return changed
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dedup.declarations import settings_of
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
+from dedup.runs.scope import Scope
 from dedup.types import BOILERPLATE, VERDICTS
 
 _STEPS = {BOILERPLATE: "Boilerplate", VERDICTS: "Full comparison", "audit": "Audit"}
@@ -17,6 +20,13 @@ _KINDS = {
     "template": "templates",
     "similar": "merely similar",
 }
+
+
+# What a run counts, in the order that people read.
+_COUNTS = (
+    "articles", "passes", "pairs", "stale", "outdated", "verdicts", "clusters", "clustered_articles",
+    "duplicate_articles", "duplicate_share", "contradictions",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +75,9 @@ def run_facts(run: DetectionRun) -> list[tuple[str, str]]:
 
 def run_settings(run: DetectionRun) -> list[tuple[str, list[tuple[str, Any]]]]:
     """Return the settings that a run used, pass by pass."""
-    return [(label(name), list(run.config[name].items())) for name in _in_order(run.config)]
+    return [
+        (label(name), list(_by_names(run.config[name], _settings_of(name)).items())) for name in _in_order(run.config)
+    ]
 
 
 def label(pass_name: str) -> str:
@@ -75,6 +87,36 @@ def label(pass_name: str) -> str:
     return PASSES[pass_name].label if pass_name in PASSES else pass_name
 
 
-def _in_order(config: dict[str, Any]) -> list[str]:
-    """Return the names of a stored config in the order of a run: JSON in PostgreSQL forgets it."""
-    return sorted(config, key=lambda name: list(PASSES).index(name) if name in PASSES else len(PASSES))
+def run_summary(run: DetectionRun) -> dict[str, Any]:
+    """Return all that is known of a run, for programs."""
+    counts = {name: value for name, value in run.counts.items() if name not in ("fingerprint", "newest")}
+    by_pass = counts.get("passes", {})
+    config = {name: _by_names(run.config[name], _settings_of(name)) for name in _in_order(run.config)}
+    return {
+        "run": run.pk,
+        "state": run.state,
+        "scope": _by_names(run.scope, Scope().stored()),
+        **_by_names(counts, _COUNTS),
+        "passes": {name: by_pass[name] for name in _in_order(by_pass)},
+        "config": config,
+    }
+
+
+def _settings_of(pass_name: str) -> list[str]:
+    return list(settings_of(PASSES[pass_name].config_class)) if pass_name in PASSES else []
+
+
+def _in_order(named: Iterable[str]) -> list[str]:
+    """Return names of passes in the order of a run: JSON in PostgreSQL forgets it."""
+    return list(_by_names(dict.fromkeys(named), PASSES))
+
+
+def _by_names(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return the values in the order of these names; others come last."""
+    known = {name: values[name] for name in names if name in values}
+    return known | {name: value for name, value in values.items() if name not in known}
+
+
+def scores_in_order(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return the scores of a pair in the order of the passes."""
+    return _by_names(scores, PASSES)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -36,6 +38,13 @@ from dedup.types import BOILERPLATE, VERDICTS, Candidate, Tally, Window
 ARTICLES_PER_WORKER = 50_000
 PAIRS_PER_WORKER = 2_000
 _LOOKED_UP_AT_ONCE = 1_000
+# What a run counts of all that is stored by then.
+_COUNTED_OF_THE_STORE = (
+    "stale", "verdicts", "clusters", "clustered_articles", "duplicate_articles", "duplicate_share", "contradictions"
+)  # fmt: skip
+
+# Of each pair of articles the scores by pass.
+Scores = Mapping[tuple[int, int], dict[str, float]]
 
 
 class RunActiveError(RuntimeError):
@@ -226,20 +235,36 @@ def perform_block(task: BlockTask, on_read: Callable[[int], None]) -> int:
     return write_block(task.run_id, task.pass_name, candidates, task.window, tally)
 
 
-def find_candidates(configs: Configs, scope: Scope, *, progress: Progress) -> Iterator[Candidate]:
-    """Yield what a run would find, pass by pass, and store nothing."""
+def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[DetectionRun, Scores]:
+    """Return a run that is not stored, with what it would count, and the scores of the pairs that it would find.
+
+    None are the counts that follow from what is stored.
+    """
     blocks = blocks_of(scope)
+    scores: defaultdict[tuple[int, int], dict[str, float]] = defaultdict(dict)
+    passes: dict[str, dict[str, Any]] = {}
     for name, config in enabled(configs).items():
         own_blocks = blocks_for(name, config, blocks, scope)
         progress.start(name, sum(block.articles for block in own_blocks))
+        counted = passes[name] = {"candidates": 0, "verified": 0, "pairs": 0, "seconds": 0.0}
         for block in own_blocks:
-            tally = Tally(partial(_tell_read, progress, name))
+            began, tally = time.monotonic(), Tally(partial(_tell_read, progress, name))
             found = PASSES[name].find(window_of(name, block, scope), config, connection, tally)
-            pairs = 0
-            for candidate in _asked_for(name, found, scope):
-                pairs += 1
-                yield candidate
-            progress.advance(name, block.articles, pairs)
+            asked_for = list(_asked_for(name, found, scope))
+            for each in asked_for:
+                scores[each.left, each.right][name] = each.score
+            counted["candidates"] += tally.candidates
+            counted["verified"] += tally.verified
+            counted["pairs"] += len(asked_for)
+            counted["seconds"] = round(counted["seconds"] + time.monotonic() - began, 3)
+            progress.advance(name, block.articles, len(asked_for))
+    counts = dict.fromkeys(_COUNTED_OF_THE_STORE) | {
+        "articles": Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).count(),
+        "passes": passes,
+        "pairs": len(scores),
+        "outdated": outdated_forms().count(),
+    }
+    return DetectionRun(config=snapshot(configs), scope=scope.stored(), state="dry run", counts=counts), scores
 
 
 def _tell_read(progress: Progress, pass_name: str, articles: int) -> None:

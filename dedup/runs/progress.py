@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
@@ -26,8 +26,9 @@ from articles.management.progress import progress_bars
 from articles.models import Article
 from dedup.models import DetectionRun, Evidence
 from dedup.runs.audit import AuditedDay
-from dedup.runs.facts import PassCount, label, pass_counts, run_facts
-from dedup.types import BOILERPLATE, VERDICTS, Candidate
+from dedup.runs.facts import PassCount, label, pass_counts, run_facts, run_summary, scores_in_order
+from dedup.runs.pipeline import Scores
+from dedup.types import BOILERPLATE, VERDICTS
 
 _PAIRS_AT_ONCE = 1_000
 
@@ -95,38 +96,24 @@ def run_progress(*, show: bool) -> Iterator[RunProgress]:
         yield RunProgress(bars)
 
 
-def print_run(run: DetectionRun, form: str, stream: Any, *, detailed: bool = False) -> None:
+def print_run(
+    run: DetectionRun, form: str, stream: Any, *, scores: Scores | None = None, detailed: bool = False
+) -> None:
     """Print a finished run: a table, one JSON object, or one JSON line for each pair that it found.
 
-    A detailed table also tells how many candidates each pass had, and how many it compared in full.
+    `scores` are those of a dry run, which is not stored. A detailed table also tells how many candidates each pass
+    had, and how many it compared in full.
     """
-    counts = {name: value for name, value in run.counts.items() if name not in ("fingerprint", "newest")}
     if form == "json":
-        summary = {"run": run.pk, "state": run.state, "scope": run.scope, **counts, "config": run.config}
-        stream.write(json.dumps(summary, ensure_ascii=False))
+        stream.write(json.dumps(run_summary(run), ensure_ascii=False))
     elif form == "jsonl":
-        for line in _pair_lines(_scores_of_run(run)):
+        for line in _pair_lines(_scores_of_run(run) if scores is None else sorted(scores.items())):
             stream.write(json.dumps(line, ensure_ascii=False))
     else:
-        _print_passes(f"Run {run.pk}", pass_counts(run), counts["pairs"], stream, detailed=detailed)
-        _print_facts(run_facts(run), stream)
-
-
-def print_candidates(candidates: Sequence[Candidate], passes: Sequence[str], form: str, stream: Any) -> None:
-    """Print what a dry run found, in the same three forms."""
-    scores: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
-    for each in candidates:
-        scores[each.left, each.right][each.pass_name] = each.score
-    counts = Counter(each.pass_name for each in candidates)
-    if form == "json":
-        by_pass = {name: {"pairs": counts[name]} for name in passes}
-        stream.write(json.dumps({"run": None, "state": "dry run", "passes": by_pass, "pairs": len(scores)}))
-    elif form == "jsonl":
-        for line in _pair_lines(sorted(scores.items())):
-            stream.write(json.dumps(line, ensure_ascii=False))
-    else:
-        found = [PassCount(label(name), pairs=counts[name]) for name in passes]
-        _print_passes("Dry run, nothing stored", found, len(scores), stream)
+        title = "Dry run, nothing stored" if scores is not None else f"Run {run.pk}"
+        _print_passes(title, pass_counts(run), run.counts["pairs"], stream, detailed=detailed)
+        if scores is None:
+            _print_facts(run_facts(run), stream)
 
 
 def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
@@ -208,7 +195,11 @@ def _lines_of(block: list[tuple[tuple[int, int], dict[str, float]]]) -> Iterator
     wanted = {article for pair, _ in block for article in pair}
     articles = Article.objects.without_texts().select_related("newspaper").in_bulk(wanted)
     for (left, right), scores in block:
-        yield {"left": _described(articles[left]), "right": _described(articles[right]), "scores": scores}
+        yield {
+            "left": _described(articles[left]),
+            "right": _described(articles[right]),
+            "scores": scores_in_order(scores),
+        }
 
 
 def _described(article: Article) -> dict[str, Any]:

@@ -30,9 +30,9 @@ from dedup.management.arguments import (
 from dedup.models import Profile
 from dedup.passes.trigram import TrigramConfig
 from dedup.runs.audit import audit, random_days
-from dedup.runs.pipeline import RunActiveError, find_candidates, run_detection, run_lock, start_run
+from dedup.runs.pipeline import RunActiveError, dry_run, run_detection, run_lock, start_run
 from dedup.runs.profiles import Configs, ProfileError, enabled
-from dedup.runs.progress import print_audit, print_candidates, print_run, run_progress
+from dedup.runs.progress import print_audit, print_run, run_progress
 from dedup.runs.scope import Scope, ScopeError, only_new
 
 
@@ -149,8 +149,8 @@ class Command(LongCommand):
                 "run does not; start manage.py find_boilerplate."
             )
         with run_progress(show=not options["no_progress"]) as progress:
-            candidates = list(find_candidates(configs, scope, progress=progress))
-        print_candidates(candidates, list(enabled(configs)), options["format"], self.stdout)
+            run, scores = dry_run(configs, scope, progress=progress)
+        print_run(run, options["format"], self.stdout, scores=scores, detailed=options["verbosity"] > 1)
 
 
 def _check_audit(options: dict[str, Any], configs: Configs) -> None:
