@@ -95,7 +95,7 @@ def evidence(found: Evidence) -> str:
     if prefix:
         texts.append(f"first {prefix:,} characters")
     for name, value in found.details.items():
-        if name == "shared":
+        if name == "shared" and isinstance(value, str):
             texts.append(f"“{value}”")
         elif name not in _GROUP:
             texts.append(f"{words(name)}: {fact(value)}")

@@ -94,6 +94,7 @@ def test_headlines_that_differ_over_the_same_text_are_told(editor_client: Client
         ("exact", {"articles": 1500, "headlines": 30}, "in 1,500 articles, under 30 headlines in one newspaper"),
         ("title", {"shared": "pier closes", "articles": 3}, "“pier closes” · in 3 articles"),
         ("title", {"shared": "pier closes", "articles": 2}, "“pier closes”"),
+        ("sentence", {"shared": 10, "sentences": 1200}, "shared: 10 · sentences: 1,200"),
     ],
 )
 def test_evidence_in_words(
