@@ -15,8 +15,8 @@ from dedup.comparison.recurring import SERIES_DAYS
 from dedup.models import FittedModel, JudgedMonth, Series
 from dedup.verdicts.model import VerdictModel, default_model, dump_model, load_model
 
-# Grows with every change of what the comparison of two articles says: all pairs are judged anew.
-COMPARISON_VERSION = 1
+# Raise it when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
+COMPARISON_VERSION = 2
 # How many days around a month it is learnt what recurs in the texts of its newspapers.
 RECURRING_TEXT_DAYS = 21
 

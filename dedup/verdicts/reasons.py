@@ -1,4 +1,4 @@
-"""Why two articles are what they are to each other, in sentences that an editor reads. Pure."""
+"""The reasons for a verdict, in sentences that an editor reads. Pure."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dedup.comparison.alignment import Change, Replacement
 from dedup.comparison.compare import Comparison
 from dedup.comparison.recurring import SERIES_DAYS
 
-# What rules say, whatever the model does.
-RULE_REASON = "An editor made it a rule that the articles of this series are never duplicates of each other."
-NOTHING_LEFT = "One of the two has no text beside boilerplate: nothing is left to compare."
-# Examples of what differs that a reason names, and how long each may be.
+# Given when an editor's rule decides, not the model.
+RULE_REASON = "An editor ruled that articles of this series are never duplicates of each other."
+NOTHING_LEFT = "One of the articles has no text apart from boilerplate, so there is nothing to compare."
+# How many examples of differences a reason names, and how long each may be.
 _EXAMPLES = 3
 _EXAMPLE_CHARACTERS = 40
-# Below this share of the shared words, sentences that recur are not worth a reason.
+# Recurring sentences are worth a reason from this share of the shared words on.
 _RECURRING = 0.25
-# From this share of the shorter article's words on, the longer has "all" of it.
+# From this share of the shorter article's words on, the longer one has "all" of it.
 _ALL = 0.95
 
 _CHANGES: Final[Mapping[Change, tuple[str, str]]] = {
     Change.NUMBER: ("number", "numbers"),
-    Change.DATE: ("month or weekday", "months and weekdays"),
+    Change.DATE: ("date", "dates"),
     Change.UNIT: ("unit", "units"),
     Change.NAME: ("name", "names"),
     Change.SPELLING: ("spelling", "spellings"),
@@ -31,12 +31,12 @@ _CHANGES: Final[Mapping[Change, tuple[str, str]]] = {
 
 
 def leftover(headlines: int) -> str:
-    """Return why a text that a newspaper has under so many headlines makes no duplicates."""
-    return f"One newspaper has this text under {headlines} headlines: it is what was left of unlike articles."
+    """Return why a text that one newspaper has under this many headlines makes no duplicates."""
+    return f"One newspaper has this text under {headlines} headlines; it is probably a remnant of extraction."
 
 
 def reasons_for(comparison: Comparison) -> list[str]:
-    """Return what an editor should know of a pair, a sentence each: the text, the headlines, the series, the time."""
+    """Return what an editor should know about a pair, a sentence each: texts, series, headlines, time."""
     return [
         *_on_sentences(comparison),
         *_on_changes(comparison),
@@ -55,12 +55,12 @@ def _on_sentences(comparison: Comparison) -> Iterator[str]:
     elif exact == sentences == comparison.longer_sentences:
         yield "The texts are the same, word for word."
     elif not exact and not close:
-        yield "No sentence is shared."
+        yield "The articles share no sentence."
     elif exact == sentences:
-        yield f"{_all_of(sentences)} of the shorter article {_are(sentences)} in the longer one, word for word."
+        yield f"{_all_of(sentences)} of the shorter article {_appear(sentences)} word for word in the longer one."
     elif close and not rest and (kinds := _only_changes(comparison)):
-        others = "the other differs" if close == 1 else f"the {close} others differ"
-        lead = f"{exact} of {_count(sentences, 'sentence')} shared; {others}" if exact else _all_differ(sentences)
+        others = "the other one differs" if close == 1 else f"the other {close} differ"
+        lead = f"{exact} of {sentences:,} sentences {_are(exact)} shared; {others}" if exact else _all_differ(sentences)
         yield f"{lead} only in {kinds}."
     else:
         yield f"{_shared(exact, close, sentences)}{_not_shared(rest)}."
@@ -69,15 +69,15 @@ def _on_sentences(comparison: Comparison) -> Iterator[str]:
 def _shared(exact: int, close: int, sentences: int) -> str:
     of = f"of the shorter article's {_count(sentences, 'sentence')}"
     if close == sentences:
-        return f"{_all_of(sentences)} of the shorter article {_are(sentences)} in the longer one in other words"
+        return f"{_all_of(sentences)} of the shorter article {_appear(sentences)} reworded in the longer one"
     if not exact:
-        return f"{close} {of} {_are(close)} in the longer one in other words"
-    edited = f", {close} more with changes" if close else ""
-    return f"{exact} {of} {_are(exact)} in the longer one word for word{edited}"
+        return f"{close} {of} {_appear(close)} reworded in the longer one"
+    edited = f", and {close} more with changes" if close else ""
+    return f"{exact} {of} {_appear(exact)} word for word in the longer one{edited}"
 
 
 def _not_shared(rest: int) -> str:
-    return f"; {rest} {_are(rest)} in one article only" if rest else ""
+    return f"; {rest} {_are(rest)} only in the shorter one" if rest else ""
 
 
 def _all_differ(sentences: int) -> str:
@@ -86,12 +86,12 @@ def _all_differ(sentences: int) -> str:
 
 def _all_of(sentences: int) -> str:
     if sentences == 1:
-        return "The one sentence"
+        return "The single sentence"
     return "Both sentences" if sentences == 2 else f"All {sentences} sentences"
 
 
 def _only_changes(comparison: Comparison) -> str:
-    """Return what alone is replaced in edited sentences, in words; '' where words are inserted or reworded."""
+    """Return the only kinds of replacements in edited sentences; '' if words are inserted or reworded."""
     if comparison.inserted_words or comparison.changed(Change.WORDING):
         return ""
     return _listed([_CHANGES[change][1] for change in Change if comparison.changed(change)])
@@ -105,7 +105,7 @@ def _on_changes(comparison: Comparison) -> Iterator[str]:
             more = f" and {len(found) - _EXAMPLES} more" if len(found) > _EXAMPLES else ""
             yield f"{len(found)} {_CHANGES[change][len(found) > 1]} replaced: {examples}{more}."
     if comparison.moving_dates:
-        yield "The days named in the texts move along with the days of publication."
+        yield "Dates in the texts shift with the publication dates."
 
 
 def _example(replacement: Replacement) -> str:
@@ -129,10 +129,10 @@ def _on_series(comparison: Comparison) -> Iterator[str]:
         gap = comparison.series_gap
         rhythm = "" if not gap else ", daily" if gap == 1 else f", about every {gap} days"
         days = _count(comparison.series_days, "other day")
-        yield f"Headlines of this form stand in the same newspaper on {days} within {SERIES_DAYS} days{rhythm}."
+        yield f"Headlines of this form appear in the same newspaper on {days} within {SERIES_DAYS} days{rhythm}."
     if comparison.recurring_share >= _RECURRING:
         share = round(100 * comparison.recurring_share)
-        yield f"{share} % of what they share are sentences that the newspaper prints again and again."
+        yield f"{share} % of the shared words are in sentences that the newspaper prints again and again."
 
 
 def _on_headlines(comparison: Comparison) -> Iterator[str]:
@@ -155,6 +155,10 @@ def _count(number: int, noun: str) -> str:
 
 def _are(number: int) -> str:
     return "is" if number == 1 else "are"
+
+
+def _appear(number: int) -> str:
+    return "appears" if number == 1 else "appear"
 
 
 def _listed(words: Sequence[str]) -> str:

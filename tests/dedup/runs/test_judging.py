@@ -14,6 +14,7 @@ from dedup.models import Cluster, FittedModel, HeadlineForm, JudgedMonth, Pair, 
 from dedup.review.queries.series import series_of_article
 from dedup.runs.months import months_to_judge
 from dedup.verdicts.model import default_model, dump_model
+from dedup.verdicts.reasons import RULE_REASON, leftover
 
 pytestmark = pytest.mark.django_db
 
@@ -192,9 +193,7 @@ def test_a_rule_keeps_the_articles_of_a_series_apart_whatever_their_texts(store)
     make_rule(Series.objects.get())
     find_duplicates()
     assert set(Pair.objects.values_list("verdict", "probability", "joins")) == {("template", 1.0, False)}
-    assert {reasons[0] for reasons in Pair.objects.values_list("reasons", flat=True)} == {
-        "An editor made it a rule that the articles of this series are never duplicates of each other."
-    }
+    assert {reasons[0] for reasons in Pair.objects.values_list("reasons", flat=True)} == {RULE_REASON}
     assert not Cluster.objects.exists()
     Series.objects.update(ruled_by=None, ruled_at=None)
     find_duplicates()
@@ -216,16 +215,14 @@ def test_a_series_that_is_no_more_is_forgotten_unless_it_is_a_rule(corpus) -> No
     assert gone.pk not in {kept.pk, ruled.pk}
 
 
-def test_what_was_left_of_unlike_articles_is_not_a_duplicate(store) -> None:
+def test_a_remnant_of_extraction_is_not_a_duplicate(store) -> None:
     text = "About the senator: he was born in Port Selby and sits on the harbour committee of the upper house."
     headlines = ("New bridge opens", "Budget is passed", "Fishing quota cut", "School named after poet")
     for number, headline in enumerate(headlines):
         store(text, date=f"2026-03-0{number + 2}", headline=headline)
     find_duplicates()
     assert set(Pair.objects.values_list("verdict", "joins")) == {("similar", False)}
-    assert {reasons[0] for reasons in Pair.objects.values_list("reasons", flat=True)} == {
-        "One newspaper has this text under 4 headlines: it is what was left of unlike articles."
-    }
+    assert {reasons[0] for reasons in Pair.objects.values_list("reasons", flat=True)} == {leftover(4)}
 
 
 def test_pairs_of_other_scripts_are_judged_too(store) -> None:
