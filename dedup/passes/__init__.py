@@ -1,7 +1,7 @@
 """The detection passes, in the order in which a run executes them.
 
-A new pass is one file in this package, one line here, and one test file, tests/dedup/passes/test_NAME.py, whose
-`alike` the contract test uses; `manage.py write_docs` then adds it to the docs.
+To add a pass, write one file in this package, one line here, and one test file, tests/dedup/passes/test_NAME.py,
+whose `alike` the contract test uses. Then run `manage.py write_docs` to add it to the docs.
 """
 
 from dedup.passes.base import Pass

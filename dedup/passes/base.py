@@ -13,34 +13,34 @@ from dedup.types import Candidate, Tally, Window
 
 @dataclass(frozen=True, slots=True)
 class PassConfig(Settings):
-    """The settings every pass has; a subclass adds its own."""
+    """The settings that every pass has; a subclass adds its own."""
 
     enabled: bool = setting(
-        True, help="Whether the pass is part of a run.", unit="yes or no", source="a choice of each installation"
+        True, help="Whether runs include this pass.", unit="yes or no", source="a choice of each installation"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class NearConfig(PassConfig):
-    """The settings every pass has that judges a pair by its two articles alone, within a window of days."""
+    """The settings of a pass that judges each pair by its two articles alone, within a window of days."""
 
     day_window: int = setting(
         3,
         range=(0, 365),
         unit="days, inclusive",
-        help="Two articles are compared when their days of publication are at most this far apart.",
+        help="Articles are compared if they were published at most this many days apart.",
         source="Skoli: less than three days, both numbers configurable",
     )
 
 
 class Connection(Protocol):
-    """What a pass may ask of a database connection: cursors, as Django's connection gives them."""
+    """The part of a database connection that a pass may use: cursors, as Django's connection gives them."""
 
     def cursor(self) -> Any: ...
 
 
 class Reach(Enum):
-    """What decides on a pair, and so what has to be compared again when articles come or change."""
+    """What decides a pair, and so what must be compared again when articles are added or changed."""
 
     PAIR = "its two articles alone"
     WINDOW = "all articles of the window"
@@ -50,20 +50,20 @@ class Reach(Enum):
 class Pass(Protocol):
     """One way to find pairs of articles that may be duplicates.
 
-    `find` streams the candidates of a window: each pair once, the smaller id left, scores in 0..1, the
-    same answer for the same articles every time. It reads no settings and no clock, and writes nothing
-    but temporary tables. What it tells of its work goes to the tally.
+    `find` streams the candidates of a window: each pair once, the smaller id left, scores in 0..1. The same
+    articles always give the same candidates. It reads no settings and no clock, writes nothing but temporary
+    tables, and reports its progress to the tally.
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
     # What it proposes with its default settings, in a few words.
     proposes: ClassVar[str]
-    # Whether a run hands it one block of days after the other, or all days at once.
+    # Whether a run gives it one block of days at a time, or all days together.
     by_days: ClassVar[bool]
-    # A pass that reaches over the store answers with all pairs up to the window's last day.
+    # With Reach.STORE it yields all pairs up to the window's last day.
     reach: ClassVar[Reach]
-    # Whether it makes a difference to it if boilerplate is left out.
+    # Whether leaving out boilerplate changes what it finds.
     compares_texts: ClassVar[bool]
     config_class: ClassVar[type[PassConfig]]
 

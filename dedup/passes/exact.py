@@ -1,4 +1,4 @@
-"""The exact pass: the same text once case, punctuation and typography are gone, on any day, in any newspaper."""
+"""The exact pass: the same text, ignoring case, punctuation and typography, on any day, in any newspaper."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -43,23 +43,23 @@ class ExactConfig(PassConfig):
         40,
         range=(1, 10_000),
         unit="characters of normalised text",
-        help="A shorter text, such as “comment now” or “page not found”, is never matched.",
-        source="extraction of very short articles that returns something else (the South African corpus)",
+        help="Shorter texts, such as “comment now” or “page not found”, are never matched.",
+        source="the South African corpus: extraction of very short articles often returns other text",
     )
     most_headlines: int = setting(
         3,
         range=(1, 1000),
         unit="headlines in one newspaper",
-        help="One text that a newspaper has under more different headlines than this is what was left of unlike "
-        "articles: its pairs are similar, not duplicates.",
+        help="A text that one newspaper has under more headlines than this is probably a remnant of extraction: "
+        "its pairs are similar, not duplicates.",
         source="press releases of which only “About …” was extracted: 30 headlines over one text",
     )
     largest_group: int = setting(
         50,
         range=(2, 1000),
         unit="articles",
-        help="In a larger group of equal texts each article is paired with the first one alone, not with all others.",
-        source="50 equal texts already are 1,225 pairs",
+        help="In a larger group of equal texts, each article is paired only with the first one, not with all others.",
+        source="50 equal texts already make 1,225 pairs",
     )
 
 
@@ -92,9 +92,9 @@ class ExactPass:
 
 
 def _headlines(titles: Sequence[str], *, most: int) -> dict[str, Any]:
-    """Note how many articles share a text, and under how many headlines one newspaper has it at the most.
+    """Return how many articles share a text, and the highest number of headlines that one newspaper has over it.
 
-    Where these are too many, the number stands as `leftover` too.
+    If that number is above `most`, it is also given as `leftover`.
     """
     newspapers = Counter(title.partition(" ")[0] for title in set(titles))
     headlines = max(newspapers.values())

@@ -1,4 +1,4 @@
-"""Pairs of the articles that share a key: an equal URL, title or text."""
+"""Pairs of articles that share a key: the same URL, headline or text."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
@@ -19,7 +19,7 @@ class GroupedArticle(NamedTuple):
 
 
 def shared_text(texts: Sequence[str]) -> dict[str, Any]:
-    """Note the text that the articles of a group share, and how many they are."""
+    """Return the text that the articles of a group share, and the number of articles."""
     return {"shared": texts[0], "articles": len(texts)}
 
 
@@ -34,9 +34,9 @@ def grouped_candidates(
 ) -> Iterator[Candidate]:
     """Yield the pairs of each group, with score 1.
 
-    `evidence` makes of the texts of a group what is noted with its pairs. A group of more than `largest` articles would
-    be a flood of pairs: with `star`, each of its articles is paired with its first one alone, otherwise
-    the group is left out.
+    `evidence` turns the texts of a group into the evidence of its pairs. A group of more than `largest` articles would
+    give too many pairs: with `star`, each article is paired only with the first one; otherwise the group is
+    left out.
     """
     for members in _groups(rows):
         details = evidence([each.text for each in members])
@@ -52,10 +52,10 @@ def grouped_candidates(
 def near_candidates(
     pass_name: str, rows: Iterable[tuple[Any, str, int, date]], *, window: Window, largest: int, days_apart: int
 ) -> Iterator[Candidate]:
-    """Yield the pairs of each group that are at most so many days apart, with score 1.
+    """Yield the pairs of each group that are at most `days_apart` days apart, with score 1.
 
-    Where a group has more than `largest` articles on the later one's day and the `days_apart` days before, they are
-    left out.
+    A pair is left out if its group has more than `largest` articles on the later article's day and the `days_apart`
+    days before it.
     """
     for members in _groups(rows):
         begin = 0
@@ -73,7 +73,7 @@ def near_candidates(
 
 
 def counted(candidates: Iterator[Candidate], tally: Tally | None) -> Iterator[Candidate]:
-    """Yield the candidates of equal keys, each of which was verified when its keys were compared."""
+    """Yield the candidates and count them; comparing their keys has verified them already."""
     for candidate in candidates:
         if tally is not None:
             tally.candidates += 1

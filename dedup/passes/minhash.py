@@ -1,8 +1,8 @@
-"""The minhash pass: much the same text at any distance in time.
+"""The minhash pass: similar texts, however long apart they were published.
 
-MinHash and locality-sensitive hashing name the candidates (kernels/minhash.py), and each is then verified by the exact
-Jaccard similarity of the two sets of shingles: a pair that is reported is right, and a
-pair at the threshold is missed with a probability that the settings bound.
+MinHash and locality-sensitive hashing select the candidates (kernels/minhash.py), and the exact Jaccard similarity of
+the two sets of shingles verifies each. So every reported pair is correct, and the settings bound the
+probability that a pair at the threshold is missed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
 from dedup.passes.reading import Fresh, all_fresh, first_row, read_batches
 from dedup.types import Candidate, Tally, Window
 
-# Texts whose shingles stay in the processor's cache.
+# Texts per step, so that their shingles stay in the processor's cache.
 _SIGNED_AT_ONCE = 96
-# Candidates whose texts are read again at once, and shingles that are kept for other candidates (8 bytes each).
+# Candidates whose texts are read in one query, and shingles kept for later candidates (8 bytes each).
 _VERIFIED_AT_ONCE = 500
 _MEMBERS_KEPT = 16_000_000
 
@@ -43,51 +43,51 @@ class MinhashConfig(NearConfig):
 
     enabled: bool = setting(
         False,
-        help="Whether the pass is part of a run.",
+        help="Whether runs include this pass.",
         unit="yes or no",
-        source="a choice: it reads whole articles, and pairs over months are templates as often as copies",
+        source="a choice: it reads whole articles, and pairs months apart are templates as often as copies",
     )
     threshold: float = setting(
         0.75,
         range=(0.3, 1.0),
         unit="Jaccard similarity, 0..1",
-        help="Pairs that score at least this are proposed.",
+        help="Pairs with at least this score are proposed.",
         source="SNAP News: the lowest of its thresholds",
     )
     day_window: int = setting(
         36_500,
         range=(0, 36_500),
         unit="days, inclusive",
-        help="Two articles are compared when their days of publication are at most this far apart; 36,500 is all time.",
+        help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
         source="SNAP News: a third of its pairs are over 60 days apart",
     )
     shingle: int = setting(
         5,
         range=(2, 20),
         unit="characters",
-        help="How many neighbouring characters make a shingle.",
+        help="Number of consecutive characters in a shingle.",
         source="Leskovec, Rajaraman and Ullman, MMDS, 3.2.2; SNAP News",
     )
     prefix: int = setting(
         10_000,
         range=(50, 100_000),
         unit="characters of normalised text",
-        help="How much of the beginning of each article is compared.",
+        help="How much of the start of each article is compared.",
         source="longer than 99 of 100 news articles",
     )
     slots: int = setting(
         256,
         range=(16, 1024),
-        unit="minima a signature, a power of two",
-        help="More find pairs at the threshold more surely, and take longer.",
+        unit="minima per signature, a power of two",
+        help="More slots find pairs at the threshold more reliably, but take longer.",
         source="SNAP News: 256 permutations",
     )
     recall: float = setting(
         0.999,
         range=(0.5, 0.999999),
         unit="probability",
-        help="How surely a pair at the threshold becomes a candidate; more similar pairs are surer still.",
-        source="a choice: at most one of a thousand is missed",
+        help="Probability that a pair at the threshold becomes a candidate; it is higher for more similar pairs.",
+        source="a choice: at most one in a thousand is missed",
     )
 
     def __post_init__(self) -> None:
@@ -111,7 +111,7 @@ class MinhashPass:
 
     name: ClassVar[str] = "minhash"
     label: ClassVar[str] = "Similar text, any time"
-    proposes: ClassVar[str] = "similar texts at any distance in time"
+    proposes: ClassVar[str] = "similar texts, any time apart"
     by_days: ClassVar[bool] = False
     reach: ClassVar[Reach] = Reach.PAIR
     compares_texts: ClassVar[bool] = True
@@ -120,7 +120,7 @@ class MinhashPass:
     def find(
         self, window: Window, config: MinhashConfig, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
-        """Yield each pair once with its exact similarity. Memory: a byte for each slot of each article."""
+        """Yield each pair once with its exact similarity. Memory: one byte per slot and article."""
         tally = tally or Tally()
         corpus = _read_corpus(window, config, connection, tally)
         verified = _Verifier(config, window.boilerplate, connection)
@@ -157,7 +157,7 @@ def _signatures(texts: Sequence[str], config: MinhashConfig) -> minhash.Signatur
 
 
 def _candidates(corpus: _Corpus, window: Window, config: MinhashConfig) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the positions of the candidates of the window, the earlier article left."""
+    """Yield the positions of the window's candidates, the earlier article left."""
     starts = np.maximum(np.arange(1, len(corpus.days) + 1), first_row(corpus.days, window))
     stops = np.searchsorted(corpus.days, corpus.days + config.day_window, side="right")
     stops[~corpus.occupied] = 0
@@ -169,21 +169,21 @@ def _candidates(corpus: _Corpus, window: Window, config: MinhashConfig) -> Itera
 
 
 class _Verifier:
-    """Scores pairs by the shingles of their texts, and keeps some of them: a text is often in many pairs."""
+    """Scores pairs by the shingles of their texts, and caches shingles: a text is often in many pairs."""
 
     def __init__(self, config: MinhashConfig, boilerplate: Mode, connection: Connection) -> None:
         self._config = config
         self._boilerplate = boilerplate
         self._connection = connection
-        self._sets: dict[int, IntArray] = {}  # the least recently asked for is first
+        self._sets: dict[int, IntArray] = {}  # the least recently used first
         self._members = 0
 
     def __call__(self, pairs: IntArray) -> Iterator[tuple[int, int, float]]:
-        """Yield those of the pairs of article ids that reach the threshold, with their score."""
+        """Yield the pairs of article ids that reach the threshold, with their score."""
         self._keep(np.unique(pairs).tolist())
         for first, second in pairs.T.tolist():
             one, other = self._sets[first], self._sets[second]
-            # No more is shared than the smaller set has, and no less is in either than the larger one has.
+            # The sizes bound the similarity: at most the smaller set is shared, and the union has at least the larger.
             if min(len(one), len(other)) / max(len(one), len(other), 1) < self._config.threshold:
                 continue
             score = jaccard_of(one, other)
@@ -191,7 +191,7 @@ class _Verifier:
                 yield first, second, score
 
     def _keep(self, ids: Sequence[int]) -> None:
-        """Hold the shingles of these articles, and of others that were asked for before as far as there is room."""
+        """Load the shingles of these articles, and keep those of earlier ones while the cache has space."""
         held = {each: self._sets.pop(each) for each in ids if each in self._sets}
         self._sets |= held
         lacking = [each for each in ids if each not in held]
@@ -200,7 +200,7 @@ class _Verifier:
             cursor.execute(_TEXTS_SQL, parameters)
             rows = cursor.fetchall()
         sets = character_shingle_sets([text for _, text in rows], self._config.shingle)
-        # Copies, because a view would keep the shingles of its neighbours too.
+        # Copies, because a view would keep the whole array alive.
         self._sets |= {row[0]: each.copy() for row, each in zip(rows, sets, strict=True)}
         self._members += sum(map(len, sets))
         while self._members > _MEMBERS_KEPT and len(self._sets) > len(ids):

@@ -1,4 +1,4 @@
-"""Articles for the passes that compare texts: a batch at a time, so that no cursor is held open over a long run."""
+"""Articles for the passes that compare texts, a batch at a time: no cursor stays open during a long run."""
 
 import datetime
 import json
@@ -18,7 +18,7 @@ Fresh = npt.NDArray[np.bool_]
 
 _BATCH = 2_000
 
-# One batch after the other by day and id, from the index article_date. Without `newer_than`, that column is null.
+# One batch at a time by day and id, from the index article_date. Without `newer_than`, the last column is null.
 _NORMALIZED_SQL = article_sql(
     """
 SELECT id, date, left({article.text}, %(prefix)s), revision > %(newer_than)s
@@ -59,7 +59,7 @@ class ArticleBatch(NamedTuple):
 def read_batches(
     window: Window, connection: Connection, tally: Tally, *, day_window: int, prefix: int
 ) -> Iterator[ArticleBatch]:
-    """Yield the articles of a window and of the days before it, so many characters of each, a batch at a time."""
+    """Yield the articles of a window and the days before it, the first `prefix` characters of each, in batches."""
     begin = first_day_read(window, day_window)
     for rows in _rows(_NORMALIZED_SQL, {**scope_parameters(window), "prefix": prefix}, begin, connection):
         yield ArticleBatch(
@@ -72,7 +72,7 @@ def read_batches(
 
 
 def read_contents(window: Window, connection: Connection, tally: Tally) -> Iterator[list[ArticleRow]]:
-    """Yield all articles up to the window's last day with their whole content, as it is compared, a batch at a time."""
+    """Yield all articles up to the window's last day, with their whole content as it is compared, in batches."""
     for rows in _rows(_CONTENT_SQL, scope_parameters(window), datetime.date.min, connection):
         yield [
             (article, day, without_boilerplate(content, json.loads(marks), window.boilerplate))
@@ -84,7 +84,7 @@ def read_contents(window: Window, connection: Connection, tally: Tally) -> Itera
 def _rows(
     statement: str, parameters: dict[str, Any], begin: datetime.date, connection: Connection
 ) -> Iterator[list[Any]]:
-    """Yield the rows of a statement from a day on, a batch at a time."""
+    """Yield the rows of a statement from a day on, in batches."""
     parameters |= {"batch": _BATCH, "after_day": begin, "after_id": 0}
     while True:
         with connection.cursor() as cursor:
@@ -102,7 +102,7 @@ def first_day_read(window: Window, day_window: int) -> datetime.date:
 
 
 def first_row(days: IntArray, window: Window) -> int:
-    """Return the position of the first article, ordered by day, of the window's own days; the others come before."""
+    """Return the position of the window's first article in `days`, which is ascending."""
     return int(np.searchsorted(days, window.first_day.toordinal()))
 
 

@@ -1,7 +1,7 @@
-"""The sentence pass: articles that share many of their sentences, whatever stands between them.
+"""The sentence pass: articles that share many of their sentences, in any order.
 
-Sentences that many articles have, such as “subscribe to our newsletter”, say nothing and are ignored; they
-are counted over the whole scope, so the pass reads all articles of it, whichever days it is asked about.
+Sentences that many articles have, such as “subscribe to our newsletter”, are ignored. They are counted over the
+whole scope, so the pass reads all of its articles, whatever the window.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SentenceConfig(PassConfig):
 
     enabled: bool = setting(
         False,
-        help="Whether the pass is part of a run.",
+        help="Whether runs include this pass.",
         unit="yes or no",
         source="a choice: it reads whole articles, and its pairs are similar more often than duplicate",
     )
@@ -34,35 +34,35 @@ class SentenceConfig(PassConfig):
         30,
         range=(0, 36_500),
         unit="days, inclusive",
-        help="Two articles are compared when their days of publication are at most this far apart; 36,500 is all time.",
-        source="a choice: a month, in which a story is retold",
+        help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
+        source="a choice: a story is retold within a month",
     )
     threshold: float = setting(
         0.3,
         range=(0.05, 1.0),
-        unit="shared sentences of all sentences, 0..1",
-        help="Pairs that score at least this are proposed.",
+        unit="shared sentences / all sentences, 0..1",
+        help="Pairs with at least this score are proposed.",
         source="the South African corpus: articles above 30 % are marked as similar",
     )
     minimum_characters: int = setting(
         20,
         range=(1, 1000),
         unit="characters of the normalised sentence",
-        help="A shorter sentence, such as “more to follow”, is ignored.",
+        help="Shorter sentences, such as “more to follow”, are ignored.",
         source="the South African corpus: sentences of fewer than 20 characters",
     )
     most_articles: int = setting(
         10,
         range=(2, 1000),
         unit="articles",
-        help="A sentence that more articles than this have, such as “subscribe to our newsletter”, is ignored.",
+        help="Sentences in more articles than this, such as “subscribe to our newsletter”, are ignored.",
         source="the South African corpus: sentences that match more than 10 articles",
     )
     weighted: bool = setting(
         False,
-        help="Whether long sentences, sentences with names and rare sentences weigh more than others.",
+        help="Whether long sentences, rare sentences and sentences with names count more than others.",
         unit="yes or no",
-        source="the South African corpus, which wished for it",
+        source="the South African corpus, which suggests it",
     )
 
 
@@ -75,7 +75,7 @@ class _Corpus(NamedTuple):
 
 
 class SentencePass:
-    """Pairs that share at least a part, the threshold, of all sentences that they have."""
+    """Pairs whose shared sentences make up at least the threshold's share of all their sentences."""
 
     name: ClassVar[str] = "sentence"
     label: ClassVar[str] = "Shared sentences"
@@ -88,7 +88,7 @@ class SentencePass:
     def find(
         self, window: Window, config: SentenceConfig, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
-        """Yield each pair once. Memory: 30 bytes a sentence at the peak, half a gigabyte a million articles of 20."""
+        """Yield each pair once. Peak memory: 30 bytes per sentence, half a gigabyte per million articles of 20."""
         tally = tally or Tally()
         ids, days, sentences = _read_corpus(window, config, connection, tally)
         for part in shared_sentences(

@@ -1,7 +1,7 @@
-"""The stopword pass: the same article in other surroundings, by shingles that begin with a stop word.
+"""The stopword pass: the same article on differently laid out pages, by shingles that begin with a stop word.
 
-SpotSigs compares documents of similar length only, because |A| / |B| >= t follows from a Jaccard similarity of
-at least t. The exact join (kernels/parity_join.py) bounds pairs by their sizes and more, so buckets of lengths would
+SpotSigs compares only documents of similar length, because |A| / |B| >= t follows from a Jaccard similarity of
+at least t. The exact join (kernels/parity_join.py) already bounds pairs by their sizes, so length buckets would
 add nothing.
 """
 
@@ -28,37 +28,37 @@ class StopwordConfig(NearConfig):
 
     enabled: bool = setting(
         False,
-        help="Whether the pass is part of a run.",
+        help="Whether runs include this pass.",
         unit="yes or no",
-        source="a choice: it reads whole articles, and finds little that the trigram pass does not",
+        source="a choice: it reads whole articles and finds little that the trigram pass does not",
     )
     day_window: int = setting(
         3,
         range=(0, 365),
         unit="days, inclusive",
-        help="Two articles are compared when their days of publication are at most this far apart.",
+        help="Articles are compared if they were published at most this many days apart.",
         source="the window of the trigram pass",
     )
     threshold: float = setting(
         0.5,
         range=(0.2, 1.0),
         unit="Jaccard similarity, 0..1",
-        help="Pairs that score at least this are proposed.",
-        source="a choice: half of the phrases; read by eye, nearly all such pairs of real news tell one story",
+        help="Pairs with at least this score are proposed.",
+        source="a choice: half of the phrases; of real news read by hand, nearly all such pairs report one story",
     )
     prefix: int = setting(
         10_000,
         range=(50, 100_000),
         unit="characters of normalised text",
-        help="How much of the beginning of each article is compared.",
+        help="How much of the start of each article is compared.",
         source="longer than 99 of 100 news articles",
     )
     minimum_shingles: int = setting(
         5,
         range=(1, 1000),
-        unit="different shingles",
-        help="An article with fewer shingles is not compared.",
-        source="a choice: four phrases are no article",
+        unit="distinct shingles",
+        help="Articles with fewer shingles are not compared.",
+        source="a choice: four phrases do not make an article",
     )
 
 
@@ -85,7 +85,7 @@ class StopwordPass:
     def find(
         self, window: Window, config: StopwordConfig, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
-        """Yield each pair once with its exact similarity. Memory: the shingles of the window, 3 KB an article."""
+        """Yield each pair once with its exact similarity. Memory: the shingles of the window, 3 KB per article."""
         tally = tally or Tally()
         ids, days, fresh, sets = _read_articles(window, config, connection, tally)
         if len(ids) < 2:
@@ -123,7 +123,7 @@ def _read_articles(window: Window, config: StopwordConfig, connection: Connectio
 
 
 def _enough(batch: ArticleBatch, sets: Ragged, minimum: int) -> _Articles:
-    """Return the articles of a batch that have so many shingles."""
+    """Return the articles of a batch that have at least `minimum` shingles."""
     enough = sets.sizes >= minimum
     members = sets.values[np.repeat(enough, sets.sizes)]
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sets.sizes[enough])])
@@ -132,9 +132,9 @@ def _enough(batch: ArticleBatch, sets: Ragged, minimum: int) -> _Articles:
 
 
 def _dense(sets: Ragged) -> tuple[Ragged, int]:
-    """Return the sets with their members numbered by size, and a bound of the numbers.
+    """Return the sets with their members replaced by their ranks, and an upper bound of the ranks.
 
-    The bound is a power of two: the join keeps a table for each universe that it meets.
+    The bound is a power of two, as the width of a table of members.
     """
     members = distinct(sets.values)
     numbers = np.searchsorted(members, sets.values).astype(np.int32)

@@ -1,4 +1,4 @@
-"""The title pass: the same headline; in the same newspaper on the same day, unless a profile looks farther."""
+"""The title pass: the same headline, by default in one newspaper on one day."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from dedup.passes.base import Connection, PassConfig, Reach
 from dedup.passes.grouping import near_candidates
 from dedup.types import Candidate, Tally, Window
 
-# Sorts the headlines of all articles. Nothing but what stands twice is read.
+# Sorts the headlines of all articles, and returns only those that occur more than once.
 _SQL = article_sql(
     """
 WITH counted AS (
@@ -40,10 +40,10 @@ _TEXTS_SQL = article_sql(
 SELECT left(normalized_text, %(characters)s) FROM {articles} WHERE id = ANY (%(ids)s) ORDER BY date, id
 """
 )
-# So many articles of a headline are read before it is asked whether that is enough.
+# How many articles of a headline are read at a time: a few are often enough to decide.
 _READ_AT_ONCE = 50
 
-# Thai, Lao, Burmese, Khmer, kana and Han: written without blanks, two characters are counted as a word.
+# Thai, Lao, Burmese, Khmer, kana and Han have no blanks between words: two characters count as a word.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 
 
@@ -55,12 +55,12 @@ class TitleConfig(PassConfig):
         0,
         range=(0, 36_500),
         unit="days, inclusive",
-        help="Two articles are compared when their days of publication are at most this far apart; 0 is the same day.",
+        help="Articles are compared if they were published at most this many days apart; 0 means the same day.",
         source="Skoli: the same headline on the same day in the same newspaper",
     )
     across_newspapers: bool = setting(
         False,
-        help="Whether articles of different newspapers are compared too.",
+        help="Whether articles from different newspapers are also compared.",
         unit="yes or no",
         source="Skoli: the same headline on the same day in the same newspaper",
     )
@@ -68,28 +68,28 @@ class TitleConfig(PassConfig):
         3,
         range=(1, 20),
         unit="words",
-        help="A normalised headline with fewer words is never matched.",
+        help="Normalised headlines with fewer words are never matched.",
         source="Media Cloud's 2018 rules want 5; 3 keeps the short headlines of agencies",
     )
     largest_group: int = setting(
         25,
         range=(2, 1000),
         unit="articles",
-        help="Where more articles than this have the same headline within these days, it is a rubric and is left out.",
+        help="A headline that more articles than this share within these days is a column title and is ignored.",
         source="Media Cloud's 2018 rules, which refuse groups of more than 25",
     )
     generic_contents: int = setting(
         3,
         range=(2, 1000),
         unit="clearly different texts",
-        help="A headline that a newspaper has over this many, on whatever days, such as “LIVE” or “Situation report”, "
-        "says nothing of its articles and makes no pair.",
+        help="A headline over this many texts of one newspaper, on any days, such as “LIVE” or “Situation report”, "
+        "is generic and makes no pair.",
         source="Skoli: the same headline over different content; two are a coincidence",
     )
 
 
 class TitlePass:
-    """Pairs whose normalised headlines are equal, within a newspaper and a day or as far as the settings say."""
+    """Pairs with equal normalised headlines, within one newspaper and one day unless the settings say otherwise."""
 
     name: ClassVar[str] = "title"
     label: ClassVar[str] = "Same headline"
@@ -102,7 +102,7 @@ class TitlePass:
     def find(
         self, window: Window, config: TitleConfig, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
-        """Yield each pair once, with score 1. What generic headlines would give is counted as a candidate, no more."""
+        """Yield each pair once, with score 1. Pairs of generic headlines count only as candidates."""
         parameters = {
             "across_newspapers": config.across_newspapers,
             "minimum_words": config.minimum_words,
@@ -116,7 +116,7 @@ class TitlePass:
 
 
 class _Article(NamedTuple):
-    """An article among those of its headline, which come in the order of time."""
+    """One of the articles that share a headline, which come in order of time."""
 
     key: str
     headline: str
@@ -128,7 +128,7 @@ class _Article(NamedTuple):
 def _of_one_headline(
     group: Sequence[_Article], window: Window, config: TitleConfig, connection: Connection, tally: Tally
 ) -> Iterator[Candidate]:
-    """Yield the pairs of a headline, unless one newspaper of a pair has it over many contents."""
+    """Yield the pairs of a headline, except those of a newspaper that has it over many different contents."""
     generic: dict[int, bool] = {}
     newspapers = {each.article: each.newspaper for each in group}
     rows = (each[:4] for each in group)
@@ -136,7 +136,7 @@ def _of_one_headline(
         TitlePass.name, rows, window=window, largest=config.largest_group, days_apart=config.days_apart
     ):
         tally.candidates += 1
-        # Asked of few headlines: of those that stand twice, most do so on different days.
+        # Few headlines get here: most that occur twice do so on different days.
         for newspaper in {newspapers[candidate.left], newspapers[candidate.right]} - generic.keys():
             ids = [each.article for each in group if each.newspaper == newspaper]
             generic[newspaper] = len(ids) >= config.generic_contents and has_contents(
@@ -148,7 +148,7 @@ def _of_one_headline(
 
 
 def _texts(ids: Sequence[int], connection: Connection) -> Iterator[str]:
-    """Yield the texts of these articles, which come in the order of time."""
+    """Yield the texts of these articles in order of time."""
     with connection.cursor() as cursor:
         for start in range(0, len(ids), _READ_AT_ONCE):
             some = list(ids[start : start + _READ_AT_ONCE])

@@ -1,11 +1,11 @@
-"""The trigram pass: pg_trgm's similarity() of the beginnings of two articles a few days apart, exactly.
+"""The trigram pass: pg_trgm's exact similarity() of the starts of two articles a few days apart.
 
-Asked of every pair, similarity() extracts the trigrams of both texts anew each time. Here the trigrams of a
-block of days are made once, as pg_trgm makes them; parity sketches (kernels/parity_join.py) rule out the pairs that
-cannot reach the threshold; and the few that are left get the quotient of integers that similarity() is.
+Called for every pair, similarity() would extract the trigrams of both texts each time. Here the trigrams of a
+block of days are extracted once, as pg_trgm does it; parity sketches (kernels/parity_join.py) rule out the pairs
+that cannot reach the threshold; and the rest are scored as similarity() does, by a quotient of integers.
 
-PostgreSQL is the arbiter: in every block it scores some of the pairs itself, and where one score is not the same
-to the last bit, it scores all of the block.
+PostgreSQL has the last word: in every block it also scores some of the pairs itself, and if one score is not the
+same to the last bit, it scores the whole block.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
 from dedup.passes.reading import ArticleBatch, all_fresh, first_row, read_batches
 from dedup.types import Candidate, Tally, Window
 
-# Pairs in one question to PostgreSQL: about half a second of its work.
+# Pairs per query: about half a second of PostgreSQL's time.
 _SCORED_AT_ONCE = 2_000
-# Candidates made at once: the arrays are far smaller than the objects.
+# Candidates made at a time, because the arrays are far smaller than the objects.
 _YIELDED_AT_ONCE = 10_000
 
-# show_trgm, and not Python, says which characters belong to words: the two disagree on marks and rare letters.
+# show_trgm decides which characters belong to words, because Python differs on marks and rare letters.
 _ALPHABET_SQL = """
 SELECT cardinality(show_trgm(character)) > 0, lower(character)
 FROM unnest(%(characters)s::text[]) WITH ORDINALITY AS asked (character, place)
@@ -59,23 +59,23 @@ class TrigramConfig(NearConfig):
         1000,
         range=(50, 100_000),
         unit="characters of normalised text",
-        help="How much of the beginning of each article is compared.",
+        help="How much of the start of each article is compared.",
         source="Skoli: the first 1000 characters",
     )
     threshold: float = setting(
         0.6,
         range=(0.3, 1.0),
         unit="similarity, 0..1",
-        help="Pairs that score at least this are proposed.",
-        source="83 of 100 labelled duplicates of real news score at least 0.6; below 0.3 unrelated articles meet",
+        help="Pairs with at least this score are proposed.",
+        source="83 of 100 labelled duplicates of real news score at least 0.6; below 0.3, unrelated articles match",
     )
     arbitrated: int = setting(
         100,
         range=(0, 100_000_000),
-        unit="pairs of a block",
-        help="So many pairs of each block are scored by PostgreSQL's similarity() as well; where one score differs, "
-        "all are. The highest number has it score every pair.",
-        source="measured: similarity() takes 0.15 ms a pair, more than all the rest of the pass",
+        unit="pairs per block",
+        help="Number of pairs per block that PostgreSQL's similarity() scores as well; if one score differs, it scores "
+        "them all. The maximum scores every pair.",
+        source="measured: similarity() takes 0.15 ms per pair, more than the rest of the pass",
     )
 
 
@@ -93,7 +93,7 @@ class TrigramPass:
     def find(
         self, window: Window, config: TrigramConfig, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
-        """Yield each pair once with PostgreSQL's own score. Memory: the texts of the window, about 2 KB an article."""
+        """Yield each pair once with PostgreSQL's own score. Memory: the texts of the window, about 2 KB per article."""
         tally = tally or Tally()
         articles = _read_texts(window, config, connection, tally)
         if len(articles.ids) < 2:
@@ -106,7 +106,7 @@ class TrigramPass:
         reached = np.flatnonzero(scores >= np.float32(config.threshold))
         for start in range(0, len(reached), _YIELDED_AT_ONCE):
             part = reached[start : start + _YIELDED_AT_ONCE]
-            # As the database writes a 32-bit float: 0.7, not the nearest 64-bit one to it.
+            # As the database writes a 32-bit float: 0.7, not 0.699999988….
             written = scores[part].astype(np.str_).astype(np.float64)
             for left, right, score in zip(*pairs[:, part].tolist(), written.tolist(), strict=True):
                 yield Candidate(left, right, self.name, score)
@@ -141,10 +141,10 @@ def _survivors(
 def _arbitrated(
     pairs: IntArray, scores: Scores, window: Window, config: TrigramConfig, connection: Connection
 ) -> Scores:
-    """Return the scores of the pairs of article ids as PostgreSQL has them.
+    """Return the scores of the pairs of article ids as PostgreSQL computes them.
 
-    similarity() divides two integers in 32 bits, and so do these scores; it is asked of some pairs, evenly spread, and
-    of all if it gives one of them another score.
+    similarity() divides two integers in 32 bits, and so do these scores. PostgreSQL scores some pairs, evenly spread,
+    and all of them if one of its scores differs.
     """
     count = len(scores)
     asked = np.unique(np.linspace(0, count - 1, min(config.arbitrated, count)).astype(np.int64))
@@ -166,10 +166,10 @@ def _scored_by_database(pairs: IntArray, window: Window, config: TrigramConfig, 
 
 
 def _alphabet(texts: list[str], connection: Connection) -> Alphabet:
-    """Ask PostgreSQL how it sees each character of the texts.
+    """Return how PostgreSQL sees each character of the texts.
 
-    Raises ValueError where its lower() makes several characters of one, which no lower-cased text holds
-    under the locales of PostgreSQL's own and the C library's providers.
+    Raises ValueError if its lower() turns one character into several. With the locale providers "builtin" and
+    "libc" this happens for no character of a lower-cased text.
     """
     characters = characters_of(["\n", *texts])
     with connection.cursor() as cursor:
@@ -178,8 +178,8 @@ def _alphabet(texts: list[str], connection: Connection) -> Alphabet:
     for character, (in_word, lowered) in zip(characters, rows, strict=True):
         if in_word and len(lowered) != 1:
             raise ValueError(
-                f"the database lowers {character!r} to {lowered!r}, which the trigram pass cannot follow; "
-                "make the database with the locale C.UTF-8"
+                f"the database's lower() turns {character!r} into {lowered!r}, which the trigram pass cannot handle; "
+                "create the database with the locale C.UTF-8"
             )
     pairs = zip(characters, rows, strict=True)
     return Alphabet.of((character, lowered if in_word else None) for character, (in_word, lowered) in pairs)

@@ -1,4 +1,4 @@
-"""The url pass: two articles of one newspaper that were seen under the same address, up to its trimmings."""
+"""The url pass: articles of one newspaper with the same URL, once tracking parameters are removed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dedup.passes.grouping import counted, grouped_candidates, shared_text
 from dedup.types import Candidate, Tally, Window
 
 # Every URL of an article counts: its own, the feed's, the redirect's target, the canonical one.
-# A form without a path is a front page, which many articles may have named. Groups by hash, in one scan.
+# A URL without a path is a front page, which many articles may name. Groups by hash, in one scan.
 _SQL = article_sql(
     """
 WITH seen AS (
@@ -41,8 +41,8 @@ class UrlConfig(PassConfig):
         25,
         range=(2, 1000),
         unit="articles",
-        help="Where more articles than this share one normalised URL, the URL says nothing and is left out.",
-        source="the title groups of Media Cloud's 2018 rules, which refuse more than 25",
+        help="A normalised URL shared by more articles than this is ignored.",
+        source="Media Cloud's 2018 rules, which refuse headlines shared by more than 25 articles",
     )
 
 
