@@ -11,7 +11,7 @@ import configparser
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -22,6 +22,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 PICTURE = CHECKOUT / "docs" / "architecture" / "packages.svg"
 
 Edge = tuple[str, str]
+Frame = tuple[float, float, float, float]  # x, y, width, height
 
 _BOX, _ROW, _GAP, _LANE = 28, 60, 14, 12  # pixels: height of a box, of a row with its arrows, space between boxes
 _MARGIN, _TITLE, _BETWEEN = 18, 30, 46
@@ -171,7 +172,8 @@ def _picture(order: list[list[App]], apps: set[Edge]) -> str:
             parts += _app(app, left, top)
             left += app.width + (_BETWEEN if len(row) > 1 else 0)
         top += max(app.height for app in row) + _BETWEEN
-    parts += [_between(frames[upper], frames[lower]) for upper, lower in sorted(_without_implied(apps))]
+    arrows = sorted(_without_implied(apps))
+    parts += [_between(frames[upper], frames[lower], frames.values()) for upper, lower in arrows]
     size = (round(width + 2 * _MARGIN), round(top - _BETWEEN + _MARGIN))
     return _FRAME.format(*size, style=_STYLE, parts="\n".join(parts))
 
@@ -207,12 +209,14 @@ def _path(start: tuple[float, float], lanes: list[tuple[float, float]], end: tup
     return path
 
 
-def _between(upper: tuple[float, float, float, float], lower: tuple[float, float, float, float]) -> str:
-    """Return the arrow from one app to another below it, where both are above each other."""
-    x = (max(upper[0], lower[0]) + min(upper[0] + upper[2], lower[0] + lower[2])) / 2
-    return (
-        f'<path class="arrow apps" marker-end="url(#head)" d="M{x:.1f} {upper[1] + upper[3]:.1f}V{lower[1] - 2:.1f}"/>'
-    )
+def _between(upper: Frame, lower: Frame, frames: Collection[Frame]) -> str:
+    """Return the arrow from one app to another below it, past the apps that are between them."""
+    left, right = max(upper[0], lower[0]), min(upper[0] + upper[2], lower[0] + lower[2])
+    x, start, end = (left + right) / 2, upper[1] + upper[3], lower[1] - 2
+    for at, top, width, _ in frames:
+        if start < top < end and at < x < at + width:
+            x = at - _BETWEEN / 2 if x < at + width / 2 else at + width + _BETWEEN / 2
+    return f'<path class="arrow apps" marker-end="url(#head)" d="M{x:.1f} {start:.1f}V{end:.1f}"/>'
 
 
 if __name__ == "__main__":
