@@ -63,7 +63,7 @@ class Forms:
 
     @classmethod
     def of(cls, newspaper: Newspaper, headline: str, content: str) -> Self:
-        """Return the forms by the rules of today and the newspaper's habits."""
+        """Return the forms by the rules of today and the newspaper's affixes."""
         text = normalize_text(content)
         return cls(normalize_title(headline, newspaper.affixes), text, text_digest(text))
 

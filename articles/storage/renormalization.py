@@ -34,7 +34,7 @@ def outdated_forms(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Ar
 
 
 def mark_outdated(newspaper: Newspaper) -> int:
-    """Have the forms of a newspaper's articles renewed, after its habits have changed; return their number.
+    """Have the forms of a newspaper's articles renewed, after its affixes have changed; return their number.
 
     All of them count as changed, for headlines are also compared as they are read.
     """

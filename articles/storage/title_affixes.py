@@ -19,7 +19,7 @@ LONGEST_HEADLINE = 250
 
 
 def update_affixes_and_forms(newspapers: Iterable[Newspaper]) -> list[Newspaper]:
-    """Learn the habits of these newspapers and renew the forms of their articles; return those that have new habits."""
+    """Learn the affixes of these newspapers and renew their articles; return those whose affixes changed."""
     changed = update_affixes(newspapers)
     for _ in renormalize(changed):
         pass

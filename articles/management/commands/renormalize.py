@@ -17,7 +17,7 @@ from articles.storage.title_affixes import affixes_line, update_affixes
 class Command(RenewingCommand):
     help = (
         "Learns what newspapers put before or after their headlines. Then computes the forms of titles, texts and URLs "
-        "that are compared anew, for articles that were stored under older rules or whose newspaper's habits have "
+        "that are compared anew, for articles that were stored under older rules or whose newspaper's affixes have "
         "changed. Interrupted, it goes on when it is run again."
     )
     default_batch_size = 500
