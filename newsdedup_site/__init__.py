@@ -1,1 +1,1 @@
-"""The Django project: settings, addresses, and the embedded PostgreSQL server."""
+"""The Django project: settings, URLs, and the embedded PostgreSQL server."""

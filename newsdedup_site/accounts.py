@@ -1,4 +1,4 @@
-"""Logging in and out, and changing one's password: Django's views with the templates of this site."""
+"""Logging in and out, and changing the password: Django's views with this site's templates."""
 
 from django.contrib.auth import views as auth
 from django.urls import path
@@ -10,7 +10,7 @@ urlpatterns = [
         name="login",
     ),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
-    # The names of the files differ from Django's, which the admin pages use for themselves.
+    # The template names differ from Django's, which the admin uses.
     path(
         "password/",
         auth.PasswordChangeView.as_view(template_name="accounts/change_password.html"),

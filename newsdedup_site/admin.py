@@ -1,4 +1,4 @@
-"""Users in the admin: who is no superuser gives roles (groups), and neither makes nor touches a superuser."""
+"""Users in the admin: only superusers can see, create or change superusers; other admins assign roles (groups)."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-# Importing Django's module above has registered its own.
+# The import above registered Django's own.
 admin.site.unregister(User)
 
 
 @admin.register(User)
 class UserAdmin(auth_admin.UserAdmin[User]):
-    """Django's, without what would make the role `admin` as mighty as a superuser."""
+    """Django's user admin, without what would let the role `admin` become a superuser."""
 
     list_display = ("username", "email", "is_staff", "is_active")
     list_filter = ("is_staff", "is_active", "groups")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Leave superusers out; every page about one user looks the user up here."""
+        """Exclude superusers; every page about a user looks the user up here."""
         users = super().get_queryset(request)
         return users if request.user.is_superuser else users.filter(is_superuser=False)
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Leave out what only a superuser may give; what is not shown is no field of the form either."""
+        """Leave out what only a superuser may grant; a field that is not shown is not in the form either."""
         boxes = super().get_fieldsets(request, obj)
         if request.user.is_superuser or obj is None:
             return boxes

@@ -1,7 +1,7 @@
-"""Values of the settings, read from environment variables; an empty variable counts as one that is not set.
+"""Values of the settings, read from environment variables; an empty variable counts as not set.
 
-Each function raises ImproperlyConfigured for a value that cannot be meant. No message holds a DATABASE_URL:
-the start of a service is logged, and the URL has a password in it.
+Each function raises ImproperlyConfigured for an invalid value. No message contains a DATABASE_URL:
+startup messages are logged, and the URL contains a password.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SCHEMES = ("postgres", "postgresql", "psql", "pgsql")
 
 
 def read_file(path: Path) -> None:
-    """Set the variables of a file of NAME=VALUE lines; one that is set already stays as it is."""
+    """Set the variables of a file of NAME=VALUE lines; variables that are already set keep their values."""
     environ.Env.read_env(path)
 
 
@@ -32,7 +32,7 @@ def text(name: str, default: str = "") -> str:
 def required(name: str) -> str:
     value = text(name)
     if not value:
-        raise ImproperlyConfigured(f"Set the {name} environment variable")
+        raise ImproperlyConfigured(f"Set the environment variable {name}.")
     return value
 
 
@@ -46,17 +46,17 @@ def boolean(name: str, *, default: bool) -> bool:
 
 
 def words(name: str, default: list[str]) -> list[str]:
-    """Return what commas separate."""
+    """Return the values of a comma-separated list."""
     return [word.strip() for word in text(name).split(",") if word.strip()] or default
 
 
 def networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-    """Return the networks and single addresses that commas separate."""
+    """Return the networks and single addresses of a comma-separated list."""
     try:
         return [ipaddress.ip_network(word) for word in words(name, default=[])]
     except ValueError as error:
         raise ImproperlyConfigured(
-            f"{name} cannot be read: {error}. Set addresses or networks like 10.1.0.0/16, separated by commas."
+            f"{name} is invalid: {error}. Set addresses or networks like 10.1.0.0/16, separated by commas."
         ) from error
 
 
@@ -65,19 +65,19 @@ def time_zone(name: str, default: str) -> str:
     try:
         zoneinfo.ZoneInfo(value)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ImproperlyConfigured(f"{name}={value} is no known time zone. Set one like Europe/London.") from error
+        raise ImproperlyConfigured(f"{name}={value} is not a known time zone. Set one like Europe/London.") from error
     return value
 
 
 def log_level(name: str, default: str) -> str:
     value = text(name, default)
     if value.upper() not in LOG_LEVELS:
-        raise ImproperlyConfigured(f"{name}={value} is no level of logging. Set one of {', '.join(LOG_LEVELS)}.")
+        raise ImproperlyConfigured(f"{name}={value} is not a log level. Set one of {', '.join(LOG_LEVELS)}.")
     return value.upper()
 
 
 def database(name: str) -> dict[str, Any]:
-    """Return the entry for settings.DATABASES that a URL stands for."""
+    """Return the entry for settings.DATABASES that a URL describes."""
     value = text(name)
     scheme, separator, _ = value.partition("://")
     if not separator or scheme not in SCHEMES:
@@ -90,10 +90,10 @@ def database(name: str) -> dict[str, Any]:
     except ValueError:
         entry = None
     if entry is None or not _is_port(entry["PORT"]) or not _is_port(entry.get("OPTIONS", {}).get("port", "")):
-        # Not chained: the original message may hold a part of the password.
+        # Not chained: the original message may contain part of the password.
         raise ImproperlyConfigured(
-            f"{name} cannot be read: the port must be a number from 1 to 65535, and in the user name and the password "
-            "/, ?, #, @, : and % are written as %2F, %3F, %23, %40, %3A and %25."
+            f"{name} is invalid: the port must be a number from 1 to 65535, and in the user name and the password "
+            "/, ?, #, @, : and % must be written as %2F, %3F, %23, %40, %3A and %25."
         ) from None
     if not entry["NAME"] and "service" not in entry.get("OPTIONS", {}):
         raise ImproperlyConfigured(f"{name} names no database. Set it as postgres://user:password@host:port/name.")
@@ -101,6 +101,6 @@ def database(name: str) -> dict[str, Any]:
 
 
 def _is_port(value: str | int) -> bool:
-    """Return whether this is a port, or one for each of several hosts; an empty one is PostgreSQL's own."""
+    """Return whether this is a port, or one for each of several hosts; empty means PostgreSQL's default."""
     ports = [port for port in str(value).split(",") if port]
     return all(port.isdecimal() and 1 <= int(port) <= 65535 for port in ports)

@@ -11,7 +11,7 @@ TIMEOUT_SECONDS = 4
 
 
 def healthy(address: str, headers: dict[str, str]) -> bool:
-    """Return whether the address answers with 200."""
+    """Return whether the URL answers with status 200."""
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - a constant address, or a test's
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
@@ -21,7 +21,7 @@ def healthy(address: str, headers: dict[str, str]) -> bool:
 
 
 def main() -> int:
-    """Ask as the proxy would: with a host that is allowed, over what it takes for TLS."""
+    """Send the request as the proxy would: with an allowed host, and marked as TLS."""
     hosts = [host.lstrip(".") for host in environment.words("ALLOWED_HOSTS", default=[])]
     host = next((host for host in hosts if host not in ("", "*")), "localhost")
     return 0 if healthy(ADDRESS, {"Host": host, "X-Forwarded-Proto": "https"}) else 1

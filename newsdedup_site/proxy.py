@@ -1,4 +1,4 @@
-"""The address of the client, where a proxy stands before the pages."""
+"""The IP address of the client behind a proxy."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from django.http import HttpRequest
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Return the address that our own proxy saw: the last of X-Forwarded-For; REMOTE_ADDR where that is none.
+    """Return the address that our own proxy saw: the last of X-Forwarded-For, or REMOTE_ADDR if that is not an address.
 
-    Entries before the last one are the client's own words, and could be another one with every try.
+    The client writes the earlier entries and could change them with every attempt.
     """
     last = request.META.get("HTTP_X_FORWARDED_FOR", "").rpartition(",")[2].strip()
     try:

@@ -1,4 +1,4 @@
-"""Django settings, read from the environment (and a `.env` file); a wrong value stops the start.
+"""Django settings, read from the environment and a `.env` file; an invalid value prevents the start.
 
 Each variable is listed with its meaning and default in docs/settings.md.
 """
@@ -13,7 +13,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 environment.read_file(BASE_DIR / ".env")
 
 DEBUG = environment.boolean("DEBUG", default=False)
-# Without DATABASE_URL this is a trial on one machine: the embedded server, a made-up key, loopback hosts.
+# Without DATABASE_URL this is a trial on one machine: embedded server, generated key, loopback hosts.
 EMBEDDED_DATABASE = not environment.text("DATABASE_URL")
 
 if EMBEDDED_DATABASE:
@@ -22,13 +22,13 @@ if EMBEDDED_DATABASE:
 else:
     SECRET_KEY = environment.required("SECRET_KEY")
     DATABASES = {"default": environment.database("DATABASE_URL")}
-# Tests put their articles into a database made from template0, in the same UTF-8 locale as production.
+# Tests use a database created from template0, in the same UTF-8 locale as production.
 DATABASES["default"]["TEST"] = {"TEMPLATE": "template0", "CHARSET": "UTF8"}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS", default=[])
-# True behind a proxy that ends TLS, sets X-Forwarded-Proto and appends to X-Forwarded-For.
+# True behind a proxy that terminates TLS, sets X-Forwarded-Proto and appends to X-Forwarded-For.
 BEHIND_TLS_PROXY = environment.boolean("BEHIND_TLS_PROXY", default=False)
 if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -93,7 +93,7 @@ TEMPLATES = [
     },
 ]
 
-# A trial serves static files from where the packages keep them; production collects them first.
+# A trial serves static files from the packages; production collects them first.
 SERVE_COLLECTED_STATIC = environment.boolean("SERVE_COLLECTED_STATIC", default=not (DEBUG or EMBEDDED_DATABASE))
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "var" / "static" if SERVE_COLLECTED_STATIC else None
@@ -107,7 +107,7 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = not SERVE_COLLECTED_STATIC
 
-# Nothing inline and nothing from elsewhere; the admin of Django 5.2 keeps to that too.
+# Nothing inline and nothing from other sites; the admin of Django 5.2 complies with it too.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
@@ -131,14 +131,14 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "dashboard"
 LOGOUT_REDIRECT_URL = "login"
-# Ten wrong passwords for one name from one address lock that name there for a quarter of an hour.
+# Ten wrong passwords for a user name from one IP address lock that name for the address for 15 minutes.
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 if BEHIND_TLS_PROXY:
-    # To the pages every client has the proxy's address: one could lock a name for all.
+    # Otherwise every client has the proxy's address, and one client could lock a name for all.
     AXES_CLIENT_IP_CALLABLE = "newsdedup_site.proxy.client_address"
 AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
 
@@ -149,9 +149,9 @@ TIME_ZONE = environment.time_zone("TIME_ZONE", default="UTC")
 USE_I18N = False
 USE_TZ = True
 
-# Where `manage.py crawl` keeps its queues while it is at work.
+# Where `manage.py crawl` keeps its queues while it runs.
 CRAWL_STATE_DIR = Path(environment.text("CRAWL_STATE_DIR", default=str(BASE_DIR / "var" / "crawl")))
-# Networks that are not of the public Internet, and which a crawl may reach all the same.
+# Private networks that a crawl may reach nevertheless.
 CRAWL_PRIVATE_ADDRESSES = environment.networks("CRAWL_PRIVATE_ADDRESSES")
 
 LOG_LEVEL = environment.log_level("LOG_LEVEL", default="WARNING")

@@ -1,4 +1,4 @@
-"""The addresses: the pages of review and crawl at the root, the admin at /admin/, the load balancer's at /healthz."""
+"""The URLs: the pages at the root, the admin at /admin/, the load balancer's check at /healthz."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -6,7 +6,7 @@ from django.urls import include, path
 from newsdedup_site import views
 
 admin.site.site_header = admin.site.site_title = "newsdedup settings"
-admin.site.index_title = "Newspapers, profiles, people"
+admin.site.index_title = "Newspapers, profiles and users"
 
 urlpatterns = [
     path("admin/", admin.site.urls),

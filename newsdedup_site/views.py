@@ -1,4 +1,4 @@
-"""What is asked of the site by machines: the icon, and the check for a load balancer."""
+"""What machines request: the icon, and the load balancer's check."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from django.views.decorators.cache import never_cache
 
 @login_not_required
 def favicon(_request: HttpRequest) -> HttpResponse:
-    """Send a browser to the icon: it asks here where a page names none, as the admin's pages do."""
+    """Redirect a browser to the icon: it asks here if a page names none, as on the admin's pages."""
     return redirect(static("newsdedup/icon.svg"))
 
 
 @login_not_required
 @never_cache
 def healthz(_request: HttpRequest) -> HttpResponse:
-    """Answer 200 while the database answers, and 503 while it does not."""
+    """Answer 200 if the database answers, otherwise 503."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")

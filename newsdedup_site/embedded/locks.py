@@ -1,4 +1,4 @@
-"""The locks by which processes agree on one server: the kernel gives them back, however a process ends."""
+"""The locks through which processes share one server; the kernel releases them however a process ends."""
 
 import fcntl
 import os
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from newsdedup_site.embedded.folders import home
 
-# The lock of this process on `users.lock`, and the process that took it: a forked child shares
-# its parent's lock, and asks for one of its own.
+# This process's lock on `users.lock`, and the id of the process that took it: a forked child
+# inherits its parent's lock and must take its own.
 _user_lock: tuple[int, int] | None = None
 
 
@@ -17,7 +17,7 @@ def open_lock(name: str) -> int:
 
 
 def is_current(descriptor: int, name: str) -> bool:
-    """Return whether an open lock still is the file of that name: a home may be removed, and made anew."""
+    """Return whether an open lock is still the file of that name: the home may have been removed and created again."""
     try:
         return os.path.samestat(os.fstat(descriptor), (home() / name).stat())
     except FileNotFoundError:
@@ -35,7 +35,7 @@ def locked(name: str) -> Iterator[None]:
 
 
 def hold_user_lock() -> None:
-    global _user_lock  # noqa: PLW0603 - one lock a process, held until the process ends
+    global _user_lock  # noqa: PLW0603 - one lock per process, held until it ends
     if _user_lock is None or _user_lock[1] != os.getpid() or not is_current(_user_lock[0], "users.lock"):
         descriptor = open_lock("users.lock")
         fcntl.flock(descriptor, fcntl.LOCK_SH)

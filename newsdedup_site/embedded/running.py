@@ -1,4 +1,4 @@
-"""Having a server that runs, whoever asks first."""
+"""Making sure that the server is running."""
 
 import os
 
@@ -11,11 +11,11 @@ from newsdedup_site.embedded.server import init_data, postmaster, start_server
 
 
 def ensure_running() -> None:
-    """Start the server unless it runs, and keep it running for the life of this process.
+    """Start the server unless it is running, and keep it running until this process ends.
 
     Raises EmbeddedServerError, with the end of the server's log, when it cannot be started.
     """
-    # PGHOSTADDR, PGSERVICE, PGOPTIONS and the like are meant for another server, and libpq would obey them.
+    # PGHOSTADDR, PGSERVICE, PGOPTIONS and the like are for another server, but libpq would use them.
     for name in [name for name in os.environ if name.startswith("PG")]:
         del os.environ[name]
     make_folder(home())

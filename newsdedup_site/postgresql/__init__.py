@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend over the embedded server, started when a connection is asked for."""
+"""Django's PostgreSQL backend for the embedded server, which starts with the first connection."""

@@ -1,4 +1,4 @@
-"""The database backend that `ENGINE` names when there is no DATABASE_URL."""
+"""The database backend (`ENGINE`) when DATABASE_URL is not set."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from newsdedup_site import embedded
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's own PostgreSQL backend; a new connection finds the server running."""
+    """Django's PostgreSQL backend; it starts the server before it connects."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         embedded.ensure_running()

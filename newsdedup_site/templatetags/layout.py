@@ -1,4 +1,4 @@
-"""What the templates of every page may use: numbers, durations, links, and the query string of lists."""
+"""Template tags and filters for every page: numbers, durations, links, and the query string of lists."""
 
 from datetime import datetime
 from typing import Any
@@ -20,32 +20,32 @@ def percent(share: float) -> str:
 
 @register.filter
 def language(code: str) -> str:
-    """Write the name of a language, by its ISO 639 code; one that is not known keeps its code."""
+    """Return the English name of a language by its ISO 639 code; an unknown code is returned as it is."""
     return Locale("en").languages.get(code, code)
 
 
 @register.filter
-def took(started: datetime, finished: datetime) -> str:
-    """Write how long something took: in seconds up to two minutes, else as two of days, hours and minutes."""
+def duration(started: datetime, finished: datetime) -> str:
+    """Write a duration: in seconds below two minutes, otherwise in the two largest of days, hours and minutes."""
     seconds = round((finished - started).total_seconds())
     return f"{seconds} second{pluralize(seconds)}" if seconds < 120 else timesince(started, finished)
 
 
 @register.filter
 def entries(mapping: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return the names and values of a mapping, whatever its names are: in a template, a key "items" hides .items."""
+    """Return the items of a mapping, whatever its keys are: in a template, a key "items" hides .items."""
     return list(mapping.items())
 
 
 @register.filter
 def is_web_address(url: str) -> bool:
-    """Tell whether a URL from outside may become a link: `javascript:` and its kin may not."""
+    """Return whether a URL from outside may become a link; `javascript:` and the like may not."""
     return url.lower().startswith(("http://", "https://"))
 
 
 @register.simple_tag(takes_context=True)
 def with_query(context: dict[str, Any], **changes: Any) -> str:
-    """Return this page's query string, filled fields only, with these changes; None takes a field out."""
+    """Return this page's query string with these changes, without empty fields; None removes a field."""
     request: HttpRequest = context["request"]
     query = QueryDict(mutable=True)
     for name, values in request.GET.lists():

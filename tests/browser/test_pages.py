@@ -103,6 +103,6 @@ def test_the_first_tab_skips_to_the_content(stored: Stored, open_site: Opener) -
     page.goto("/queue/")
     page.keyboard.press("Tab")
 
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.locator(".skip-link")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#main")).to_be_focused()

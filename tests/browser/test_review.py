@@ -162,8 +162,8 @@ def test_a_series_is_made_a_rule_with_keyboard_alone_and_without_javascript(stor
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Series").press("Enter")
     page.locator(".row-link").press("Enter")
     page.get_by_role("button", name="Make it a rule: never duplicates").press("Enter")
-    assert notice(page) == "A rule now: never duplicates of each other. 0 pairs were taken apart."
-    expect(page.get_by_role("heading", name="This is a rule")).to_be_visible()
+    assert "0 pairs" in notice(page)
+    expect(page.locator(".rule-history li")).to_have_count(1)
     page.get_by_role("button", name="End the rule").press("Enter")
     expect(page.get_by_role("heading", name="No rule yet")).to_be_visible()
     expect(page.locator(".rule-history li")).to_have_count(2)

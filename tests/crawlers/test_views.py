@@ -49,7 +49,7 @@ def test_the_pages_need_a_login(client: Client, address: str) -> None:
 
 
 def test_without_newspapers_the_page_says_what_to_do(editor_client: Client) -> None:
-    assert "No newspaper is marked for crawl" in editor_client.get("/crawls/").content.decode()
+    assert "manage.py crawl" in editor_client.get("/crawls/").content.decode()
 
 
 def test_the_list_shows_counts_and_each_reason_with_its_meaning_remedy_and_example(editor_client: Client) -> None:
@@ -58,7 +58,7 @@ def test_the_list_shows_counts_and_each_reason_with_its_meaning_remedy_and_examp
     page = editor_client.get("/crawls/").content.decode()
     for text in (
         "1,234",
-        "of these behind a paywall",
+        "paywalled</span> 2",
         "<strong>HTTP 404</strong>",
         "3 times",
         f"{REASONS['HTTP 404'].meaning} {REASONS['HTTP 404'].remedy}",
@@ -157,7 +157,8 @@ def test_the_page_of_a_newspaper_shows_its_visits_and_what_waits(editor_client: 
     later = timezone.now() + datetime.timedelta(days=1)
     PendingLink.objects.create(**link, key="00000000-0000-0000-0000-000000000002", refused_until=later)
     page = editor_client.get(f"/crawls/{newspaper.pk}/").content.decode()
-    assert "1 link waits for the next crawl; 1 refused one is left alone" in page
+    assert "1 link is waiting" in page
+    assert "1 refused link is skipped" in page
     assert page.index("<strong>7</strong>") < page.index("HTTP 410")
     assert editor_client.get("/crawls/0/").status_code == 404
 

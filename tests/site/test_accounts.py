@@ -44,4 +44,4 @@ def test_the_password_can_be_changed(client: Client, editor: User) -> None:
     assert client.post(reverse("password_change"), new)["Location"] == "/password/done/"
     editor.refresh_from_db()
     assert editor.check_password("another-long-one")
-    assert "Your password was changed" in client.get("/password/done/").content.decode()
+    assert client.get("/password/done/").status_code == 200

@@ -82,7 +82,7 @@ def test_the_example_says_what_a_password_in_a_url_may_be() -> None:
 @pytest.mark.parametrize(
     ("environment", "message"),
     [
-        ({"DATABASE_URL": "postgres://u@h/d"}, "Set the SECRET_KEY environment variable"),
+        ({"DATABASE_URL": "postgres://u@h/d"}, "Set the environment variable SECRET_KEY"),
         ({"DATABASE_URL": "sqlite:///x.db", "SECRET_KEY": "k"}, "DATABASE_URL must begin with postgres://"),
     ],
 )

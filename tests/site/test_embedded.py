@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import re
 import shutil
 import signal
 import stat
@@ -116,7 +117,8 @@ def test_a_folder_with_other_files_is_left_alone(server) -> None:
     with server.start(ASK) as process:
         output, _ = process.communicate(timeout=120)
     assert process.returncode == 1
-    assert f"{home}/data holds files, but no data of PostgreSQL. Move it away" in output
+    assert f"{home}/data" in output
+    assert "NEWSDEDUP_HOME" in output
     assert (home / "data" / "letters.txt").read_text() == "not a database\n"
 
 
@@ -177,11 +179,10 @@ def test_a_home_that_the_server_cannot_be_told_is_refused(monkeypatch, character
     monkeypatch.setenv("NEWSDEDUP_HOME", f"/srv/news{character}desk")
     with pytest.raises(EmbeddedServerError) as refused:
         folders.home()
-    assert str(refused.value) == (
-        f"The folder of the embedded PostgreSQL, {f'/srv/news{character}desk'!r}, has {character!r} in its name, which "
-        "cannot be handed to the server. Set NEWSDEDUP_HOME to a folder without quotes, commas, $, backslashes and "
-        "line breaks."
-    )
+    message = str(refused.value)
+    assert f"{f'/srv/news{character}desk'!r}" in message
+    assert f" {character!r} " in message
+    assert "Set NEWSDEDUP_HOME" in message
 
 
 def test_the_home_of_a_file_of_settings_counts(monkeypatch, tmp_path, capsys) -> None:
@@ -194,7 +195,7 @@ def test_the_home_of_a_file_of_settings_counts(monkeypatch, tmp_path, capsys) ->
     assert capsys.readouterr().out.startswith("/srv/newsdesk/")
     monkeypatch.setenv("NEWSDEDUP_HOME", "/srv/a,b")
     assert program.main(["home"]) == 1
-    assert "'/srv/a,b', has ',' in its name" in capsys.readouterr().err
+    assert re.search("'/srv/a,b'.*','.*NEWSDEDUP_HOME", capsys.readouterr().err)
 
 
 def test_the_keeper_stops_the_server_when_the_last_user_is_killed(server) -> None:
@@ -260,8 +261,7 @@ def test_a_closed_folder_is_refused_with_the_remedy(open_folder) -> None:
     with Home(open_folder / "inside").start(ASK) as process:
         output, _ = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert f"{open_folder} is closed to the system user newsdedup-pg" in output
-    assert "Set NEWSDEDUP_HOME to a folder that others may pass through, or set DATABASE_URL." in output
+    assert re.search(rf"newsdedup-pg\b.*{re.escape(str(open_folder))}\. Set NEWSDEDUP_HOME .* DATABASE_URL", output)
 
 
 def test_an_installation_that_was_killed_is_begun_anew(tmp_path, monkeypatch) -> None:

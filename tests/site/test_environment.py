@@ -5,7 +5,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from newsdedup_site import environment
 
-UNREADABLE = "DATABASE_URL cannot be read: the port must be a number from 1 to 65535, and in the user name"
+UNREADABLE = "the port must be a number from 1 to 65535"
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,15 @@ def test_an_unknown_time_zone_is_refused(monkeypatch, value: str) -> None:
     monkeypatch.setenv("TIME_ZONE", value)
     with pytest.raises(ImproperlyConfigured) as refused:
         environment.time_zone("TIME_ZONE", "UTC")
-    assert str(refused.value) == f"TIME_ZONE={value} is no known time zone. Set one like Europe/London."
+    assert str(refused.value).startswith(f"TIME_ZONE={value} is ")
+    assert "Europe/London" in str(refused.value)
 
 
 def test_a_level_of_logging_may_be_written_small(monkeypatch) -> None:
     monkeypatch.setenv("LOG_LEVEL", "info")
     assert environment.log_level("LOG_LEVEL", "WARNING") == "INFO"
     monkeypatch.setenv("LOG_LEVEL", "loud")
-    with pytest.raises(ImproperlyConfigured, match=r"LOG_LEVEL=loud is no level of logging\. Set one of DEBUG, INFO"):
+    with pytest.raises(ImproperlyConfigured, match=r"LOG_LEVEL=loud .* DEBUG, INFO"):
         environment.log_level("LOG_LEVEL", "WARNING")
 
 
@@ -105,7 +106,7 @@ def test_networks_are_read_and_anything_else_is_refused(monkeypatch) -> None:
     monkeypatch.setenv("CRAWL_PRIVATE_ADDRESSES", "localhost")
     with pytest.raises(ImproperlyConfigured) as refused:
         environment.networks("CRAWL_PRIVATE_ADDRESSES")
-    assert str(refused.value) == (
-        "CRAWL_PRIVATE_ADDRESSES cannot be read: 'localhost' does not appear to be an IPv4 or IPv6 network. "
-        "Set addresses or networks like 10.1.0.0/16, separated by commas."
-    )
+    message = str(refused.value)
+    assert "CRAWL_PRIVATE_ADDRESSES " in message
+    assert "'localhost'" in message
+    assert "10.1.0.0/16" in message

@@ -51,7 +51,8 @@ def test_wrong_settings_are_said_in_a_sentence() -> None:
 def test_a_home_that_cannot_be_used_is_said_in_a_sentence() -> None:
     status, _, said = manage("check", NEWSDEDUP_HOME="/srv/a,b")
     assert (status, len(said.splitlines())) == (1, 1)
-    assert said.startswith("The folder of the embedded PostgreSQL, '/srv/a,b', has ',' in its name")
+    assert "'/srv/a,b'" in said
+    assert "NEWSDEDUP_HOME" in said
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def test_the_versions_are_those_in_use(capsys) -> None:
 
 
 def test_it_answers_without_a_database_and_in_place_of_djangos_own() -> None:
-    assert manage("version", **NO_SERVER) == (0, f"{FIRST}PostgreSQL unknown: the database does not answer\n", "")
+    assert manage("version", **NO_SERVER) == (0, f"{FIRST}PostgreSQL unknown: the database is not reachable\n", "")
 
 
 def test_a_plain_checkout_knows_its_version(monkeypatch) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py version`: the versions to name in a report of a fault."""
+"""`manage.py version`: the versions to quote in a bug report."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from newsdedup_site.embedded import EmbeddedServerError
 
 
 class Command(ProjectCommand):
-    help = "Prints the versions of newsdedup, Python, Django and, where the database answers, PostgreSQL."
+    help = "Prints the versions of newsdedup, Python, Django and PostgreSQL."
     requires_system_checks = []
 
     def handle(self, **_options: Any) -> None:
         self.stdout.write(f"newsdedup {newsdedup_version()}")
         self.stdout.write(f"Python {platform.python_version()}")
         self.stdout.write(f"Django {django.get_version()}")
-        self.stdout.write(f"PostgreSQL {_postgresql_version() or 'unknown: the database does not answer'}")
+        self.stdout.write(f"PostgreSQL {_postgresql_version() or 'unknown: the database is not reachable'}")
 
 
 def newsdedup_version() -> str:
-    """Return the version that is installed, or that of a checkout from which nothing was installed."""
+    """Return the installed version, or the checkout's if newsdedup is not installed."""
     try:
         return importlib.metadata.version("newsdedup")
     except importlib.metadata.PackageNotFoundError:

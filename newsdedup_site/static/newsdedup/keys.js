@@ -1,10 +1,10 @@
-// Keys for reviewing. An element with data-key="y" is clicked, or focused if it is a field, when y is
-// pressed. They can be switched off (WCAG 2.1.4), which is remembered in this browser.
+// Keyboard shortcuts. Pressing y clicks the element with data-key="y", or focuses it if it is a field.
+// They can be switched off (WCAG 2.1.4); the browser remembers that.
 
 const STORED = "newsdedup.keys";
-// Whoever clicks twice hits the next page with the second click: so long a page takes no decision, in milliseconds.
+// The second click of a double click hits the next page: for this long, in milliseconds, a page sends no decision.
 const SETTLING = 500;
-// "settling", then "ready", and "sent" once a form is on its way.
+// data-state is "settling", then "ready", and "sent" once a form has been sent.
 const page = document.documentElement.dataset;
 let settling;
 
@@ -26,9 +26,9 @@ function onKey(event) {
     return;
   }
   const withModifier = event.ctrlKey || event.altKey || event.metaKey;
-  // A key held down must not decide on one pair after the other.
+  // A key held down must not decide several pairs in a row.
   if (withModifier || event.repeat || isTyping(event.target) || !keysAreOn() || page.state === "sent") return;
-  // In a table that is wider than the screen, arrows scroll.
+  // In a table that is wider than the screen, the arrow keys scroll.
   if (event.key.startsWith("Arrow") && event.target.closest(".table-wrap")) return;
   const element = elementFor(event.key);
   if (!element) return;
@@ -37,15 +37,15 @@ function onKey(event) {
   else element.click();
 }
 
-// Only what the editor has seen is decided, and only once: no form is sent before the page has settled, nor a second
-// one while the answer is on its way.
+// The editor decides only what was seen, and only once: no form is sent before the page has settled, and no second
+// form while waiting for the answer.
 function onSubmit(event) {
   if (event.target.method !== "post") return;
   if (page.state === "ready") page.state = "sent";
   else event.preventDefault();
 }
 
-// Also when the browser brings a page back from its memory.
+// Also when the browser restores a page from its cache.
 function onShow() {
   page.state = "settling";
   clearTimeout(settling);

@@ -74,8 +74,8 @@ def test_the_list_is_filtered(editor_client: Client, articles: list[Article]) ->
 
 
 def test_an_empty_list_says_what_to_do(editor_client: Client) -> None:
-    assert "No boilerplate is known" in editor_client.get(reverse("boilerplate_list")).content.decode()
-    assert "No sentence fits" in editor_client.get(reverse("boilerplate_list"), {"sentence": "x"}).content.decode()
+    assert "manage.py find_boilerplate" in editor_client.get(reverse("boilerplate_list")).content.decode()
+    assert "Clear the filter" in editor_client.get(reverse("boilerplate_list"), {"sentence": "x"}).content.decode()
 
 
 def test_the_list_costs_the_same_queries_for_one_and_for_many(
@@ -92,7 +92,7 @@ def test_the_list_costs_the_same_queries_for_one_and_for_many(
 def test_a_sentence_shows_its_weeks_with_examples(editor_client: Client, articles: list[Article]) -> None:
     page = editor_client.get(address("boilerplate")).content.decode()
 
-    assert "In 7 articles of 2 weeks." in page
+    assert re.search(r"In 7 articles .* 2 weeks\.", page)
     assert "Not whitelisted" in page
     assert re.findall(r'<th scope="row">(.*?)</th><td class="number">(\d+)</td>', page) == [
         ("9 Mar 2026", "4"),
@@ -114,16 +114,16 @@ def test_an_editor_whitelists_a_sentence_and_takes_that_back(
     page = editor_client.post(address("boilerplate_keep"), follow=True).content.decode()
     row = WhitelistedSentence.objects.get()
     assert (row.whitelisted_by, row.sentence, row.newspaper_id) == (editor, SUBSCRIBE, articles[0].newspaper_id)
-    assert "mara has whitelisted it on" in page
-    assert "still show what was so before" in page
+    assert "<p>mara whitelisted it on " in page
+    assert "previous state" in page
     assert (
         '<span class="state state-confirmed">whitelisted</span>'
         in editor_client.get(reverse("boilerplate_list")).content.decode()
     )
     find()
     page = editor_client.get(address("boilerplate")).content.decode()
-    assert "kept, because it is <strong>whitelisted</strong>" in page
-    assert "still show" not in page
+    assert "it is <strong>whitelisted</strong>" in page
+    assert "previous state" not in page
     assert listed(editor_client) == [("3", "Read more")]
     assert listed(editor_client, kind="whitelisted") == [("7", SUBSCRIBE)]
 
@@ -144,7 +144,7 @@ def test_whitelisting_twice_says_who_was_first(editor_client: Client, articles: 
 
 def test_who_may_only_look_whitelists_nothing(visitor: Client, articles: list[Article]) -> None:
     page = visitor.get(address("boilerplate")).content.decode()
-    assert "may look at this sentence, but not whitelist it" in page
+    assert "cannot whitelist" in page
     assert visitor.post(address("boilerplate_keep")).status_code == 403
     assert visitor.get(address("boilerplate_keep")).status_code == 302
     assert not WhitelistedSentence.objects.exists()
@@ -156,7 +156,7 @@ def test_an_article_shows_its_boilerplate_muted_and_why(editor_client: Client, a
 
     assert (
         f'<span class="boilerplate">{SUBSCRIBE}</span> <a class="boilerplate-note" href="{address("boilerplate")}">'
-        "in 4 articles of this week</a>"
+        "in 4 articles "
     ) in page
 
 
@@ -167,7 +167,7 @@ def test_neighbouring_sentences_of_as_many_articles_have_one_note(editor_client:
 
     assert page.count('<span class="boilerplate">') == 3
     assert re.findall(r"(\w+)</span> <a class=\"boilerplate-note\"[^>]*>(.*?)</a>", page) == [
-        ("Email", "in 5 articles of this week")
+        ("Email", "in 5 articles that week")
     ]
 
 
@@ -176,7 +176,7 @@ def test_a_comparison_shows_boilerplate_muted(editor_client: Client, articles: l
     for view in ("", "plain"):
         page = editor_client.get(reverse("pair", args=[pair.pk]), {"view": view}).content.decode()
         muted = re.findall(r'<span class="boilerplate">(.*?)</span>', page)
-        assert muted == ["Muted:", SUBSCRIBE, SUBSCRIBE], view
+        assert muted[1:] == [SUBSCRIBE, SUBSCRIBE], view
     assert "boilerplate" not in editor_client.get(
         reverse("pair", args=[pair.pk]), {"view": "merged"}
     ).content.decode().split("<main")[1].replace("/boilerplate/", "")
@@ -220,10 +220,10 @@ def test_an_admin_sees_what_is_repeated_and_whitelists_some_of_it(admin: Client,
     rows = list(RepeatedSentence.objects.filter(sentence__in=[SUBSCRIBE, "Read more"]))
     assert len(rows) == 3
     assert "Whitelisted: 2 sentences." in act(admin, "whitelist", *rows)
-    assert "Whitelisted: 0 sentences; so before: 2." in act(admin, "whitelist", *rows)
+    assert "Whitelisted: 0 sentences; unchanged: 2." in act(admin, "whitelist", *rows)
     assert {row.sentence for row in WhitelistedSentence.objects.all()} == {SUBSCRIBE, "Read more"}
     assert "2 whitelisted sentences" in admin.get("/admin/articles/whitelistedsentence/").content.decode()
-    assert "Taken off the whitelist: 2 sentences." in act(admin, "end_whitelisting", *rows)
+    assert "Removed from the whitelist: 2 sentences." in act(admin, "end_whitelisting", *rows)
     assert not WhitelistedSentence.objects.exists()
 
 

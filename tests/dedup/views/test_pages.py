@@ -67,7 +67,7 @@ def test_the_dashboard_of_an_empty_installation_says_what_to_do_first(editor_cli
 def test_the_dashboard_with_articles_and_no_run(editor_client: Client, store: StoreArticle) -> None:
     store()
 
-    assert "they have not been compared yet" in text_of(editor_client, "/")
+    assert "manage.py find_duplicates" in text_of(editor_client, "/")
 
 
 def test_the_dashboard_counts(editor_client: Client, store: StoreArticle) -> None:
@@ -76,10 +76,10 @@ def test_the_dashboard_counts(editor_client: Client, store: StoreArticle) -> Non
     best = make_pair(store(), store(), trigram=0.95)
     page = text_of(editor_client, "/")
 
-    assert "3 pairs wait for a decision" in page
+    assert "<h1>3 pairs " in page
     assert f'href="/pairs/{best.pk}/">Start reviewing' in page
     assert "33.3 %" in page
-    assert "2 articles repeat another one of their cluster" in page
+    assert "2 articles repeat " in page
     assert "Run " in page
 
 
@@ -89,7 +89,7 @@ def test_the_dashboard_counts_what_waits_by_verdict(editor_client: Client, store
     Pair.objects.filter(pk=make_pair(store(), store(), trigram=0.9).pk).update(state="rejected")
     page = text_of(editor_client, "/")
 
-    assert "2 pairs wait for a decision" in page
+    assert "<h1>2 pairs " in page
     counts = re.findall(r'href="/queue/\?verdict=(\w+)"><strong>(\d+)</strong>', page)
     wanted = [("duplicate", "1"), ("version", "1"), ("template", "2"), ("similar", "1"), ("unjudged", "1")]
     assert counts == wanted
@@ -100,8 +100,8 @@ def test_the_dashboard_when_only_clear_cases_are_left(editor_client: Client, sto
     make_pair(store(), store(), verdict="template", trigram=0.9)
     page = text_of(editor_client, "/")
 
-    assert "Nothing waits for a decision" in page
-    assert "No pair that may be a duplicate is left; what remains are clear cases." in page
+    assert "Nothing is waiting for a decision" in page
+    assert "clear cases" in page
 
 
 def test_the_dashboard_costs_a_fixed_number_of_queries(
@@ -162,9 +162,9 @@ def test_an_article_shows_what_is_known_beside_its_text(editor_client: Client, s
     assert "<b>Agency</b> <bdi>Reuters</bdi>" in page
     assert "<b>Dateline</b> <bdi>PORT SELBY, March 2</bdi>" in page
     assert "<b>Language</b> Sinhala" in page
-    assert "The day is in doubt: its address says 5 March 2026" in page
-    assert "Behind a paywall: the page showed the beginning only." in page
-    assert "The day was read from the page&#x27;s meta elements." in page
+    assert "its address says 5 March 2026" in page
+    assert "Behind a paywall" in page
+    assert "the page&#x27;s meta elements" in page
     assert 'class="details"' not in text_of(editor_client, f"/articles/{unknown.pk}/")
 
 
@@ -283,7 +283,7 @@ def test_a_session_that_ended_before_an_undo_is_told(editor_client: Client, edit
 
 
 def test_pages_that_are_not_there(editor_client: Client, client: Client) -> None:
-    assert "There is nothing here" in text_of(editor_client, "/no/such/page/", status=404)
+    assert "Page not found" in text_of(editor_client, "/no/such/page/", status=404)
 
 
 def test_the_page_of_an_error_needs_nothing(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
