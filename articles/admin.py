@@ -1,4 +1,4 @@
-"""Newspapers are edited here; articles and their URLs can be looked at, and nothing more."""
+"""The admin pages of newspapers, which can be edited, and of articles, which are read-only."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from articles.storage.renormalization import mark_outdated
 from articles.storage.title_affixes import update_affixes
 from articles.storage.url_parameters import renew_forms_with
 
-# What is left out of headlines depends on these.
+# The affixes removed from headlines depend on these fields.
 _AFFIX_FIELDS = {"name", "title_affixes", "refused_affixes"}
 
 
-class OneALine(SimpleArrayField):
-    """A list, written one value a line; empty lines are passed over."""
+class OnePerLine(SimpleArrayField):
+    """A list, written with one value per line; empty lines are ignored."""
 
     def __init__(self, base_field: forms.Field, **kwargs: Any) -> None:
         super().__init__(base_field, delimiter="\n", widget=forms.Textarea(attrs={"rows": 4, "cols": 80}), **kwargs)
@@ -56,32 +56,32 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
 
     @admin.display(description="learnt affixes")
     def learnt(self, newspaper: Newspaper) -> str:
-        """Show one a line, as the others are."""
+        """Show one affix per line, as in the other lists."""
         return "\n".join(newspaper.learnt_affixes) or "none yet"
 
     @admin.display(description="learnt URL parameters")
     def learnt_parameters(self, newspaper: Newspaper) -> str:
-        """Show which parameters were seen to tell stories apart, and by which two URLs."""
+        """Show which parameters distinguish stories, and the two URLs that showed it."""
         learnt = newspaper.learnt_parameters.order_by("learnt_at") if newspaper.pk else ()
         rows = [(each.name, each.learnt_at.date(), each.first_url, each.second_url) for each in learnt]
         shown = format_html_join("", "<li><strong>{}</strong>, {}: {} and {}</li>", rows)
         return format_html("<ul>{}</ul>", shown) if rows else "none yet"
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Give lists a field of their own; Django's would show them separated by commas, which URLs may hold."""
+        """Use OnePerLine for lists: Django's field separates values with commas, which URLs may contain."""
         if not isinstance(db_field, ArrayField):
             return super().formfield_for_dbfield(db_field, request, **kwargs)
         base = db_field.base_field
         scheme: dict[str, Any] = {"assume_scheme": "https"} if isinstance(base, models.URLField) else {}
-        return OneALine(
+        return OnePerLine(
             cast("forms.Field", base.formfield(**scheme)),
             required=not db_field.blank,
             label=str(db_field.verbose_name).capitalize(),
-            help_text=f"{db_field.help_text} One a line.",
+            help_text=f"{db_field.help_text} One per line.",
         )
 
     def save_model(self, request: HttpRequest, obj: Newspaper, form: Any, change: bool) -> None:
-        """Save the newspaper; of its kept parameters what was changed, beside what was learnt in the meantime."""
+        """Save the newspaper; merge the changes to its kept parameters with those learnt since the form was opened."""
         if obj.boilerplate_articles is None:  # the field was emptied
             obj.boilerplate_articles = LEAST_ARTICLES
         before = set(form.initial.get("kept_url_parameters") or ())
@@ -96,12 +96,11 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
 
 
 def _renew_headlines(newspaper: Newspaper, request: HttpRequest) -> None:
-    """Have headlines read by other affixes; their forms are renewed by the command, which takes longer."""
+    """Apply changed affixes to headlines; the command renormalizes the articles, which takes longer."""
     with writing():
         outdated = mark_outdated(newspaper)
     update_affixes([newspaper])
-    found = f"{outdated:,} articles carry forms of older rules"
-    messages.warning(request, f"{found}: run manage.py renormalize.")
+    messages.warning(request, f"{outdated:,} articles were normalised with outdated rules; run manage.py renormalize.")
 
 
 @admin.register(Article)
@@ -129,7 +128,7 @@ class ArticleURLAdmin(ReadOnlyAdmin):
 
 @admin.register(RepeatedSentence)
 class RepeatedSentenceAdmin(ReadOnlyAdmin):
-    """What newspapers repeat, week by week. What is whitelisted here is kept from the next `find_boilerplate` on."""
+    """Sentences that newspapers repeat, by week. The next `find_boilerplate` keeps those that are whitelisted."""
 
     list_display = ["sentence", "newspaper", "week", "articles", "kind", "first_article"]
     list_filter = ["kind", "newspaper"]
@@ -141,7 +140,7 @@ class RepeatedSentenceAdmin(ReadOnlyAdmin):
 
     @admin.display(description="First article")
     def first_article(self, row: RepeatedSentence) -> str:
-        """Link to the first article that has it."""
+        """Link to the first article that has the sentence."""
         number = row.article_ids[0]
         return format_html('<a href="{}">{}</a>', reverse("admin:articles_article_change", args=[number]), number)
 
@@ -150,29 +149,29 @@ class RepeatedSentenceAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Whitelist: keep these sentences", permissions=["whitelist"])
     def whitelist(self, request: HttpRequest, rows: QuerySet[RepeatedSentence]) -> None:
-        """Whitelist the sentences chosen, each in its newspaper."""
+        """Whitelist the selected sentences, each for its newspaper."""
         self._each(request, rows, whitelist_sentence, "Whitelisted")
 
-    @admin.action(description="Take these sentences off the whitelist", permissions=["whitelist"])
+    @admin.action(description="Remove these sentences from the whitelist", permissions=["whitelist"])
     def end_whitelisting(self, request: HttpRequest, rows: QuerySet[RepeatedSentence]) -> None:
-        """Take the sentences chosen off the whitelist."""
-        self._each(request, rows, end_whitelisting, "Taken off the whitelist")
+        """Remove the selected sentences from the whitelist."""
+        self._each(request, rows, end_whitelisting, "Removed from the whitelist")
 
     def _each(self, request: HttpRequest, rows: QuerySet[RepeatedSentence], act: Any, done: str) -> None:
         sentences = rows.order_by().values_list("newspaper", "digest").distinct()
-        passed_over = 0
+        unchanged = 0
         for newspaper, digest in sentences:
             try:
                 act(newspaper, digest, user=request.user)
             except WhitelistError:
-                passed_over += 1
-        so_before = f"; so before: {passed_over:,}" if passed_over else ""
-        self.message_user(request, f"{done}: {len(sentences) - passed_over:,} sentences{so_before}.", messages.SUCCESS)
+                unchanged += 1
+        rest = f"; unchanged: {unchanged:,}" if unchanged else ""
+        self.message_user(request, f"{done}: {len(sentences) - unchanged:,} sentences{rest}.", messages.SUCCESS)
 
 
 @admin.register(WhitelistedSentence)
 class WhitelistedSentenceAdmin(ReadOnlyAdmin):
-    """Sentences that editors keep."""
+    """Sentences that editors keep in the articles."""
 
     list_display = ["sentence", "newspaper", "whitelisted_by", "whitelisted_at"]
     list_filter = ["newspaper"]

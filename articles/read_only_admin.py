@@ -1,4 +1,4 @@
-"""The base of admin pages that show rows and change none."""
+"""The base class of read-only admin pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.contrib import admin
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):
-    """Rows that can be looked at; one part of the program writes them, and it is not the admin."""
+    """Admin pages on which rows can be viewed, but not added, changed or deleted."""
 
     def has_add_permission(self, *_args: Any) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""Visits can be looked at in the admin; the crawl alone writes them."""
+"""Visits in the admin, read-only: only the crawl writes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawlers.models import Visit
 
 @admin.register(Visit)
 class VisitAdmin(ReadOnlyAdmin):
-    """The visits of newspapers, with the reasons of their failures."""
+    """The visits of newspapers, with the reasons for their failures."""
 
     list_display = ["newspaper", "spider", "started_at", "state", "stored", "known", "failed", "reasons"]
     list_filter = ["state", "spider", "newspaper"]

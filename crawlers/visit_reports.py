@@ -1,4 +1,4 @@
-"""What the pages about visits show; it only reads."""
+"""Read-only queries for the pages about visits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from crawlers.models import PendingLink, Visit
 from crawlers.reasons import Reason, find_reason
 from crawlers.visits import SILENCE
 
-# A newspaper of which every visit failed for so many days stands out.
+# A newspaper is marked as failing after this many days of failed visits.
 FAILING_DAYS = 3
-# A visit that found the newspaper in order, even if it brought nothing new.
+# A visit is good if something on it worked, even if it found nothing new.
 _GOOD = Q(visits__failed=0, visits__state=Visit.State.FINISHED)
 for _count in ("stored", "known", "unchanged", "refused_earlier"):
     _GOOD |= Q(**{f"visits__{_count}__gt": 0})
@@ -26,7 +26,7 @@ for _count in ("stored", "known", "unchanged", "refused_earlier"):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A reason as it was counted, its entry in the table, and a URL that it was met at."""
+    """A reason of failures, how often it was counted, an example URL, and its entry in the table of reasons."""
 
     reason: str
     number: int
@@ -36,7 +36,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class VisitReport:
-    """A visit as it is shown. One that gave no sign of life for SILENCE seconds was killed, whatever its row says."""
+    """A visit as shown. A running visit without a sign of life for SILENCE seconds counts as broken off."""
 
     visit: Visit
     failures: list[Failure]
@@ -44,7 +44,7 @@ class VisitReport:
 
     @property
     def only_failed(self) -> bool:
-        """Whether the visit came to its end, and nothing on it was in order."""
+        """Whether the visit finished, but everything on it failed."""
         visit = self.visit
         good = visit.stored + visit.known + visit.unchanged + visit.refused_earlier
         return self.state == Visit.State.FINISHED and visit.failed > 0 and not good
@@ -52,7 +52,7 @@ class VisitReport:
 
 @dataclass(frozen=True, slots=True)
 class NewspaperReport:
-    """A newspaper and the visits shown of it; `failing_since` is None unless every visit failed for FAILING_DAYS."""
+    """A newspaper and its visits; `failing_since` is None unless every visit failed for FAILING_DAYS."""
 
     newspaper: Newspaper
     visits: list[VisitReport]
@@ -64,7 +64,7 @@ class NewspaperReport:
 
 
 def newspapers_by_need() -> QuerySet[Newspaper]:
-    """Return the newspapers that are or were visited, the longest failing first, then the latest visited."""
+    """Return the newspapers that are or were crawled: the longest failing first, then the latest visited."""
     visited = Newspaper.objects.annotate(
         last_visit=Max("visits__started_at"),
         first_visit=Min("visits__started_at"),
@@ -78,7 +78,7 @@ def newspapers_by_need() -> QuerySet[Newspaper]:
 
 
 def reports_of(newspapers: Iterable[Newspaper]) -> list[NewspaperReport]:
-    """Return for each newspaper its last visit by each spider."""
+    """Return a report for each newspaper, with its latest visit by each spider."""
     newspapers = list(newspapers)
     last = Visit.objects.filter(newspaper__in=newspapers).order_by("newspaper_id", "spider", "-started_at", "-pk")
     visits = list(last.distinct("newspaper_id", "spider"))
@@ -89,7 +89,7 @@ def reports_of(newspapers: Iterable[Newspaper]) -> list[NewspaperReport]:
 
 
 def newspaper_report(newspaper: Newspaper, number: int) -> NewspaperReport:
-    """Return a newspaper's last visits, so many, and how many links wait or were refused."""
+    """Return a newspaper's latest `number` visits, and how many links wait or were refused."""
     links = PendingLink.objects.filter(newspaper=newspaper)
     waiting = links.filter(refused_until=None).count()
     refused = links.filter(refused_until__gt=timezone.now()).count()
@@ -122,7 +122,7 @@ def _state(visit: Visit) -> Visit.State:
 
 
 def _failing_since(newspaper: Newspaper) -> datetime.datetime | None:
-    """Return since when every visit of a newspaper (of newspapers_by_need) failed, if that is long ago."""
+    """Return since when every visit failed; None if for less than FAILING_DAYS. Takes a row of newspapers_by_need."""
     last, good = newspaper.last_visit, newspaper.last_good  # type: ignore[attr-defined]
     if last is None or (good is not None and good >= last):
         return None

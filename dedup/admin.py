@@ -1,4 +1,4 @@
-"""The admin pages of the detection: profiles can be changed, everything else is read-only."""
+"""The admin pages of the detection: profiles can be edited, everything else is read-only."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dedup.models import Cluster, Decision, DetectionRun, Evidence, FittedModel,
 from dedup.passes import PASSES
 from dedup.runs.profiles import ProfileError, configs_of
 
-# The fields of a profile that are no settings of a pass.
+# The fields of a profile that are not settings of a pass.
 _PLAIN = ("name", "is_default", "versions_join", "boilerplate", "nightly_at")
 
 
 class ProfileForm(forms.ModelForm[Profile]):
-    """A form whose fields are generated from the declared settings of every pass."""
+    """A form with a field for each declared setting of every pass."""
 
     class Meta:
         model = Profile
@@ -36,11 +36,11 @@ class ProfileForm(forms.ModelForm[Profile]):
                 self.fields[f"{name}__{setting}"] = setting_field(setting, field, declared, value)
 
     def _get_validation_exclusions(self) -> set[str]:
-        # Not an error of the form: saving takes the tick from the profile that had it (save_model below).
+        # Two default profiles are not an error here: save_model below unticks the old one.
         return {*super()._get_validation_exclusions(), "is_default"}  # type: ignore[misc]
 
     def clean(self) -> dict[str, Any]:
-        """Put the fields together into the stored settings, and have the passes judge them."""
+        """Collect the fields into the stored settings, and let the passes validate them."""
         cleaned = super().clean() or {}
         chosen: dict[str, dict[str, Any]] = {name: {} for name in PASSES}
         for name, each in PASSES.items():
@@ -55,19 +55,19 @@ class ProfileForm(forms.ModelForm[Profile]):
             except ProfileError as error:
                 self.add_error(None, str(error))
         if self.instance.pk and self.initial.get("is_default") and not cleaned.get("is_default"):
-            self.add_error("is_default", "One profile must be the default: tick this box on another one instead.")
+            self.add_error("is_default", "One profile must be the default. To change it, tick this box on another.")
         return cleaned
 
 
 @admin.register(Profile)
 class ProfileAdmin(admin.ModelAdmin[Profile]):
-    """Windows, thresholds and passes, with their ranges."""
+    """Profiles: passes, windows and thresholds, with their ranges."""
 
     form = ProfileForm
     list_display = ("name", "is_default", "boilerplate", "nightly_at", "updated_at")
 
     def get_fieldsets(self, request: HttpRequest, obj: Profile | None = None) -> Any:
-        """Show a box for each pass."""
+        """Show a fieldset for each pass."""
         boxes: list[Any] = [(None, {"fields": _PLAIN})]
         for name, each in PASSES.items():
             fields = [f"{name}__{setting}" for setting in settings_of(each.config_class)]
@@ -75,12 +75,12 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
         return boxes
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the generated form; its extra fields are no fields of the model."""
+        """Return the generated form; its extra fields are not fields of the model."""
         kwargs["fields"] = _PLAIN
         return super().get_form(request, obj, change=change, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Profile, form: Any, change: Any) -> None:
-        """Store the profile; a new default takes the place of the old one."""
+        """Save the profile; a new default replaces the old one."""
         with transaction.atomic():
             if obj.is_default:
                 Profile.objects.exclude(pk=obj.pk).filter(is_default=True).update(is_default=False)
@@ -94,7 +94,7 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
         schedule_nightly(profile)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse to delete the default profile: a run without a name needs it."""
+        """Do not allow deleting the default profile: runs that name no profile use it."""
         return super().has_delete_permission(request, obj) and not (obj and obj.is_default)
 
 

@@ -22,7 +22,7 @@ PAIR_KINDS = (Decision.Kind.CONFIRM, Decision.Kind.REJECT, Decision.Kind.UNSURE)
 
 
 class NoteForm(forms.Form):
-    """What an editor wants to add to a decision."""
+    """The note that an editor may add to a decision."""
 
     note = forms.CharField(required=False, max_length=MAX_NOTE_CHARACTERS)
 
@@ -33,7 +33,7 @@ class PairDecisionForm(NoteForm):
     seen = forms.IntegerField(
         min_value=0,
         max_value=MAX_NUMBER,
-        error_messages={"required": "The form does not say what it showed; reload the page and decide anew."},
+        error_messages={"required": "This page is out of date. Reload it and decide again."},
     )
     kind = forms.TypedChoiceField(choices=[(kind.value, kind.label) for kind in PAIR_KINDS], coerce=Decision.Kind)
 
@@ -41,24 +41,24 @@ class PairDecisionForm(NoteForm):
 class ClusterConfirmForm(NoteForm):
     """A decision on a whole cluster, with the articles that were in it when the page was shown: "3,17,21".
 
-    One field, because Django refuses a form of more than 1,000.
+    A single field, because Django refuses forms with more than 1,000 fields.
     """
 
-    articles = forms.CharField(
-        error_messages={"required": "The form names no article; reload the page and decide anew."}
-    )
+    articles = forms.CharField(error_messages={"required": "This page names no articles. Reload it and decide again."})
 
     def clean_articles(self) -> list[int]:
-        """Return the numbers. Whether they are the cluster's articles is for the decision to say."""
+        """Return the numbers. The decision checks whether they are the cluster's articles."""
         named = self.cleaned_data["articles"].split(",")
         for each in named:
             if not (each.isascii() and each.isdigit() and len(each) < 20 and 0 < int(each) <= MAX_NUMBER):
-                raise forms.ValidationError(f"“{each[:40]}” is no article number; reload the page and decide anew.")
+                raise forms.ValidationError(
+                    f"“{each[:40]}” is not a valid article number. Reload this page and try again."
+                )
         return [int(each) for each in named]
 
 
 class MemberForm(NoteForm):
-    """One article of a cluster: to take out, or to keep."""
+    """One article of a cluster: the one to take out, or to keep."""
 
     article = forms.IntegerField(min_value=1, max_value=MAX_NUMBER)
 
@@ -81,22 +81,25 @@ def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting
 
 
 class ScopeForm(forms.Form):
-    """Which articles: days of publication, both included, and newspapers."""
+    """Which articles: first and last day of publication, both included, and newspapers."""
 
     since = forms.DateField(
         required=False,
         label="Published from",
         widget=DayInput(),
-        help_text="Empty: from the first one on.",
+        help_text="If empty: from the first day.",
     )
     until = forms.DateField(
-        required=False, label="Published to", widget=DayInput(), help_text="Both days are included. Empty: to the last."
+        required=False,
+        label="Published to",
+        widget=DayInput(),
+        help_text="Both days are included. If empty: to the last day.",
     )
     newspapers = forms.ModelMultipleChoiceField(
         Newspaper.objects.all(),
         required=False,
         widget=forms.SelectMultiple(attrs={"size": 8}),
-        help_text="None chosen: all of them.",
+        help_text="If none is chosen: all newspapers.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -108,43 +111,43 @@ class ScopeForm(forms.Form):
         cleaned = super().clean() or self.cleaned_data
         since, until = cleaned.get("since"), cleaned.get("until")
         if since and until and since > until:
-            self.add_error("until", f"{until} is before {since}; the last day must be the first one or later.")
+            self.add_error("until", f"{until} is before {since}; it must be {since} or later.")
         return cleaned
 
 
 class RunForm(ScopeForm):
-    """What a run is to compare, and how."""
+    """Which articles a run compares, and with which profile."""
 
     field_order = ("profile", "new")
     profile = forms.ModelChoiceField(
-        Profile.objects.all(), empty_label=None, help_text="Which passes, with which windows and thresholds."
+        Profile.objects.all(), empty_label=None, help_text="Sets the passes, their windows and their thresholds."
     )
     new = forms.BooleanField(
         required=False,
-        label="Only what is new",
-        help_text="Compare the articles that are new or have changed since the last run over all articles.",
+        label="New articles only",
+        help_text="Compare only articles that are new or have changed since the last full run.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["profile"].initial = Profile.objects.filter(is_default=True).first()
         self.fields["new"].widget.attrs["class"] = "form-check-input"
-        self.fields["since"].help_text = "The later article of a pair. Empty: from the first one on."
+        self.fields["since"].help_text = "Applies to the later article of each pair. If empty: from the first day."
 
     def clean_profile(self) -> Profile:
-        """Return the profile, if a run could use it."""
+        """Return the profile if a run can use it."""
         profile: Profile = self.cleaned_data["profile"]
         try:
             configs = configs_of(profile.settings)
         except ProfileError as error:
-            raise forms.ValidationError(f"{profile} cannot be used: {error}. Mend it in the settings.") from error
+            raise forms.ValidationError(f"{profile} cannot be used: {error}. Fix it under Settings.") from error
         if not enabled(configs):
-            raise forms.ValidationError(f"{profile} has no pass enabled; enable one in the settings.")
+            raise forms.ValidationError(f"{profile} has no pass enabled; enable one under Settings.")
         return profile
 
 
 class ReportForm(ScopeForm):
-    """Which articles a report counts, and its own options; a field left empty has the declared default."""
+    """Which articles a report counts, and its own options; an empty field means the declared default."""
 
     def __init__(self, data: QueryDict, *, report: Report) -> None:
         self.report = report
@@ -162,14 +165,14 @@ class ReportForm(ScopeForm):
 
     @property
     def scope(self) -> Scope:
-        """The articles of a valid form."""
+        """The articles to count; the form must be valid."""
         newspapers = self.cleaned_data["newspapers"]
         ids = tuple(sorted(each.pk for each in newspapers)) or None
         return Scope(self.cleaned_data["since"], self.cleaned_data["until"], ids)
 
     @property
     def options(self) -> Settings:
-        """The options of a valid form."""
+        """The report's options; the form must be valid."""
         names = settings_of(self.report.options_class)
         given = {name: self.cleaned_data[name] for name in names if self.cleaned_data[name] is not None}
         return make_config(self.report.options_class, given)

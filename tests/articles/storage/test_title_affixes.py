@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -140,7 +141,7 @@ def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, cli
 
     answer = client.post(address, unchanged | {"refused_affixes": "Skerry Online"}, follow=True)
 
-    assert "30 articles carry forms of older rules: run manage.py renormalize." in answer.content.decode()
+    assert re.search(r"\b30 articles .*manage\.py renormalize", answer.content.decode())
     assert Newspaper.objects.get().learnt_affixes == []
     assert told("renormalize") == "Articles: 30 looked at, 30 changed.\n"
     assert normalized_titles() == [f"{title.lower()} skerry online" for title in TITLES]

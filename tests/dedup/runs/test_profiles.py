@@ -119,5 +119,5 @@ def test_the_default_profile_is_neither_unticked_nor_deleted(admin) -> None:
     form = form_of(admin, profile)
     del form["is_default"]
     html = admin.post(reverse("admin:dedup_profile_change", args=[profile.pk]), form).content.decode()
-    assert "One profile must be the default: tick this box on another one instead." in html
+    assert "One profile must be the default." in html
     assert admin.post(reverse("admin:dedup_profile_delete", args=[profile.pk]), {"post": "yes"}).status_code == 403
