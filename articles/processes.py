@@ -1,4 +1,4 @@
-"""Worker processes: they take tasks one by one, say how they come along, and die with their parent."""
+"""Worker processes, which take tasks one by one, report their progress, and end with their parent."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from typing import Any, Generic, Self, TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-# What a task is done with, and how it says how far it is. It is called in another process, so it must be a function of
-# a module.
+# The function that performs a task; it calls its second argument to report progress. It is called in another process,
+# so it must be a function of a module.
 Perform = Callable[[Task, Callable[[int], None]], Result]
-# What a process does before its first task and after its last one; likewise.
+# What surrounds the tasks of a process, from before the first to after the last; also a function of a module.
 Begin = Callable[..., AbstractContextManager[Any]]
 
 _PROGRESS, _DONE, _FAILED = "progress", "done", "failed"
 
 
 class WorkerDiedError(RuntimeError):
-    """A worker process ended without an answer."""
+    """A worker process ended without returning a result."""
 
 
 class Workers(Generic[Task, Result]):
-    """At most so many processes, started as tasks ask for them; fewer than two are this process.
+    """Up to `count` processes, started when there are tasks; with fewer than two, this process does the work.
 
-    Leaving the block ends them: at once where it is left by an exception.
+    Leaving the block ends them; after an exception they are terminated.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class Workers(Generic[Task, Result]):
     def results(
         self, tasks: Sequence[Task], on_progress: Callable[[Task, int], None] = lambda _task, _amount: None
     ) -> Iterator[tuple[int, Result]]:
-        """Yield the place and the result of every task, as they are done.
+        """Yield the index and the result of every task, in the order in which they finish.
 
-        Raises what a task raises, and WorkerDiedError where a process was killed.
+        Raises what a task raises, and WorkerDiedError if a process was killed.
         """
         if self._count < 2:
             for place, task in enumerate(tasks):
@@ -86,19 +86,19 @@ class Workers(Generic[Task, Result]):
                 yield done, content
 
     def in_order(self, tasks: Sequence[Task]) -> list[Result]:
-        """Return the results in the order of the tasks. A slow task holds up one process alone."""
+        """Return the results in the order of the tasks. A slow task delays only its own process."""
         found = dict(self.results(tasks))
         return [found[place] for place in range(len(tasks))]
 
     def _start(self) -> None:
-        # Not forked: the threads of this process (a progress bar has one) and its connection would be halved.
+        # Not forked: a child would share this process's database connection and lose its threads (of a progress bar).
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        # By its name, because its module may only be imported once the process has begun.
+        # By name, because its module may be imported only inside the new process.
         perform = (self._perform.__module__, self._perform.__name__)
         process = context.Process(target=_serve, args=(theirs, self._begin, *perform))
         process.start()
-        theirs.close()  # or the end of the process could not be seen on the pipe
+        theirs.close()  # otherwise the pipe would not show the end of the process
         self._pipes.append(ours)
         self._processes.append(process)
 
@@ -122,12 +122,12 @@ def _answer(pipe: Any) -> tuple[str, Any]:
 
 def _died() -> WorkerDiedError:
     return WorkerDiedError(
-        "a worker process was killed, perhaps for want of memory; run the same command again with --workers 1"
+        "a worker process was killed, perhaps because memory ran out; run the same command again with --workers 1"
     )
 
 
 def _serve(pipe: Connection, begin: Begin, module: str, function: str) -> None:
-    """Be a worker process: perform one task after the other until the pipe is closed."""
+    """Run in a worker process: perform tasks until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and ends this process
     threading.Thread(target=_die_with_parent, daemon=True).start()
     with begin():
@@ -147,7 +147,7 @@ def _serve(pipe: Connection, begin: Begin, module: str, function: str) -> None:
 
 
 def _die_with_parent() -> None:
-    """End this process when its parent has ended, however it ended: nobody would know of its tasks."""
+    """End this process when its parent has ended, for whatever reason: nobody is left to read its results."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

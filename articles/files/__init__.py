@@ -1,1 +1,1 @@
-"""Articles from files and into files."""
+"""Reads articles from files and writes them to files."""

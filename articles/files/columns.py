@@ -1,4 +1,4 @@
-"""From the values of a row to an article, by the names that its columns may have."""
+"""Turns the values of a row into an article, by the accepted names of its columns."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from articles.models import Article, ArticleURL
 from articles.normalization.values import parse_day, plain_text
 from articles.storage.incoming import Details, IncomingArticle, RejectedArticleError
 
-# Of each thing that is read: the names of its column, the preferred one first. Case, blanks, underscores
-# and hyphens make no difference (publishedAt, PUBLISHED_AT).
+# The accepted column names of each field, the preferred one first. Case, blanks, underscores and hyphens
+# make no difference (publishedAt, PUBLISHED_AT).
 COLUMNS = {
     "date": ("date", "published", "published_at", "pubdate", "time", "timestamp"),
     "headline": ("headline", "title"),
@@ -25,7 +25,7 @@ COLUMNS = {
 
 
 def check_columns(header: Sequence[str]) -> None:
-    """Raise UnreadableFileError when no row of these columns could become an article."""
+    """Raise UnreadableFileError if the columns lack what every article needs."""
     columns = _columns(tuple(header))
     wanted = {"url": ["url"], "date": ["date"], "content": ["content", "description"]}
     for field, any_of in wanted.items():
@@ -37,14 +37,14 @@ def check_columns(header: Sequence[str]) -> None:
 
 
 def article_in(values: Mapping[str, object], newspaper: str) -> IncomingArticle:
-    """Return the article in a row; `newspaper` is that of rows which name none.
+    """Return the article in a row; `newspaper` is used if the row does not name one.
 
-    Raises RejectedArticleError and UnreadableDayError; what ingest checks is left to it.
+    Raises RejectedArticleError and UnreadableDayError. The checks of ingest come later.
     """
     columns = _columns(tuple(values))
     url = _text(values, columns["url"])
     if not url:
-        raise RejectedArticleError("url is missing; every article needs the URL it stands at")
+        raise RejectedArticleError("url is missing; every article needs its URL")
     day = parse_day(_text(values, columns["date"], numbers=True))
     return IncomingArticle(
         date=day,
@@ -60,7 +60,7 @@ def article_in(values: Mapping[str, object], newspaper: str) -> IncomingArticle:
 
 @lru_cache(maxsize=256)
 def _columns(names: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return for each thing that is read the columns, out of these, that hold it; the preferred one first."""
+    """Return for each field which of these columns hold it; the preferred one first."""
     by_form: dict[str, list[str]] = {}
     for name in names:
         by_form.setdefault(_form(name), []).append(name)
@@ -75,7 +75,7 @@ def _form(name: str) -> str:
 
 
 def _newspaper(values: Mapping[str, object], names: Iterable[str]) -> str:
-    """Return the newspaper's name, also out of an object that holds it; what is no name counts as absent."""
+    """Return the newspaper's name, a text or an object with a `name`; anything else counts as absent."""
     for name in names:
         value = values[name]
         if isinstance(value, dict):
@@ -94,20 +94,20 @@ def _external_id(values: Mapping[str, object], names: Iterable[str]) -> str:
 
 
 def _content(values: Mapping[str, object], columns: Mapping[str, list[str]]) -> str:
-    """Return the text of the article; its teaser only where the row has no place for a text.
+    """Return the text of the article; its teaser only if the row has no column for a text.
 
-    A teaser is HTML by the custom of feeds; a text is taken as it stands.
+    A teaser is HTML, as is usual in feeds; a text is taken unchanged.
     """
     if any(values[name] is not None for name in columns["content"]):
         return _text(values, columns["content"])
     if not columns["content"] and not columns["description"]:
         names = ", ".join(COLUMNS["content"] + COLUMNS["description"])
-        raise RejectedArticleError(f"content is missing: the row has none of {names}; an article needs its text")
+        raise RejectedArticleError(f"content is missing: the row has none of {names}; every article needs a text")
     return plain_text(_text(values, columns["description"]))
 
 
 def _text(values: Mapping[str, object], names: Iterable[str], *, numbers: bool = False) -> str:
-    """Return the first of these values that is not blank, without blanks around it; empty if all are."""
+    """Return the first of these values that is not blank, stripped; empty if all are blank."""
     for name in names:
         value = values[name]
         if numbers and isinstance(value, int | float) and not isinstance(value, bool):

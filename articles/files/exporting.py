@@ -1,4 +1,4 @@
-"""Stored articles as rows of a file, with their boilerplate or without; `import_articles` reads them back."""
+"""Writes stored articles to a file, with or without boilerplate; `import_articles` can read it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article
 
 _COLUMNS = ("external_id", "date", "headline", "url", "content", "language", "byline", "agency", "dateline")
-# Articles that the database hands over at once.
+# Articles fetched from the database at a time.
 _AT_ONCE = 500
 
 
@@ -29,11 +29,11 @@ def exported_rows(
     until: datetime.date | None = None,
     newspaper_ids: Collection[int] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row for each article, by day and id, all of them as they are at one moment.
+    """Yield a row for each article, by day and id, all as of the same moment.
 
-    The content is without what its marks remove in this mode; it is empty where nothing else is there.
+    The content is without what its marks remove in this mode; it is empty if nothing else is left.
     """
-    # One statement sees one state of the store; in a transaction its rows need not be kept till the end.
+    # One statement sees one state of the database; in a transaction, its rows are streamed.
     with transaction.atomic():
         articles = Article.objects.in_scope(since, until, newspaper_ids).select_related("newspaper")
         wanted = articles.order_by("date", "id").only(*_COLUMNS, "boilerplate", "newspaper__name")
@@ -50,14 +50,15 @@ def exported_rows(
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
-    """Open a text file that has its name only once it is whole; compressed if the name ends in .gz.
+    """Open a text file that gets its name only when it is complete; compressed if the name ends in .gz.
 
-    Until then it stands beside that place. What breaks off leaves nothing, and what stood under the name stays.
+    Until then it has a hidden name in the same folder. After an error that file is removed, and any existing file
+    keeps its content.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as raw:
-            # Without a name and a time in it, so that the same articles give the same bytes.
+            # Without a file name and a time in the header, so that the same articles give the same bytes.
             packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else nullcontext(raw)
             with packed as stream:
                 text = io.TextIOWrapper(cast("BinaryIO", stream), encoding="utf-8")

@@ -19,7 +19,7 @@ _ENDING = re.compile(r"\.(?P<format>jsonl|csv)(?P<gzipped>\.gz)?\Z", re.IGNORECA
 
 
 class FileUsageError(ValueError):
-    """A file whose format is unknown; the message says which are known."""
+    """A file of unknown format; the message lists the known ones."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[tuple[BinaryIO, Callable[[], int], int | None]]:
-        """Open it: the decompressed stream, how much of the file was read by now, and its size, both in bytes.
+        """Open it: the decompressed stream, the number of bytes read so far, and the size of the file in bytes.
 
-        Raises UnreadableFileError, and names the file in the one that is raised inside the block.
+        Raises UnreadableFileError; one that is raised inside the block gets the name of the file.
         """
         with self._stream() as opened:
             try:
@@ -51,7 +51,7 @@ class Source:
         try:
             if path.exists() and not (path.is_file() or path.is_dir()):
                 remedy = f'read it with "-" and --format {self.file_format}'
-                raise UnreadableFileError(f"{self.name} is no regular file and cannot be read twice; {remedy}")
+                raise UnreadableFileError(f"{self.name} is not a regular file, so it cannot be read twice; {remedy}")
             raw = path.open("rb")
         except OSError as error:
             raise _cannot_open(self.name, error) from error
@@ -61,7 +61,7 @@ class Source:
 
 
 def source_named(name: str) -> Source:
-    """Return the file of this name. Raises FileUsageError if its ending is unknown, and UnreadableFileError."""
+    """Return the file of this name. Raises FileUsageError for an unknown ending, and UnreadableFileError."""
     ending = _ENDING.search(name)
     if ending is None:
         try:

@@ -1,6 +1,6 @@
-"""Imports the articles of files, row by row in bounded memory, and says what is wrong with a row.
+"""Imports articles from files, row by row in bounded memory, with a reason for each row it rejects.
 
-What is stored is the business of articles/storage/ingest.py.
+articles/storage/ingest.py does the storing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from articles.storage.ingest import Stored, known_urls, store_articles
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: the article in it, or the reason why there is none. `raw` is the beginning of its text."""
+    """A row: its article, or the reason why it has none. `raw` is the beginning of its text."""
 
     line: int
     raw: str
@@ -35,9 +35,9 @@ Store: TypeAlias = Callable[[Sequence[IncomingArticle]], list[Stored]]
 
 
 def read_rows(stream: BinaryIO, file_format: FileFormat, *, newspaper: str = "") -> Iterator[Row]:
-    """Yield the rows of an uncompressed or decompressing stream; blank lines are no rows.
+    """Yield the rows of an uncompressed or decompressing stream; blank lines are skipped.
 
-    `newspaper` is the newspaper of the rows that name none. Raises UnreadableFileError before the first row.
+    `newspaper` is used for rows that do not name one. Raises UnreadableFileError before the first row.
     """
     for record in read_records(stream, file_format, check_header=check_columns):
         if record.fault:
@@ -51,7 +51,7 @@ def read_rows(stream: BinaryIO, file_format: FileFormat, *, newspaper: str = "")
 
 @contextmanager
 def open_rows(source: Source, *, newspaper: str = "") -> Iterator[tuple[Iterator[Row], Callable[[], int], int | None]]:
-    """Open a file: its rows, how much of it was read by now, and its size, both in bytes.
+    """Open a file: its rows, the number of bytes read so far, and the size of the file in bytes.
 
     Raises UnreadableFileError, here or before the first row.
     """
@@ -60,9 +60,9 @@ def open_rows(source: Source, *, newspaper: str = "") -> Iterator[tuple[Iterator
 
 
 def check_rows(source: Source) -> None:
-    """Raise UnreadableFileError if a file cannot be opened or holds no row that can be read.
+    """Raise UnreadableFileError if a file cannot be opened or its rows cannot be read.
 
-    Standard input can be read once, and so is not looked at.
+    Standard input is not checked, because it can be read only once.
     """
     if source.name == STDIN:
         return
@@ -71,14 +71,14 @@ def check_rows(source: Source) -> None:
 
 
 def import_rows(rows: Iterable[Row], *, batch_size: int, store: Store = store_articles) -> Iterator[list[Imported]]:
-    """Store the rows batch by batch, each in a transaction of its own; yield what became of them."""
+    """Store the rows in batches, one transaction each; yield the rows of each with their results."""
     for batch in _batches(rows, batch_size):
         stored = iter(store([row.article for row in batch if row.article is not None]))
         yield [(row, Stored("rejected", reason=row.reason) if row.article is None else next(stored)) for row in batch]
 
 
 class Rehearsal:
-    """Stands in for store_articles and stores nothing; holds the keys of all URLs met, 100 bytes each."""
+    """Replaces store_articles in a dry run: stores nothing, keeps the keys of all URLs (100 bytes each)."""
 
     def __init__(self) -> None:
         self._met: set[UUID] = set()
@@ -99,7 +99,7 @@ class Rehearsal:
 
 
 def _batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
-    """Yield the rows in lists of `size`; of long articles, fewer."""
+    """Yield the rows in lists of `size`, or shorter ones if the articles are long."""
     batch: list[Row] = []
     characters = 0
     for row in rows:

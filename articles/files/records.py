@@ -1,6 +1,6 @@
-"""The rows of JSON lines and CSV, one by one in bounded memory, and what is wrong with those that hold no values.
+"""Reads the rows of JSON lines and CSV one by one in bounded memory, with a fault for each unreadable row.
 
-Every row comes out once, in order, with the number of its first physical line in the uncompressed file.
+Every row is yielded once, in order, with the number of its first physical line in the uncompressed file.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import BinaryIO, Literal, TypeAlias
 
 FileFormat: TypeAlias = Literal["jsonl", "csv"]
 
-# An article of the greatest length that is stored, each character written as a six-byte JSON escape, and room.
+# Enough for the longest article that can be stored, with each character as a six-byte JSON escape.
 MAX_LINE_BYTES = 20_000_000
 RAW_CHARACTERS = 500
 
 
 class UnreadableFileError(ValueError):
-    """A file of which no row can be read; the message says what to do about it."""
+    """A file whose rows cannot be read; the message includes the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The values of a row by the names of its columns, or what keeps them from being read.
+    """The values of a row by column name, or the fault that makes the row unreadable.
 
     `raw` is the beginning of its text.
     """
@@ -50,9 +50,9 @@ class Record:
 def read_records(
     stream: BinaryIO, file_format: FileFormat, *, check_header: Callable[[Sequence[str]], None] | None = None
 ) -> Iterator[Record]:
-    """Yield the rows of an uncompressed or decompressing stream; blank lines are no rows.
+    """Yield the rows of an uncompressed or decompressing stream; blank lines are skipped.
 
-    `check_header` is given the names of the columns of a CSV file, and may raise UnreadableFileError, as this does
+    `check_header` gets the column names of a CSV file and may raise UnreadableFileError; this function raises it too,
     before the first row.
     """
     lines = _read_lines(stream)
@@ -68,12 +68,12 @@ def _read_lines(stream: BinaryIO) -> Iterator[_Line]:
         try:
             data = stream.readline(MAX_LINE_BYTES + 1)
             if len(data) > MAX_LINE_BYTES:
-                fault = f"line has more than {MAX_LINE_BYTES:,} bytes; longer ones are not read"
+                fault = f"line has more than {MAX_LINE_BYTES:,} bytes; shorten it"
                 _skip_line(stream, data)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             if number == 1 and isinstance(error, gzip.BadGzipFile):
-                raise UnreadableFileError(f"its name says gzip, but: {error}; rename or compress it") from error
-            fault = f"the gzip data breaks off or is damaged in this line ({error}); get the file again for the rest"
+                raise UnreadableFileError(f"its name ends in .gz, but: {error}; rename or compress it") from error
+            fault = f"the gzip data is cut off or damaged in this line ({error}); get a complete copy of the file"
             yield _Line(number, b"", fault)
             return
         if not data:
@@ -112,11 +112,11 @@ def _json_records(lines: Iterable[_Line]) -> Iterator[Record]:
             except UnicodeDecodeError as error:
                 fault = _encoding_fault(line.number, error)
             except json.JSONDecodeError as error:
-                fault = f"line is not JSON: {error.msg} at character {error.pos + 1}; write one object a line"
+                fault = f"line is not JSON: {error.msg} at character {error.pos + 1}; write one object per line"
             except (ValueError, RecursionError):
-                fault = "line is JSON that nests too deep or holds a number too long; write one object a line"
+                fault = "line is JSON with too many levels or too long a number; write one object per line"
         if not isinstance(values, dict):
-            fault, values = f"line holds {kind_of(values)}, not a JSON object; write one object a line", {}
+            fault, values = f"line holds {kind_of(values)}, not a JSON object; write one object per line", {}
         yield Record(line.number, _beginning(line.data), values, fault)
 
 
@@ -125,7 +125,7 @@ def _encoding_fault(line_number: int, error: UnicodeDecodeError) -> str:
 
 
 class _RecordLines:
-    """Hands lines to csv.reader and keeps those of the record in hand, whose end only the reader knows."""
+    """Gives lines to csv.reader and keeps those of the current record, whose end only the reader knows."""
 
     def __init__(self, lines: Iterator[_Line]) -> None:
         self._lines = lines
@@ -191,13 +191,13 @@ def _csv_records(lines: Iterator[_Line], check_header: Callable[[Sequence[str]],
             continue
         fault = source.fault
         if not fault and len(cells) != len(header):
-            fault = f"row has {len(cells)} columns, and the header has {len(header)}; check its quotes and separators"
+            fault = f"row has {len(cells)} columns, but the header has {len(header)}; check its quotes and separators"
         yield source.record({} if fault else dict(zip(header, cells, strict=True)), fault)
 
 
 def _csv_fault(error: csv.Error) -> str:
     reason = "a carriage return outside quotes" if "new-line character" in str(error) else error
-    return f"row is not CSV: {reason}; put quotes round its cells and double the quotes in them"
+    return f"row is not CSV: {reason}; put the cells in quotes and double any quotes inside them"
 
 
 def _delimiter(header: bytes) -> str:
@@ -217,13 +217,13 @@ def _header(reader: Iterator[list[str]], source: _RecordLines) -> list[str]:
 
 
 def kind_of(value: object) -> str:
-    """Return what JSON calls the value."""
+    """Return the JSON type of the value, with its article."""
     names = {
-        bool: "true or false",
+        bool: "a boolean",
         int: "a number",
         float: "a number",
-        str: "a text",
-        list: "a list",
+        str: "a string",
+        list: "an array",
         dict: "an object",
     }
     return names.get(type(value), "null")

@@ -1,4 +1,4 @@
-"""The options that commands share, and what they mean."""
+"""The options that several commands share, and how their values are read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_WORKERS = 512
 
 
 def day(text: str) -> date:
-    """Return the day; for argparse."""
+    """Read a day; for argparse."""
     return date.fromisoformat(text)
 
 
@@ -25,7 +25,7 @@ day.__name__ = "day (YYYY-MM-DD)"  # argparse names it in its message
 
 
 def number_up_to(bound: int) -> Callable[[str], int]:
-    """Return what reads a number from 1 to this bound; for argparse."""
+    """Return the argparse type of a number from 1 to this bound."""
 
     def number(value: str) -> int:
         if not value.isdecimal() or not 1 <= int(value) <= bound:
@@ -35,14 +35,18 @@ def number_up_to(bound: int) -> Callable[[str], int]:
     return number
 
 
-def add_day_options(parser: argparse.ArgumentParser, *, since: str = "only articles from this day on") -> None:
+def add_day_options(
+    parser: argparse.ArgumentParser, *, since: str = "only articles published on or after this day"
+) -> None:
     """Add --since and --until, which chosen_days reads."""
-    parser.add_argument("--since", type=day, metavar="DAY", help=f"{since}, YYYY-MM-DD")
-    parser.add_argument("--until", type=day, metavar="DAY", help="only articles up to this day, YYYY-MM-DD")
+    parser.add_argument("--since", type=day, metavar="DAY", help=f"{since} (YYYY-MM-DD)")
+    parser.add_argument(
+        "--until", type=day, metavar="DAY", help="only articles published on or before this day (YYYY-MM-DD)"
+    )
 
 
 def chosen_days(options: Mapping[str, Any]) -> tuple[date | None, date | None]:
-    """Return the first and the last day; None: no bound. Raises CommandError where they are the wrong way round."""
+    """Return the first and the last day; None: no bound. Raises CommandError if since is after until."""
     since, until = options["since"], options["until"]
     if fault := days_fault(since, until):
         raise usage_error(f"{fault}.")
@@ -57,19 +61,19 @@ def add_newspaper_option(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="only articles of this newspaper, by its name or id; may be repeated",
+        help="only articles of this newspaper (name or id); may be repeated",
     )
 
 
 def add_newspaper_arguments(parser: argparse.ArgumentParser, *, without: str) -> None:
-    """Add the names that chosen_newspapers reads; `without` says what no name means."""
+    """Add the names that chosen_newspapers reads; `without` says what happens if none is given."""
     parser.add_argument(
-        "newspapers", nargs="*", metavar="NEWSPAPER", help=f"name or id of a newspaper; without any, {without}"
+        "newspapers", nargs="*", metavar="NEWSPAPER", help=f"name or id of a newspaper (default: {without})"
     )
 
 
 def chosen_newspapers(options: Mapping[str, Any]) -> list[Newspaper] | None:
-    """Return the newspapers that were named; None, which is all of them, for none. Raises UnknownNewspaperError."""
+    """Return the newspapers that were named; None, for all, if none was. Raises UnknownNewspaperError."""
     return newspapers_named(options["newspapers"]) if options["newspapers"] else None
 
 
@@ -80,11 +84,11 @@ def chosen_newspaper_ids(options: Mapping[str, Any]) -> tuple[int, ...] | None:
 
 
 def add_workers_option(parser: argparse.ArgumentParser, *, note: str = "") -> None:
-    """Add --workers; `note` is said of its default."""
+    """Add --workers; `note` is added to its default."""
     parser.add_argument(
         "--workers",
         type=number_up_to(MAX_WORKERS),
         default=os.cpu_count() or 1,
         metavar="N",
-        help=f"at most so many processes, 1 to {MAX_WORKERS} (default: one a core{note})",
+        help=f"use up to N processes, 1 to {MAX_WORKERS} (default: one per core{note})",
     )

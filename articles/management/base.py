@@ -1,4 +1,4 @@
-"""What all commands share: their help, their exit codes, their progress bars, and how an interrupt ends them."""
+"""What all commands share: help, exit codes, progress bars, and a clean stop when interrupted."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class ExitCode(IntEnum):
         return code
 
     DONE = 0, "done"
-    ERROR = 1, "an error; what was stored before it is kept"
-    USAGE = 2, "an option cannot be used"
-    ACTIVE = 3, "another process is doing the same"
+    ERROR = 1, "an error; anything stored before it is kept"
+    USAGE = 2, "an option or argument is not valid"
+    ACTIVE = 3, "another process is already doing this"
     INTERRUPTED = 130, "interrupted"  # 128 + SIGINT, as shells report it
 
 
 def usage_error(message: str) -> CommandError:
-    """Return the error of an option that cannot be used."""
+    """Return the error for an option or argument that is not valid."""
     return CommandError(message, returncode=ExitCode.USAGE)
 
 
@@ -55,7 +55,7 @@ class CommandHelpFormatter(DjangoHelpFormatter, RawDescriptionHelpFormatter):
 class ProjectCommand(BaseCommand):
     """A command whose help lists its exit codes."""
 
-    # The errors that end the command with a sentence, and with which exit code.
+    # The exit codes of errors that are printed as one sentence, without a traceback.
     exit_codes: ClassVar[Mapping[type[Exception], ExitCode]] = {}
     _shared_exit_codes: ClassVar[Mapping[type[Exception], ExitCode]] = {
         FileUsageError: ExitCode.USAGE,
@@ -82,15 +82,15 @@ class ProjectCommand(BaseCommand):
 
 
 class LongCommand(ProjectCommand):
-    """A command that takes minutes: it shows its progress, and SIGINT or SIGTERM end it in order."""
+    """A command that takes minutes: it shows its progress and stops cleanly on SIGINT or SIGTERM."""
 
-    # What is said of an interruption.
+    # Printed after an interruption.
     resuming = "Run the same command again to resume."
     ends: ClassVar[frozenset[ExitCode]] = ProjectCommand.ends | {ExitCode.INTERRUPTED}
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
-        parser.add_argument("--no-progress", action="store_true", help="show no progress bar on the terminal")
+        parser.add_argument("--no-progress", action="store_true", help="do not show a progress bar")
         return parser
 
     def execute(self, *args: Any, **options: Any) -> str | None:
@@ -108,7 +108,7 @@ class LongCommand(ProjectCommand):
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """Have SIGTERM raise what SIGINT does; only the main thread may say so."""
+    """Have SIGTERM raise KeyboardInterrupt, as SIGINT does; only the main thread may set this up."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

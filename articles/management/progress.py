@@ -9,5 +9,5 @@ from rich.progress import Progress, ProgressColumn
 
 
 def progress_bars(*columns: ProgressColumn, shown: bool = True) -> Progress:
-    """Return progress bars of these columns, or of rich's usual ones; they are seen on a terminal alone."""
+    """Return progress bars with these columns, or with rich's default ones; only a terminal shows them."""
     return Progress(*columns, console=Console(stderr=True), disable=not (shown and sys.stderr.isatty()))

@@ -1,7 +1,7 @@
-"""The writer of the whitelist: an editor says that a sentence is no boilerplate, and may take that back.
+"""The writer of the whitelist: sentences that editors have declared not to be boilerplate.
 
-The next `find_boilerplate`, or the next run that compares texts without boilerplate, looks at the newspaper's weeks
-again.
+After a change, the next `find_boilerplate`, or the next run that compares texts without boilerplate, processes the
+newspaper's weeks again.
 """
 
 from __future__ import annotations
@@ -21,29 +21,31 @@ ENDED = "took it off the whitelist"
 
 
 class WhitelistError(ValueError):
-    """A sentence that cannot be whitelisted, or is not; the message is for the editor."""
+    """A sentence that cannot be added to the whitelist or removed from it; the message is for the editor."""
 
 
 def whitelist_sentence(newspaper_id: int, digest: UUID, *, user: Any) -> None:
-    """Have a sentence kept in all articles of a newspaper. Raises WhitelistError."""
+    """Keep a sentence in all articles of a newspaper. Raises WhitelistError."""
     found = RepeatedSentence.objects.filter(newspaper_id=newspaper_id, digest=digest).first()
     if found is None:
-        raise WhitelistError("This sentence is repeated in no week any more; there is nothing to keep.")
+        raise WhitelistError("No week repeats this sentence any longer, so there is nothing to whitelist.")
     with transaction.atomic():
         row, created = WhitelistedSentence.objects.select_related("whitelisted_by").get_or_create(
             newspaper_id=newspaper_id, digest=digest, defaults={"sentence": found.sentence, "whitelisted_by": user}
         )
         if not created:
-            raise WhitelistError(f"{row.whitelisted_by} has whitelisted it before, on {row.whitelisted_at:%Y-%m-%d}.")
+            raise WhitelistError(
+                f"{row.whitelisted_by} already whitelisted this sentence on {row.whitelisted_at:%Y-%m-%d}."
+            )
         log_action(row, ADDITION, WHITELISTED, user=user, object_id=_key(newspaper_id, digest))
 
 
 def end_whitelisting(newspaper_id: int, digest: UUID, *, user: Any) -> None:
-    """Let a sentence be boilerplate again where it is repeated. Raises WhitelistError."""
+    """Let a sentence be boilerplate again. Raises WhitelistError."""
     with transaction.atomic():
         row = WhitelistedSentence.objects.select_for_update().filter(newspaper_id=newspaper_id, digest=digest).first()
         if row is None:
-            raise WhitelistError("This sentence is not whitelisted; somebody else has taken it off.")
+            raise WhitelistError("This sentence is not whitelisted; someone may have removed it from the whitelist.")
         log_action(row, DELETION, ENDED, user=user, object_id=_key(newspaper_id, digest))
         row.delete()
 
@@ -54,5 +56,5 @@ def history_of(newspaper_id: int, digest: UUID) -> QuerySet[LogEntry]:
 
 
 def _key(newspaper_id: int, digest: UUID) -> str:
-    """Return what finds the sentence in the log when it is off the whitelist, or on it again."""
+    """Return the key of the sentence in the log, the same when it is removed and added again."""
     return f"{newspaper_id} {digest}"

@@ -1,4 +1,4 @@
-"""What is brought to the store, and the bounds of what can be stored."""
+"""Articles on their way into the store, and the limits of what can be stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from articles.models import ArticleURL
 from articles.normalization.urls import host_of, unwrap_url
 
-if TYPE_CHECKING:  # whoever has an article has loaded the extraction; others need not wait for it
+if TYPE_CHECKING:  # slow to import, and only needed by those who extract
     from articles.extraction.extract import ExtractedArticle
 
 MAX_CONTENT_CHARACTERS = 1_000_000
@@ -21,9 +21,9 @@ MAX_NEWSPAPER_CHARACTERS = 200
 MAX_BYLINE_CHARACTERS = 500
 MAX_AGENCY_CHARACTERS = 100
 MAX_DATELINE_CHARACTERS = 200
-# The first printed newspaper is of 1605 (Relation, Strasbourg); an earlier day is a reading error.
+# The first printed newspaper appeared in 1605 (Relation, Strasbourg); an earlier day is a misread one.
 FIRST_DAY = datetime.date(1605, 1, 1)
-# Tomorrow has begun in the east when it is today in UTC; the second day is for clocks that are wrong.
+# East of UTC, tomorrow has already begun; the second day allows for clocks that are wrong.
 MAX_DAYS_AHEAD = 2
 
 
@@ -41,10 +41,10 @@ class SeenURL:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What is kept beside an article's text; empty where it is not known.
+    """What is stored along with an article's text; empty if unknown.
 
-    `language` is an ISO 639 code, `date_source` a value of Article.DateSource, and `date_doubt` says in words why
-    the day may be wrong.
+    `language` is an ISO 639 code, `date_source` a value of Article.DateSource; `date_doubt` explains to people why the
+    day may be wrong.
     """
 
     language: str = ""
@@ -87,7 +87,7 @@ class IncomingArticle:
 
 
 def extracted_details(article: ExtractedArticle) -> Details:
-    """Return what a page told beside its text."""
+    """Return what was extracted from a page apart from headline, text and day."""
     return Details(
         language=article.language,
         byline=article.byline,
@@ -100,11 +100,11 @@ def extracted_details(article: ExtractedArticle) -> Details:
 
 
 def check_article(incoming: IncomingArticle) -> None:
-    """Raise RejectedArticleError unless the article can be stored as it is."""
+    """Raise RejectedArticleError if the article cannot be stored as it is."""
     if fault := url_fault(incoming.url):
         raise RejectedArticleError(fault)
     if not incoming.content.strip():
-        raise RejectedArticleError("content is empty; an article needs its text")
+        raise RejectedArticleError("content is empty; every article needs a text")
     bounds = (
         ("content", incoming.content, MAX_CONTENT_CHARACTERS),
         ("headline", incoming.headline, MAX_HEADLINE_CHARACTERS),
@@ -118,7 +118,9 @@ def check_article(incoming: IncomingArticle) -> None:
         if fault := _text_fault(name, value, limit):
             raise RejectedArticleError(fault)
     if incoming.date < FIRST_DAY:
-        raise RejectedArticleError(f"date {incoming.date} is before {FIRST_DAY}, when there were no newspapers")
+        raise RejectedArticleError(
+            f"date {incoming.date} is before {FIRST_DAY}, the year of the first newspaper; correct the date"
+        )
     last_day = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=MAX_DAYS_AHEAD)
     if incoming.date > last_day:
         raise RejectedArticleError(
@@ -127,33 +129,33 @@ def check_article(incoming: IncomingArticle) -> None:
 
 
 def url_fault(url: str) -> str:
-    """Return why an article cannot stand at this URL; empty if it can."""
+    """Return why a URL cannot be an article's; empty if it can."""
     if not url.strip():
-        return "url is missing; every article needs the URL it stands at"
+        return "url is missing; every article needs its URL"
     if fault := _text_fault("url", url, MAX_URL_CHARACTERS):
         return fault
     host = host_of(url)
     if not host:
-        return f"url {url[:100]!r} names no host; it must begin with http:// or https://"
+        return f"url {url[:100]!r} has no host; it must begin with http:// or https://"
     if len(host) > MAX_NEWSPAPER_CHARACTERS:
-        return f"url has a host of {len(host):,} characters; at most {MAX_NEWSPAPER_CHARACTERS:,} are stored"
+        return f"url has a host of {len(host):,} characters; the limit is {MAX_NEWSPAPER_CHARACTERS:,}"
     return ""
 
 
 def story_url(url: str) -> str:
-    """Return the URL that an article stands at which came under this one: the target of a redirect that names it."""
+    """Return the URL of the article behind this one: the target if it is a redirect that names it, else itself."""
     target = unwrap_url(url)
     return target if target == url or not url_fault(target) else url
 
 
 def _text_fault(name: str, value: str, limit: int) -> str:
     if len(value) > limit:
-        return f"{name} has {len(value):,} characters; at most {limit:,} are stored"
+        return f"{name} has {len(value):,} characters; the limit is {limit:,}"
     if "\0" in value:
-        return f"{name} holds a NUL byte at character {value.index(chr(0)) + 1}; remove it"
+        return f"{name} contains a NUL byte at character {value.index(chr(0)) + 1}; remove it"
     try:
         value.encode()
     except UnicodeEncodeError:
         # JSON can carry half of a UTF-16 pair; PostgreSQL cannot store it.
-        return f"{name} holds half a surrogate pair, which is no text; encode it as UTF-8"
+        return f"{name} contains half a surrogate pair, which is not valid text; encode it as UTF-8"
     return ""

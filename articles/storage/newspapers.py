@@ -1,4 +1,4 @@
-"""Newspapers by their names, and by the URLs of their articles."""
+"""Finds newspapers by name or id, or by the URLs of their articles."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _SHOWN_NAMES = 20
 
 
 class UnknownNewspaperError(ValueError):
-    """A newspaper that is not in the database; the message lists some that are."""
+    """A newspaper that is not in the database; the message lists some of those that are."""
 
 
 def newspapers_named(references: Sequence[str]) -> list[Newspaper]:
     """Return the newspapers of these names or ids, each once, in that order.
 
-    A name goes before an id. Raises UnknownNewspaperError.
+    A name takes precedence over an id. Raises UnknownNewspaperError.
     """
     newspapers = list(Newspaper.objects.order_by("name"))
     by_reference = {str(newspaper.pk): newspaper for newspaper in newspapers}
@@ -26,7 +26,9 @@ def newspapers_named(references: Sequence[str]) -> list[Newspaper]:
     if unknown := [reference for reference in references if reference not in by_reference]:
         known = ", ".join(newspaper.name for newspaper in newspapers[:_SHOWN_NAMES]) or "none"
         more = ", …" if len(newspapers) > _SHOWN_NAMES else ""
-        raise UnknownNewspaperError(f"no newspaper is named {', '.join(map(repr, unknown))}; there are: {known}{more}")
+        raise UnknownNewspaperError(
+            f"no newspaper is named {', '.join(map(repr, unknown))}; known newspapers: {known}{more}"
+        )
     return list({by_reference[reference].pk: by_reference[reference] for reference in references}.values())
 
 
@@ -42,9 +44,9 @@ def newspaper_host(url: str) -> str:
 
 
 def newspapers_for(wanted: Sequence[tuple[str, str]]) -> list[Newspaper]:
-    """Return the newspaper of each name, or without one of each URL; those that are missing are made.
+    """Return the newspaper of each name or, without a name, of each URL; creates those that are missing.
 
-    A newspaper that is named anywhere in the batch is found by its host in all of it, in whatever order.
+    If a row of the batch names a newspaper, its rows without a name find it by its host, whatever their order.
     """
     keys = [(name.strip(), "" if name.strip() else newspaper_host(url)) for name, url in wanted]
     first_urls = {name: url for (name, _), (_, url) in zip(reversed(keys), reversed(wanted), strict=True) if name}
@@ -56,10 +58,10 @@ def newspapers_for(wanted: Sequence[tuple[str, str]]) -> list[Newspaper]:
 
 
 def _named(hosts: Mapping[str, str]) -> dict[str, Newspaper]:
-    """Return the newspapers of these names; one that is missing is made with the host that is given for it."""
+    """Return the newspapers of these names; creates a missing one with the host given for it."""
     found = {each.name: each for each in Newspaper.objects.filter(name__in=hosts)}
     if missing := sorted(name for name in hosts if name not in found):
-        # In one order for all, so that two writers of the same names never wait for each other.
+        # Always in the same order, so that two writers of the same names cannot deadlock.
         rows = [Newspaper(name=name, host=hosts[name]) for name in missing]
         Newspaper.objects.bulk_create(rows, ignore_conflicts=True)
         found |= {each.name: each for each in Newspaper.objects.filter(name__in=missing)}

@@ -1,4 +1,4 @@
-"""The writer of what newspapers' own articles show of them: what they put before or after their headlines."""
+"""The writer of newspapers' affixes: what they put before or after their headlines."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from articles.normalization.affixes import LEAST_HEADLINES, learn_affixes
 from articles.storage.ingest import writing
 from articles.storage.renormalization import mark_outdated, renormalize
 
-# So many headlines, the newest of a newspaper, take half a second, in which no other article is written.
+# Reading this many headlines, the newest of a newspaper, blocks other writers for half a second.
 LEARNT_FROM = 20_000
-# Longer ones are no headlines, and full of separators they take long to read.
+# Longer ones are not headlines, and many separators make them slow to read.
 LONGEST_HEADLINE = 250
 
 
 def update_affixes_and_forms(newspapers: Iterable[Newspaper]) -> list[Newspaper]:
-    """Learn the affixes of these newspapers and renew their articles; return those whose affixes changed."""
+    """Learn the affixes of these newspapers and update the forms of their articles; return those with new affixes."""
     changed = update_affixes(newspapers)
     for _ in renormalize(changed):
         pass
@@ -29,8 +29,8 @@ def update_affixes_and_forms(newspapers: Iterable[Newspaper]) -> list[Newspaper]
 def update_affixes(newspapers: Iterable[Newspaper] | None = None) -> list[Newspaper]:
     """Learn the affixes of these newspapers, or of all, from their headlines as they were stored.
 
-    Returns those whose affixes are others now; the forms of their articles are outdated then. The same articles
-    give the same affixes, and one that was learnt stays while a headline has it.
+    Returns those whose affixes changed; the forms of their articles are outdated. The same articles give the same
+    affixes, and a learnt affix stays as long as a headline has it.
     """
     articles = Article.objects.all()
     if newspapers is not None:
@@ -41,13 +41,13 @@ def update_affixes(newspapers: Iterable[Newspaper] | None = None) -> list[Newspa
 
 
 def affixes_line(newspaper: Newspaper) -> str:
-    """Return what was learnt of a newspaper, for people."""
+    """Return a sentence for people about the affixes learnt of a newspaper."""
     learnt = ", ".join(f"“{each}”" for each in newspaper.learnt_affixes)
-    return f"{newspaper}: left out of its headlines is {learnt or 'nothing but what is configured'}."
+    return f"{newspaper}: learnt headline affixes: {learnt or 'none'}."
 
 
 def newspapers_since(revision: int) -> Sequence[Newspaper]:
-    """Return the newspapers that have got articles, or other texts, since articles had this revision."""
+    """Return the newspapers with articles that were added or changed after this revision."""
     return list(Newspaper.objects.filter(articles__revision__gt=revision).distinct())
 
 

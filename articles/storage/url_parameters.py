@@ -229,6 +229,6 @@ def _keep(newspaper_id: int, name: str, collision: _Collision) -> set[int]:
         return set()
     newspaper.kept_url_parameters.append(name)
     newspaper.save(update_fields=["kept_url_parameters"])
-    told = "%s: the parameter %s tells stories apart and is kept; see %s and %s"
-    logger.info(told, newspaper.name, name, first_url, second_url)
+    message = "%s: the URL parameter %s distinguishes stories and is now kept; see %s and %s"
+    logger.info(message, newspaper.name, name, first_url, second_url)
     return renew_forms_with(newspaper, [name])

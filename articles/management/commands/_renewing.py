@@ -1,4 +1,4 @@
-"""What the commands that renew stored articles share: their options, their progress, their report."""
+"""What the commands that update stored articles share: options, progress, report."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SHOWN_FAILURES = 10
 
 
 class RenewingCommand(LongCommand, ABC):
-    """Renews the articles that carry an older version, batch by batch, and goes on where it was interrupted."""
+    """Updates the articles that carry an older version, batch by batch; run again, it resumes."""
 
     default_batch_size: int
 
     def prepare(self, newspapers: Sequence[Newspaper] | None) -> None:
-        """Do what must be done before it is known which articles are outdated."""
+        """Do what decides which articles are outdated, before they are counted."""
 
     @abstractmethod
     def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
@@ -34,18 +34,20 @@ class RenewingCommand(LongCommand, ABC):
 
     @abstractmethod
     def renew(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[Renewed]:
-        """Renew them; yield after each batch, which is stored then."""
+        """Update them; yield after each batch is stored."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_newspaper_arguments(parser, without="all are renewed")
+        add_newspaper_arguments(parser, without="all newspapers")
         parser.add_argument(
             "--batch-size",
             type=number_up_to(MAX_BATCH_SIZE),
             default=self.default_batch_size,
             metavar="N",
-            help=f"articles in a transaction, 1 to {MAX_BATCH_SIZE:,} (default: %(default)s)",
+            help=f"articles per transaction, 1 to {MAX_BATCH_SIZE:,} (default: %(default)s)",
         )
-        parser.add_argument("--dry-run", action="store_true", help="say how many articles are outdated, change nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="report how many articles are outdated; change nothing"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         newspapers = chosen_newspapers(options)
@@ -73,8 +75,8 @@ class RenewingCommand(LongCommand, ABC):
         self._report(done, changed, failures)
 
     def _report(self, done: int, changed: int, failures: Sequence[tuple[int, str]]) -> None:
-        stayed = f", {len(failures):,} stayed as they were" if failures else ""
-        self.stdout.write(f"Articles: {done:,} looked at, {changed:,} changed{stayed}.")
+        unchanged = f", {len(failures):,} failed and left unchanged" if failures else ""
+        self.stdout.write(f"Articles: {done:,} checked, {changed:,} changed{unchanged}.")
         for article_id, reason in failures[:SHOWN_FAILURES]:
             self.stderr.write(f"article {article_id}: {reason}")
         if len(failures) > SHOWN_FAILURES:

@@ -1,4 +1,4 @@
-"""`manage.py evaluate_extraction FOLDER`: how well texts are extracted from pages whose text is known."""
+"""`manage.py evaluate_extraction FOLDER`: measures the extraction on pages whose text is known."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from articles.management.base import LongCommand
 
 GROUND_TRUTH = "ground-truth.json"
 SHOWN_NAME = 12
-WIDTH = 110  # of the tables, wherever they are printed
+WIDTH = 110  # of the tables, whatever the width of the terminal
 FIGURES = ("f1", "precision", "recall", "accuracy")
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A page and the text that is known to be its article's."""
+    """A page and the reference text of its article."""
 
     name: str
     url: str
@@ -41,7 +41,7 @@ class _Page:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """The scores of the pages, in their order, and what extracting took on average."""
+    """The scores of the pages, in their order, and the mean time of an extraction."""
 
     pages: Sequence[PageScore]
     milliseconds: float
@@ -53,18 +53,22 @@ class _Result:
 
 class Command(LongCommand):
     help = (
-        "Extracts the pages of a folder, html/ID.html.gz, and compares their texts with the known ones in "
-        'ground-truth.json, {"ID": {"articleBody": TEXT, "url": URL}}. The measure is that of the article extraction '
-        "benchmark of Scrapinghub: means of precision and recall over sequences of four words, and their F1."
+        "Measures how well articles are extracted. Extracts the pages in FOLDER/html/ID.html.gz and compares their "
+        'texts with FOLDER/ground-truth.json, {"ID": {"articleBody": TEXT, "url": URL}}. Reports mean precision and '
+        "recall over sequences of four words, and their F1, as the article extraction benchmark of Scrapinghub does."
     )
 
-    resuming = "Nothing was measured."
+    resuming = "No score was computed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path, metavar="FOLDER", help="ground-truth.json and html/ID.html.gz")
-        parser.add_argument("--format", choices=["text", "json"], default="text", help="default: %(default)s")
+        parser.add_argument("folder", type=Path, metavar="FOLDER", help="folder with ground-truth.json and html/")
+        parser.add_argument(
+            "--format", choices=["text", "json"], default="text", help="output format (default: %(default)s)"
+        )
         parser.add_argument("--worst", type=int, default=0, metavar="N", help="list the N pages with the lowest F1")
-        parser.add_argument("--baseline", action="store_true", help="measure readability-lxml alone beside it")
+        parser.add_argument(
+            "--baseline", action="store_true", help="also measure readability-lxml alone, for comparison"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         pages = _read_pages(options["folder"])
@@ -93,41 +97,43 @@ class Command(LongCommand):
                 table.add_row(*figures, page.name[:SHOWN_NAME], page.url)
             console.print(table)
         pages = len(results["newsdedup"].pages)
-        meaning = "ms: processor time a page; ±: what another choice of pages may change (bootstrap, 95%)"
+        meaning = "ms: CPU time per page; ±: 95% confidence interval (bootstrap over the pages)"
         self.stdout.write(f"{pages:,} pages; {meaning}.")
 
 
 def _read_pages(folder: Path) -> list[_Page]:
-    """Return the pages of the folder. Raises CommandError that names what is missing or damaged."""
+    """Return the pages of the folder. Raises CommandError, which names the missing or damaged file."""
     path = folder / GROUND_TRUTH
     try:
         known = json.loads(path.read_bytes())
     except OSError as error:
-        raise CommandError(f"{path} cannot be read: {error.strerror}. Name the folder that holds it.") from error
+        raise CommandError(f"{path} cannot be read: {error.strerror}. Give the folder that contains it.") from error
     except ValueError as error:
-        raise CommandError(f"{path} is no JSON: {error}.") from error
+        raise CommandError(f"{path} is not valid JSON: {error}.") from error
     if not isinstance(known, dict) or not known:
-        raise CommandError(f'{path} holds no pages; it must be an object {{"ID": {{"articleBody": TEXT}}}}.')
+        raise CommandError(f'{path} lists no pages; it must be an object {{"ID": {{"articleBody": TEXT}}}}.')
     return [_read_page(folder, name, entry) for name, entry in known.items()]
 
 
 def _read_page(folder: Path, name: str, entry: object) -> _Page:
     text = entry.get("articleBody") if isinstance(entry, dict) else None
     if not isinstance(text, str):
-        raise CommandError(f"{folder / GROUND_TRUTH} gives no articleBody for {name}.")
+        raise CommandError(f"{folder / GROUND_TRUTH} has no articleBody for {name}; add one or remove the entry.")
     url = entry.get("url") if isinstance(entry, dict) else None
     path = folder / "html" / f"{name}.html.gz"
     try:
         body = gzip.decompress(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise CommandError(f"{path} cannot be read: {reason}. Every page of {GROUND_TRUTH} is needed.") from error
+        raise CommandError(
+            f"{path} cannot be read: {reason}. Every page in {GROUND_TRUTH} must have its file."
+        ) from error
     return _Page(name, url if isinstance(url, str) else "", body, text)
 
 
 def _measure(pages: Sequence[_Page], extractor: Callable[[_Page], str], tracked: Iterable[_Page]) -> _Result:
-    """Return the scores of the pages; `tracked` are the same ones, and show the progress."""
-    extractor(pages[0])  # what is loaded once is not counted
+    """Return the scores of the pages; `tracked` is the same pages with a progress bar."""
+    extractor(pages[0])  # so that one-time loading is not measured
     started = time.thread_time()  # another thread draws the progress bar
     texts = [extractor(page) for page in tracked]
     seconds = time.thread_time() - started
@@ -165,7 +171,7 @@ def _score_table(results: Mapping[str, _Result]) -> Table:
 
 
 def _as_json(results: Mapping[str, _Result], worst: Sequence[tuple[_Page, PageScore]]) -> dict[str, object]:
-    """Return the figures of the extraction on top, and those of others beside it."""
+    """Return our figures at the top level and those of the baselines in a list."""
     ours, *others = ({"name": name} | _figures(result) for name, result in results.items())
     listed = [
         {"page": page.name, "url": page.url, "f1": score.f1, "precision": score.precision, "recall": score.recall}

@@ -1,4 +1,4 @@
-"""`manage.py export_articles`: write the stored articles to a file, with their boilerplate or without."""
+"""`manage.py export_articles`: writes the stored articles to a file, with or without boilerplate."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 
 class Command(LongCommand):
     help = (
-        "Writes articles as JSON lines, by day, which import_articles reads. Without boilerplate, the weeks whose "
-        "marks are outdated are looked at first. What breaks off leaves no half file."
+        "Exports articles as JSON lines, ordered by day, in the format that import_articles reads. With --boilerplate "
+        "story or topic, it first updates outdated boilerplate marks. A failed export leaves no partial file."
     )
 
     resuming = "No file was written."
@@ -31,12 +31,14 @@ class Command(LongCommand):
             "--boilerplate",
             choices=[mode.value for mode in Mode],
             default=Mode.KEEP.value,
-            help="story: removed from all articles but the first of a week that has it; topic: from all "
-            "(default: %(default)s)",
+            help="keep it; story: remove it from all articles but the first of the week that has it; "
+            "topic: remove it from all articles (default: %(default)s)",
         )
         add_newspaper_option(parser)
         add_day_options(parser)
-        parser.add_argument("--output", metavar="FILE", help="a .jsonl or .jsonl.gz file (default: standard output)")
+        parser.add_argument(
+            "--output", metavar="FILE", help="write to this .jsonl or .jsonl.gz file (default: standard output)"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         since, until = chosen_days(options)
@@ -46,11 +48,11 @@ class Command(LongCommand):
             written, left_out = self._write(Mode(options["boilerplate"]), scope, path, options)
         except OSError as error:
             raise CommandError(f"{path or 'standard output'} cannot be written: {error.strerror}.") from error
-        nothing = f" Left out, because they have nothing but boilerplate: {left_out:,}." if left_out else ""
-        self.stderr.write(f"Articles written: {written:,}.{nothing}")
+        skipped = f" Skipped, because they are nothing but boilerplate: {left_out:,}." if left_out else ""
+        self.stderr.write(f"Articles written: {written:,}.{skipped}")
 
     def _write(self, mode: Mode, scope: dict[str, Any], path: Path | None, options: dict[str, Any]) -> tuple[int, int]:
-        """Write the articles; return how many, and how many had nothing left to write."""
+        """Write the articles; return how many were written, and how many were skipped because no text was left."""
         written = left_out = 0
         # Lines on the terminal would mix with a bar.
         with self.progress({"no_progress": options["no_progress"] or path is None}) as progress:
@@ -82,7 +84,7 @@ def _path(name: str | None) -> Path | None:
         return None
     path = Path(name)
     if not name.lower().endswith((".jsonl", ".jsonl.gz")):
-        raise usage_error(f"{name} must end in .jsonl or .jsonl.gz.")
+        raise usage_error(f"--output {name} must end in .jsonl or .jsonl.gz.")
     if not path.parent.is_dir():
-        raise usage_error(f"{path.parent} is no folder; make it first.")
+        raise usage_error(f"--output {name}: {path.parent} does not exist or is not a folder; create it first.")
     return path

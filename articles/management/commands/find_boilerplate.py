@@ -1,4 +1,4 @@
-"""`manage.py find_boilerplate`: mark what a newspaper repeats in the articles of a week."""
+"""`manage.py find_boilerplate`: marks the sentences that a newspaper repeats in the articles of a week."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from articles.storage.ingest import MANY, refresh_statistics
 
 class Command(LongCommand):
     help = (
-        "Marks the boilerplate of each newspaper and week, Monday to Sunday: sentences that several different articles "
-        "share. Only weeks are looked at whose articles, whitelist or rules have changed; nothing of what was stored "
-        "changes. Interrupted, it goes on when it is run again."
+        "Marks the boilerplate of each newspaper, week by week (Monday to Sunday): sentences that several different "
+        "articles share. Only weeks whose articles, whitelist or rules have changed are processed; stored texts never "
+        "change. Run it again to resume after an interruption."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_newspaper_arguments(parser, without="all")
-        parser.add_argument("--since", type=day, metavar="DAY", help="only from the week of this day on, YYYY-MM-DD")
-        parser.add_argument("--all", action="store_true", help="also the weeks that are up to date")
-        parser.add_argument("--dry-run", action="store_true", help="say how many weeks are outdated, change nothing")
+        add_newspaper_arguments(parser, without="all newspapers")
+        parser.add_argument("--since", type=day, metavar="DAY", help="only this day's week and later (YYYY-MM-DD)")
+        parser.add_argument("--all", action="store_true", help="also process weeks that are up to date")
+        parser.add_argument("--dry-run", action="store_true", help="report how many weeks are outdated; change nothing")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         weeks = outdated_weeks(chosen_newspaper_ids(options), since=options["since"], every=options["all"])
         if options["dry_run"]:
-            self.stdout.write(f"Weeks to look at: {len(weeks):,}, with {sum(weeks.values()):,} articles.")
+            self.stdout.write(f"Weeks to process: {len(weeks):,}, with {sum(weeks.values()):,} articles.")
             return
         done = articles = changed = sentences = 0
         try:
@@ -50,5 +50,5 @@ class Command(LongCommand):
     def _report(self, weeks: int, articles: int, changed: int, sentences: int) -> None:
         self.stdout.write(
             f"Weeks: {weeks:,} with {articles:,} articles; boilerplate sentences: {sentences:,}; "
-            f"articles that are compared otherwise now: {changed:,}."
+            f"articles whose compared text changed: {changed:,}."
         )

@@ -30,19 +30,19 @@ from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from articles.storage.ingest import MANY, newest_revision, refresh_statistics, store_articles
 from articles.storage.title_affixes import affixes_line, newspapers_since, update_affixes_and_forms
 
-# One transaction each. Larger ones gain no time, and crawlers wait while one is written.
+# Each is one transaction. Larger ones are no faster, and crawlers wait while one is written.
 DEFAULT_BATCH_SIZE = 500
 MAX_BATCH_SIZE = 5_000
 SHOWN_REJECTS = 5
 REPORTED = ("read", "stored", "known", "rejected", "seconds", "articles/s")
 
-# What differs between two rejections of one kind: quoted values and numbers.
+# The parts of a reason that differ from row to row: quoted values and numbers.
 _VALUE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\d(?:[\d,.:-]*\d)?""")
 
 
 @dataclass
 class FileTally:
-    """What became of the rows of a file."""
+    """Counts of what happened to the rows of a file."""
 
     name: str
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -67,7 +67,7 @@ class FileTally:
 
 
 class Rejects:
-    """Counts the rejected rows by reason, and lists them in a JSON lines file, or the first few in memory."""
+    """Counts the rejected rows by reason; writes them to a JSON lines file, or keeps the first few in memory."""
 
     def __init__(self, file: TextIO | None) -> None:
         self._file = file
@@ -75,7 +75,7 @@ class Rejects:
         self.reasons: Counter[str] = Counter()
 
     def add(self, name: str, row: Row, reason: str) -> None:
-        # What follows the semicolon is the remedy.
+        # The remedy follows the semicolon.
         self.reasons[_VALUE.sub("…", reason).partition(";")[0]] += 1
         if self._file is not None:
             entry = {"file": name, "line": row.line, "reason": reason, "raw": row.raw}
@@ -91,27 +91,29 @@ class Rejects:
 class Command(LongCommand):
     help = (
         "Imports articles from .jsonl, .jsonl.gz, .csv and .csv.gz files with the columns date, headline or title, "
-        "url, content or text, newspaper or source, and id. Articles whose URL is known stay as they are."
+        "url, content or text, newspaper or source, and id. An article whose URL is already stored is left unchanged."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("files", nargs="+", metavar="FILE", help='a file to import; "-" is standard input')
-        parser.add_argument("--format", choices=["jsonl", "csv"], help='the format of standard input, needed for "-"')
-        parser.add_argument("--rejects", metavar="FILE", help="list the rejected rows in this JSON lines file")
+        parser.add_argument("files", nargs="+", metavar="FILE", help='file to import; "-" reads standard input')
+        parser.add_argument("--format", choices=["jsonl", "csv"], help='format of standard input; required with "-"')
+        parser.add_argument(
+            "--rejects", metavar="FILE", help="write the rejected rows, with reasons, to this JSON lines file"
+        )
         parser.add_argument(
             "--newspaper",
             type=_newspaper,
             metavar="NAME",
-            help="the newspaper of the rows that name none (default: that of their URL's host)",
+            help="newspaper of the rows that do not name one (default: the newspaper of the URL's host)",
         )
         parser.add_argument(
             "--batch-size",
             type=number_up_to(MAX_BATCH_SIZE),
             default=DEFAULT_BATCH_SIZE,
             metavar="N",
-            help=f"rows in a transaction, 1 to {MAX_BATCH_SIZE} (default: %(default)s)",
+            help=f"rows per transaction, 1 to {MAX_BATCH_SIZE:,} (default: %(default)s)",
         )
-        parser.add_argument("--dry-run", action="store_true", help="read and check everything, store nothing")
+        parser.add_argument("--dry-run", action="store_true", help="read and check every row; store nothing")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         sources = _sources(options["files"], options["format"], options["rejects"])
@@ -121,8 +123,8 @@ class Command(LongCommand):
         try:
             self._import(sources, tallies, options)
         except (DatabaseFault, OSError) as error:
-            fault = f"the import stopped: {str(error).strip()}. What is stored stays"
-            raise CommandError(f"{fault}; after you fix this, run the same command again to resume.") from error
+            fault = f"the import stopped: {str(error).strip()}. Rows already stored are kept"
+            raise CommandError(f"{fault}; fix this, then run the same command again to resume.") from error
         finally:
             self._report(tallies, options)
 
@@ -141,7 +143,7 @@ class Command(LongCommand):
                 self._report_rejects(rejects)
 
     def _settle(self, before: int, created: int) -> None:
-        """Learn from the articles that have come since this revision."""
+        """Learn the affixes of newspapers that have new articles since this revision."""
         if created >= MANY:
             refresh_statistics()
         for newspaper in update_affixes_and_forms(newspapers_since(before)):
@@ -164,7 +166,7 @@ class Command(LongCommand):
                 progress.update(task, completed=position())
 
     def _report(self, tallies: Sequence[FileTally], options: dict[str, Any]) -> None:
-        """Print the table of the files and, in one line, the sum."""
+        """Print a table of the files, and the totals in one line."""
         total = FileTally("all")
         columns = (Column(each, justify="right", no_wrap=True) for each in REPORTED)
         table = Table(Column("file", overflow="fold"), *columns, box=SIMPLE_HEAD, pad_edge=False)
@@ -189,7 +191,7 @@ class Command(LongCommand):
 
 
 class _RateColumn(ProgressColumn):
-    """How many articles were read, and how many a second."""
+    """Articles read so far, and articles per second."""
 
     def render(self, task: Task) -> Text:
         tally: FileTally = task.fields["tally"]
@@ -197,27 +199,27 @@ class _RateColumn(ProgressColumn):
 
 
 def _columns() -> tuple[ProgressColumn, ...]:
-    """Return the columns of a progress bar whose measure is the bytes of the file."""
+    """Return the columns of a progress bar that measures the bytes of the file."""
     return TextColumn("{task.description}"), BarColumn(), DownloadColumn(), _RateColumn(), TimeRemainingColumn()
 
 
 def _sources(names: Sequence[str], stdin_format: FileFormat | None, rejects: str | None) -> list[Source]:
-    """Return the files to import. Raises CommandError for a usage that cannot be meant."""
+    """Return the files to import. Raises CommandError for arguments that contradict each other."""
     if names.count(STDIN) > 1:
-        raise usage_error('"-" is given twice; standard input can be read once.')
+        raise usage_error('"-" is given more than once; standard input can be read only once.')
     if STDIN in names and stdin_format is None:
         raise usage_error('"-" needs --format jsonl or --format csv.')
     sources = [Source(name, stdin_format) if name == STDIN and stdin_format else source_named(name) for name in names]
     if rejects and any(_same_file(rejects, name) for name in names if name != STDIN):
-        raise usage_error(f"--rejects {rejects} would overwrite a file to import.")
+        raise usage_error(f"--rejects {rejects} would overwrite a file to import; choose another name.")
     return sources
 
 
 def _same_file(left: str, right: str) -> bool:
-    """Return whether two names stand for one file, also by links."""
+    """Return whether two names are the same file, links included."""
     try:
         return Path(left).samefile(right)
-    except OSError:  # one of them is not there
+    except OSError:  # one of them does not exist
         return Path(left).resolve() == Path(right).resolve()
 
 
@@ -225,6 +227,6 @@ def _newspaper(value: str) -> str:
     name = " ".join(value.split())
     if not 0 < len(name) <= MAX_NEWSPAPER_CHARACTERS:
         raise argparse.ArgumentTypeError(
-            f"a newspaper's name has 1 to {MAX_NEWSPAPER_CHARACTERS} characters, this one {len(name)}"
+            f"the name has {len(name)} characters; it must have 1 to {MAX_NEWSPAPER_CHARACTERS}"
         )
     return name

@@ -1,4 +1,4 @@
-"""`manage.py reextract`: extract stored pages again by today's extraction."""
+"""`manage.py reextract`: extracts stored pages again with the current extraction."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from articles.storage.renormalization import Renewed
 
 class Command(RenewingCommand):
     help = (
-        "Extracts the article anew from the kept page, where that was done by an older version. Nothing is fetched; "
-        "an article whose page gives none any more stays as it is. Interrupted, it goes on when it is run again."
+        "Extracts articles again from their stored pages if an older version extracted them. Nothing is fetched. "
+        "If a page no longer yields an article, the stored article is left unchanged. Run it again to resume after an "
+        "interruption."
     )
     default_batch_size = 100
     exit_codes = {WorkerDiedError: ExitCode.ERROR}

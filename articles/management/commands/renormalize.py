@@ -1,4 +1,4 @@
-"""`manage.py renormalize`: bring the forms that are compared up to today's rules."""
+"""`manage.py renormalize`: brings the normalised titles, texts and URLs up to the current rules."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from articles.storage.title_affixes import affixes_line, update_affixes
 
 class Command(RenewingCommand):
     help = (
-        "Learns what newspapers put before or after their headlines. Then computes the forms of titles, texts and URLs "
-        "that are compared anew, for articles that were stored under older rules or whose newspaper's affixes have "
-        "changed. Interrupted, it goes on when it is run again."
+        "Learns what newspapers put before or after their headlines (affixes). Then recomputes the normalised titles, "
+        "texts and URLs of articles that were stored under older rules or whose newspaper's affixes have changed. Run "
+        "it again to resume after an interruption."
     )
     default_batch_size = 500
 

@@ -109,15 +109,19 @@ def test_the_command_lists_the_worst_pages_and_readability_beside(folder: Path) 
 
 
 def test_what_cannot_be_evaluated_is_said(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"nowhere/ground-truth.json cannot be read: No such file or directory\."):
+    with pytest.raises(CommandError, match=r"nowhere/ground-truth\.json .*No such file or directory"):
         run(tmp_path / "nowhere")
     (folder / "html" / "other.html.gz").unlink()
-    with pytest.raises(CommandError, match=r"other.html.gz cannot be read: No such file or directory\. Every page"):
+    with pytest.raises(CommandError, match=r"other\.html\.gz .*No such file or directory.*ground-truth\.json"):
         run(folder)
     (folder / "html" / "other.html.gz").write_bytes(b"<p>not packed</p>")
-    with pytest.raises(CommandError, match=r"other.html.gz cannot be read: Not a gzipped file"):
+    with pytest.raises(CommandError, match=r"other\.html\.gz .*Not a gzipped file"):
         run(folder)
-    for damaged, words in (("{", "is no JSON"), ("[]", "holds no pages"), ('{"a": {}}', "gives no articleBody for a")):
+    for damaged, words in (
+        ("{", "JSON: .*column 2"),
+        ("[]", "no pages.*articleBody"),
+        ('{"a": {}}', "articleBody for a"),
+    ):
         (folder / "ground-truth.json").write_text(damaged)
         with pytest.raises(CommandError, match=words):
             run(folder)

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -125,22 +126,25 @@ def test_bad_rows_are_listed_and_the_rest_is_kept(tmp_path: Path, run: Run) -> N
 
     assert summary(printed) == "11 articles read: 2 stored, 0 already known, 9 rejected."
     entries = [json.loads(line) for line in rejects.read_text().splitlines()]
-    assert [(each["line"], each["reason"].partition(";")[0]) for each in entries] == [
-        (2, "url is missing"),
-        (3, "date '12/11/2025' is ambiguous, because the order of day and month differs between countries"),
-        (4, "content is empty"),
-        (5, "content holds a NUL byte at character 2"),
-        (6, "content has 5,000,000 characters"),
-        (7, "headline holds half a surrogate pair, which is no text"),
-        (8, "content is a list, not text"),
-        (9, "byte 1 of line 9 is not UTF-8"),
-        (10, "line is not JSON: Expecting property name enclosed in double quotes at character 2"),
-    ]
+    expected = {
+        2: "url .*missing",
+        3: r"date '12/11/2025' .*ambiguous.*\(2024-04-03\)",
+        4: "content .*empty",
+        5: "content .*NUL.* 2;",
+        6: "content .*5,000,000.*1,000,000",
+        7: "headline .*surrogate.*UTF-8",
+        8: "content .*array",
+        9: "byte 1 of line 9 .*UTF-8",
+        10: "line .*JSON.* 2;",
+    }
+    assert [each["line"] for each in entries] == list(expected)
+    for each in entries:
+        assert re.match(expected[each["line"]], each["reason"]), each["reason"]
     assert {each["file"] for each in entries} == {str(path)}
     assert all(len(each["raw"]) <= 500 for each in entries)
     assert entries[0]["raw"] == json.dumps(row(2, url=""))
     assert "line 2" not in printed[1]
-    assert "        1  content holds a NUL byte at character …\n" in printed[1]
+    assert re.search("^ +1  content .*NUL.*…$", printed[1], re.MULTILINE)
     assert set(Article.objects.values_list("headline", flat=True)) == {"Ferry number 1", "Ferry number 9"}
 
 
@@ -151,16 +155,11 @@ def test_without_a_file_for_them_the_first_rejects_are_printed(tmp_path: Path, r
     path.write_bytes(json_lines(*bad, row(9, content="")))
     _, err = run(path)
 
-    assert err.splitlines() == [
-        *(
-            f"{path}, line {number + 1}: headline has 3,00{number} characters; at most 2,000 are stored"
-            for number in range(5)
-        ),
-        "… and 2 more; --rejects FILE lists them all.",
-        "Rejected rows by reason:",
-        "        6  headline has … characters",
-        "        1  content is empty",
-    ]
+    lines = err.splitlines()
+    for number, line in enumerate(lines[:5]):
+        assert re.fullmatch(rf"{path}, line {number + 1}: headline .*3,00{number}.*2,000", line)
+    assert re.search("2 more.*--rejects", lines[5])
+    assert [line.split()[:2] for line in lines[7:]] == [["6", "headline"], ["1", "content"]]
 
 
 @pytest.mark.django_db
@@ -176,10 +175,7 @@ def test_a_broken_end_of_gzip_keeps_the_rows_before_it(tmp_path: Path, run: Run,
     stored = Article.objects.count()
     assert 0 < stored <= 200
     assert entry["line"] == stored + 1
-    assert entry["reason"] == (
-        "the gzip data breaks off or is damaged in this line (Compressed file ended before the end-of-stream marker "
-        "was reached); get the file again for the rest"
-    )
+    assert re.search(r"gzip.*Compressed file ended before the end-of-stream marker.*;", entry["reason"])
     assert summary(printed) == f"{stored + 1} articles read: {stored} stored, 0 already known, 1 rejected."
 
 
@@ -220,36 +216,30 @@ def test_a_dry_run_says_the_same_and_stores_nothing(tmp_path: Path, run: Run) ->
         (
             ["a.txt"],
             2,
-            "the format of a.txt is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz.",
+            r"a\.txt.*\.jsonl.*\.jsonl\.gz.*\.csv.*\.csv\.gz",
         ),
-        (["-"], 2, '"-" needs --format jsonl or --format csv.'),
-        (["-", "-", "--format=csv"], 2, '"-" is given twice; standard input can be read once.'),
-        (["a.csv", "--rejects=./a.csv"], 2, "--rejects ./a.csv would overwrite a file to import."),
-        (["nowhere.csv"], 1, "nowhere.csv cannot be opened: No such file or directory; check the path."),
-        (["nowhere.txt"], 1, "nowhere.txt cannot be opened: No such file or directory; check the path."),
-        (["."], 2, None),
-        (["folder.csv"], 1, "folder.csv cannot be opened: Is a directory; check the path."),
+        (["-"], 2, '"-" .*--format jsonl.*csv'),
+        (["-", "-", "--format=csv"], 2, '"-" .*once'),
+        (["a.csv", "--rejects=./a.csv"], 2, "--rejects ./a.csv .*overwrite"),
+        (["nowhere.csv"], 1, "nowhere.csv.*No such file or directory; .*path"),
+        (["nowhere.txt"], 1, "nowhere.txt.*No such file or directory; .*path"),
+        (["."], 2, ""),
+        (["folder.csv"], 1, "folder.csv.*Is a directory; .*path"),
         (
             ["headline.csv"],
             1,
-            (
-                "headline.csv cannot be read: its header has no content column "
-                "(content, text, description, summary), only date, headline, url; rename or add one."
-            ),
+            "headline.csv.*content, text, description, summary.*date, headline, url; .*",
         ),
         (
             ["plain.jsonl.gz"],
             1,
-            (
-                "plain.jsonl.gz cannot be read: its name says gzip, but: Not a gzipped file (b'{}'); "
-                "rename or compress it."
-            ),
+            "plain.jsonl.gz.*Not a gzipped file.*; rename",
         ),
-        (["good.jsonl", "--rejects=missing/r.jsonl"], 1, None),
+        (["good.jsonl", "--rejects=missing/r.jsonl"], 1, ""),
     ],
 )
 def test_a_command_that_cannot_work_is_refused_before_anything_is_stored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], status: int, message: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], status: int, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.csv").mkdir()
@@ -261,8 +251,7 @@ def test_a_command_that_cannot_work_is_refused_before_anything_is_stored(
     with pytest.raises(CommandError) as refusal:  # and no database is touched: the test has none
         call_command("import_articles", *first, *arguments)
     assert refusal.value.returncode == status
-    if message is not None:
-        assert str(refusal.value) == message
+    assert re.search(message, str(refusal.value))
 
 
 def test_a_named_pipe_is_refused_unread(tmp_path: Path) -> None:
@@ -270,9 +259,7 @@ def test_a_named_pipe_is_refused_unread(tmp_path: Path) -> None:
     os.mkfifo(path)
     with pytest.raises(CommandError) as refusal:
         call_command("import_articles", path)
-    assert str(refusal.value) == (
-        f'{path} is no regular file and cannot be read twice; read it with "-" and --format jsonl.'
-    )
+    assert re.match(f'{path} .*"-".*--format jsonl', str(refusal.value))
 
 
 @pytest.mark.parametrize("link", [Path.hardlink_to, Path.symlink_to])
@@ -280,7 +267,7 @@ def test_rejects_never_overwrite_a_file_to_import(tmp_path: Path, link: Callable
     path, rejects = tmp_path / "a.jsonl", tmp_path / "rejects.jsonl"
     path.write_bytes(json_lines(row()))
     link(rejects, path)
-    with pytest.raises(CommandError, match="would overwrite a file to import") as refusal:
+    with pytest.raises(CommandError, match=r"--rejects .*overwrite") as refusal:
         call_command("import_articles", path, f"--rejects={rejects}", "--dry-run")
     assert refusal.value.returncode == 2
     assert path.read_bytes() == json_lines(row())
@@ -289,17 +276,17 @@ def test_rejects_never_overwrite_a_file_to_import(tmp_path: Path, link: Callable
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("--batch-size=0", "argument --batch-size: '0' is not a number from 1 to 5,000"),
-        ("--batch-size=many", "argument --batch-size: 'many' is not a number from 1 to 5,000"),
-        ("--batch-size=5001", "argument --batch-size: '5001' is not a number from 1 to 5,000"),
-        ("--newspaper= ", "argument --newspaper: a newspaper's name has 1 to 200 characters, this one 0"),
-        (f"--newspaper={'n' * 201}", "argument --newspaper: a newspaper's name has 1 to 200 characters, this one 201"),
+        ("--batch-size=0", "--batch-size: '0'.* 1 .*5,000"),
+        ("--batch-size=many", "--batch-size: 'many'.* 1 .*5,000"),
+        ("--batch-size=5001", "--batch-size: '5001'.* 1 .*5,000"),
+        ("--newspaper= ", "--newspaper: .* 0 .*1 .*200"),
+        (f"--newspaper={'n' * 201}", "--newspaper: .* 201 .*1 .*200"),
     ],
 )
 def test_an_option_out_of_range_is_refused(option: str, message: str) -> None:
     with pytest.raises(CommandError) as refusal:
         call_command("import_articles", "a.jsonl", option)
-    assert str(refusal.value) == f"Error: {message}"
+    assert re.search(message, str(refusal.value))
 
 
 @pytest.fixture
@@ -350,6 +337,6 @@ def test_a_database_that_goes_away_is_an_error_with_what_was_stored(
     with pytest.raises(CommandError) as broken:
         call_command("import_articles", str(path), "--batch-size=10")
 
-    assert str(broken.value).startswith("the import stopped: the connection is closed. What is stored stays;")
+    assert re.search("the connection is closed.*kept.*run the same command again", str(broken.value))
     assert broken.value.returncode == 1
     assert capsys.readouterr().out.splitlines()[-1] == "20 articles read: 20 stored, 0 already known, 0 rejected."

@@ -6,6 +6,7 @@ import datetime
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +56,7 @@ def rows() -> list[tuple[Any, ...]]:
 
 def test_a_weeks_boilerplate_is_marked_and_nothing_that_was_stored_changes(week: list[Article]) -> None:
     before = {article.pk: (article.content, article.normalized_text, article.text_digest) for article in week}
-    assert find() == (
-        "Weeks: 1 with 3 articles; boilerplate sentences: 1; articles that are compared otherwise now: 3.\n"
-    )
+    assert find() == ("Weeks: 1 with 3 articles; boilerplate sentences: 1; articles whose compared text changed: 3.\n")
 
     after = [Article.objects.get(pk=article.pk) for article in week]
     assert {each.pk: (each.content, each.normalized_text, each.text_digest) for each in after} == before
@@ -248,13 +247,13 @@ def test_a_whitelisted_sentence_is_kept_until_it_is_taken_off(week: list[Article
 
 def test_what_cannot_be_whitelisted_says_why(week: list[Article]) -> None:
     mara = User.objects.create_user("mara")
-    with pytest.raises(WhitelistError, match="repeated in no week any more"):
+    with pytest.raises(WhitelistError, match="nothing to whitelist"):
         whitelist_sentence(week[0].newspaper_id, DIGEST, user=mara)
-    with pytest.raises(WhitelistError, match="not whitelisted; somebody else"):
+    with pytest.raises(WhitelistError, match="not whitelisted"):
         end_whitelisting(week[0].newspaper_id, DIGEST, user=mara)
     find()
     whitelist_sentence(week[0].newspaper_id, DIGEST, user=mara)
-    with pytest.raises(WhitelistError, match="mara has whitelisted it before, on "):
+    with pytest.raises(WhitelistError, match=r"mara .*on \d{4}-\d\d-\d\d"):
         whitelist_sentence(week[0].newspaper_id, DIGEST, user=mara)
 
 
@@ -265,7 +264,7 @@ def test_a_dry_run_counts_and_changes_nothing(week: list[Article]) -> None:
     out = io.StringIO()
     call_command("find_boilerplate", "--dry-run", stdout=out)
 
-    assert out.getvalue() == "Weeks to look at: 1, with 3 articles.\n"
+    assert re.findall(r"\d+", out.getvalue()) == ["1", "3"]
     assert not BoilerplateWeek.objects.exists()
 
 
@@ -278,7 +277,7 @@ def test_newspapers_and_days_bound_what_is_looked_at(week: list[Article], store:
     ]
     call_command("find_boilerplate", "Inland Courier", stdout=io.StringIO())
     assert BoilerplateWeek.objects.get().newspaper.name == "Inland Courier"
-    with pytest.raises(CommandError, match="no newspaper is named 'Harbor Post'; there are: "):
+    with pytest.raises(CommandError, match=r"'Harbor Post'; .*: Harbour Post, Inland Courier"):
         call_command("find_boilerplate", "Harbor Post")
 
 
@@ -349,7 +348,7 @@ def test_an_article_of_nothing_else_is_left_out_and_counted(week: list[Article],
     found, told = export("--boilerplate", "topic")
 
     assert [row["id"] for row in found] == [article.pk for article in week]
-    assert told == "Articles written: 3. Left out, because they have nothing but boilerplate: 1.\n"
+    assert re.findall(r"\d+", told) == ["3", "1"]
 
 
 def test_an_export_is_bounded_by_newspaper_and_days(week: list[Article], store: StoreArticle) -> None:
@@ -403,10 +402,10 @@ def test_an_interrupted_export_says_that_there_is_no_file(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--output", "articles.csv"], r"articles\.csv must end in \.jsonl or \.jsonl\.gz\."),
-        (["--output", "nowhere/articles.jsonl"], r"nowhere is no folder; make it first\."),
+        (["--output", "articles.csv"], r"--output articles\.csv .*\.jsonl.*\.jsonl\.gz"),
+        (["--output", "nowhere/articles.jsonl"], r"--output nowhere/articles\.jsonl.*folder.*create"),
         (["--since", "2026-03-02", "--until", "2026-03-01"], "since 2026-03-02 is after until 2026-03-01"),
-        (["--newspaper", "Harbor Post"], "no newspaper is named 'Harbor Post'; there are: "),
+        (["--newspaper", "Harbor Post"], "'Harbor Post'; .*: none"),
     ],
 )
 def test_an_export_that_cannot_be_meant_is_refused(arguments: list[str], message: str) -> None:

@@ -76,14 +76,14 @@ def test_renormalize_writes_what_changed_and_nothing_else(store: StoreArticle) -
 
     out, err = run("renormalize")
 
-    assert (out, err) == ("Articles: 2 looked at, 1 changed.\n", "")
+    assert (out, err) == ("Articles: 2 checked, 1 changed.\n", "")
     unchanged, changed = Article.objects.order_by("pk")
     assert unchanged.revision == right.revision
     assert changed.revision > wrong.revision
     assert changed.normalized_title == wrong.normalized_title
     assert changed.urls.get().normalized_url == wrong.urls.get().normalized_url.replace("an older form", "")
     assert {unchanged.normalizer_version, changed.normalizer_version} == {NORMALIZER_VERSION}
-    assert run("renormalize")[0] == "Articles: 0 looked at, 0 changed.\n"
+    assert run("renormalize")[0] == "Articles: 0 checked, 0 changed.\n"
 
 
 def test_renormalize_goes_by_the_habits_of_the_newspaper(store: StoreArticle) -> None:
@@ -114,14 +114,14 @@ def test_an_interrupted_renewal_goes_on(store: StoreArticle, monkeypatch: pytest
 
     assert exit_.value.code == 130
     assert run("renormalize", "--dry-run")[0] == "Outdated articles: 3.\n"
-    assert run("renormalize", "--batch-size", "2")[0] == "Articles: 3 looked at, 3 changed.\n"
+    assert run("renormalize", "--batch-size", "2")[0] == "Articles: 3 checked, 3 changed.\n"
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_reextract_takes_text_and_details_from_the_kept_page(workers: str) -> None:
     article = store_page()
 
-    assert run("reextract", "--workers", workers) == ("Articles: 1 looked at, 1 changed.\n", "")
+    assert run("reextract", "--workers", workers) == ("Articles: 1 checked, 1 changed.\n", "")
 
     renewed = Article.objects.get()
     assert (renewed.headline, renewed.content) == ("Ferry sails", TEXT)
@@ -130,7 +130,7 @@ def test_reextract_takes_text_and_details_from_the_kept_page(workers: str) -> No
     assert renewed.text_digest != article.text_digest
     assert renewed.revision > article.revision
     assert renewed.extractor_version == EXTRACTOR_VERSION
-    assert run("reextract")[0] == "Articles: 0 looked at, 0 changed.\n"
+    assert run("reextract")[0] == "Articles: 0 checked, 0 changed.\n"
 
 
 def test_reextract_keeps_the_day_of_the_feed_where_the_page_has_none() -> None:
@@ -179,7 +179,7 @@ def test_reextract_passes_over_what_another_process_has_extracted(monkeypatch: p
     theirs = {"content": "By another process.", "extractor_version": EXTRACTOR_VERSION}
     meanwhile(monkeypatch, lambda: Article.objects.update(**theirs))
 
-    assert run("reextract", "--workers", "1")[0] == "Articles: 0 looked at, 0 changed.\n"
+    assert run("reextract", "--workers", "1")[0] == "Articles: 0 checked, 0 changed.\n"
     article.refresh_from_db()
     assert article.content == "By another process."
 
@@ -200,10 +200,10 @@ def test_an_article_stays_where_its_page_gives_none() -> None:
 
     out, err = run("reextract")
 
-    assert out == "Articles: 2 looked at, 0 changed, 2 stayed as they were.\n"
+    assert out == "Articles: 2 checked, 0 changed, 2 failed and left unchanged.\n"
     assert err == (f"article {damaged.pk - 1}: no article text\narticle {damaged.pk}: Not a gzipped file (b'no')\n")
     assert set(Article.objects.values_list("content", flat=True)) == {"An older extraction."}
-    assert run("reextract")[0] == "Articles: 0 looked at, 0 changed.\n"
+    assert run("reextract")[0] == "Articles: 0 checked, 0 changed.\n"
 
 
 def test_imported_articles_have_no_page_to_extract(store: StoreArticle) -> None:
@@ -217,15 +217,15 @@ def test_a_killed_worker_is_told_of_and_nothing_is_lost(monkeypatch: pytest.Monk
 
     with monkeypatch.context() as patched:
         patched.setattr(reextraction, "extract_kept", end_this_process)
-        with pytest.raises(CommandError, match="a worker process was killed, perhaps for want of memory"):
+        with pytest.raises(CommandError, match=r"worker process was killed.*--workers 1"):
             run("reextract", "--workers", "2")
 
-    assert run("reextract", "--workers", "1")[0] == "Articles: 1 looked at, 1 changed.\n"
+    assert run("reextract", "--workers", "1")[0] == "Articles: 1 checked, 1 changed.\n"
 
 
 @pytest.mark.parametrize("command", ["renormalize", "reextract"])
 def test_refuses_what_cannot_be_meant(command: str) -> None:
-    with pytest.raises(CommandError, match="no newspaper is named 'Moon'; there are: "):
+    with pytest.raises(CommandError, match=r"'Moon'; .*: none"):
         run(command, "Moon")
-    with pytest.raises(CommandError, match="'0' is not a number from 1 to 5,000"):
+    with pytest.raises(CommandError, match=r"--batch-size: '0' .* 1 .*5,000"):
         run(command, "--batch-size", "0")

@@ -45,7 +45,7 @@ def test_what_is_learnt_is_kept_and_the_forms_are_renewed(store: StoreArticle) -
     [newspaper] = update_affixes_and_forms(Newspaper.objects.all())
 
     assert newspaper.learnt_affixes == ["Skerry Online"]
-    assert affixes_line(newspaper) == "Harbour Post: left out of its headlines is “Skerry Online”."
+    assert affixes_line(newspaper) == "Harbour Post: learnt headline affixes: “Skerry Online”."
     assert Newspaper.objects.get().affixes == ["Harbour Post", "Skerry Online"]
     assert normalized_titles() == [title.lower() for title in TITLES]
     assert not revisions & set(Article.objects.values_list("revision", flat=True))
@@ -90,7 +90,7 @@ def test_a_refused_affix_is_given_up(store: StoreArticle) -> None:
 
     [newspaper] = update_affixes_and_forms(Newspaper.objects.all())
 
-    assert affixes_line(newspaper) == "Harbour Post: left out of its headlines is nothing but what is configured."
+    assert affixes_line(newspaper) == "Harbour Post: learnt headline affixes: none."
     assert normalized_titles() == [f"{title.lower()} skerry online" for title in TITLES]
 
 
@@ -99,7 +99,7 @@ def test_an_import_learns_from_what_it_brought(tmp_path: Path) -> None:
     file = tmp_path / "articles.jsonl"
     file.write_bytes(json_lines(*rows))
 
-    assert "Harbour Post: left out of its headlines is “Skerry Online”.\n" in told("import_articles", str(file))
+    assert "Harbour Post: learnt headline affixes: “Skerry Online”.\n" in told("import_articles", str(file))
     assert normalized_titles() == [title.lower() for title in TITLES]
     Newspaper.objects.update(learnt_affixes=[])
     assert "Skerry Online" not in told("import_articles", str(file))
@@ -110,9 +110,9 @@ def test_renormalize_learns_first_but_not_to_try_it_out(store: StoreArticle) -> 
 
     assert told("renormalize", "--dry-run") == "Outdated articles: 0.\n"
     assert told("renormalize") == (
-        "Harbour Post: left out of its headlines is “Skerry Online”.\nArticles: 30 looked at, 30 changed.\n"
+        "Harbour Post: learnt headline affixes: “Skerry Online”.\nArticles: 30 checked, 30 changed.\n"
     )
-    assert told("renormalize") == "Articles: 0 looked at, 0 changed.\n"
+    assert told("renormalize") == "Articles: 0 checked, 0 changed.\n"
 
 
 def test_texts_in_place_of_headlines_teach_nothing(store: StoreArticle) -> None:
@@ -143,5 +143,5 @@ def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, cli
 
     assert re.search(r"\b30 articles .*manage\.py renormalize", answer.content.decode())
     assert Newspaper.objects.get().learnt_affixes == []
-    assert told("renormalize") == "Articles: 30 looked at, 30 changed.\n"
+    assert told("renormalize") == "Articles: 30 checked, 30 changed.\n"
     assert normalized_titles() == [f"{title.lower()} skerry online" for title in TITLES]

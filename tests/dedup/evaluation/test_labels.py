@@ -43,8 +43,8 @@ def test_every_form_of_file_gives_the_same_labels(tmp_path) -> None:
         ),
         ('{"a": "1", "b": "2", "label": "D", "days": -1}', "days is -1; it must be a whole number from 0 on, or empty"),
         ('{"a": ["1"], "b": "2", "label": "D"}', "a is ['1']; it must be a text or a number"),
-        ("[1, 2]", "line holds a list, not a JSON object; write one object a line"),
-        ("a and b", "line is not JSON: Expecting value at character 1; write one object a line"),
+        ("[1, 2]", "line holds an array, not a JSON object; write one object per line"),
+        ("a and b", "line is not JSON: Expecting value at character 1; write one object per line"),
     ],
 )
 def test_a_bad_row_names_value_and_remedy(tmp_path, line, reason) -> None:
@@ -63,7 +63,7 @@ def test_a_bad_row_names_value_and_remedy(tmp_path, line, reason) -> None:
         (
             "labels.jsonl.gz",
             b"{}",
-            "{} cannot be read: its name says gzip, but: Not a gzipped file (b'{{}}'); rename or compress it",
+            "{} cannot be read: its name ends in .gz, but: Not a gzipped file (b'{{}}'); rename or compress it",
         ),
         (
             "labels.csv",

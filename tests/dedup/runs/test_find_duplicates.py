@@ -271,7 +271,7 @@ NOT_A_THRESHOLD = "is neither SCORE nor PASS=SCORE, such as trigram=0.7"
         (["--day-window", "-1"], "trigram: day_window is -1; it must be from 0 to 365 (days, inclusive)"),
         (["--prefix", "0"], "trigram: prefix is 0; it must be from 50 to 100000 (characters of normalised text)"),
         (["--profile", "none such"], "there is no profile 'none such'; there are: default"),
-        (["--newspaper", "Nobody's News"], "no newspaper is named \"Nobody's News\"; there are: none"),
+        (["--newspaper", "Nobody's News"], "no newspaper is named \"Nobody's News\"; known newspapers: none"),
         (["--since=2026-03-05", "--until=2026-03-01"], "since 2026-03-05 is after until 2026-03-01; swap them"),
         (["--passes", ""], f"there is no pass ''; the passes are {NAMES}"),
     ],
