@@ -1,1 +1,1 @@
-"""What the lists can be narrowed to: one module for each kind of list. A value that makes no sense is passed over."""
+"""The filters of the lists, one module for each kind of list. Invalid values are ignored."""

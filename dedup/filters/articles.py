@@ -1,4 +1,4 @@
-"""Which articles are listed."""
+"""The filter of the list of articles."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from django.db.models import Q, QuerySet
 from articles.models import Article
 from dedup.filters.base import DayInput, ListFilter, newspapers
 
-# What of the articles themselves an editor may want to look at.
+# Groups of articles that an editor may want to check.
 LOOK_AT = {
-    "day": ("days in doubt", ~Q(date_doubt="")),
-    "paywall": ("paywalled articles", Q(paywalled=True)),
-    "agency": ("credited to an agency", ~Q(agency="")),
+    "day": ("uncertain date", ~Q(date_doubt="")),
+    "paywall": ("behind a paywall", Q(paywalled=True)),
+    "agency": ("from a news agency", ~Q(agency="")),
 }
 
 
 class ArticleFilter(ListFilter):
-    """Which articles."""
+    """Filters articles by newspaper, day, headline and group."""
 
     newspaper = filters.ModelChoiceFilter(queryset=newspapers, label="Newspaper", empty_label="any newspaper")
     date_from = filters.DateFilter(field_name="date", lookup_expr="gte", label="Published from", widget=DayInput())
@@ -31,8 +31,8 @@ class ArticleFilter(ListFilter):
     look = filters.ChoiceFilter(
         choices=[(name, label) for name, (label, _) in LOOK_AT.items()],
         method="filter_look",
-        label="Look at",
-        empty_label="all",
+        label="Show",
+        empty_label="all articles",
     )
 
     class Meta:
@@ -40,5 +40,5 @@ class ArticleFilter(ListFilter):
         fields: ClassVar[list[str]] = []
 
     def filter_look(self, queryset: QuerySet[Article], _name: str, value: str) -> QuerySet[Article]:
-        """Narrow to what an editor should look at."""
+        """Return the articles of the chosen group in LOOK_AT."""
         return queryset.filter(LOOK_AT[value][1])

@@ -1,4 +1,4 @@
-"""What the filters of all lists share: the look of their widgets, and fields that several of them have."""
+"""What the filters of all lists share: the style of their widgets, and common fields."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from articles.models import Newspaper
 
 
 class DayInput(forms.DateInput):
-    """A day, picked from the browser's calendar."""
+    """A day, chosen in the browser's calendar."""
 
     input_type = "date"
 
@@ -21,7 +21,7 @@ class DayInput(forms.DateInput):
 
 
 class ListFilter(filters.FilterSet):
-    """A form with GET; the widgets look like the rest of the pages."""
+    """A filter with a GET form; its widgets have the style of the pages."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -35,12 +35,12 @@ class ListFilter(filters.FilterSet):
         return sum(1 for name, value in self._values().items() if value not in (None, "") and name != "sort")
 
     def _values(self) -> dict[str, Any]:
-        self.form.is_valid()  # fills cleaned_data with the fields that make sense
+        self.form.is_valid()  # fills cleaned_data with the valid fields
         return self.form.cleaned_data
 
 
 def read_together(queryset: QuerySet[Any], _name: str, _value: Any) -> QuerySet[Any]:
-    """Leave the rows to `filter_queryset`, where this field is read together with others."""
+    """Leave the rows unchanged: `filter_queryset` reads this field together with others."""
     return queryset
 
 

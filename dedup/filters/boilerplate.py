@@ -1,4 +1,4 @@
-"""Which repeated sentences are listed."""
+"""The filter of the list of repeated sentences."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dedup.filters.base import DayInput, ListFilter, newspapers, read_together
 
 
 class BoilerplateFilter(ListFilter):
-    """Which repeated sentences."""
+    """Filters repeated sentences by newspaper, week, words and kind."""
 
     newspaper = filters.ModelChoiceFilter(queryset=newspapers, label="Newspaper", empty_label="any newspaper")
-    week = filters.DateFilter(method="by_week", label="Week of this day", widget=DayInput())
+    week = filters.DateFilter(method="by_week", label="In the week of", widget=DayInput())
     sentence = filters.CharFilter(
         field_name="sentence", lookup_expr="icontains", label="Words in the sentence", max_length=200
     )
     kind = filters.ChoiceFilter(
         method=read_together,
         choices=[(kind.value, f"kept: {kind.label}") for kind in list(RepeatedSentence.Kind)[1:]],
-        label="What it is",
+        label="Kind",
         empty_label="boilerplate",
     )
 
@@ -33,7 +33,7 @@ class BoilerplateFilter(ListFilter):
         fields: ClassVar[list[str]] = []
 
     def filter_queryset(self, queryset: QuerySet[RepeatedSentence]) -> QuerySet[RepeatedSentence]:
-        """Return the sentences that pass the filter: boilerplate, unless another kind is chosen."""
+        """Return the sentences that match: boilerplate, unless another kind is chosen."""
         kind = self.form.cleaned_data.get("kind") or RepeatedSentence.Kind.BOILERPLATE
         return super().filter_queryset(queryset).filter(kind=kind)
 

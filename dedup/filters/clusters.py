@@ -1,4 +1,4 @@
-"""Which clusters are listed."""
+"""The filter of the list of clusters."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dedup.querysets import ClusterQuerySet
 
 
 class ClusterFilter(ListFilter):
-    """Which clusters."""
+    """Filters clusters by state, size, newspaper and weakest link."""
 
     state = filters.ChoiceFilter(choices=Cluster.State.choices, label="State", empty_label="any state")
     size_from = filters.NumberFilter(
-        field_name="size", lookup_expr="gte", label="Articles, at least", min_value=2, max_value=1_000_000
+        field_name="size", lookup_expr="gte", label="Minimum articles", min_value=2, max_value=1_000_000
     )
     newspaper = filters.ModelChoiceFilter(
         queryset=newspapers, method="by_newspaper", label="Newspaper", empty_label="any newspaper"
     )
     held = filters.ChoiceFilter(
-        method="by_tie", choices=[("weak", "by a weak pair")], label="Held together", empty_label="by any pairs"
+        method="by_tie", choices=[("weak", "with a weak link")], label="Links", empty_label="any"
     )
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Which decisions are listed."""
+"""The filter of the history of decisions."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def _deciders(*_args: Any) -> QuerySet[Any]:
 
 
 class DecisionFilter(ListFilter):
-    """Which decisions."""
+    """Filters decisions by editor and kind."""
 
-    decided_by = filters.ModelChoiceFilter(queryset=_deciders, label="By", empty_label="anybody")
-    kind = filters.ChoiceFilter(choices=Decision.Kind.choices, label="What", empty_label="anything")
+    decided_by = filters.ModelChoiceFilter(queryset=_deciders, label="Editor", empty_label="any editor")
+    kind = filters.ChoiceFilter(choices=Decision.Kind.choices, label="Decision", empty_label="any decision")
 
     class Meta:
         model = Decision

@@ -1,4 +1,4 @@
-"""Which pairs the queue lists, and in which order."""
+"""The filter and the order of the queue of pairs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dedup.querysets import PairQuerySet
 from dedup.review.queries.pairs import ANY, UNJUDGED, VERDICTS
 from dedup.review.queries.series import members_of
 
-# By probability, only the pairs that have one are listed.
+# Orderings by probability, which list only pairs that have one.
 BY_PROBABILITY = ("", "doubt")
 ORDERINGS = {
     "": ("most probable first", ("-duplicate_probability", "id")),
@@ -39,7 +39,7 @@ def _score(label: str) -> filters.NumberFilter:
 
 
 class PairFilter(ListFilter):
-    """The queue's filter: which pairs, and in which order."""
+    """Filters and orders the pairs of the queue."""
 
     verdict = filters.ChoiceFilter(
         method=read_together,
@@ -55,9 +55,9 @@ class PairFilter(ListFilter):
     )
     same = filters.ChoiceFilter(
         field_name="same_newspaper",
-        choices=[("True", "yes, the same"), ("False", "no, different ones")],
+        choices=[("True", "yes"), ("False", "no")],
         label="Same newspaper",
-        empty_label="same or different",
+        empty_label="yes or no",
     )
     date_from = filters.DateFilter(method=read_together, label="Published from", widget=DayInput())
     date_to = filters.DateFilter(method=read_together, label="Published to", widget=DayInput())
@@ -75,7 +75,7 @@ class PairFilter(ListFilter):
         empty_label=ORDERINGS[""][0],
     )
 
-    # Set by the links of a series' page; the list then names the series.
+    # Set by links on the page of a series; the queue then names the series.
     series = filters.ModelChoiceFilter(queryset=_series, method="by_series", label="Series", widget=forms.HiddenInput())
 
     class Meta:
@@ -96,14 +96,14 @@ class PairFilter(ListFilter):
 
     @property
     def hidden_unjudged(self) -> PairQuerySet:
-        """Return the pairs that would be listed if they had a verdict."""
+        """The pairs that would be listed if they had a verdict."""
         if (self._values().get("verdict") or "") not in ("", ANY) or self._sort not in BY_PROBABILITY:
             return Pair.objects.none()
         return self._bounded(self.queryset.filter(duplicate_probability=None))
 
     @property
     def chosen_series(self) -> Series | None:
-        """The series whose pairs alone are listed."""
+        """The series to which the list is limited."""
         return self._values().get("series")
 
     @property
@@ -113,14 +113,14 @@ class PairFilter(ListFilter):
         return "-score" if values.get("verdict") == UNJUDGED and sort in BY_PROBABILITY else sort
 
     def filter_queryset(self, queryset: PairQuerySet) -> PairQuerySet:
-        """Return the pairs that pass the filter, in no order."""
+        """Return the pairs that match, unordered."""
         queryset = queryset.filter(VERDICTS[self.form.cleaned_data.get("verdict") or ""][1])
         if self._sort in BY_PROBABILITY:
             queryset = queryset.filter(duplicate_probability__isnull=False)
         return self._bounded(queryset)
 
     def _bounded(self, queryset: PairQuerySet) -> PairQuerySet:
-        """Apply every field but the verdict."""
+        """Apply every field except the verdict."""
         values = self._values()
         queryset = super().filter_queryset(queryset)
         queryset = _in_state(queryset, values.get("state"))
@@ -144,7 +144,7 @@ def _in_state(pairs: PairQuerySet, state: str | None) -> PairQuerySet:
 
 
 def _scored(pairs: PairQuerySet, pass_name: str | None, low: Any, high: Any) -> PairQuerySet:
-    """Bound the best score or, where a pass is chosen, the score of that pass."""
+    """Bound the best score or, if a pass is chosen, the score of that pass."""
     field = "score" if pass_name else "best_score"
     bounds = given(**{f"{field}__gte": low, f"{field}__lte": high})
     if not pass_name:
@@ -153,7 +153,7 @@ def _scored(pairs: PairQuerySet, pass_name: str | None, low: Any, high: Any) -> 
 
 
 def _published(pairs: PairQuerySet, first: Any, last: Any) -> PairQuerySet:
-    """Return the pairs of which at least one article was published from `first` to `last`."""
+    """Return the pairs with at least one article published from `first` to `last`."""
     return pairs.filter(
         given(left__date__gte=first, left__date__lte=last) | given(right__date__gte=first, right__date__lte=last)
     )

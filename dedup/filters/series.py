@@ -1,4 +1,4 @@
-"""Which series are listed."""
+"""The filter of the list of series."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dedup.models import Series
 
 
 class SeriesFilter(ListFilter):
-    """Which series."""
+    """Filters series by newspaper, rule and headline."""
 
     newspaper = filters.ModelChoiceFilter(queryset=newspapers, label="Newspaper", empty_label="any newspaper")
     ruled = filters.ChoiceFilter(
         method="by_rule",
-        choices=[("yes", "a rule: never duplicates"), ("no", "no rule")],
+        choices=[("yes", "never duplicates"), ("no", "no rule")],
         label="Rule",
-        empty_label="with and without a rule",
+        empty_label="any",
     )
     headline = filters.CharFilter(
         field_name="headline", lookup_expr="icontains", label="Words in the headline", max_length=200

@@ -1,7 +1,7 @@
-"""The writer of decisions: each act of an editor is appended to the history, and pairs and clusters follow.
+"""The writer of decisions: appends each decision of an editor to the history, and updates pairs and clusters.
 
-Nothing is ever changed or removed: a later decision on the same two articles replaces the earlier one, and an undo is a
-decision too. Pair.state and the clusters are derived from the decisions in force.
+Decisions are never changed or removed: a later decision on the same two articles overrides the earlier one, and an undo
+is a decision too. Pair.state and the clusters are derived from the decisions in force.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ _PAIR_LINKS = {
     Decision.Kind.UNSURE: Link.Kind.UNSURE,
 }
 MAX_NOTE_CHARACTERS = 2_000
-# Every two of them get a link of their own: 45,000 links.
+# Every two articles get a link: 300 articles make 45,000 links.
 MAX_DISSOLVED = 300
 
 
 class ReviewError(ValueError):
-    """A decision that cannot be taken; the message is for the editor."""
+    """A decision cannot be made; the message is for the editor."""
 
 
 class StaleClusterError(ReviewError):
-    """The cluster is no longer what the editor saw."""
+    """The cluster has changed since the editor saw it."""
 
 
 class AlreadyDecidedError(ReviewError):
-    """Somebody else has decided on the pair since the editor opened it."""
+    """Someone else has decided on the pair since the editor opened it."""
 
 
 class AlreadyUndoneError(ReviewError):
-    """The decision has been undone before."""
+    """The decision has already been undone."""
 
 
 def decide_pair(pair_id: int, kind: str, *, user: Any, note: str = "", seen: int | None = None) -> Decision:
     """Append that the editor confirms, rejects or leaves open a pair. Raises ReviewError.
 
-    `seen` is the number of the latest decision that the editor saw (0: there was none); where another one has
-    come since, AlreadyDecidedError says who took it. None: whatever has been decided is overruled.
+    `seen` is the id of the latest decision that the editor saw, 0 for none. If there is a newer one,
+    AlreadyDecidedError says who made it. With None, earlier decisions are overridden without a check.
     """
     if kind not in _PAIR_LINKS:
         raise ReviewError(f"A pair cannot be decided with {kind!r}; use one of {', '.join(_PAIR_LINKS)}.")
@@ -59,8 +59,8 @@ def decide_pair(pair_id: int, kind: str, *, user: Any, note: str = "", seen: int
         latest = decisions_on(pair).select_related("decided_by").order_by("-pk").first()
         if seen is not None and latest is not None and latest.pk > seen:
             raise AlreadyDecidedError(
-                f"Meanwhile {latest.decided_by} {latest.get_kind_display()} "
-                f"({latest.decided_at:%H:%M}, decision {latest.pk}). Look again, and decide anew if you differ."
+                f"{latest.decided_by} {latest.get_kind_display()} after you opened it "
+                f"({latest.decided_at:%H:%M}, decision {latest.pk}). Look again, and decide again if you disagree."
             )
         ends = (pair.left_id, pair.right_id)
         link_kind = _PAIR_LINKS[Decision.Kind(kind)]
@@ -68,7 +68,7 @@ def decide_pair(pair_id: int, kind: str, *, user: Any, note: str = "", seen: int
 
 
 def decisions_on(pair: Pair) -> QuerySet[Decision]:
-    """Return the decisions on a pair, and those on a cluster that said something of its two articles."""
+    """Return the decisions on a pair, and those on clusters that link its two articles."""
     said = Link.objects.filter(decision=OuterRef("pk"), left=pair.left_id, right=pair.right_id)
     return Decision.objects.filter(Q(pair=pair) | Exists(said))
 
@@ -76,12 +76,12 @@ def decisions_on(pair: Pair) -> QuerySet[Decision]:
 def confirm_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any, note: str = "") -> Decision:
     """Append that all articles of a cluster are duplicates of each other.
 
-    `article_ids` are the articles as the editor saw them. Raises StaleClusterError when they differ by now.
+    `article_ids` are the articles that the editor saw. Raises StaleClusterError if they have changed.
     """
     with transaction.atomic():
         lock_review()
         members = _members_as_seen(cluster_id, article_ids)
-        # A link to the first one ties each article; all pairs would be half a million of 1,000 articles.
+        # Linking each article to the first is enough; all pairs of 1,000 articles would be half a million.
         found = Pair.objects.among(members).order_by().values_list("left", "right")
         links = dict.fromkeys([*((members[0], each) for each in members[1:]), *found], Link.Kind.MUST)
         decision = Decision(kind=Decision.Kind.CONFIRM_CLUSTER, cluster_number=cluster_id, articles=members)
@@ -89,7 +89,7 @@ def confirm_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any,
 
 
 def reject_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any, note: str = "") -> Decision:
-    """Append that no two articles of a cluster are duplicates: a template, or what was left of unlike articles.
+    """Append that no two articles of a cluster are duplicates, for example templates or extraction remnants.
 
     `article_ids` as for confirm_cluster. Raises ReviewError for more than MAX_DISSOLVED articles.
     """
@@ -98,8 +98,8 @@ def reject_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any, 
         members = _members_as_seen(cluster_id, article_ids)
         if len(members) > MAX_DISSOLVED:
             raise ReviewError(
-                f"The cluster has {len(members):,} articles; at most {MAX_DISSOLVED} are dissolved at once. "
-                "Have a stricter profile find it anew."
+                f"The cluster has {len(members):,} articles; at most {MAX_DISSOLVED} can be dissolved. "
+                "Run a stricter profile to get smaller clusters."
             )
         links = dict.fromkeys(combinations(members, 2), Link.Kind.CANNOT)
         decision = Decision(kind=Decision.Kind.REJECT_CLUSTER, cluster_number=cluster_id, articles=members)
@@ -107,13 +107,13 @@ def reject_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any, 
 
 
 def take_out(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> Decision:
-    """Append that one article is no duplicate of the others of its cluster, which stay together. Raises ReviewError."""
+    """Append that an article is no duplicate of the others in its cluster, which stay together. Raises ReviewError."""
     with transaction.atomic():
         lock_review()
         members = _members_with(cluster_id, article_id)
         confirmed = Cluster.objects.filter(pk=cluster_id, state=Cluster.State.CONFIRMED).exists()
         others = [each for each in members if each != article_id]
-        # Where the others hung together by this article alone, they are tied to each other.
+        # If only this article connected the others, link them to each other.
         tie = Link.Kind.MUST if confirmed else Link.Kind.STAY
         links = dict.fromkeys(pairwise(loose_parts(others, confirmed=confirmed)), tie)
         links |= {_in_order(article_id, each): Link.Kind.CANNOT for each in others}
@@ -124,7 +124,7 @@ def take_out(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> 
 
 
 def keep_article(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> Decision:
-    """Append which article stands for its cluster. Raises ReviewError."""
+    """Append which article represents its cluster. Raises ReviewError."""
     with transaction.atomic():
         lock_review()
         members = _members_with(cluster_id, article_id)
@@ -140,9 +140,9 @@ def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
         if undone is None:
             raise ReviewError(f"There is no decision {decision_id}.")
         if undone.kind == Decision.Kind.UNDO:
-            raise ReviewError("An undo is not undone; decide anew instead.")
+            raise ReviewError("An undo cannot be undone; make a new decision instead.")
         if Decision.objects.filter(undoes=undone).exists():
-            raise AlreadyUndoneError(f"Decision {decision_id} has been undone before.")
+            raise AlreadyUndoneError(f"Decision {decision_id} has already been undone.")
         decision = Decision(
             kind=Decision.Kind.UNDO,
             undoes=undone,
@@ -155,9 +155,9 @@ def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
 
 
 def _append(decision: Decision, links: dict[tuple[int, int], Link.Kind], *, user: Any, note: str) -> Decision:
-    """Store a decision with its links, and let pair states and clusters follow."""
+    """Store a decision with its links, and update pair states and clusters."""
     if len(note) > MAX_NOTE_CHARACTERS:
-        raise ReviewError(f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are kept.")
+        raise ReviewError(f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are allowed.")
     decision.decided_by = user
     decision.note = note.replace("\0", "").strip()
     decision.save(force_insert=True)
@@ -170,7 +170,7 @@ def _append(decision: Decision, links: dict[tuple[int, int], Link.Kind], *, user
     return decision
 
 
-# Of the pairs among some articles and those that share a cluster with them.
+# Updates the pairs among these articles and those that share a cluster with them.
 _STATES_SQL = with_pair_state(
     """
 WITH concerned AS MATERIALIZED (
@@ -202,7 +202,7 @@ def _update_states(articles: Iterable[int]) -> None:
 
 def _members(cluster_id: int) -> list[int]:
     if not Cluster.objects.filter(pk=cluster_id).exists():
-        raise StaleClusterError(f"Cluster {cluster_id} is no longer there; its articles were clustered anew.")
+        raise StaleClusterError(f"Cluster {cluster_id} no longer exists; its articles have been clustered again.")
     return sorted(Membership.objects.filter(cluster=cluster_id).values_list("article", flat=True))
 
 
@@ -211,7 +211,7 @@ def _members_as_seen(cluster_id: int, article_ids: Collection[int]) -> list[int]
     if set(article_ids) != set(members):
         raise StaleClusterError(
             f"The articles of cluster {cluster_id} have changed since you opened it "
-            f"(you saw {len(set(article_ids))}, there are {len(members)} now). Look again."
+            f"(you saw {len(set(article_ids))}, now there are {len(members)}). Look again."
         )
     return members
 

@@ -1,4 +1,4 @@
-"""The writer of rules: an editor says that the articles of a series are never duplicates of each other."""
+"""The writer of rules: the articles of a series are never duplicates of each other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dedup.verdicts.reasons import RULE_REASON
 MADE = "made it a rule"
 ENDED = "ended the rule"
 
-# What the next run would say of them: a pair that an editor has decided keeps its decision, and gets its verdict then.
+# Sets the verdict that the next run would set. Pairs that an editor has decided are left to that run.
 # The forms are found by the index headline_form.
 _JUDGE_BY_RULE_SQL = """
 WITH member AS MATERIALIZED (
@@ -38,19 +38,19 @@ RETURNING pair.left_id, pair.right_id, concerned.joins
 
 
 class RuleError(ValueError):
-    """A rule that cannot be made or ended; the message is for the editor."""
+    """A rule cannot be made or ended; the message is for the editor."""
 
 
 def make_rule(series_id: int, *, user: Any) -> int:
     """Make it a rule that the articles of a series are never duplicates of each other; return how many pairs it parted.
 
-    The pairs that nobody has decided are templates from now on, and their clusters follow. Raises RuleError.
+    Undecided pairs become templates, and their clusters are updated. Raises RuleError.
     """
     with transaction.atomic():
         lock_review()
         series = _series(series_id)
         if series.ruled_at:
-            raise RuleError(f"{series.ruled_by} has made this a rule before, on {series.ruled_at:%Y-%m-%d}.")
+            raise RuleError(f"{series.ruled_by} already made this a rule on {series.ruled_at:%Y-%m-%d}.")
         series.ruled_by, series.ruled_at = user, timezone.now()
         series.save(update_fields=["ruled_by", "ruled_at"])
         log_action(series, CHANGE, MADE, user=user, object_id=str(series.pk))
@@ -61,12 +61,12 @@ def make_rule(series_id: int, *, user: Any) -> int:
 
 
 def end_rule(series_id: int, *, user: Any) -> None:
-    """End the rule of a series; the next run judges its pairs by what they say. Raises RuleError."""
+    """End the rule of a series; the next run judges its pairs by their content. Raises RuleError."""
     with transaction.atomic():
         lock_review()
         series = _series(series_id)
         if not series.ruled_at:
-            raise RuleError("This series is no rule; somebody else has ended it.")
+            raise RuleError("This series has no rule; someone else has ended it.")
         series.ruled_by = series.ruled_at = None
         series.save(update_fields=["ruled_by", "ruled_at"])
         log_action(series, CHANGE, ENDED, user=user, object_id=str(series.pk))
@@ -75,12 +75,12 @@ def end_rule(series_id: int, *, user: Any) -> None:
 def _series(series_id: int) -> Series:
     series = Series.objects.select_related("ruled_by").filter(pk=series_id).first()
     if series is None:
-        raise RuleError(f"There is no series {series_id} any more; its headlines have changed.")
+        raise RuleError(f"Series {series_id} no longer exists; its headlines have changed.")
     return series
 
 
 def _judge_by_rule(series: Series) -> list[tuple[int, int]]:
-    """Give the series' undecided pairs the verdict of the rule; return those that were joined."""
+    """Give the series' undecided pairs the verdict of the rule; return those that had joined clusters."""
     with connection.cursor() as cursor:
         values: dict[str, Any] = {"newspaper": series.newspaper_id, "form": series.form, "reason": RULE_REASON}
         cursor.execute(_JUDGE_BY_RULE_SQL, values)

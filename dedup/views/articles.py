@@ -1,4 +1,4 @@
-"""The articles, and the page of one."""
+"""The list of articles, and the page of an article."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def articles(request: HttpRequest) -> HttpResponse:
 
 
 def article(request: HttpRequest, article_id: int) -> HttpResponse:
-    """Show an article as it was stored, with every URL it was seen under, its cluster and its pairs."""
+    """Show an article as stored, with its URLs, its cluster and its pairs."""
     shown = get_object_or_404(Article.objects.select_related("newspaper"), pk=article_id)
     return render(request, "articles/article.html", {"article": shown, **vars(article_details(shown))})

@@ -1,4 +1,4 @@
-"""The sentences that newspapers repeat, the page of one, and the whitelist that keeps it in their articles."""
+"""The list of repeated sentences, the page of a sentence, and the whitelist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WHITELIST = "articles.add_whitelistedsentence"
 
 
 def boilerplate_list(request: HttpRequest) -> HttpResponse:
-    """List each newspaper's boilerplate, what stands in most articles first."""
+    """List the newspapers' boilerplate, the most frequent first."""
     filterset = BoilerplateFilter(request.GET, RepeatedSentence.objects.all())
     page = page_of(by_sentence(filterset.qs), request.GET.get("page"))
     mark_whitelisted(page.rows)
@@ -28,11 +28,11 @@ def boilerplate_list(request: HttpRequest) -> HttpResponse:
 
 
 def boilerplate(request: HttpRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
-    """Show where a sentence stands, week by week, and whether it is whitelisted."""
+    """Show in which articles a sentence occurs, by week, and whether it is whitelisted."""
     newspaper = get_object_or_404(Newspaper, pk=newspaper_id)
     details = sentence_details(newspaper_id, digest)
     if details is None:
-        raise Http404("This sentence is repeated in no week any more.")
+        raise Http404("This sentence is no longer repeated in any week.")
     page = page_of(weeks_of(newspaper_id, digest), request.GET.get("page"))
     context = {"newspaper": newspaper, "digest": digest, "page": page, "weeks": with_examples(page.rows)}
     return render(request, "boilerplate/boilerplate.html", context | vars(details))
@@ -50,19 +50,21 @@ def boilerplate_keep(request: EditorRequest, newspaper_id: int, digest: UUID) ->
     except WhitelistError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "Whitelisted: the next look at these weeks keeps it in every article.")
+        messages.success(request, "Whitelisted. The next update of these weeks keeps it in every article.")
     return _back(request, newspaper_id, digest)
 
 
 @decision_view(_address, permission=WHITELIST)
 def boilerplate_end_keeping(request: EditorRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
-    """Take a sentence off the newspaper's whitelist."""
+    """Remove a sentence from the newspaper's whitelist."""
     try:
         end_whitelisting(newspaper_id, digest, user=request.user)
     except WhitelistError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "Off the whitelist: the next look at these weeks may mark it again.")
+        messages.success(
+            request, "Removed from the whitelist. The next update of these weeks may mark it as boilerplate again."
+        )
     return _back(request, newspaper_id, digest)
 
 

@@ -1,4 +1,4 @@
-"""The clusters, the page of one, and the decisions on it."""
+"""The list of clusters, the page of a cluster, and the decisions on it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def clusters(request: HttpRequest) -> HttpResponse:
 
 
 def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
-    """Show the articles of a cluster, what holds it together, and what speaks against it."""
+    """Show the articles of a cluster, what connects them, and what contradicts it."""
     shown = find_cluster(cluster_id)
     if shown is None:
         return render(request, "clusters/cluster_gone.html", vars(gone_cluster(cluster_id)), status=404)
@@ -51,7 +51,7 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
     context = {
         "cluster": shown,
         **vars(details),
-        # One field of the form for all of them.
+        # A single form field for all articles.
         "article_ids": ",".join(map(str, details.article_ids)),
         **neighbours(filterset.qs, ORDERING, shown),
         "note": refused_note(request),
@@ -66,7 +66,7 @@ def _address(request: HttpRequest, cluster_id: int) -> str:
 
 @decision_view(_address)
 def cluster_confirm(request: EditorRequest, cluster_id: int) -> HttpResponse:
-    """Confirm a cluster as it was shown, and go on to the next of the same selection."""
+    """Confirm a cluster as it was shown, and go to the next one in the selection."""
     following = _following(request, cluster_id)
 
     def act(values: dict[str, Any]) -> Decision:
@@ -78,7 +78,7 @@ def cluster_confirm(request: EditorRequest, cluster_id: int) -> HttpResponse:
 
 @decision_view(_address)
 def cluster_reject(request: EditorRequest, cluster_id: int) -> HttpResponse:
-    """Say that no two articles of a cluster belong together, and go on to the next of the same selection."""
+    """Decide that no two articles of a cluster belong together, and go to the next one in the selection."""
     following = _following(request, cluster_id)
 
     def act(values: dict[str, Any]) -> Decision:
@@ -105,12 +105,12 @@ def cluster_take_out(request: EditorRequest, cluster_id: int) -> HttpResponse:
 
 @decision_view(_address)
 def cluster_keep(request: EditorRequest, cluster_id: int) -> HttpResponse:
-    """Choose the article that stands for the cluster."""
+    """Choose the article that represents the cluster."""
 
     def act(values: dict[str, Any]) -> Decision:
         return decisions.keep_article(cluster_id, values["article"], user=request.user, note=values["note"])
 
-    _decide(request, cluster_id, MemberForm, act, "This article stands for the cluster now.")
+    _decide(request, cluster_id, MemberForm, act, "This article now represents the cluster.")
     return redirect(f"{_address(request, cluster_id)}#members")
 
 
@@ -121,7 +121,7 @@ def _decide(
     act: Callable[[dict[str, Any]], Decision],
     said: str,
 ) -> bool:
-    """Take the decision and say so, or say why it cannot be taken; return whether it was."""
+    """Make the decision and show a message, or the reason why it failed; return whether it was made."""
     try:
         decision = act(values_of(form_class(request.POST)))
     except decisions.ReviewError as error:
@@ -132,7 +132,7 @@ def _decide(
 
 
 def _following(request: HttpRequest, cluster_id: int) -> int | None:
-    """Return the next cluster of the same selection that waits, as long as this one is there to be next to."""
+    """Return the next proposed cluster in the selection; call it before this one is decided."""
     decided = find_cluster(cluster_id)
     if decided is None:
         return None

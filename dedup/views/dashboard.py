@@ -1,4 +1,4 @@
-"""The first page."""
+"""The dashboard."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dedup.review.queries.dashboard import overview
 
 
 def dashboard(request: HttpRequest) -> HttpResponse:
-    """Show how much there is, how much of it is duplicate, and where to begin."""
+    """Show the numbers of articles, clusters and duplicates, and where to begin reviewing."""
     waiting = PairFilter({})
     first = waiting.qs.order_by(*waiting.ordering).values_list("pk", flat=True).first()
     return render(request, "dashboard/dashboard.html", {"first": first, **vars(overview())})

@@ -1,4 +1,4 @@
-"""Every decision that was ever taken, and undoing one."""
+"""The history of decisions, and undoing one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _address(_request: HttpRequest, decision_id: int) -> str:  # noqa: ARG001 - 
 
 @decision_view(_address)
 def undo(request: EditorRequest, decision_id: int) -> HttpResponse:
-    """Undo a decision, and go back to what it was about."""
+    """Undo a decision, and return to its pair or cluster."""
     undone = get_object_or_404(Decision, pk=decision_id)
     try:
         decisions.undo(decision_id, user=request.user, **values_of(NoteForm(request.POST)))
@@ -42,7 +42,7 @@ def undo(request: EditorRequest, decision_id: int) -> HttpResponse:
 
 
 def _subject(decision: Decision) -> str:
-    """Return the address of what a decision was about, or of the history where that is gone."""
+    """Return the URL of the pair or cluster of a decision, or of the history if it is gone."""
     if decision.pair_id:
         return reverse("pair", args=[decision.pair_id])
     if decision.cluster_number and find_cluster(decision.cluster_number):

@@ -1,4 +1,4 @@
-"""The queue of pairs, the page of one pair, and the decision on it."""
+"""The queue of pairs, the page of a pair, and the decision on it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ VIEWS = {"": "Side by side", "merged": "Merged", "plain": "Unmarked"}
 
 
 def queue(request: HttpRequest) -> HttpResponse:
-    """List the pairs that pass the filter; without one, those that wait for a decision."""
+    """List the pairs that match the filter; without a filter, those waiting for a decision."""
     filterset = PairFilter(request.GET)
     page = page_of(filterset.qs.order_by(*filterset.ordering), request.GET.get("page"))
     context = {
@@ -52,7 +52,7 @@ def queue(request: HttpRequest) -> HttpResponse:
 
 
 def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
-    """Show the two articles of a pair beside each other, what differs, and what every pass says."""
+    """Show the two articles of a pair side by side, their differences, and the evidence of every pass."""
     pairs = Pair.objects.with_doubt().select_related("left__newspaper", "right__newspaper")
     shown = get_object_or_404(pairs, pk=pair_id)
     filterset = PairFilter(request.GET)
@@ -74,7 +74,7 @@ def _address(request: HttpRequest, pair_id: int) -> str:
 
 @decision_view(_address)
 def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
-    """Take a decision on a pair, and go on to the next one of the same selection."""
+    """Decide on a pair, and go to the next one in the selection."""
     decided = get_object_or_404(Pair.objects.with_doubt().select_related("left"), pk=pair_id)
     try:
         values = values_of(PairDecisionForm(request.POST))
@@ -94,11 +94,11 @@ def _said(decided: Pair, kind: Decision.Kind) -> str:
 
 
 def compare(request: HttpRequest) -> HttpResponse:
-    """Show what differs between any two articles; a pair of them has a page of its own."""
+    """Show the differences between any two articles; redirect to their pair if there is one."""
     sides = [_article_named(request, side) for side in ("left", "right")]
     left, right = sorted(sides, key=lambda article: article.pk)
     if left == right:
-        raise Http404("Both addresses name the same article; choose two.")
+        raise Http404("left and right name the same article; choose two.")
     known = pair_of(left, right)
     if known:
         return redirect("pair", known.pk)
@@ -113,7 +113,7 @@ def _comparison(request: HttpRequest, left: Article, right: Article) -> dict[str
         **vars(compared),
         "view": view if view in VIEWS else "",
         "views": VIEWS,
-        # Where nothing differs, what the two have in common is all there is to see.
+        # If nothing differs, the common text is all there is to see.
         "unfolded": compared.text.equal or request.GET.get("unfolded") == "1",
     }
 
@@ -123,12 +123,12 @@ def _next_address(request: HttpRequest, decided: Pair) -> str:
     following = next_of(filterset.qs, filterset.ordering, decided)
     if following is not None:
         return reverse("pair", args=[following]) + query_of(request)
-    messages.info(request, "That was the last pair of this selection.")
+    messages.info(request, "That was the last pair in this selection.")
     return reverse("queue") + query_of(request)
 
 
 def _article_named(request: HttpRequest, parameter: str) -> Article:
     named = request.GET.get(parameter, "")
     if not (named.isascii() and named.isdigit()):
-        raise Http404(f"{parameter}={named!r} is no article number; write /compare/?left=1&right=2.")
+        raise Http404(f"{parameter}={named!r} is not a valid article number; write /compare/?left=1&right=2.")
     return get_object_or_404(Article.objects.select_related("newspaper"), pk=int(named))

@@ -1,4 +1,4 @@
-"""The list of reports, the page of one, and its files."""
+"""The list of reports, the page of a report, and its files."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dedup.views.requests import query_of
 
 
 def reports(request: HttpRequest) -> HttpResponse:
-    """List the reports; none of them is run."""
+    """List the reports, without running them."""
     return render(request, "reports/reports.html", {"reports": REPORTS.values()})
 
 
 def report(request: HttpRequest, name: str) -> HttpResponse:
-    """Run a report with the options of the address, and show its sentence and its tables."""
+    """Run a report with the options of the URL, and show its summary and its tables."""
     shown, form = _asked(request, name)
     context: dict[str, Any] = {"report": shown, "form": form, "query": query_of(request)}
     if not form.is_valid():
@@ -31,7 +31,7 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def report_csv(request: HttpRequest, name: str) -> HttpResponse:
-    """Run a report with the options of the address, and send its tables."""
+    """Run a report with the options of the URL, and send its tables as CSV."""
     shown, form = _asked(request, name)
     if not form.is_valid():
         return _refused(form)
@@ -41,7 +41,7 @@ def report_csv(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def report_json(request: HttpRequest, name: str) -> HttpResponse:
-    """Run a report with the options of the address, and send its result."""
+    """Run a report with the options of the URL, and send its result as JSON."""
     shown, form = _asked(request, name)
     if not form.is_valid():
         return _refused(form)
@@ -49,9 +49,9 @@ def report_json(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _asked(request: HttpRequest, name: str) -> tuple[Report, ReportForm]:
-    """Return the report of this name and the form with the options of the address. Raises Http404."""
+    """Return the report of this name, and the form with the options of the URL. Raises Http404."""
     if name not in REPORTS:
-        raise Http404(f"there is no report {name!r}; there are: {', '.join(REPORTS)}")
+        raise Http404(f"There is no report {name!r}; use one of {', '.join(REPORTS)}")
     return REPORTS[name], ReportForm(request.GET, report=REPORTS[name])
 
 

@@ -1,4 +1,4 @@
-"""What the views have in common: who asks, where to go next, what may be said."""
+"""What the views share: permissions, filters carried from page to page, messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REFUSED_NOTE = "refused_note"
 
 
 class EditorRequest(HttpRequest):
-    """A request of somebody who is logged in; the middleware lets no other through."""
+    """A request of a user who is logged in; the middleware rejects others."""
 
     user: User
 
@@ -33,10 +33,10 @@ class EditorRequest(HttpRequest):
 def decision_view(
     address: Callable[..., str], *, permission: str = DECIDE
 ) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
-    """Make a view that takes a decision: POST only (405), and only from those who may decide (403).
+    """Make a view that makes a decision: POST only (405), and only by users who may decide (403).
 
-    `address` returns the address of the page that has the form. A GET goes there: so does a browser whose session
-    had ended when the form was posted, once its user has logged in.
+    `address` returns the URL of the page with the form. A GET is redirected there: browsers send one after a login
+    if the session had ended when the form was posted.
     """
 
     def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -55,7 +55,7 @@ def decision_view(
 
 
 def safe_next(request: HttpRequest, otherwise: str) -> str:
-    """Return where the form asks to go, if that is a page of this site."""
+    """Return the URL that the form asks for if it is on this site, or `otherwise`."""
     wanted = request.POST.get("next", "")
     allowed = url_has_allowed_host_and_scheme(
         wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
@@ -64,18 +64,18 @@ def safe_next(request: HttpRequest, otherwise: str) -> str:
 
 
 def query_of(request: HttpRequest) -> str:
-    """Return the query string, with its question mark, that carries the filter from page to page."""
+    """Return the query string, which carries the filter from page to page, with its question mark."""
     query = request.META.get("QUERY_STRING", "")
     return f"?{query}" if query else ""
 
 
 def neighbours(rows: QuerySet[Any], ordering: Sequence[str], row: Model) -> dict[str, int | None]:
-    """Return the numbers of the `next` and the `previous` row of a selection, None where there is none."""
+    """Return the ids of the `next` and the `previous` row of a selection, or None."""
     return {"next": next_of(rows, ordering, row), "previous": _first(rows_before(rows, ordering, row))}
 
 
 def next_of(rows: QuerySet[Any], ordering: Sequence[str], row: Model) -> int | None:
-    """Return the number of the row of a selection that comes after this one, in order."""
+    """Return the id of the row that follows this one in the ordered selection, or None."""
     return _first(rows_after(rows, ordering, row))
 
 
@@ -85,12 +85,12 @@ def _first(rows: QuerySet[Any]) -> int | None:
 
 
 def say_decided(request: HttpRequest, text: str, decision: Decision) -> None:
-    """Tell the editor what was decided; base.html offers to undo the decision whose id is the tag."""
+    """Show the editor what was decided; layout/_messages.html offers to undo the decision whose id is the tag."""
     messages.success(request, text, extra_tags=str(decision.pk))
 
 
 def refuse(request: HttpRequest, reason: str, *, page: str) -> None:
-    """Say why nothing was decided, and keep the note for the form of the page that the editor is sent back to."""
+    """Show why nothing was decided, and keep the note for the form on the page that is shown next."""
     messages.error(request, reason)
     note = request.POST.get("note", "")[:MAX_NOTE_CHARACTERS]
     if note:
@@ -98,7 +98,7 @@ def refuse(request: HttpRequest, reason: str, *, page: str) -> None:
 
 
 def refused_note(request: HttpRequest) -> str:
-    """Return, once, the note of a decision that was refused on this page."""
+    """Return the note of a decision that was refused on this page, once."""
     kept = request.session.get(_REFUSED_NOTE, {})
     if kept.get("page") != request.path:
         return ""
@@ -107,7 +107,7 @@ def refused_note(request: HttpRequest) -> str:
 
 
 def values_of(form: Form) -> dict[str, Any]:
-    """Return what a posted form says. Raises ReviewError, with a sentence for each fault."""
+    """Return the values of a posted form. Raises ReviewError with a sentence for each error."""
     if form.is_valid():
         return form.cleaned_data
     raise ReviewError(" ".join(f"{name}: {error}" for name, found in form.errors.items() for error in found))

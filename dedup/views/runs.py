@@ -1,4 +1,4 @@
-"""The runs of the detection, the page of one, and starting one."""
+"""The list of detection runs, the page of a run, and starting a run."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def runs(request: HttpRequest) -> HttpResponse:
 
 
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Show what a run was asked, how far it came, and what it counted."""
+    """Show the options, progress and results of a run."""
     shown = get_object_or_404(DetectionRun.objects.select_related("requested_by", "profile"), pk=run_id)
     return render(request, "runs/run.html", {"run": shown, **vars(run_details(shown))})
 
 
 @permission_required("dedup.add_detectionrun", raise_exception=True)
 def run_new(request: EditorRequest) -> HttpResponse:
-    """Ask for a run; a worker executes it."""
+    """Queue a run; a worker executes it."""
     form = RunForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         _enqueue(form.cleaned_data, user_id=request.user.pk)
         messages.success(
             request,
-            "The run is queued. Once a worker has taken it up, it appears here, or why it could not begin.",
+            "The run is queued. It appears here when a worker starts it, or with the reason if it cannot start.",
         )
         return redirect("runs")
     return render(request, "runs/run_new.html", {"form": form}, status=400 if form.is_bound else 200)

@@ -1,4 +1,4 @@
-"""The series that newspapers print again and again, the page of one, and the rule that can be made of it."""
+"""The list of series (recurring items of a newspaper), the page of a series, and its rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def series_list(request: HttpRequest) -> HttpResponse:
 
 
 def series(request: HttpRequest, series_id: int) -> HttpResponse:
-    """Show the articles of a series, what the comparison says of its pairs, and whether a rule parts them."""
+    """Show the articles of a series, the verdicts of its pairs, and its rule."""
     shown = get_object_or_404(Series.objects.select_related("newspaper", "ruled_by"), pk=series_id)
     page = page_of(articles_of(shown), request.GET.get("page"))
     return render(request, "series/series.html", {"series": shown, "page": page, **vars(series_details(shown))})
@@ -42,7 +42,7 @@ def series_rule(request: EditorRequest, series_id: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         found = "1 pair was" if parted == 1 else f"{parted:,} pairs were"
-        messages.success(request, f"A rule now: never duplicates of each other. {found} taken apart.")
+        messages.success(request, f"Rule made: never duplicates of each other. {found} taken apart.")
     return _back(request, series_id)
 
 
@@ -54,7 +54,7 @@ def series_end_rule(request: EditorRequest, series_id: int) -> HttpResponse:
     except RuleError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "The rule is ended; the next run judges these pairs anew.")
+        messages.success(request, "Rule ended. The next run judges these pairs again.")
     return _back(request, series_id)
 
 

@@ -1,4 +1,4 @@
-"""The articles, and the page of one."""
+"""The list of articles, and the page of an article."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAIRS_SHOWN = 50
 
 @dataclass(frozen=True)
 class ArticleDetails:
-    """What is known of an article, apart from what is stored with it."""
+    """What the page of an article shows besides the article."""
 
     urls: QuerySet[ArticleURL]
     cluster: Cluster | None
@@ -29,12 +29,12 @@ class ArticleDetails:
 
 
 def listed_articles() -> ArticleQuerySet:
-    """Return all articles with what a list shows of them, the newest first."""
+    """Return all articles with the fields that the list shows, the newest first."""
     return Article.objects.without_texts().select_related("newspaper", "membership").order_by("-date", "-id")
 
 
 def article_details(article: Article) -> ArticleDetails:
-    """Return what the page of an article shows: every URL it was seen under, its cluster, its pairs, its series."""
+    """Return what the page of an article shows: its URLs, cluster, pairs and series."""
     return ArticleDetails(
         urls=article.urls.all(),
         cluster=Cluster.objects.with_kept().filter(memberships__article=article).first(),

@@ -1,4 +1,4 @@
-"""The sentences that newspapers repeat: the list, the page of one, and where an article has them."""
+"""Repeated sentences: the list, the page of a sentence, and their places in an article."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from articles.normalization.text import normalize_text, text_digest
 from articles.storage.boilerplate_whitelist import history_of
 from dedup.comparison.highlighting import passages
 
-# Articles named of each week.
+# Articles shown for each week.
 EXAMPLES = 3
 
 
 def by_sentence(rows: QuerySet[RepeatedSentence]) -> QuerySet[Any]:
-    """Return a row for each sentence of these weeks, those that most articles have first."""
+    """Return a row for each sentence of these weeks, the most frequent first."""
     grouped = rows.order_by().values("newspaper", "newspaper__name", "digest")
     counted = grouped.annotate(
         text=Min("sentence"), total=Sum("articles"), weeks=Count("pk"), first_week=Min("week"), last_week=Max("week")
@@ -44,18 +44,18 @@ def weeks_of(newspaper_id: int, digest: UUID) -> QuerySet[RepeatedSentence]:
 
 @dataclass(frozen=True)
 class SentenceDetails:
-    """What is known of a sentence of a newspaper, apart from its weeks."""
+    """What the page of a sentence shows besides its weeks."""
 
     text: str
     total: int  # articles that have it
     latest: RepeatedSentence | None
     whitelisted: WhitelistedSentence | None
-    pending: bool  # whether the whitelist has changed since the last look
+    pending: bool  # whether the whitelist has changed since the weeks were updated
     history: QuerySet[LogEntry]
 
 
 def sentence_details(newspaper_id: int, digest: UUID) -> SentenceDetails | None:
-    """Return what the page of a sentence shows; None where it is neither repeated nor whitelisted."""
+    """Return what the page of a sentence shows; None if it is neither repeated nor whitelisted."""
     weeks = weeks_of(newspaper_id, digest)
     latest = weeks.first()
     kept = WhitelistedSentence.objects.select_related("whitelisted_by")
@@ -75,7 +75,7 @@ def sentence_details(newspaper_id: int, digest: UUID) -> SentenceDetails | None:
 
 
 def with_examples(weeks: Iterable[RepeatedSentence]) -> list[tuple[RepeatedSentence, list[Article]]]:
-    """Return weeks of a sentence, each with the first articles that have it."""
+    """Return these weeks of a sentence, each with the first EXAMPLES articles that have it."""
     named = [(week, week.article_ids[:EXAMPLES]) for week in weeks]
     articles = Article.objects.without_texts().in_bulk({pk for _, ids in named for pk in ids})
     return [(week, [articles[pk] for pk in ids if pk in articles]) for week, ids in named]
@@ -83,7 +83,7 @@ def with_examples(weeks: Iterable[RepeatedSentence]) -> list[tuple[RepeatedSente
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A stretch of an article; `repeated` is what is known of boilerplate that ends with it."""
+    """A stretch of an article; `repeated` is the repeated sentence to show after it."""
 
     text: str
     boilerplate: bool
@@ -91,9 +91,9 @@ class Explained:
 
 
 def explained(article: Article) -> list[Explained]:
-    """Return the article's content in stretches, and what is known of those that are boilerplate.
+    """Return the article's content in stretches, with the repeated sentence of each that is boilerplate.
 
-    Of neighbours that are in as many articles, only the last says so.
+    Among neighbouring sentences with the same number of articles, only the last has it.
     """
     rows = _repeated_in(article) if article.boilerplate else {}
     stretches: list[Explained] = []

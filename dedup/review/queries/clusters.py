@@ -1,4 +1,4 @@
-"""The page of a cluster: its articles, what holds it together, and what speaks against it."""
+"""The page of a cluster: its articles, what connects them, and what contradicts it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from dedup.querysets import WEAK_PROBABILITY, PairQuerySet
 from dedup.review.queries.history import with_actors
 from dedup.review.queries.pairs import count_by_verdict
 
-# A cluster of a hundred articles may hold thousands of pairs; those that say least for it are shown.
+# A cluster of a hundred articles may have thousands of pairs; the weakest are shown.
 PAIRS_SHOWN = 100
 APART_SHOWN = 5
 MEMBERS_SHOWN = 200
 CONTRADICTIONS_SHOWN = 50
-# Of the text of each article: one more than the template shows, which then says that there is more.
+# One character more than the template shows of each text, so that it marks the text as cut.
 BEGINNING_CHARACTERS = 201
 _LEAST_PROBABLE_FIRST = (F("duplicate_probability").asc(nulls_last=True), "best_score", "id")
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """An article of a cluster, and the pair it makes with the kept one, if a pass found that."""
+    """An article of a cluster, and its pair with the kept article, if a pass found one."""
 
     article: Article
     kept: bool
@@ -37,7 +37,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """The undecided pairs of a cluster that the comparison found to be no copies of each other."""
+    """The undecided pairs of a cluster that were judged to be templates or merely similar."""
 
     templates: int
     similar: int
@@ -46,7 +46,7 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two articles of a cluster that a decision in force parts; a pair of them there need not be."""
+    """Two articles of a cluster that a decision in force separates; `pair_id` is None if no pass found the pair."""
 
     left: int
     right: int
@@ -56,7 +56,7 @@ class Contradiction:
 
 @dataclass(frozen=True)
 class ClusterDetails:
-    """What the page of a cluster shows of it; long lists are cut."""
+    """What the page of a cluster shows; long lists are truncated."""
 
     article_ids: list[int]
     members: list[Member]
@@ -73,16 +73,16 @@ class ClusterDetails:
 
 
 def cluster_details(cluster: Cluster) -> ClusterDetails:
-    """Return what the page of a cluster shows of it."""
+    """Return what the page of a cluster shows."""
     headlines = dict(Article.objects.filter(membership__cluster=cluster).order_by("pk").values_list("pk", "headline"))
-    # By their ids, not by a subquery: PostgreSQL, which counts a large cluster late, would look at every two of them.
+    # By id, not by subquery: PostgreSQL underestimates large clusters and would check every two articles.
     inside = Pair.objects.with_articles().among(list(headlines)).exclude(state=Pair.State.REJECTED)
     contradictions = _contradictions(headlines)
     return ClusterDetails(
         article_ids=list(headlines),
         members=_members(cluster),
         headlines=len(set(headlines.values())),
-        # Where nothing more probable holds it together.
+        # The pair with the lowest probability that connects the cluster.
         weakest=inside.joining().filter(probability=cluster.lowest_score).order_by("id").first(),
         weakly_held=cluster.state == Cluster.State.PROPOSED and cluster.lowest_score < WEAK_PROBABILITY,
         apart=_apart(inside),
@@ -137,7 +137,7 @@ def _contradictions(headlines: dict[int, str]) -> list[Contradiction]:
 
 @dataclass(frozen=True)
 class GoneCluster:
-    """What is known of a cluster that no longer exists, and where its articles are now."""
+    """The decisions on a cluster that no longer exists, and the clusters that have its articles now."""
 
     cluster_number: int
     decisions: list[Decision]
@@ -146,7 +146,7 @@ class GoneCluster:
 
 
 def gone_cluster(cluster_id: int) -> GoneCluster:
-    """Return what is known of a cluster that is not there."""
+    """Return what the page of a missing cluster shows."""
     decisions = list(_decisions_on(cluster_id))
     articles = {article for decision in decisions for article in decision.articles}
     highest = Cluster.objects.aggregate(highest=Max("pk"))["highest"] or 0

@@ -1,4 +1,4 @@
-"""The first page: how much there is, how much of it is duplicate, and what waits."""
+"""The dashboard: numbers of articles and duplicates, and the pairs that wait."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NAMED = [name for name in VERDICTS if name not in ("", ANY)]
 
 @dataclass(frozen=True)
 class Overview:
-    """The numbers of the first page, and the last runs."""
+    """The numbers on the dashboard, and the latest runs."""
 
     articles: int
     newspapers: int
-    waiting: dict[str, int]  # pairs that an editor is `asked` about first, `any`, and those of each verdict
+    waiting: dict[str, int]  # pairs that may be duplicates (`asked`), `any`, and those of each verdict
     by_verdict: list[tuple[str, str, int]]  # name, label and number
     series: int  # without a rule
     clusters: dict[str, int]
@@ -31,7 +31,7 @@ class Overview:
 
 
 def overview() -> Overview:
-    """Return what the first page shows."""
+    """Return what the dashboard shows."""
     articles = Article.objects.count()
     waiting = _waiting()
     clusters = Cluster.objects.aggregate(

@@ -1,4 +1,4 @@
-"""The page of a pair, and that of any two articles side by side."""
+"""The page of a pair, and the comparison of any two articles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dedup.review.queries.series import series_of_both
 
 @dataclass(frozen=True)
 class ClustersOf:
-    """The cluster of each of two articles, by number, and whether both are in the same."""
+    """The cluster ids of two articles, and whether both are in the same cluster."""
 
     left: int | None
     right: int | None
@@ -25,17 +25,17 @@ class ClustersOf:
 
 @dataclass(frozen=True)
 class PairDetails:
-    """What is known of a pair, apart from its two articles; the latest decision is the first."""
+    """What the page of a pair shows besides its two articles; the latest decision comes first."""
 
     evidence: list[Evidence]
     decisions: list[Decision]
-    seen: int  # the number of the latest decision, 0 for none
+    seen: int  # the id of the latest decision, 0 for none
     clusters: ClustersOf
     series: Series | None
 
 
 def pair_details(pair: Pair) -> PairDetails:
-    """Return what the page of a pair shows of it."""
+    """Return what the page of a pair shows."""
     decisions = list(with_actors(decisions_on(pair)).order_by("-pk"))
     return PairDetails(
         evidence=list(pair.evidence.select_related("run").order_by("stale", "-score", "id")),
@@ -54,13 +54,13 @@ def clusters_of(left_id: int, right_id: int) -> ClustersOf:
 
 
 def pair_of(left: Article, right: Article) -> Pair | None:
-    """Return the pair of two articles, the lower number first, if a pass has found it."""
+    """Return the pair of two articles, given in order of id, if a pass has found it."""
     return Pair.objects.filter(left=left, right=right).first()
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two articles, and which of its facts are not those of the other."""
+    """One of the two articles, and the names of the facts in which it differs from the other."""
 
     name: str
     article: Article
@@ -71,13 +71,13 @@ class Side:
 
     @property
     def passages(self) -> Iterator[Passage]:
-        """The content in stretches that are boilerplate and others."""
+        """The content in stretches, each boilerplate or not."""
         return passages(self.article.content, self.article.boilerplate)
 
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Two articles and what differs between them."""
+    """Two articles and their differences."""
 
     sides: list[Side]
     text: Differences

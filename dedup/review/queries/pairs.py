@@ -1,4 +1,4 @@
-"""The pairs that lists show, and the groups that an editor chooses from."""
+"""The pairs in lists, and the groups that an editor can choose."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from django.db.models import Count, F, Prefetch, Q, QuerySet
 from dedup.models import Evidence, Pair, Verdict
 from dedup.querysets import PairQuerySet
 
-# From this probability of being duplicates on, an editor is asked about a pair whatever its verdict is.
+# From this probability of being duplicates, a pair is reviewed whatever its verdict is.
 LEAST_PROBABILITY = 0.1
 MAY_BE_DUPLICATES = Q(verdict__in=[Verdict.DUPLICATE, Verdict.VERSION]) | Q(
     duplicate_probability__gte=LEAST_PROBABILITY
 )
 ANY = "any"
 UNJUDGED = "unjudged"
-# In the order of the form; the first, which needs no name in the address, is what an editor is asked first.
+# In the order of the form; the first is the default and has no name in the URL.
 VERDICTS = {
     "": ("may be duplicates", MAY_BE_DUPLICATES),
     **{kind.value: (kind.label, Q(verdict=kind)) for kind in Verdict},
@@ -29,7 +29,7 @@ _MOST_PROBABLE_FIRST = (F("duplicate_probability").desc(nulls_last=True), "-best
 def rows_of_queue(pairs: Iterable[Pair]) -> list[Pair]:
     """Return the same pairs, in the same order, with their articles and their `current_evidence`.
 
-    A query of its own: joins that only the rows need would slow the counting of the queue.
+    A separate query, because joins that only the rows need would slow down counting the queue.
     """
     current = Evidence.objects.filter(stale=False).order_by("-score", "id")
     full = Pair.objects.with_articles().prefetch_related(Prefetch("evidence", current, to_attr="current_evidence"))
@@ -38,11 +38,11 @@ def rows_of_queue(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def most_probable(pairs: PairQuerySet, number: int) -> QuerySet[Pair]:
-    """Return so many of these pairs, the most probable duplicates first, with their articles and their evidence."""
+    """Return the `number` most probable duplicates of these pairs, with their articles and evidence."""
     return pairs.with_articles().prefetch_related("evidence").order_by(*_MOST_PROBABLE_FIRST)[:number]
 
 
 def count_by_verdict(pairs: PairQuerySet) -> dict[str, int]:
-    """Return the number of pairs of each verdict that there are pairs of, by its name in VERDICTS."""
+    """Return the number of pairs of each verdict that occurs, by its name in VERDICTS."""
     counts = pairs.order_by().values_list("verdict").annotate(Count("pk"))
     return {verdict or UNJUDGED: number for verdict, number in counts}

@@ -1,4 +1,4 @@
-"""The runs of the detection, and the page of one."""
+"""The list of detection runs, and the page of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BLOCKS_SHOWN = 200
 
 @dataclass(frozen=True)
 class RunDetails:
-    """What a run was asked, how far it came, and what it counted."""
+    """The options, progress and results of a run."""
 
     passes: list[PassCount]
     facts: list[tuple[str, str]]
@@ -26,12 +26,12 @@ class RunDetails:
 
 
 def latest_runs() -> QuerySet[DetectionRun]:
-    """Return the runs with who asked for them, the latest first."""
+    """Return the runs with the users who started them, the latest first."""
     return DetectionRun.objects.select_related("requested_by").order_by("-started_at", "-id")
 
 
 def nightly_profiles() -> QuerySet[Profile]:
-    """Return the profiles that a worker runs every day, the next one first."""
+    """Return the profiles with a nightly run, the next one first."""
     return Profile.objects.filter(nightly_due__isnull=False).order_by("nightly_due")
 
 

@@ -1,4 +1,4 @@
-"""The series, the articles and pairs of one, and the series of an article."""
+"""The page of a series: its articles and pairs; and the series of an article."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAIRS_SHOWN = 10
 
 @dataclass(frozen=True)
 class SeriesDetails:
-    """What is known of a series: its usual gap in days (0: none), its pairs, and who made or ended its rule."""
+    """What the page of a series shows: its usual gap in days (0 for none), its pairs, and the history of its rule."""
 
     gap: int
     verdicts: list[tuple[str, str, int]]  # value, label and number of pairs of each verdict, in the order of the form
@@ -31,7 +31,7 @@ class SeriesDetails:
 
 
 def series_details(series: Series) -> SeriesDetails:
-    """Return what the page of a series shows, apart from its articles."""
+    """Return what the page of a series shows besides its articles."""
     pairs = Pair.objects.proposed().among(members_of(series))
     counts = count_by_verdict(pairs)
     days = articles_of(series).order_by("date").values_list("date", flat=True).distinct()
@@ -72,6 +72,6 @@ def series_of_both(left: Article, right: Article) -> Series | None:
 
 
 def _forms_of(series: Series) -> QuerySet[HeadlineForm]:
-    # The digest is what the index headline_form is made of.
+    # The index headline_form is on the digest.
     forms = HeadlineForm.objects.annotate(digest=MD5("form")).filter(digest=MD5(Value(series.form)))
     return forms.filter(newspaper=series.newspaper_id, form=series.form)

