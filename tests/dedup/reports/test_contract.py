@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -17,11 +18,13 @@ from django.test import Client
 
 from articles.models import Article
 from dedup.declarations import ConfigError, Settings, make_config, setting, settings_of
+from dedup.models import Pair
 from dedup.reports import REPORTS
 from dedup.reports.base import Column, ColumnType, FileReport, Report, Table
 from dedup.reports.formats import as_csv
 from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
+from tests.factories import make_pair
 
 pytestmark = pytest.mark.django_db
 
@@ -45,10 +48,15 @@ def numbers_in(value: Any) -> Iterator[int | float]:
 
 @pytest.fixture
 def some_articles(store: StoreArticle) -> None:
+    """Store two newspapers with articles of their own, and shared ones of which every two are a pair."""
+    shared = []
     for day in ("2026-03-02", "2026-03-04"):
         for paper in ("Harbour Post", "Inland Courier"):
-            store("The northern breakwater will close for six weeks.", newspaper=paper, date=day, headline="Closed")
+            text = "The northern breakwater will close for six weeks."
+            shared.append(store(text, newspaper=paper, date=day, headline="Closed"))
             store(newspaper=paper, date=day)
+    for first, second in itertools.combinations(shared, 2):
+        make_pair(first, second, exact=1.0)
 
 
 def test_the_registry_names_each_report_as_it_names_itself() -> None:
@@ -57,7 +65,7 @@ def test_the_registry_names_each_report_as_it_names_itself() -> None:
 
 @EVERY_REPORT
 def test_a_report_says_what_it_is(report: Report) -> None:
-    assert re.fullmatch(r"[a-z]+", report.name)
+    assert re.fullmatch(r"[a-z][a-z_]*", report.name)
     assert report.label
     assert report.help.endswith(".")
 
@@ -110,9 +118,9 @@ def test_text_and_csv_and_json_and_the_page_agree(report: Report, some_articles:
 
 @EVERY_REPORT
 def test_a_report_changes_nothing(report: Report, some_articles: None) -> None:
-    before = list(Article.objects.order_by("pk").values())
+    before = [list(rows.objects.order_by("pk").values()) for rows in (Article, Pair)]
     report.result(Scope(), report.options_class())
-    assert list(Article.objects.order_by("pk").values()) == before
+    assert [list(rows.objects.order_by("pk").values()) for rows in (Article, Pair)] == before
 
 
 @EVERY_REPORT
