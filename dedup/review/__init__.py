@@ -1,1 +1,1 @@
-"""What editors decide, and what the pages ask of pairs and clusters."""
+"""The decisions and rules of editors, and the queries of the review pages."""

@@ -107,7 +107,10 @@ def reject_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any, 
 
 
 def take_out(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> Decision:
-    """Append that an article is no duplicate of the others in its cluster, which stay together. Raises ReviewError."""
+    """Append that an article is not a duplicate of the others in its cluster, which stay together.
+
+    Raises ReviewError.
+    """
     with transaction.atomic():
         lock_review()
         members = _members_with(cluster_id, article_id)

@@ -21,7 +21,7 @@ class Overview:
 
     articles: int
     newspapers: int
-    waiting: dict[str, int]  # pairs that may be duplicates (`asked`), `any`, and those of each verdict
+    waiting: dict[str, int]  # pairs that may be duplicates (`likely`), `any`, and those of each verdict
     by_verdict: list[tuple[str, str, int]]  # name, label and number
     series: int  # without a rule
     clusters: dict[str, int]
@@ -55,5 +55,5 @@ def overview() -> Overview:
 
 
 def _waiting() -> dict[str, int]:
-    counts = {name or "asked": Count("pk", filter=condition) for name, (_, condition) in VERDICTS.items()}
+    counts = {name or "likely": Count("pk", filter=condition) for name, (_, condition) in VERDICTS.items()}
     return Pair.objects.in_queue().order_by().aggregate(**counts)
