@@ -1,4 +1,4 @@
-"""System checks of the database: without them pg_trgm finds nothing, and says nothing."""
+"""System checks of the database: with a wrong encoding or locale, pg_trgm silently finds nothing."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,18 +8,18 @@ from django.db import connections
 
 from dedup.article_sql import ARTICLES
 
-# A word of which nothing is left when the database drops every non-ASCII letter.
+# A word without ASCII letters: pg_trgm finds no trigrams in it if the database ignores all other letters.
 PROBE_WORD = "Москва"
 MINIMUM_VERSION = 14
 UTF8_HINT = (
-    "Make the database with LC_CTYPE C.UTF-8 (or another UTF-8 locale), for example "
+    "Create the database with LC_CTYPE C.UTF-8 (or another UTF-8 locale), for example "
     "CREATE DATABASE newsdedup TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C.UTF-8' LC_CTYPE 'C.UTF-8'."
 )
 
 
 @register(Tags.database)
 def check_trigrams(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
-    """Fail where pg_trgm is missing, or where it is or will be blind to other scripts (a C locale, no UTF-8)."""
+    """Report a server that is too old, pg_trgm missing, or a locale or encoding in which it ignores other scripts."""
     messages: list[CheckMessage] = []
     for alias in databases or []:
         with connections[alias].cursor() as cursor:
@@ -47,7 +47,7 @@ def _check_encoding(cursor: Any) -> list[CheckMessage]:
         return []
     return [
         Error(
-            f"The database is encoded in {encoding}, which cannot hold the letters of every newspaper.",
+            f"The database encoding is {encoding}, which cannot store the letters of every newspaper; it must be UTF8.",
             hint=UTF8_HINT,
             id="dedup.E005",
         )
@@ -60,7 +60,7 @@ def _check_database(cursor: Any) -> list[CheckMessage]:
     if row is None:
         return [
             Error(
-                "The PostgreSQL server does not offer the extension pg_trgm.",
+                "The PostgreSQL server does not have the extension pg_trgm.",
                 hint="Install PostgreSQL's contrib modules on the server (on Debian they come with `postgresql`).",
                 id="dedup.E002",
             )
@@ -73,7 +73,7 @@ def _check_database(cursor: Any) -> list[CheckMessage]:
     return [
         Error(
             f"pg_trgm sees no letters in {PROBE_WORD!r}: the database has the C locale, "
-            "and every text in another script than Latin would score 0.",
+            "so all texts in non-Latin scripts would score 0.",
             hint=UTF8_HINT,
             id="dedup.E003",
         )
@@ -81,28 +81,28 @@ def _check_database(cursor: Any) -> list[CheckMessage]:
 
 
 def _check_not_migrated(cursor: Any) -> list[CheckMessage]:
-    """Accept that pg_trgm is missing until the first migration, which creates it together with the articles."""
+    """Allow pg_trgm to be missing before the first migration, which creates it together with the articles."""
     cursor.execute("SELECT to_regclass(%s)", [ARTICLES])
     if cursor.fetchone()[0] is None:
         return _check_locale(cursor)
     return [
         Error(
-            "The extension pg_trgm is missing in a database that holds articles (a restored dump, perhaps).",
-            hint="Run CREATE EXTENSION pg_trgm in this database, as its owner or another role that may.",
+            "The database has articles but not the extension pg_trgm (perhaps it is a restored dump).",
+            hint="Run CREATE EXTENSION pg_trgm in this database, as its owner or another role with the right to.",
             id="dedup.E004",
         )
     ]
 
 
 def _check_locale(cursor: Any) -> list[CheckMessage]:
-    """Judge by the name of LC_CTYPE, while there is no pg_trgm to ask; it obeys it beside any locale provider."""
+    """Judge by LC_CTYPE while pg_trgm is missing: pg_trgm follows it with every locale provider."""
     cursor.execute("SELECT datctype FROM pg_database WHERE datname = current_database()")
     ctype = cursor.fetchone()[0]
     if ctype not in ("C", "POSIX"):
         return []
     return [
         Error(
-            f"The database has LC_CTYPE {ctype}, in which pg_trgm sees no letters of another script than Latin.",
+            f"The database has LC_CTYPE {ctype}, in which pg_trgm sees no letters of non-Latin scripts.",
             hint=UTF8_HINT,
             id="dedup.E003",
         )

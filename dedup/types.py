@@ -1,4 +1,4 @@
-"""The words of the detection: what a pass is asked, tells while it works, and answers; and what a pair is."""
+"""The types that all of dedup shares: a pass's window, candidates and tally, and the kinds of verdicts."""
 
 import datetime
 from collections.abc import Callable
@@ -8,14 +8,14 @@ from typing import Any
 
 from articles.boilerplate.mode import Mode
 
-# What the full comparison is called where the steps of a run are named, beside the passes.
+# The name of the full comparison among the steps of a run, next to those of the passes.
 VERDICTS = "verdicts"
-# And what comes before all passes, where texts are compared without it.
+# The name of the step before all passes, in runs that leave out boilerplate.
 BOILERPLATE = "boilerplate"
 
 
 class VerdictKind(StrEnum):
-    """What a pair is: a copy, a later state of the same text, the same form with other facts, or none of these."""
+    """What a pair is: a copy, a later state of the same text, the same form with other facts, or only similar."""
 
     DUPLICATE = "duplicate"
     VERSION = "version"
@@ -25,13 +25,13 @@ class VerdictKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The days of which a pass is asked, and the bounds of what it may compare.
+    """The days for which a pass finds pairs, and the bounds of what it may compare.
 
-    A pass answers with the pairs whose later article was published from `first_day` to `last_day`, both
-    included; the other one may be older, by as many days as the pass allows. No article after `last_day` is
-    looked at. Both are by one of `newspaper_ids`; None means any. With `newer_than`, pairs of which
-    neither article has a higher revision are left out, where a pair depends on its two articles alone.
-    Texts are compared with their `boilerplate` or without, as it is marked; empty texts match nothing.
+    A pass yields the pairs whose later article was published from `first_day` to `last_day`, both included; the
+    other may be older, by as many days as the pass allows. No article after `last_day` is read. Both
+    articles are from one of `newspaper_ids`; None means any. With `newer_than`, passes with Reach.PAIR leave out
+    pairs of which neither article has a higher revision. `boilerplate` says whether marked boilerplate is
+    compared; empty texts match nothing.
     """
 
     first_day: datetime.date
@@ -42,12 +42,12 @@ class Window:
 
     def __post_init__(self) -> None:
         if self.first_day > self.last_day:
-            raise ValueError(f"a window from {self.first_day} to {self.last_day} ends before it begins")
+            raise ValueError(f"the window ends on {self.last_day}, before it begins on {self.first_day}; swap the days")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Candidate:
-    """A pair of articles that a pass proposes, with its score in 0..1 and what an editor may want to know."""
+    """A pair of articles that a pass proposes, with its score in 0..1 and evidence for editors."""
 
     left: int
     right: int
@@ -57,17 +57,17 @@ class Candidate:
 
     def __post_init__(self) -> None:
         if self.left >= self.right:
-            raise ValueError(f"pair ({self.left}, {self.right}) is out of order; the smaller id stands left")
+            raise ValueError(f"pair ({self.left}, {self.right}) is out of order; the smaller id must be left")
         if not 0.0 <= self.score <= 1.0:
             raise ValueError(f"score {self.score} of pair ({self.left}, {self.right}) is outside 0..1")
 
 
 @dataclass(slots=True)
 class Tally:
-    """What a pass tells while it works.
+    """A pass's progress and counts.
 
-    `on_read` is called with each number of articles that it has read; `candidates` counts the pairs that its quick
-    filter let pass, `verified` those of them that were then compared in full.
+    The pass calls `on_read` with the number of articles of each batch it has read. `candidates` counts the pairs that
+    pass its quick filter, `verified` those that it then compared in full.
     """
 
     on_read: Callable[[int], None] = lambda _articles: None

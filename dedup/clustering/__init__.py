@@ -1,1 +1,1 @@
-"""From judged pairs and decisions to clusters."""
+"""Clusters from judged pairs and editors' decisions."""

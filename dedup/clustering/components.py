@@ -1,4 +1,4 @@
-"""Clusters from pairs: connected components that respect what editors decided."""
+"""Clusters from pairs: connected components that respect editors' decisions. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Neighbours = dict[int, set[int]]
 
 
 class Edge(NamedTuple):
-    """A pair of article ids that a verdict holds together, and its score in 0..1. Lower ranks join first."""
+    """A pair of article ids that its verdict joins, and its score in 0..1. Lower ranks join first."""
 
     left: int
     right: int
@@ -20,11 +20,11 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """The articles of one cluster, ascending, and the score of the weakest edge that was needed to join them."""
+    """The articles of one cluster, ascending, and the score of the weakest edge needed to join them."""
 
     articles: tuple[int, ...]
     lowest_score: float
-    confirmed: bool  # every article is tied to every other by editors' decisions alone
+    confirmed: bool  # editors' decisions alone connect all articles
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class _Forest:
         return article
 
     def between(self, left: int, right: int, neighbours: Neighbours) -> int:
-        """Return how many of the neighbourships are between the sets of these roots."""
+        """Return how many pairs of neighbours connect the sets of these two roots."""
         fewer, other = sorted((left, right), key=lambda root: len(self.members[root]))
         near = (each for article in self.members[fewer] for each in neighbours.get(article, ()))
         return sum(self.root(each) == other for each in near if each in self.parent)
@@ -72,13 +72,12 @@ def cluster(
     cannot: Sequence[tuple[int, int]] = (),
     apart: Sequence[tuple[int, int]] = (),
 ) -> Clustering:
-    """Return the clusters of two articles and more.
+    """Return the clusters of two or more articles.
 
-    Must-links join first, in order; then edges by rank, the strongest first (ties by ids). An edge that would bring
-    two cannot-linked articles into one cluster is left out, so the weakest tie of the chain gives way; so is one
-    between two groups of which more pairs were found `apart` than edges hold together: a chain must not swallow a
-    series. A must-link that would bring cannot-linked articles together joins all the same, and the
-    cannot-links it breaks are reported.
+    Must-links join first, in order; then edges by rank, the strongest first (equal scores by id). An edge is left out
+    if it would bring two cannot-linked articles into one cluster, so the weakest edge of a chain gives way. It is
+    also left out between two groups that have more pairs `apart` than edges: a chain must not absorb a series.
+    A must-link joins its articles even if that breaks cannot-links, which are reported as contradictions.
     """
     forest = _Forest()
     for left, right in must:
@@ -111,7 +110,7 @@ def _components(forest: _Forest, confirmed: dict[int, int]) -> list[Component]:
         Component(
             articles=tuple(sorted(articles)),
             lowest_score=forest.lowest[root],
-            # One group of must-links that holds them all.
+            # All are in one group of must-links.
             confirmed=len({confirmed.get(article, -article) for article in articles}) == 1,
         )
         for root, articles in forest.members.items()

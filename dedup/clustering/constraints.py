@@ -1,4 +1,4 @@
-"""The constraints in force: what editors decided of pairs of articles, which runs and reviews both obey."""
+"""The constraints in force: editors' decisions on pairs of articles, which runs and reviews both obey."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from psycopg.sql import SQL, Identifier
 from articles.storage.locks import Lock, lock_transaction
 from dedup.models import Link
 
-# The view dedup_standing_link holds the latest link of each two articles whose decision has not been undone.
+# The view dedup_standing_link holds, for each two articles, the latest link whose decision has not been undone.
 _IN_FORCE_SQL = """
 SELECT left_id, right_id, kind
 FROM dedup_standing_link
@@ -19,8 +19,8 @@ WHERE %(articles)s::bigint[] IS NULL OR left_id = ANY (%(articles)s) OR right_id
 ORDER BY left_id, right_id
 """
 
-# The state of a pair: by the latest decision on its two articles or, where none is in force, by the cluster they share:
-# its articles may be confirmed without a constraint on each two of them.
+# The state of a pair: by the latest decision on its two articles or, if none is in force, by the cluster they share,
+# which may be confirmed without a constraint on every two of its articles.
 _PAIR_STATE = SQL("""
     coalesce(in_force.state, CASE WHEN cluster.state = 'confirmed' THEN 'confirmed' END, 'undecided')
 """)
@@ -45,12 +45,12 @@ class Constraints(NamedTuple):
 
 
 def lock_review() -> None:
-    """Wait until nobody else changes pairs and clusters, and keep others waiting until the transaction ends."""
+    """Lock pairs and clusters against other writers until the transaction ends; wait for the lock if needed."""
     lock_transaction(Lock.REVIEW)
 
 
 def constraints_in_force(articles: Collection[int] | None = None) -> Constraints:
-    """Return what ties or parts articles by a decision that is not undone: of these articles, or of all."""
+    """Return the constraints of all decisions that are not undone; only those on these articles, if given."""
     constraints = Constraints([], [], [])
     lists = {
         Link.Kind.MUST: constraints.must,
@@ -66,9 +66,9 @@ def constraints_in_force(articles: Collection[int] | None = None) -> Constraints
 
 
 def with_pair_state(statement: LiteralString, *, of: str) -> str:
-    """Return the statement with {state}, the state of a pair, and {state_joins}, what it is read from, filled in.
+    """Return the statement with {state}, the state of a pair, and {state_joins}, the joins it needs, filled in.
 
-    `of` is the statement's name for the rows whose left_id and right_id are the articles of the pair.
+    `of` is the statement's name for the table whose left_id and right_id are the articles of the pair.
     """
     joins = _PAIR_STATE_JOINS.format(pair=Identifier(of))
     return SQL(statement).format(state=_PAIR_STATE, state_joins=joins).as_string()

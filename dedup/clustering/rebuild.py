@@ -1,4 +1,4 @@
-"""The writer of clusters: rebuilds them from verdicts and decisions, and keeps their numbers while it can."""
+"""The writer of clusters: rebuilds them from verdicts and decisions, and keeps their numbers if possible."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from dedup.querysets import PairQuerySet
 
 
 def rebuild_clusters(articles: Collection[int] | None = None) -> Clustering:
-    """Rebuild the clusters that these articles are, or come to be, part of; None: all clusters.
+    """Rebuild the clusters that these articles belong to, before or after; None: all clusters.
 
-    The same verdicts and decisions always give the same clusters. A cluster keeps its number as long as
-    most of its articles stay together.
+    The same verdicts and decisions always give the same clusters. A cluster keeps its number while most of its
+    articles stay together.
     """
     with transaction.atomic():
         lock_review()
@@ -31,9 +31,9 @@ def rebuild_clusters(articles: Collection[int] | None = None) -> Clustering:
 
 
 def loose_parts(articles: Collection[int], *, confirmed: bool) -> list[int]:
-    """Return the first article of each part into which these would fall if nothing else tied them.
+    """Return the first article of each part into which these articles fall if all others are ignored.
 
-    `confirmed`: only what editors confirmed ties them.
+    With `confirmed`, only editors' decisions connect them.
     """
     wanted = set(articles)
     parts = [set(part.articles) for part in _clustering(wanted, evidence=not confirmed).components]
@@ -44,7 +44,7 @@ def loose_parts(articles: Collection[int], *, confirmed: bool) -> list[int]:
 def _clustering(articles: Collection[int] | None, *, evidence: bool = True) -> Clustering:
     constraints = constraints_in_force(articles)
     if articles is not None:
-        # A constraint on an article that is not concerned ties nothing here.
+        # A constraint that involves another article connects nothing here.
         inside = set(articles)
         constraints = Constraints(*([pair for pair in pairs if inside.issuperset(pair)] for pairs in constraints))
     edges = [*_edges(articles), *(Edge(left, right, 1.0) for left, right in constraints.stay)] if evidence else []
@@ -55,14 +55,14 @@ def _edges(articles: Collection[int] | None) -> list[Edge]:
     """Return the pairs that their verdict joins, each with the probability of that verdict."""
     rows = _pairs(articles).joining().values_list("left", "right", "verdict", "probability")
     return [
-        # Versions join after all duplicates: what they hold together is looser.
+        # Versions join after all duplicates, because they are weaker links.
         Edge(left, right, probability or 0.0, rank=int(verdict == Verdict.VERSION))
         for left, right, verdict, probability in rows.order_by().iterator()
     ]
 
 
 def _apart(articles: Collection[int] | None) -> list[tuple[int, int]]:
-    """Return the pairs that were compared in full and found to be no copies of each other."""
+    """Return the pairs that were compared in full and are not copies of each other."""
     rows = _pairs(articles).proposed().no_copies().filter(joins=False)
     return list(rows.order_by().values_list("left", "right").iterator())
 
@@ -72,7 +72,7 @@ def _pairs(articles: Collection[int] | None) -> PairQuerySet:
 
 
 def _neighbourhood(articles: Collection[int]) -> set[int]:
-    """Return all articles that evidence, must-links or present clusters tie to these, however many steps away."""
+    """Return all articles that evidence, must-links or current clusters connect to these, in any number of steps."""
     reached: set[int] = set()
     frontier = set(articles)
     while frontier:
@@ -89,7 +89,7 @@ def _neighbourhood(articles: Collection[int]) -> set[int]:
 
 
 def _write(components: list[Component], concerned: Collection[int] | None) -> None:
-    """Bring the stored clusters of the articles concerned to these components."""
+    """Store these components as the clusters of the articles concerned."""
     memberships = Membership.objects.all() if concerned is None else Membership.objects.filter(article__in=concerned)
     before = dict(memberships.values_list("article", "cluster"))
     numbers = _numbers(components, before)
@@ -121,7 +121,7 @@ def _differs(row: Cluster, fresh: Cluster) -> bool:
 
 
 def _numbers(components: list[Component], before: dict[int, int]) -> list[int | None]:
-    """Return the number that each component takes over: that of the cluster most of its articles were in."""
+    """Return the cluster number that each component keeps: that of the cluster most of its articles were in."""
     overlaps = sorted(
         (-shared, number, place)
         for place, component in enumerate(components)
@@ -146,10 +146,10 @@ def _move(before: dict[int, int], after: dict[int, int]) -> None:
 
 
 class _Facts(NamedTuple):
-    """What is needed of the articles in clusters."""
+    """Facts about the articles in clusters."""
 
     days: dict[int, datetime.date]
-    chosen: dict[int, int]  # articles that an editor chose to keep, with the number of the decision
+    chosen: dict[int, int]  # articles that an editor chose to keep: the latest decision of each
 
 
 def _facts(components: Iterable[Component]) -> _Facts:
@@ -160,7 +160,7 @@ def _facts(components: Iterable[Component]) -> _Facts:
 
 
 def _row(component: Component, facts: _Facts) -> Cluster:
-    """Return the cluster's row: it keeps the article chosen last, else the one published first."""
+    """Return the row of a cluster. It keeps the article that an editor chose last, else the one published first."""
     days = {article: facts.days[article] for article in component.articles}
     chosen = [article for article in component.articles if article in facts.chosen]
     earliest = min(component.articles, key=lambda article: (days[article], article))

@@ -1,4 +1,4 @@
-"""The writer of series: which headlines of a newspaper have one form, and which of these forms are series."""
+"""The writer of series: headline forms, and the forms that a newspaper publishes often enough to be series."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dedup.article_sql import article_sql
 from dedup.comparison.prepared import Preparer
 from dedup.models import HeadlineForm
 
-# A series has been published on so many days.
+# A series has been published on at least this many days.
 LEAST_DAYS = 5
 _WRITTEN_AT_ONCE = 5_000
-# What Newspaper.affixes reads.
+# The columns that Newspaper.affixes reads.
 AFFIX_COLUMNS = ("newspaper__name", "newspaper__title_affixes", "newspaper__learnt_affixes")
 
-# Series that an editor made a rule stay, also when their articles are no longer enough.
+# Series with an editor's rule are kept even if they no longer have enough articles.
 _COUNT_SERIES_SQL = """
 INSERT INTO dedup_series (newspaper_id, form, headline, articles, days, first_day, last_day)
 SELECT newspaper_id, form, '', count(*), count(DISTINCT date), min(date), max(date)
@@ -55,7 +55,7 @@ WHERE latest.newspaper_id = series.newspaper_id AND latest.form = series.form
 
 
 def update_series() -> None:
-    """Bring the forms of all headlines, and the series they make, up to date with the articles."""
+    """Bring headline forms and series up to date with the articles."""
     _update_forms()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_COUNT_SERIES_SQL, {"least_days": LEAST_DAYS})

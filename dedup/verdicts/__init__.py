@@ -1,1 +1,1 @@
-"""What two articles are to each other, how probable that is, and why. Pure."""
+"""The verdict on two articles, its probability and its reasons. Pure."""

@@ -1,7 +1,7 @@
-"""What of a comparison a verdict is computed from, as numbers of about 0..1. Pure.
+"""The features of a comparison from which verdicts are computed, as numbers of about 0..1. Pure.
 
-No feature tells which newspaper or which language it is about, so that what is learnt from one collection can
-serve another. Each has the directions in which it may count: more evidence of a copy never speaks against one.
+No feature depends on the newspaper or the language, so a model fitted on one collection works for another.
+The sign of each coefficient is fixed where the direction is known: more evidence of a copy never counts against one.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from dedup.comparison.alignment import Change
 from dedup.comparison.compare import Comparison
 
-# Days on which a headline of the same form was printed: more than this are no more of a series.
+# A headline form printed on more days than this counts no more as a series.
 _MANY_SERIES_DAYS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A number and how it may count for each question: +1 only for, -1 only against, 0 either way, None not at all."""
+    """A feature and its sign for each question: +1 only for, -1 only against, 0 either way, None unused."""
 
     name: str
     value: Callable[[Comparison], float]
@@ -28,12 +28,12 @@ class Feature:
     version: int | None
 
     def sign(self, question: str) -> int | None:
-        """Return how it may count for a question."""
+        """Return the sign that its coefficient may have for a question."""
         return {"duplicate": self.duplicate, "template": self.template, "version": self.version}[question]
 
 
 def _per_match(comparison: Comparison, *changes: Change) -> float:
-    """Return how many changes there are for each matched sentence, at most 1."""
+    """Return the number of changes per matched sentence, at most 1."""
     matches = comparison.exact_sentences + comparison.close_sentences
     return min(sum(map(comparison.changed, changes)) / matches, 1.0) if matches else 0.0
 
@@ -47,12 +47,12 @@ def _rare_words_lacking(comparison: Comparison) -> float:
 
 
 def _evidence(comparison: Comparison) -> float:
-    """Return the matched words on a scale on which 10, 100 and 1000 are 0.33, 0.67 and 1."""
+    """Return the number of matched words on a scale where 10, 100 and 1000 are 0.33, 0.67 and 1."""
     return min(math.log10(1 + comparison.matched_share * comparison.shorter_words) / 3, 1.0)
 
 
 def _later(comparison: Comparison) -> float:
-    """Return the time gap on a scale on which 0, 1, 3 and 7 days are 0, 0.33, 0.67 and 1."""
+    """Return the time gap on a scale where 0, 1, 3 and 7 days are 0, 0.33, 0.67 and 1."""
     return min(math.log2(1 + comparison.days) / 3, 1.0)
 
 
@@ -66,7 +66,7 @@ FEATURES = (
     Feature("numbers kept", lambda c: c.numbers_kept, 1, -1, 1),
     Feature("dates kept", lambda c: c.dates_kept, 1, -1, 1),
     Feature("names kept", lambda c: c.names_kept, 1, 0, 1),
-    # Counts for no question: it is what "rare words kept" is without other articles of the newspaper.
+    # Unused by the model: without_series needs it in place of "rare words kept".
     Feature("words kept", lambda c: c.words_kept, None, None, None),
     Feature("rare words kept", lambda c: c.rare_words_kept, 1, -1, 1),
     Feature("headline found in the other", lambda c: c.headline_found, 1, -1, 1),
@@ -99,9 +99,9 @@ _OF_SERIES = tuple(name for name in FEATURE_NAMES if "recur" in name and "not re
 
 
 def without_series(row: Sequence[float]) -> tuple[float, ...]:
-    """Return features as they would be if nothing were known of the newspapers' other articles."""
+    """Return the features as if nothing were known about the newspapers' other articles."""
     words_kept = row[_PLACES["words kept"]]
-    # Only pairs of one newspaper lack words there; the weighted share is 0 as often as the plain one.
+    # 0 for pairs of two newspapers; for others the weighted share is 0 exactly if the plain one is.
     lacking = 1 - words_kept if row[_PLACES[_LACKING]] else 0.0
     return _with(
         row,
@@ -115,7 +115,7 @@ def without_series(row: Sequence[float]) -> tuple[float, ...]:
 
 
 def on_same_day(row: Sequence[float]) -> tuple[float, ...]:
-    """Return features as they would be if both articles were of one day, with the same texts."""
+    """Return the features as if both articles had been published on one day, with the same texts."""
     return _with(row, {"dates move along": 0.0, **dict.fromkeys(_OF_ANOTHER_DAY, 0.0)})
 
 

@@ -1,7 +1,7 @@
-"""The model behind the verdicts: three logistic regressions, asked one after the other. Pure.
+"""The model behind the verdicts: three logistic regressions, applied in turn. Pure.
 
-Is it a duplicate? If not, a template? If not, a version? Else the two are merely similar. Each answer is a sum of
-features times coefficients, which a person can read in a file of 66 numbers. Fitting needs numpy alone.
+Is it a duplicate? If not, a template? If not, a version? Otherwise the two are only similar. Each answer is a sum of
+features times coefficients: 66 numbers in a readable file. Fitting needs only numpy.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ DEFAULT_MODEL = Path(__file__).with_name("model.json")
 # The labels of pairs: duplicate, version, template, same event, nothing in common.
 LABELS = ("D", "V", "T", "E", "N")
 QUESTIONS = ("duplicate", "template", "version")
-# Which labels answer a question with yes and which with no; a question is not asked about the others.
+# Which labels answer a question with yes and which with no; pairs with other labels do not train it.
 _YES = {"duplicate": "D", "template": "T", "version": "V"}
 _NO = {"duplicate": "TENV", "template": "VEN", "version": "EN"}
-# A version is a duplicate in part: it says less of where the bound lies than a template does. Against templates and
-# unrelated pairs, which stand for many more pairs, it counts more.
+# A version is partly a duplicate, so it says less about the boundary than a template does. For the other questions it
+# counts more, because labelled templates and unrelated pairs represent many more pairs each.
 _VERSION_WEIGHTS = {"duplicate": 0.15, "template": 2.0, "version": 2.0}
-# Sampling weights span three powers of ten; their root keeps a few pairs from deciding the whole model, and
-# measures best when dates are left out.
+# Sampling weights span three powers of ten; their square root keeps a few pairs from deciding the whole model, and
+# scores best when whole dates are held out.
 _WEIGHT_POWER = 0.5
-# Of the squared coefficients of standardised features. Of 0.3 to 10 it matters little which.
+# The ridge penalty on coefficients of standardised features; from 0.3 to 10 it matters little.
 _PENALTY = 1.0
-# Pairs are learnt from again, at these weights, as they might as well have been. Without anything known of their
-# newspapers, because the model must not lean on series alone, of which a young or small collection shows none.
+# Variants of the labelled pairs are also learnt from, at these weights. One knows nothing about the newspapers, because
+# the model must not depend on series: a young or small collection has none.
 _UNKNOWN_SERIES_WEIGHT = 0.5
-# And templates on one day: results by district and product recalls come many a day, yet are rare among labelled pairs.
+# The other has templates on one day: results by district and product recalls are often so, but labelled ones rarely.
 _SAME_DAY_WEIGHT = 0.5
 _SWEEPS = 3_000
 _TOLERANCE = 1e-6
@@ -66,7 +66,7 @@ class Logistic:
 
 @dataclass(frozen=True, slots=True)
 class Probabilities:
-    """How probable each kind of verdict is; they add up to 1."""
+    """The probability of each verdict; they add up to 1."""
 
     duplicate: float
     version: float
@@ -76,9 +76,9 @@ class Probabilities:
 
 @dataclass(frozen=True, slots=True)
 class VerdictModel:
-    """Coefficients for the three questions, and from which probability on a pair is a duplicate.
+    """The coefficients for the three questions, and the probability from which a pair is a duplicate.
 
-    `learnt_from` says how many labelled pairs of each kind it was fitted on.
+    `learnt_from` is the number of labelled pairs of each kind that it was fitted on.
     """
 
     questions: Mapping[str, Logistic]
@@ -99,7 +99,7 @@ class VerdictModel:
 
 
 def dump_model(model: VerdictModel) -> str:
-    """Return a model as JSON text that a person can read; load_model reads it again."""
+    """Return a model as readable JSON text, for load_model."""
     questions = {
         name: {
             "intercept": round(model.questions[name].intercept, 4),
@@ -122,32 +122,32 @@ def dump_model(model: VerdictModel) -> str:
 
 
 def load_model(text: str) -> VerdictModel:
-    """Return the model of a JSON text. Raises ModelError for one this version of the program cannot use."""
+    """Return the model in a JSON text. Raises ModelError if this version of the program cannot use it."""
     try:
         document = json.loads(text)
         if document["format"] != FORMAT:
-            raise ModelError(f"the model is of format {document['format']!r}, not {FORMAT}; fit it anew")
+            raise ModelError(f"the model has format {document['format']!r}, not {FORMAT}; fit it again")
         questions = {name: _logistic(name, document["questions"][name]) for name in QUESTIONS}
         return VerdictModel(
             questions, float(document["threshold"]), str(document["version"]), dict(document["learnt_from"])
         )
     except (KeyError, TypeError, json.JSONDecodeError) as error:
-        raise ModelError(f"this is no verdict model ({error!r}); fit it anew") from error
+        raise ModelError(f"this is not a verdict model ({error!r}); fit it again") from error
 
 
 def _logistic(name: str, stored: Mapping[str, Any]) -> Logistic:
-    # Other versions have other features; what counts for nothing may be left out.
+    # Other versions have other features; one without weight may be missing.
     given = {feature: float(value) for feature, value in stored["coefficients"].items() if value}
     known = {feature.name for feature in FEATURES if feature.sign(name) is not None}
     if differing := sorted((known - stored["coefficients"].keys()) | (given.keys() - known)):
         listed = ", ".join(differing)
-        raise ModelError(f"the model's features for {name!r} are not those of this version ({listed}); fit it anew")
+        raise ModelError(f"the model's features for {name!r} differ from this version's ({listed}); fit it again")
     return Logistic(float(stored["intercept"]), tuple(given.get(feature, 0.0) for feature in FEATURE_NAMES))
 
 
 @cache
 def default_model() -> VerdictModel:
-    """Return the model that comes with the program."""
+    """Return the model that ships with the program."""
     return load_model(DEFAULT_MODEL.read_text(encoding="utf-8"))
 
 
@@ -162,9 +162,9 @@ def fit(
 ) -> VerdictModel:
     """Return the model fitted to rows of features with a label (LABELS) and a positive weight each; deterministic.
 
-    With a `prior` model the coefficients are drawn to its own instead of to 0, so that a few decisions change it a
-    little. A question without both answers stays that of the prior or the default model: decisions may know only
-    "duplicate" (D) and "not" (N). Raises ModelError without both a D and another label than D and V.
+    With a `prior` model, coefficients are shrunk towards its own instead of 0, so that a few decisions change it a
+    little. A question without both answers keeps the coefficients of the prior or the default model: decisions may
+    have only the labels D and N. Raises ModelError unless there is a D and a label other than D and V.
     """
     _check(rows, labels, weights)
     tempered = np.asarray(weights, dtype=np.float64) ** _WEIGHT_POWER
@@ -192,7 +192,7 @@ def fit(
 
 
 def _variants(row: Sequence[float], label: str, weight: float) -> Iterator[tuple[Sequence[float], str, float]]:
-    """Yield a labelled pair and what else is learnt from it."""
+    """Yield a labelled pair and its variants."""
     yield row, label, weight
     yield without_series(row), label, weight * _UNKNOWN_SERIES_WEIGHT
     if label == "T":
@@ -204,11 +204,11 @@ def _check(rows: Sequence[Sequence[float]], labels: Sequence[str], weights: Sequ
     if not len(rows) == len(labels) == len(weights):
         raise ModelError(f"{len(rows)} rows, {len(labels)} labels and {len(weights)} weights; give as many of each")
     if unknown := sorted(set(labels) - set(LABELS)):
-        raise ModelError(f"the labels {', '.join(unknown)} are unknown; they are {', '.join(LABELS)}")
+        raise ModelError(f"unknown labels: {', '.join(unknown)}; known are {', '.join(LABELS)}")
     if bad := [weight for weight in weights if not weight > 0]:
-        raise ModelError(f"the weight {bad[0]} is not above 0; leave the pair out instead")
+        raise ModelError(f"the weight {bad[0]} must be above 0; to ignore a pair, leave it out")
     if "D" not in labels or not set(labels) & set("TEN"):
-        raise ModelError("there must be at least one duplicate and one that is not; label more pairs")
+        raise ModelError("fitting needs at least one duplicate and one pair that is not; label more pairs")
 
 
 def _fit_logistic(
@@ -218,7 +218,7 @@ def _fit_logistic(
     signs: Sequence[int | None],
     drawn_to: Sequence[float],
 ) -> Logistic:
-    """Return the ridge regression whose coefficients keep their signs; None is a feature that is not used."""
+    """Return the ridge regression whose coefficients keep these signs; None marks an unused feature."""
     weights = weights * (len(weights) / weights.sum())
     means = np.average(rows, axis=0, weights=weights)
     deviations = np.sqrt(np.average((rows - means) ** 2, axis=0, weights=weights))
@@ -235,9 +235,9 @@ def _fit_logistic(
 def _descend(
     columns: Floats, answers: npt.NDArray[np.bool_], weights: Floats, bounds: tuple[Floats, Floats], centre: Floats
 ) -> tuple[Floats, float]:
-    """Return the coefficients within their bounds, and the intercept, by cyclic coordinate descent from the centre.
+    """Return the coefficients within their bounds and the intercept, by cyclic coordinate descent from the centre.
 
-    A step takes the curvature at its upper bound of 1/4, so that none overshoots (Böhning and Lindsay, 1988).
+    Each step uses the upper bound of the curvature, 1/4, so that none overshoots (Böhning and Lindsay, 1988).
     """
     curvatures = weights @ columns**2 / 4 + _PENALTY
     found, intercept = centre.copy(), 0.0

@@ -1,4 +1,4 @@
-"""What two articles are to each other, and how probable that is. Pure."""
+"""The verdict on a pair and its probability. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dedup.verdicts.reasons import reasons_for
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a pair is, with the probability of that and of a duplicate, and the reasons, the weightiest first."""
+    """The verdict on a pair, its probability and that of a duplicate, and the reasons, the most important first."""
 
     kind: VerdictKind
     probability: float
@@ -25,7 +25,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class ChangedVerdict:
-    """A pair, by its place among those asked about, of which two models say different kinds."""
+    """A pair on which two models give different verdicts, by its position among the pairs compared."""
 
     place: int
     old: VerdictKind
@@ -36,14 +36,14 @@ class ChangedVerdict:
 
 @dataclass(frozen=True, slots=True)
 class VerdictChanges:
-    """What another model would change: pairs by old and new kind, and those that change, the largest change first."""
+    """What another model would change: the number of pairs by old and new verdict, and the pairs that change."""
 
     counts: Mapping[tuple[VerdictKind, VerdictKind], int]
     changed: tuple[ChangedVerdict, ...]
 
 
 def judgement_of(comparison: Comparison, model: VerdictModel | None = None) -> Judgement:
-    """Return the judgement on a pair; by the model that comes with the program if none is given."""
+    """Return the judgement on a pair, by the model that ships with the program if none is given."""
     model = model or default_model()
     probabilities = model.probabilities(features_of(comparison))
     kind, probability = _kind(probabilities, model.threshold)
@@ -51,7 +51,7 @@ def judgement_of(comparison: Comparison, model: VerdictModel | None = None) -> J
 
 
 def verdict_changes(old: VerdictModel, new: VerdictModel, rows: Sequence[Sequence[float]]) -> VerdictChanges:
-    """Return how verdicts on pairs with these features would change if `new` took the place of `old`."""
+    """Return how verdicts on pairs with these features would change if `new` replaced `old`; largest change first."""
     counts: Counter[tuple[VerdictKind, VerdictKind]] = Counter()
     changed: list[ChangedVerdict] = []
     for place, row in enumerate(rows):
@@ -65,7 +65,7 @@ def verdict_changes(old: VerdictModel, new: VerdictModel, rows: Sequence[Sequenc
 
 
 def _kind(probabilities: Probabilities, threshold: float) -> tuple[VerdictKind, float]:
-    """Return the kind: a duplicate from the threshold on, below it the most probable of the others."""
+    """Return the verdict and its probability: duplicate from the threshold on, else the most probable other kind."""
     if probabilities.duplicate >= threshold:
         return VerdictKind.DUPLICATE, probabilities.duplicate
     others = (VerdictKind.VERSION, VerdictKind.TEMPLATE, VerdictKind.SIMILAR)

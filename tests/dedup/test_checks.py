@@ -42,7 +42,7 @@ def database(kind: str, options: str) -> Iterator[str]:
 
 @pytest.fixture
 def c_locale_database(django_db_setup, django_db_blocker):
-    """A database in which pg_trgm is blind to everything but ASCII."""
+    """A database in which pg_trgm ignores all letters but ASCII."""
     with (
         django_db_blocker.unblock(),
         database("c_locale", "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER libc") as name,
@@ -54,14 +54,12 @@ def test_a_database_that_is_not_utf8_fails_before_the_first_migration(django_db_
     options = "ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc"
     with django_db_blocker.unblock(), database("latin1", options) as name:
         [error] = check_trigrams(databases=[name])
-    assert (error.id, error.msg) == (
-        "dedup.E005",
-        "The database is encoded in LATIN1, which cannot hold the letters of every newspaper.",
-    )
+    assert error.id == "dedup.E005"
+    assert "LATIN1" in error.msg
     assert "ENCODING 'UTF8'" in error.hint
 
 
-def test_the_builtin_provider_does_not_help_beside_a_ctype_of_c(django_db_setup, django_db_blocker) -> None:
+def test_the_builtin_provider_does_not_help_if_the_ctype_is_c(django_db_setup, django_db_blocker) -> None:
     options = "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'"
     with django_db_blocker.unblock(), database("builtin", options) as name:
         before = check_trigrams(databases=[name])
@@ -73,32 +71,25 @@ def test_the_builtin_provider_does_not_help_beside_a_ctype_of_c(django_db_setup,
 
 def test_a_c_locale_fails_with_id_and_hint_before_pg_trgm_and_with_it(c_locale_database) -> None:
     [error] = check_trigrams(databases=[c_locale_database])
-    assert (error.id, error.msg) == (
-        "dedup.E003",
-        "The database has LC_CTYPE C, in which pg_trgm sees no letters of another script than Latin.",
-    )
+    assert error.id == "dedup.E003"
+    assert "LC_CTYPE C," in error.msg
     assert "LC_CTYPE 'C.UTF-8'" in error.hint
     with connections[c_locale_database].cursor() as cursor:
         cursor.execute("CREATE EXTENSION pg_trgm")
     [error] = check_trigrams(databases=[c_locale_database])
     assert error.id == "dedup.E003"
-    assert error.msg == (
-        "pg_trgm sees no letters in 'Москва': the database has the C locale, "
-        "and every text in another script than Latin would score 0."
-    )
+    assert "'Москва'" in error.msg
     assert "LC_CTYPE 'C.UTF-8'" in error.hint
 
 
 @pytest.mark.django_db
-def test_pg_trgm_missing_beside_articles_fails_with_id_and_hint() -> None:
+def test_pg_trgm_missing_from_a_database_with_articles_fails_with_id_and_hint() -> None:
     with connection.cursor() as cursor:
         cursor.execute("DROP EXTENSION pg_trgm CASCADE")
     [error] = check_trigrams(databases=["default"])
-    assert (error.id, error.msg, error.hint) == (
-        "dedup.E004",
-        "The extension pg_trgm is missing in a database that holds articles (a restored dump, perhaps).",
-        "Run CREATE EXTENSION pg_trgm in this database, as its owner or another role that may.",
-    )
+    assert error.id == "dedup.E004"
+    assert "pg_trgm" in error.msg
+    assert "CREATE EXTENSION pg_trgm" in error.hint
 
 
 @pytest.mark.django_db

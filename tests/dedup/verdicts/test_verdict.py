@@ -1,4 +1,4 @@
-"""Verdicts and their reasons, the model that ships, and fitting another."""
+"""Verdicts and their reasons, the shipped model, and fitting another one."""
 
 import datetime
 import json
@@ -273,9 +273,9 @@ def test_probabilities_add_up() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}", r"this is no verdict model \(KeyError\('format'\)\); fit it anew"),
-        ("[", "this is no verdict model"),
-        ('{"format": 7}', "the model is of format 7, not 1; fit it anew"),
+        ("{}", r"not a verdict model \(KeyError\('format'\)\); fit it again"),
+        ("[", "not a verdict model"),
+        ('{"format": 7}', r"format 7, not 1; fit"),
     ],
 )
 def test_a_model_that_cannot_be_used_is_refused(text: str, message: str) -> None:
@@ -285,24 +285,24 @@ def test_a_model_that_cannot_be_used_is_refused(text: str, message: str) -> None
 
 def test_a_model_of_other_features_is_refused() -> None:
     text = dump_model(default_model()).replace("matched lead", "matched start")
-    with pytest.raises(ModelError, match=r"are not those of this version \(matched lead, matched start\); fit it anew"):
+    with pytest.raises(ModelError, match=r"\(matched lead, matched start\); fit"):
         load_model(text)
 
 
-def test_a_stored_model_may_name_features_that_are_gone_where_they_count_for_nothing() -> None:
+def test_a_stored_model_may_name_removed_features_without_weight() -> None:
     document = json.loads(dump_model(default_model()))
     for question in document["questions"].values():
         question["coefficients"] |= {"words kept": 0.0, "numbers replaced on another day": 0.0}
     assert load_model(json.dumps(document)) == default_model()
 
     document["questions"]["template"]["coefficients"]["numbers replaced on another day"] = 0.02
-    message = r"features for 'template' are not those of this version \(numbers replaced on another day\); fit it anew"
+    message = r"features for 'template' .*\(numbers replaced on another day\); fit"
     with pytest.raises(ModelError, match=message):
         load_model(json.dumps(document))
 
 
 def random_rows(count: int) -> tuple[list[tuple[float, ...]], list[str]]:
-    """Return rows of features in which a duplicate is what is contained, and a template what has other numbers."""
+    """Return rows of features in which contained articles are duplicates and replaced numbers make templates."""
     dice = random.Random(4)
     contained, replaced = FEATURE_NAMES.index("shorter contained"), FEATURE_NAMES.index("numbers replaced")
     rows, labels = [], []
@@ -352,12 +352,12 @@ def test_a_few_decisions_move_a_prior_model_a_little() -> None:
     ("labels", "weights", "message"),
     [
         (["D", "T"], [1.0], "2 rows, 2 labels and 1 weights; give as many of each"),
-        (["D", "X"], [1.0, 1.0], "the labels X are unknown; they are D, V, T, E, N"),
-        (["D", "T"], [1.0, 0.0], "the weight 0.0 is not above 0; leave the pair out instead"),
-        (["D", "V"], [1.0, 1.0], "there must be at least one duplicate and one that is not; label more pairs"),
+        (["D", "X"], [1.0, 1.0], r"unknown labels: X; .* D, V, T, E, N"),
+        (["D", "T"], [1.0, 0.0], r"weight 0\.0 .* above 0; .* leave it out"),
+        (["D", "V"], [1.0, 1.0], "at least one duplicate .*; label more pairs"),
     ],
 )
-def test_what_cannot_be_learnt_from_is_refused(labels: list[str], weights: list[float], message: str) -> None:
+def test_bad_training_data_is_refused(labels: list[str], weights: list[float], message: str) -> None:
     rows, _ = random_rows(2)
     with pytest.raises(ModelError, match=message):
         fit(rows, labels, weights)
