@@ -1,1 +1,1 @@
-"""Two articles compared in full: what they share, what differs, what recurs. Pure."""
+"""The full comparison of two articles: what they share, what differs, what recurs. Pure."""

@@ -1,6 +1,6 @@
-"""Which sentence of one article stands for which of another, and what differs between the two.
+"""Which sentence of one article corresponds to which of another, and how the two differ.
 
-Sentence by sentence and not from end to end, so that a moved paragraph and a cropped end are no differences.
+Articles are aligned by sentence, not from end to end, so a moved paragraph or a cropped end is not a difference.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from rapidfuzz.distance import Levenshtein
 
 from dedup.comparison.prepared import DATE, NAME, NUMBER, PreparedArticle
 
-# Two sentences are one, edited, when this share of the word pairs of the shorter stands in the longer; a third
-# is met by set phrases, and half by a sentence whose every third word is new.
+# Two sentences are one, edited, if the longer has this share of the shorter's word pairs. Set phrases alone reach a
+# third; a sentence whose every third word is new reaches half.
 CLOSE = 0.4
-# A sentence of fewer words is shared only when it is equal: word pairs say little of it.
+# Shorter sentences, in words, are shared only if they are equal: they have too few word pairs.
 _LEAST_CLOSE_WORDS = 5
-# Two words are one, misspelt or inflected, from this similarity on.
+# Two words are one word, misspelt or inflected, from this similarity on.
 _SPELLING = 0.7
 
 
 class Change(StrEnum):
-    """What a replaced stretch of words is about; the first that fits."""
+    """The kind of a replaced stretch of words; the first that fits."""
 
     NUMBER = "number"
     DATE = "date"
@@ -36,7 +36,7 @@ class Change(StrEnum):
 
 
 class Replacement(NamedTuple):
-    """Words of the left article, as they are shown, and what stands in the right article for them."""
+    """Words of the left article and those that replace them in the right one, as they are shown."""
 
     change: Change
     left: str
@@ -44,9 +44,9 @@ class Replacement(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A sentence of the left article and the one of the right that stands for it, by their places.
+    """A sentence of the left article and the corresponding one of the right article, by their positions.
 
-    `equal` counts their equal words in order, `inserted` those of either that have no counterpart in the other.
+    `equal` counts their equal words in order, `inserted` the words of either that have no counterpart.
     """
 
     left: int
@@ -58,7 +58,7 @@ class Match(NamedTuple):
 
 
 def match_sentences(left: PreparedArticle, right: PreparedArticle) -> list[Match]:
-    """Return the matched sentences in the order of the left article; each sentence is matched once at most."""
+    """Return the matched sentences in the order of the left article; each sentence is matched at most once."""
     matches, left_rest, right_rest = _equal_sentences(left, right)
     if left_rest and right_rest:
         matches += [_aligned(left, right, *places) for places in _close_sentences(left, right, left_rest, right_rest)]
@@ -67,7 +67,7 @@ def match_sentences(left: PreparedArticle, right: PreparedArticle) -> list[Match
 
 
 def _equal_sentences(left: PreparedArticle, right: PreparedArticle) -> tuple[list[Match], list[int], list[int]]:
-    """Return the matches of equal sentences, and the places of the sentences that are left over on either side."""
+    """Return the matches of equal sentences, and the positions of the remaining sentences of either side."""
     unmatched: dict[int, list[int]] = {}
     for place in reversed(range(len(right.sentence_keys))):
         unmatched.setdefault(right.sentence_keys[place], []).append(place)
@@ -84,7 +84,7 @@ def _equal_sentences(left: PreparedArticle, right: PreparedArticle) -> tuple[lis
 def _close_sentences(
     left: PreparedArticle, right: PreparedArticle, left_rest: Sequence[int], right_rest: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the places of edited sentences and what they were edited from, the closest first taken."""
+    """Yield the positions of sentences that are edits of one another, the closest matches first."""
     asked = {place: _word_pairs(left, place) for place in left_rest}
     wanted = set[int]().union(*asked.values())
     index: dict[int, list[int]] = {}
@@ -100,7 +100,7 @@ def _close_sentences(
         for other, shared in votes.items():
             shorter = min(len(word_pairs), sizes[other])
             if shared >= CLOSE * shorter and shorter >= _LEAST_CLOSE_WORDS - 1:
-                # Of sentences that hold the shorter alike, the one of like length.
+                # By the Dice coefficient: of sentences that contain the shorter one equally, the most equal in length.
                 scored.append((-2 * shared / (len(word_pairs) + sizes[other]), place, other))
     taken_left: set[int] = set()
     taken_right: set[int] = set()
@@ -112,7 +112,7 @@ def _close_sentences(
 
 
 def _word_pairs(article: PreparedArticle, place: int) -> set[int]:
-    """Return the hashes of every two neighbouring words: numbers, which the garbage collector passes over."""
+    """Return the hashes of every two neighbouring words: the garbage collector ignores numbers."""
     return set(map(hash, pairwise(article.sentence(place))))
 
 

@@ -1,6 +1,6 @@
-"""The full comparison of two articles: every number a verdict rests on. Pure.
+"""The full comparison of two articles: all the numbers that a verdict is based on. Pure.
 
-A pass looks at the beginning of two texts, or at one trait; here the whole of both is compared, once a pair.
+A pass compares the start of two texts, or a single feature. Here both are compared in full, once per pair.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from dedup.comparison.prepared import DATE, NUMBER, PreparedArticle
 from dedup.comparison.recurring import NO_RECURRENCE, Recurrence, RecurringText
 from dedup.kernels.tokens import IntArray
 
-# How much of the beginning of the shorter article counts as its lead.
+# How many words from the start of the shorter article count as its lead.
 LEAD_WORDS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How two articles compare. Shares are 0..1 and 1 where there is nothing to share; shorter and longer by words.
+    """How two articles compare. Shares are 0..1, and 1 if there is nothing to share; shorter and longer by words.
 
-    `kept` shares ask how much of the shorter article's numbers (dates, names) stands anywhere in the longer.
+    `..._kept` is the share of the shorter article's numbers (dates, names) that occur anywhere in the longer.
     """
 
     days: int
@@ -44,28 +44,28 @@ class Comparison:
     matched_share: float  # of the shorter's words: those in equal sentences, and the equal words of edited ones
     matched_longer: float  # the same of the longer's words
     lead_matched: float  # the same of the shorter's first LEAD_WORDS
-    recurring_share: float  # of the matched words: those in sentences whose form a newspaper prints again and again
+    recurring_share: float  # of the matched words: those in sentences of a recurring form
     fresh_share: float  # of the shorter's words: those matched in other sentences
     numbers: int  # in the shorter
     numbers_kept: float
     dates_kept: float
     names_kept: float
     words_kept: float  # of the shorter's vocabulary
-    rare_words_kept: float  # the same, within one newspaper each word weighted by its rarity there
-    headline_found: float  # of either headline's words, the share that stands in the other article; the lower one
-    subjects_swapped: int  # names and numbers that either headline and its article have, and the other article lacks
+    rare_words_kept: float  # the same; within one newspaper, each word is weighted by its rarity there
+    headline_found: float  # the share of a headline's words that occur in the other article; the lower of both
+    subjects_swapped: int  # names and numbers of a headline and its article that the other article lacks
     headline_similarity: float
-    headline_differs_in_numbers: bool  # and dates, and in nothing else
+    headline_differs_in_numbers: bool  # or dates, and in nothing else
     same_headline: bool
-    moving_dates: int  # replaced numbers that are each article's own day of publication
-    series_days: int  # other days on which both newspapers printed headlines of the form of this one
-    series_gap: int  # usual days between them, 0 if irregular
+    moving_dates: int  # replaced numbers that are each article's own publication day
+    series_days: int  # other days on which both newspapers printed headlines of this form
+    series_gap: int  # the usual number of days between them; 0 if irregular
     inserted_words: int  # within edited sentences: words without a counterpart
     changes: dict[Change, int] = field(default_factory=dict)
     replacements: tuple[Replacement, ...] = ()
 
     def changed(self, change: Change) -> int:
-        """Return how many replacements are of this kind."""
+        """Return the number of replacements of this kind."""
         return self.changes.get(change, 0)
 
 
@@ -75,7 +75,7 @@ def compare(
     left_recurrence: Recurrence = NO_RECURRENCE,
     right_recurrence: Recurrence = NO_RECURRENCE,
 ) -> Comparison:
-    """Return how two articles compare; the same for (left, right) as for (right, left), but for the replacements."""
+    """Return how two articles compare; symmetric, except for the sides of the replacements."""
     swapped = (len(right.words), right.date, right.words) < (len(left.words), left.date, left.words)
     shorter, longer = (right, left) if swapped else (left, right)
     matches = match_sentences(shorter, longer)
@@ -130,7 +130,7 @@ def _share(part: int, whole: int) -> float:
 
 
 def _shared(one: IntArray, other: IntArray) -> int:
-    """Return how many members two sets have in common."""
+    """Return how many members two ascending sets have in common."""
     if len(one) > len(other):
         one, other = other, one
     if not len(one):
@@ -160,7 +160,7 @@ def _headline_found(one: PreparedArticle, other: PreparedArticle) -> float:
 
 
 def _subjects_lacking(one: PreparedArticle, other: PreparedArticle) -> int:
-    """Return how many names and numbers of a headline stand in its own article and nowhere in the other."""
+    """Return how many names and numbers of a headline are in its own article but not in the other."""
     return len(
         [
             word
@@ -186,7 +186,7 @@ def _lead_matched(shorter: PreparedArticle, matches: list[Match]) -> float:
 def _recurring_words(
     shorter: PreparedArticle, longer: PreparedArticle, matches: list[Match], forms: frozenset[int]
 ) -> int:
-    """Return how many of the matched words stand in sentences of these forms."""
+    """Return how many of the matched words are in sentences of these forms."""
     if not forms:
         return 0
     return sum(
@@ -197,7 +197,7 @@ def _recurring_words(
 
 
 def _moving_dates(replacements: Iterable[Replacement], left: datetime.date, right: datetime.date) -> int:
-    """Return how many replacements put the right article's day of the month where the left one has its own."""
+    """Return how many replacements exchange the left article's day of the month for the right one's."""
     if left == right:
         return 0
     one, other = str(left.day), str(right.day)

@@ -1,4 +1,4 @@
-"""What differs between two texts, word by word. Pure: two strings in, segments to draw out."""
+"""The differences between two texts, word by word. Pure: from two strings to segments for display."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Literal
 from dedup.comparison.word_alignment import Stretch, align, comparisons
 from dedup.comparison.words import Texts, words_of
 
-# The alignment takes time in proportion to words x words: 0.1 s at this bound, on one slow core.
+# The alignment takes time proportional to words x words: 0.1 s at this bound, on one slow core.
 MAX_COMPARISONS = 1_000_000_000
-# Equal stretches from this many words on can be folded away.
+# Equal stretches of at least this many words can be folded.
 FOLD_FROM_WORDS = 40
 _BARE_BLANKS = re.compile(r"(\s*\n\s*|\s+\Z)")
 
@@ -30,7 +30,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """Some lines of the two texts that belong beside each other. `folds`: all of it is the same, and long."""
+    """Lines of the two texts to show side by side. `folds`: they are all equal, and long enough to fold."""
 
     left: tuple[Segment, ...]
     right: tuple[Segment, ...]
@@ -40,15 +40,15 @@ class TextBlock:
 
     @property
     def changed(self) -> bool:
-        """Whether a word differs here."""
+        """Whether the block has a difference."""
         return any(segment.kind != "same" for segment in self.merged)
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The blocks of two texts in order, and how many words are the same, deleted and inserted.
+    """The blocks of two texts in order, and the numbers of equal, deleted and inserted words.
 
-    `too_long`: the texts were beyond the bound and stand in one block, unmarked; no word counts as the same.
+    `too_long`: the texts exceed the bound and are one block without marks; no word counts as equal.
     """
 
     blocks: tuple[TextBlock, ...]
@@ -69,7 +69,7 @@ class Differences:
 
 
 def compare_texts(left: str, right: str) -> Differences:
-    """Return what differs between two texts, in well under half a second for any length."""
+    """Return the differences between two texts, in well under half a second for any length."""
     texts = Texts(words_of(left), words_of(right))
     if comparisons(texts) > MAX_COMPARISONS:
         plain = _plain(left, right)
@@ -85,7 +85,7 @@ def compare_texts(left: str, right: str) -> Differences:
 
 @dataclass(slots=True)
 class _Open:
-    """The block that is being filled."""
+    """The block under construction."""
 
     left: list[Segment] = field(default_factory=list)
     right: list[Segment] = field(default_factory=list)
@@ -114,7 +114,7 @@ class _Open:
 
 
 def _without_last_blanks(segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    """Drop the blanks and new lines at a block's end; the block itself is a new line."""
+    """Drop the blanks and line ends at a block's end: each block begins on a new line anyway."""
     trimmed = list(segments)
     while trimmed and not trimmed[-1].text.strip():
         trimmed.pop()
@@ -124,7 +124,7 @@ def _without_last_blanks(segments: Sequence[Segment]) -> tuple[Segment, ...]:
 
 
 def _marked(kind: SegmentKind, text: str) -> Iterator[Segment]:
-    """Mark the words and not the line ends between or the blanks after them, which would be marked as bare strips."""
+    """Mark the words, but not line ends or blanks at the end, which would show as empty strips of colour."""
     for part in _BARE_BLANKS.split(text):
         if part:
             yield Segment("same" if part.isspace() else kind, part)
@@ -144,7 +144,7 @@ def _blocks(texts: Texts, stretches: Sequence[Stretch]) -> Iterator[TextBlock]:
 
 
 def _pieces(texts: Texts, stretch: Stretch, *, first: bool, last: bool) -> Iterator[tuple[Stretch, bool]]:
-    """Cut an equal stretch into its paragraphs and, where it is long, a middle of whole sentences that folds."""
+    """Cut an equal stretch into its paragraphs and, if it is long, a middle of whole sentences that folds."""
     if not stretch.same:
         yield stretch, False
         return
@@ -160,7 +160,7 @@ def _pieces(texts: Texts, stretch: Stretch, *, first: bool, last: bool) -> Itera
 
 
 def _paragraphs(texts: Texts, stretch: Stretch) -> Iterator[Stretch]:
-    """Cut an equal stretch where both texts begin a new line."""
+    """Cut an equal stretch wherever both texts begin a new line."""
     begun = 0
     for at in range(1, stretch.left_words):
         left, right = stretch.left_start + at - 1, stretch.right_start + at - 1
@@ -172,7 +172,7 @@ def _paragraphs(texts: Texts, stretch: Stretch) -> Iterator[Stretch]:
 
 
 def _ends_paragraph(texts: Texts, stretch: Stretch) -> bool:
-    """Whether both texts begin a new line after this stretch; a side without words here does not object."""
+    """Whether both texts begin a new line after this stretch; a side without words here does not count."""
     sides = (
         (texts.left, stretch.left_start, stretch.left_end),
         (texts.right, stretch.right_start, stretch.right_end),

@@ -1,4 +1,4 @@
-"""Shows which stretches of a text are boilerplate, also where it is cut into the segments of a difference. Pure."""
+"""Marks the boilerplate in a text, also in the segments of a difference. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Marks = Sequence[Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of a text as it stands there; `boilerplate`: one that is marked."""
+    """A stretch of a text; `boilerplate`: whether it is marked."""
 
     text: str
     boilerplate: bool = False
 
 
 def passages(content: str, marks: Marks) -> Iterator[Passage]:
-    """Yield the stretches of a content in order, those that its marks name and those between."""
+    """Yield the stretches of a content in order, the marked ones and those between."""
     place = 0
     for start, end, *_ in marks:
         if place < start:
@@ -31,13 +31,13 @@ def passages(content: str, marks: Marks) -> Iterator[Passage]:
 
 
 def highlight_boilerplate(text: Differences, left: tuple[str, Marks], right: tuple[str, Marks]) -> Differences:
-    """Return the differences of two contents with the segments that their marks name told apart."""
+    """Return the differences of two contents with their marked boilerplate as separate segments."""
     sides = _Side(*left), _Side(*right)
     return replace(text, blocks=tuple(_block(block, *sides) for block in text.blocks))
 
 
 class _Side:
-    """A content that is gone through from its beginning, segment by segment."""
+    """One side's content, read from its start segment by segment."""
 
     def __init__(self, content: str, marks: Marks) -> None:
         self._content = content
@@ -45,9 +45,9 @@ class _Side:
         self._place = 0
 
     def cut(self, segment: Segment) -> Iterator[Segment]:
-        """Yield a segment in as many pieces as its marks make of it."""
+        """Yield a segment, cut at its marks."""
         start = self._content.find(segment.text, self._place)
-        # Blanks between segments are left out here and there.
+        # Some blanks between segments have been dropped.
         if start < 0 or self._content[self._place : start].strip():
             yield segment
             return

@@ -1,7 +1,7 @@
-"""An article's words as the full comparison sees them, made once an article and used for all its pairs.
+"""An article's words as the full comparison needs them, prepared once per article and used for all its pairs.
 
-A word is a run of letters or a number; signs of scripts without blanks between words stand alone. Each has a
-kind (number, date, name, other), because it is the kind of a difference that tells a template from a copy.
+A word is a run of letters, a number, or a single character of a script without blanks between words. Each has a
+kind (number, date, name, other), because the kinds of the differences distinguish a template from a copy.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from babel import Locale, UnknownLocaleError
 from articles.normalization.sentences import sentences_of
 from dedup.kernels.tokens import IntArray, distinct
 
-# Words in a shingle. Of 3 to 6, four and five part the labelled news pairs best; four also serve short texts.
+# Words per shingle. Of 3 to 6, four and five separate the labelled pairs best; four also works for short texts.
 SHINGLE_WORDS = 4
-# What is compared is bounded, so that a page of 2 MB cannot hold up a run; 999 of 1000 articles are shorter.
+# A bound, so that a page of 2 MB cannot delay a run; 999 of 1000 articles are shorter.
 MAX_CHARACTERS = 60_000
-# A sentence with fewer words besides names and numbers has no form to recognise.
+# A sentence with fewer words, not counting names, numbers and dates, has no form.
 LEAST_FORM_WORDS = 5
 
 OTHER: Final = 0
 NAME: Final = 1
 NUMBER: Final = 2
 DATE: Final = 3
-_MONTH: Final = 4  # the name of a month in small letters, which is also a word: may, mars
+_MONTH: Final = 4  # a month in lower case, which may also be another word: may, mars
 
-# Signs that stand alone, and marks, which Python's own \w does not know; the slower pattern is for texts with them.
+# Characters that are words by themselves, and marks, which Python's \w does not match; a slower pattern handles them.
 _SOLO = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _UNUSUAL = regex.compile(rf"[\p{{M}}{_SOLO}]")
 _NUMBER = r"\d+(?:[.,:/]\d+)*"
@@ -45,7 +45,7 @@ _ANY_WORD = regex.compile(
     regex.VERSION1,
 )
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-# Languages whose months and weekdays are known; a text may be of any of them.
+# Languages whose months and weekdays are known; a text may be in any of them.
 _LANGUAGES = tuple(
     "en fr de es it pt nl sv da nb fi pl cs sk hu ro bg hr sr sl uk ru tr el ar fa he hi bn ta te ml si ur id ms vi "  # noqa: SIM905 - a list of 60 lines would hide the rest
     "ko sw ca eu gl lt lv et is ga ka hy az kk uz mn ne mr gu kn pa am so zu af".split()
@@ -53,14 +53,14 @@ _LANGUAGES = tuple(
 
 
 class _Pattern(Protocol):
-    """What the patterns of re and regex have in common."""
+    """The part of the patterns of re and regex that is used here."""
 
     def findall(self, string: str, /) -> list[Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleText:
-    """What the comparison must know of an article. `headline` is without the newspaper's name, in its own case."""
+    """An article to compare. `headline` is without the newspaper's name, case unchanged."""
 
     newspaper: int
     date: datetime.date
@@ -70,11 +70,11 @@ class ArticleText:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedArticle:
-    """An article ready to be compared with others. Its hashes hold within one process only.
+    """An article ready to be compared with others. Its hashes are valid only within one process.
 
-    Sentence i is words[starts[i]:starts[i + 1]]. Its key is equal for equal sentences; its form is equal for sentences
-    that differ in names, numbers and dates alone, and 0 for one that has little else. Lists of numbers and strings,
-    and no object a sentence: the garbage collector passes over them.
+    Sentence i is words[starts[i]:starts[i + 1]]. Equal sentences have equal keys. Sentences that differ only in names,
+    numbers and dates have equal forms; a sentence with little else has form 0. There is no object per sentence,
+    because the garbage collector would have to visit each.
     """
 
     newspaper: int
@@ -103,14 +103,14 @@ class PreparedArticle:
 
 
 class Preparer:
-    """Prepares articles; keeps every word it met, so make a new one for each block."""
+    """Prepares articles. It remembers every word, so make a new one for each block."""
 
     def __init__(self) -> None:
         self._known = _KnownWords()
 
     @property
     def known_words(self) -> int:
-        """The number of words that it keeps."""
+        """The number of words that it remembers."""
         return len(self._known)
 
     def prepare(self, article: ArticleText) -> PreparedArticle:
@@ -151,7 +151,7 @@ class Preparer:
         )
 
     def headline_form(self, headline: str) -> str:
-        """Return a headline with each number, month and weekday as "#": what the headlines of a series share."""
+        """Return a headline with each number, month and weekday as "#": the form that headlines of a series share."""
         text = _typography(headline)
         _, keys, kinds = self._words_of(text, _pattern(text))
         return " ".join("#" if kind in {NUMBER, DATE} else key for key, kind in zip(keys, kinds, strict=True))
@@ -159,8 +159,8 @@ class Preparer:
     def _words_of(self, sentence: str, pattern: _Pattern) -> tuple[list[str], list[str], list[int]]:
         """Return the words of a sentence as they are shown and as they are compared, and their kinds.
 
-        A number has a digit; a date is the name of a weekday, or that of a month with a capital or beside a number; a
-        name has a capital and does not begin the sentence. Scripts without capitals have no names.
+        A number begins with a digit. A date is the name of a weekday, or of a month if capitalised or next to a
+        number. A name is capitalised and does not begin the sentence; scripts without capitals have no names.
         """
         found = pattern.findall(sentence)
         if not found:
@@ -177,7 +177,7 @@ class Preparer:
 
 
 class _KnownWords(dict[str, tuple[str, int]]):
-    """Words as they are compared, without case and 1,200 as 1200, and their kinds, as far as a word alone can tell."""
+    """Words as they are compared, case-folded and 1,200 as 1200, and their kinds as far as the word alone shows."""
 
     def __missing__(self, word: str) -> tuple[str, int]:
         self[word] = known = _GROUPED.sub("", word.casefold()), _kind(word)
@@ -216,7 +216,7 @@ def _form(keys: Sequence[str], kinds: Sequence[int]) -> int:
 
 
 def _shingles(words: list[str]) -> IntArray:
-    """Return the distinct hashes of every four neighbouring words; a shorter text is one shingle."""
+    """Return the distinct hashes of every four consecutive words; a shorter text is one shingle."""
     hashed = np.fromiter(map(hash, words), dtype=np.int64, count=len(words)).view(np.uint64)
     count = max(len(words) - SHINGLE_WORDS + 1, min(len(words), 1))
     mixed = np.zeros(count, dtype=np.uint64)
@@ -235,7 +235,7 @@ def _date_words() -> tuple[frozenset[str], frozenset[str]]:
     for language in _LANGUAGES:
         try:
             locale = Locale(language)
-        except UnknownLocaleError:  # a babel that was built without it
+        except UnknownLocaleError:  # a babel built without this locale
             continue
         for context in ("format", "stand-alone"):
             weekdays.update(locale.days[context]["wide"].values())

@@ -1,4 +1,4 @@
-"""What a newspaper prints again and again: headlines of one form, and sentences of one form. Pure."""
+"""What a newspaper prints repeatedly: headlines of one form, and sentences of one form. Pure."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from statistics import median_low
 
 from dedup.comparison.prepared import PreparedArticle
 
-# How far from an article its series is looked for, both ways: a monthly column is met at least twice.
+# How many days before and after an article its series is searched: a monthly column appears at least twice.
 SERIES_DAYS = 60
-# A form is recurring when its newspaper prints it on this many days: a story and its follow-up are two.
+# A form recurs if its newspaper prints it on this many days: a story and its follow-up make two.
 RECURRING_DAYS = 3
-# An article that has this share of the sentences of another one is a copy of it, and makes nothing recur.
+# An article with this share of its sentences in another one is a copy, and does not count for recurrence.
 _COPY = 0.9
-# A series is regular when this share of its gaps is the usual one, give or take a day.
+# A series is regular if this share of its gaps is the usual one, give or take a day.
 _REGULAR = 0.6
-# Articles that a newspaper is taken to have besides those that are known.
+# Articles that a newspaper is assumed to have in addition to the known ones.
 _SMOOTHING = 20
-_LEAST_GAPS = 2  # of fewer no rhythm can be told
+_LEAST_GAPS = 2  # fewer show no rhythm
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecurringText:
     """What recurs in a newspaper: the forms of its sentences, and its words.
 
-    `weights`: what a word tells of an article, little where many articles have it; `unknown`: for any other word.
+    `weights`: the weight of each word, low if many articles have it; `unknown`: the weight of all other words.
     """
 
     forms: frozenset[int] = frozenset()
@@ -42,11 +42,11 @@ NO_RECURRING_TEXT = RecurringText()
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """What is known of the series an article may belong to.
+    """The series that an article may belong to.
 
-    `days`: the other days within SERIES_DAYS on which its newspaper printed a headline of the same form.
+    `days`: the number of other days within SERIES_DAYS on which its newspaper printed a headline of the same form.
     `gap`: the usual number of days between them if they are regular, else 0.
-    `text`: what recurs in the texts of its newspaper; one serves all its articles.
+    `text`: what recurs in the texts of its newspaper, shared by all its articles.
     """
 
     days: int = 0
@@ -66,7 +66,7 @@ class HeadlineSeries:
         for newspaper, date, form in rows:
             if form:
                 days[newspaper, form].add(date)
-        # Most headlines are printed once, and are forgotten here.
+        # Most headlines are printed only once and are dropped here.
         self._days: Mapping[tuple[int, str], list[datetime.date]] = {
             key: sorted(found) for key, found in days.items() if len(found) > 1
         }
@@ -81,7 +81,7 @@ class HeadlineSeries:
 
 
 def usual_gap(days: list[datetime.date]) -> int:
-    """Return the median gap between ascending days if most gaps are that, give or take one day; else 0."""
+    """Return the median gap between ascending days if most gaps equal it, give or take one day; else 0."""
     gaps = [(later - earlier).days for earlier, later in pairwise(days)]
     if len(gaps) < _LEAST_GAPS:
         return 0
@@ -93,8 +93,8 @@ def usual_gap(days: list[datetime.date]) -> int:
 def recurring_texts(articles: Iterable[PreparedArticle]) -> dict[int, RecurringText]:
     """Return what recurs in each newspaper: forms it printed on RECURRING_DAYS or more days, and its words.
 
-    Made from the prepared articles of a block: those that some pass proposed are enough, for a series proposes itself.
-    Copies of an article count once: a text that is printed again is no template.
+    Computed from the prepared articles of a block. Those of proposed pairs are enough, because the articles of a series
+    are proposed as pairs. Copies of an article count once: a reprinted text is not a template.
     """
     days: defaultdict[tuple[int, int], set[datetime.date]] = defaultdict(set)
     owners: dict[tuple[int, int], int] = {}
@@ -124,12 +124,12 @@ def recurring_texts(articles: Iterable[PreparedArticle]) -> dict[int, RecurringT
 
 
 def _is_copy(article: PreparedArticle, owners: Mapping[tuple[int, int], int]) -> bool:
-    """Return whether nearly all sentences of an article stand in one other article of its newspaper."""
+    """Return whether one other article of its newspaper has nearly all sentences of an article."""
     found = Counter(owners.get((article.newspaper, key)) for key in article.sentence_keys)
     del found[None]
     return bool(found) and max(found.values()) >= _COPY * len(article.sentence_keys)
 
 
 def _weight(frequency: int, articles: int) -> float:
-    """Return the inverse document frequency (Spärck Jones, 1972), smoothed: few articles make little difference."""
+    """Return the inverse document frequency (Spärck Jones, 1972), smoothed so that a few articles change little."""
     return math.log1p((articles + _SMOOTHING) / frequency)

@@ -1,8 +1,8 @@
 """The words of a text, as they are shown and as they are compared. Pure.
 
-Words are compared as written, case included; only blanks, Unicode composition and the typography of
-quotation marks and dashes are passed over, because an editor does not ask about those. Scripts that put
-no blanks between words (Chinese, Japanese, Thai, Khmer …) are compared sign by sign.
+Words are compared as written, including case. Only blanks, Unicode composition and the typography of quotation
+marks and dashes are ignored, because they do not matter to an editor. Scripts without blanks between words
+(Chinese, Japanese, Thai, Khmer …) are compared character by character.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 
 def _characters(*categories: str) -> str:
-    """Return the characters of these Unicode categories in the basic plane, for a regular expression's class."""
+    """Return the characters of these Unicode categories in the basic plane, escaped for a character class."""
     found = (chr(code) for code in range(0x10000) if unicodedata.category(chr(code)).startswith(categories))
     return re.escape("".join(found))
 
@@ -25,7 +25,7 @@ _SOLO = (
 )
 _PUNCTUATION = _characters("P", "S")
 _WORD = f"[^\\s{_SOLO}{_PUNCTUATION}]+"
-# A sign with its vowels and tones; else a word or a number with what joins its parts; else one other character.
+# A solo character with its vowel and tone marks; or a word or number with its inner punctuation; or any character.
 _TOKEN = re.compile(f"(?:[{_SOLO}][{_characters('M')}]*|{_WORD}(?:['’.,]{_WORD})*|\\S)")
 _SENTENCE_ENDS = frozenset(".!?…。！？｡।॥؟۔።։")
 _TYPOGRAPHY = str.maketrans("‘’‚“”„«»‐‑–—", '\'\'\'"""""----')
@@ -33,9 +33,9 @@ _TYPOGRAPHY = str.maketrans("‘’‚“”„«»‐‑–—", '\'\'\'"""""--
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a text: as they are shown, each with the blanks that follow it, and as they are compared.
+    """The words of a text: as they are shown, each with the blanks after it, and as they are compared.
 
-    Two lists of strings and no object a word: there may be 80,000, and the garbage collector passes over strings.
+    Two lists of strings instead of an object per word: there may be 80,000, and the garbage collector ignores strings.
     """
 
     shown: list[str]
@@ -50,7 +50,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The words of two texts that are compared."""
+    """The words of the two texts to compare."""
 
     left: Words
     right: Words

@@ -1,1 +1,1 @@
-"""Sets of tokens, and the joins and sketches that compare millions of them. numpy alone."""
+"""Sets of tokens, and the joins and sketches that compare millions of them. Pure."""

@@ -1,12 +1,12 @@
-"""MinHash signatures and their bands: candidate pairs of sets without looking at every pair, and without a window.
+"""MinHash signatures and their bands (LSH): candidate pairs of sets without comparing every pair, at any distance.
 
-Every member is hashed once; the hashes fall into `slots` ranges, and the smallest of each range is that slot's
-minimum, where k permutations would hash each member k times (one-permutation hashing: Li, Owen and Zhang, NIPS
-2012). For the slots that stay empty the members are dealt again, and again (fast similarity sketching: Dahlgaard,
-Knudsen and Thorup, FOCS 2017): two sets agree in a slot with the probability of their Jaccard similarity also
-where they have fewer members than slots, and no slot repeats what another one says.
+Each member is hashed once, the hashes fall into `slots` ranges, and the smallest hash of a range is its slot's
+minimum; k permutations would hash each member k times (one-permutation hashing: Li, Owen and Zhang, NIPS
+2012). For empty slots, the members are distributed again, and again (fast similarity sketching: Dahlgaard,
+Knudsen and Thorup, FOCS 2017). So the probability that two sets agree in a slot is their Jaccard similarity, even
+if they have fewer members than slots, and no slot copies another.
 
-Of each minimum one byte is kept (b-bit minwise hashing: Li and König, WWW 2010): unequal minima agree once in 256
+One byte of each minimum is kept (b-bit minwise hashing: Li and König, WWW 2010): unequal minima agree once in 256
 times, which adds candidates and loses none.
 """
 
@@ -26,19 +26,19 @@ Minima = npt.NDArray[np.uint32]
 Packed = npt.NDArray[np.uint64]
 
 _EMPTY = np.uint32(0xFFFFFFFF)
-# Turns in which members are dealt to all slots, before each slot that is still empty looks at all members.
+# Rounds in which members are distributed over all slots, before each slot that is still empty hashes all members.
 _TURNS = 8
-# A pair at the threshold agrees in so many standard deviations too few slots less than once in a million times.
+# A pair at the threshold agrees in this many standard deviations too few slots less than once in a million times.
 _DEVIATIONS = 5.0
-# Pairs that are held at once, each as often as it shares a band, and pairs whose signatures are compared at once.
+# Pairs in memory at a time, counted once per shared band, and pairs whose signatures are compared in one step.
 _PAIRS_AT_ONCE = 4_000_000
 _COMPARED_AT_ONCE = 4_000
 
 
 def signatures(shingles: Shingles, slots: int) -> Signatures:
-    """Return a byte of the minimum of every slot of every set, shape (sets, slots); an empty set's mean nothing.
+    """Return a byte of the minimum of each slot of each set, shape (sets, slots); those of empty sets are undefined.
 
-    Members may repeat and need not be spread. `slots` is a power of two.
+    Members may repeat and need not be well distributed. `slots` is a power of two.
     """
     members, sizes = shingles.hashes, np.diff(shingles.offsets)
     minima = np.full((len(sizes), slots), _EMPTY, dtype=np.uint32)
@@ -57,7 +57,7 @@ def signatures(shingles: Shingles, slots: int) -> Signatures:
 
 
 def _dealt(members: Minima, sizes: IntArray, slots: int, turn: int) -> Minima:
-    """Return the minimum of every slot, where the members are dealt to the slots by their high bits."""
+    """Return the minimum of every slot; the high bits of a member's hash select its slot."""
     hashed = _mix(members ^ np.uint32(turn * 0x9E3779B1 & 0xFFFFFFFF))
     places = (hashed >> np.uint32(32 - (slots.bit_length() - 1))).astype(np.intp)
     places += np.repeat(np.arange(len(sizes)) * slots, sizes)
@@ -67,7 +67,7 @@ def _dealt(members: Minima, sizes: IntArray, slots: int, turn: int) -> Minima:
 
 
 def _chosen(members: Minima, sizes: IntArray, rows: IntArray, slots: IntArray) -> Minima:
-    """Return the minimum of all members of a row, hashed for the slot, for each row and slot."""
+    """Return the minimum of all members of each row, hashed for each slot."""
     counts = sizes[rows]
     places = _ranges((np.cumsum(sizes) - sizes)[rows], counts)
     salts = _mix((slots + _TURNS).astype(np.uint32) * np.uint32(0x9E3779B1))
@@ -76,7 +76,7 @@ def _chosen(members: Minima, sizes: IntArray, rows: IntArray, slots: IntArray) -
 
 
 def rows_per_band(slots: int, threshold: float, recall: float) -> int:
-    """Return the most rows a band may have for pairs at the threshold to meet in some band with this probability.
+    """Return the most rows per band with which a pair at the threshold meets in a band with probability `recall`.
 
     A pair of similarity s agrees in all r rows of a band with probability s^r, so it meets in one of
     slots/r bands with 1 - (1 - s^r)^(slots/r) (Leskovec, Rajaraman and Ullman, MMDS, 3.4.2).
@@ -90,8 +90,8 @@ def rows_per_band(slots: int, threshold: float, recall: float) -> int:
 def bands_of(slots: int, rows: int) -> IntArray:
     """Return the slots of each band, shape (bands, rows); no slot is in two bands.
 
-    Every band holds a band of those with one row less. So a pair that meets in bands of many rows, at a high
-    threshold, meets in bands of fewer rows too: the candidates of thresholds nest.
+    Each band contains a band of those with one row less. So a pair that meets in bands of many rows, at a high
+    threshold, also meets in bands of fewer rows: candidates of a higher threshold are candidates of a lower one.
     """
     bands = np.arange(slots).reshape(-1, 1)
     for width in range(2, rows + 1):
@@ -102,13 +102,13 @@ def bands_of(slots: int, rows: int) -> IntArray:
 
 
 def least_agreement(slots: int, threshold: float) -> int:
-    """Return in how many slots a pair at the threshold agrees but for one in a million; rises with the threshold."""
+    """Return in how many slots all but one in a million pairs at the threshold agree at least; rises with it."""
     deviation = sqrt(threshold * (1.0 - threshold) / slots)
     return max(0, floor(slots * (threshold - _DEVIATIONS * deviation)))
 
 
 class _Meetings(NamedTuple):
-    """Who meets in a band: the set lefts[i] meets those at ordered[lower[i]:upper[i]], by their positions."""
+    """The pairs that meet in a band, by position: set lefts[i] meets the sets ordered[lower[i]:upper[i]]."""
 
     lefts: IntArray
     lower: IntArray
@@ -119,10 +119,10 @@ class _Meetings(NamedTuple):
 def candidate_pairs(
     signed: Signatures, bands: IntArray, starts: IntArray, stops: IntArray, least: int
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the pairs of sets that agree in a band and in at least so many slots, each once, ordered, some at a time.
+    """Yield the pairs of sets that agree in a band and in at least `least` slots, each once, ordered, in parts.
 
-    Of a pair, starts[left] <= right < stops[left], and left < right where starts[left] > left. Pairs outside of that
-    are never made, so that memory is bounded also where thousands of sets are equal.
+    For each pair, starts[left] <= right < stops[left], and left < right if starts[left] > left. Other pairs are never
+    made, so memory is bounded even if thousands of sets are equal.
     """
     meetings = [_meetings(signed, band, starts, stops) for band in bands]
     for first, last in _blocks(meetings, len(signed)):
@@ -139,7 +139,7 @@ def _meetings(signed: Signatures, band: IntArray, starts: IntArray, stops: IntAr
     packed.sort()
     alike = np.zeros(len(packed) + 1, dtype=np.bool_)
     np.equal(packed[1:] >> width, packed[:-1] >> width, out=alike[1:-1])
-    packed = packed[alike[1:] | alike[:-1]]  # only sets that share the key of another one
+    packed = packed[alike[1:] | alike[:-1]]  # only sets that share their key
     key = packed >> width << width
     ordered = (packed ^ key).astype(np.int64)
     lower = np.searchsorted(packed, key | starts[ordered].astype(np.uint64))
@@ -159,7 +159,7 @@ def _keys(signed: Signatures, band: IntArray) -> Packed:
 
 
 def _blocks(meetings: Sequence[_Meetings], count: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of left sets which together have about _PAIRS_AT_ONCE pairs."""
+    """Yield ranges of left sets that have about _PAIRS_AT_ONCE pairs each."""
     load = np.zeros(count, dtype=np.int64)
     for each in meetings:
         load[each.lefts] += each.upper - each.lower
@@ -188,12 +188,12 @@ def _agree(signed: Signatures, left: IntArray, right: IntArray, least: int) -> n
 
 
 def _ranges(starts: IntArray, counts: IntArray) -> IntArray:
-    """Return the numbers of all ranges, each from its start on, one range after the other."""
+    """Return the numbers of all ranges start..start+count-1, concatenated."""
     return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
 
 
 def _mix(hashes: Minima) -> Minima:
-    """Return the hashes well spread (the finaliser of MurmurHash3: Appleby, 2011)."""
+    """Return the hashes well mixed (the finaliser of MurmurHash3: Appleby, 2011)."""
     mixed = hashes ^ (hashes >> np.uint32(16))
     mixed *= np.uint32(0x85EBCA6B)
     mixed ^= mixed >> np.uint32(13)

@@ -1,13 +1,13 @@
-"""An exact set-similarity join: which sets of a block have Jaccard similarity of at least t?
+"""An exact set-similarity join: all pairs of sets with a Jaccard similarity of at least t.
 
-A parity sketch of a set deals its members to K buckets and keeps, for each bucket, the parity of its count.
+A parity sketch distributes the members of a set over K buckets and keeps the parity of each bucket's count.
 Two sets that differ in d members differ in at most d bits, whatever the buckets. A Jaccard similarity of at
-least t means |A xor B| <= (1 - t) / (1 + t) * (|A| + |B|). So a pair with more differing bits than that cannot
-reach t: no pair is lost, for any dealing of the buckets; a good dealing only makes fewer pairs pass.
+least t means |A xor B| <= (1 - t) / (1 + t) * (|A| + |B|). So a pair with more differing bits cannot reach t.
+No assignment of buckets loses a pair; a good one only lets fewer false candidates pass.
 
-Every set is compared with the one before it, every set with the one before that, and so on: a diagonal of the
-matrix of pairs is two runs of the same array, so that one numpy call compares a thousand sets without copying
-either run, at fifty articles a day as at thousands.
+Every set is compared with the one before it, then with the one before that, and so on. A diagonal of the matrix
+of pairs is two slices of the same array, so one numpy call compares a thousand sets without copying, with
+fifty articles a day as with thousands.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from dedup.kernels.tokens import IntArray, Ragged
 
-# Room for the rounding of thresholds and similarities, which are 32-bit floats in PostgreSQL.
+# Allows for the rounding of thresholds and similarities, which are 32-bit floats in PostgreSQL.
 TOLERANCE = 1e-6
 _WORD_BITS = 64
 _MOST_BITS = 4096
-# One step of the comparison: so many pairs at once stay in the processor's second cache.
+# The pairs of one step of the comparison stay in the processor's second-level cache.
 _TILE_SETS = 4096
 _TILE_SHIFTS = 16
-# Words whose differing bits add up in eight bits.
+# Words whose differing bits can be counted in eight bits.
 _WORDS_IN_A_BYTE = 3
-# Enough sets to learn which members are frequent.
+# Enough sets to estimate which members are frequent.
 _SAMPLE_SETS = 1_000
-# Members are dealt to buckets by a hash of so many bits.
+# Width of the hash that assigns members to buckets.
 _SLOT_BITS = 16
-# An empty set's part of the bound: no distance is below it, whatever the other set adds (and 16 bits hold two).
+# An empty set's part of the bound: no distance is within it, whatever the other part (two fit into 16 bits).
 _NEVER = -10_000
-# With more fresh sets than this share, comparing all and leaving out is the cheaper way.
+# If more than this share of sets is fresh, it is faster to compare all sets and drop the other pairs.
 _MANY_FRESH = 0.4
 
 Bits = npt.NDArray[np.uint64]
 Bounds = npt.NDArray[np.int16]
 Pairs = tuple[IntArray, IntArray]
-Room = tuple[Bits, npt.NDArray[np.uint8], npt.NDArray[np.uint8], Bounds]
+Buffers = tuple[Bits, npt.NDArray[np.uint8], npt.NDArray[np.uint8], Bounds]
 
 
 class SimilarPairs(NamedTuple):
@@ -52,25 +52,25 @@ class SimilarPairs(NamedTuple):
     left: IntArray
     right: IntArray
     scores: npt.NDArray[np.float64]
-    candidates: int  # pairs that the sketches let pass to the exact comparison
+    candidates: int  # pairs that passed the sketches and were compared exactly
 
 
 class Sketches(NamedTuple):
-    """Parity sketches, a column of 64-bit words a set, and the sizes of the sets."""
+    """Parity sketches, one column of 64-bit words per set, and the sizes of the sets."""
 
     words: Bits  # shape (words, sets)
     sizes: IntArray
 
 
 class PairRange(NamedTuple):
-    """Which pairs are asked for: `earliest[i]` <= earlier < later = i, for every i from `first_row` on."""
+    """The pairs to find: `earliest[i]` <= earlier < later = i, for every i from `first_row` on."""
 
     earliest: IntArray
     first_row: int
     fresh: npt.NDArray[np.bool_] | None = None
 
     def only(self, left: IntArray, right: IntArray) -> npt.NDArray[np.bool_]:
-        """Return which of the pairs are asked for."""
+        """Return which of the pairs are in the range."""
         asked = (right >= self.first_row) & (left < right)
         asked &= left >= self.earliest[right]
         return asked if self.fresh is None else asked & (self.fresh[left] | self.fresh[right])
@@ -88,12 +88,12 @@ def similar_pairs(
 ) -> SimilarPairs:
     """Return every pair of sets within the window of days whose Jaccard similarity reaches the threshold.
 
-    `days` are numbers of days, ascending, one a set; of a pair, the later one is at position `first_row` or after
-    it and the earlier one at most `day_window` days before (inclusive). Pairs of which neither is `fresh` are left
-    out; the work follows the number of fresh sets. Members are below `universe`. Exact, but for
-    TOLERANCE: a score that much below the threshold still counts as reaching it.
+    `days` are day numbers, ascending, one per set. The later set of a pair is at position `first_row` or after it, the
+    earlier one at most `day_window` days before (inclusive). Pairs without a `fresh` set are left out, and the
+    work is proportional to the number of fresh sets. Members are below `universe`. Exact, except for
+    TOLERANCE: a score that is less by that still reaches the threshold.
     """
-    # Of a large set, because one that fills its sketch is like everything.
+    # Chosen for a large set, because a sketch that is too full resembles all others.
     bits = bits_for(threshold, float(np.quantile(sets.sizes, 0.9)) if len(days) else 0.0)
     sketched = sketch(sets, deal_buckets(sets.head(_SAMPLE_SETS), bits), bits)
     earliest = np.searchsorted(days, days - day_window).astype(np.int64)
@@ -104,11 +104,11 @@ def similar_pairs(
 
 
 def bits_for(threshold: float, size: float) -> int:
-    """Return how many bits leave few false candidates for sets of this size; a multiple of 64.
+    """Return the number of bits with few false candidates for sets of this size; a multiple of 64.
 
-    Measured on the trigrams of real news at thresholds 0.5 to 0.9, of 1000 characters (480 trigrams): with 896, 640,
-    448, 320 and 192 bits, comparing the sketches and checking what they let pass takes least time together. Any
-    number is right.
+    Measured on the trigrams of real news, 1000 characters (480 trigrams), at thresholds from 0.5 to 0.9: comparing
+    sketches and verifying candidates together take least time with 896, 640, 448, 320 and 192 bits. Any number
+    gives correct results.
     """
     share = np.interp(threshold, [0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0], [3.0, 1.75, 1.28, 0.9, 0.64, 0.34, 0.2])
     words = int(np.ceil(share * size / _WORD_BITS))
@@ -116,10 +116,10 @@ def bits_for(threshold: float, size: float) -> int:
 
 
 def deal_buckets(sample: Ragged, bits: int) -> npt.NDArray[np.uint16]:
-    """Return the bucket, 0..bits-1, of every slot of members, dealt by frequency in the sample.
+    """Return the bucket, 0..bits-1, of every slot of members, assigned by frequency in the sample.
 
-    The most frequent slots are dealt out like cards, one a bucket, round after round: each bucket then holds
-    about as much as any other, and frequent members, on which two sets differ most often, seldom share one.
+    Slots are dealt out like cards, the most frequent first: one to each bucket, round after round. So all buckets have
+    about equally many members, and frequent members, in which sets differ most often, rarely share a bucket.
     """
     counts = np.minimum(np.bincount(_slots_of(sample.values), minlength=1 << _SLOT_BITS), 0xFFFF)
     frequent_first = np.argsort((0xFFFF - counts).astype(np.uint16), kind="stable")  # 16 bits: a radix sort
@@ -129,7 +129,7 @@ def deal_buckets(sample: Ragged, bits: int) -> npt.NDArray[np.uint16]:
 
 
 def _slots_of(values: npt.NDArray[np.signedinteger[Any]]) -> npt.NDArray[np.uint32]:
-    """Return the slot of each member by a multiplicative hash (Knuth, TAOCP 6.4): few enough for a table in the cache.
+    """Return the slot of each member by a multiplicative hash (Knuth, TAOCP 6.4): the table of slots fits in the cache.
 
     Members of one slot share a bucket, which loses no pair.
     """
@@ -140,7 +140,7 @@ def sketch(sets: Ragged, buckets: npt.NDArray[np.uint16], bits: int) -> Sketches
     """Return the parity sketches of the sets; `bits` is a multiple of 64."""
     rows = len(sets.sizes)
     words = np.empty((bits // _WORD_BITS, rows), dtype=np.uint64)
-    step = max(1, 100_000 // bits)  # rows at a time: their counts stay in the processor's cache
+    step = max(1, 100_000 // bits)  # rows per step, so that their counts stay in the processor's cache
     for start in range(0, rows, step):
         stop = min(start + step, rows)
         values = sets.values[sets.offsets[start] : sets.offsets[stop]]
@@ -152,10 +152,10 @@ def sketch(sets: Ragged, buckets: npt.NDArray[np.uint16], bits: int) -> Sketches
 
 
 def candidate_pairs(sketches: Sketches, reach: PairRange, threshold: float) -> Pairs:
-    """Return the pairs asked for, left < right, whose sets may reach the threshold.
+    """Return the pairs in `reach`, left < right, whose sets may reach the threshold.
 
-    Two arrays of indices, ordered by left, then right. None that reaches the threshold is missing.
-    Empty sets are similar to nothing.
+    Two arrays of positions, ordered by left, then right. No pair that reaches the threshold is missing. Empty sets are
+    in no pair.
     """
     halves = _halves(sketches, threshold)
     if reach.fresh is None or np.count_nonzero(reach.fresh) > _MANY_FRESH * len(halves):
@@ -172,27 +172,27 @@ def candidate_pairs(sketches: Sketches, reach: PairRange, threshold: float) -> P
 
 
 def _halves(sketches: Sketches, threshold: float) -> Bounds:
-    """Return each set's part of the bound of a pair's distance, rounded up."""
+    """Return each set's part of the bound on a pair's distance, rounded up."""
     allowed = (1.0 - threshold) / (1.0 + threshold) + TOLERANCE
-    # No distance is greater than the number of bits: the part of a very large set may stop there.
+    # No distance exceeds the number of bits, so the part of a very large set is capped there.
     halves = np.minimum(np.ceil(allowed * sketches.sizes), _MOST_BITS).astype(np.int16)
     halves[sketches.sizes == 0] = _NEVER
     return halves
 
 
 def _diagonal_tiles(words: Bits, halves: Bounds, reach: PairRange) -> Iterator[Pairs]:
-    """Yield the pairs that pass, tile by tile: a run of sets, each with those so many places before it."""
+    """Yield the pairs that pass, tile by tile: a run of sets, each with the sets at some distances before it."""
     sets = len(halves)
-    # Before the first set stand empty ones, so that each of a run has as many before it as the last one.
+    # Empty sets are put before the first one, so that each set of a run has equally many before it.
     words = np.concatenate([np.zeros((len(words), _TILE_SETS), dtype=np.uint64), words], axis=1)
     halves = np.concatenate([np.full(_TILE_SETS, _NEVER, dtype=np.int16), halves])
     before = np.arange(sets) - reach.earliest
-    room = _room()
+    buffers = _buffers()
     for start in range(reach.first_row, sets, _TILE_SETS):
         run = before[start : start + _TILE_SETS]
         most = int(run.max())
         padded = slice(start + _TILE_SETS - most, start + _TILE_SETS + len(run))
-        # Row k is the run shifted by k: the sets k places before its own, which are row 0.
+        # Row k is the run shifted by k: the sets k positions earlier. Row 0 is the run itself.
         shifted_words = sliding_window_view(words[:, padded], len(run), axis=1)[:, ::-1]
         shifted_halves = sliding_window_view(halves[padded], len(run))[::-1]
         for shift in range(1, most + 1, _TILE_SHIFTS):
@@ -201,45 +201,45 @@ def _diagonal_tiles(words: Bits, halves: Bounds, reach: PairRange) -> Iterator[P
             row, place = _passing(
                 (shifted_words[:, :1, part], shifted_halves[:1, part]),
                 (shifted_words[:, shifts, part], shifted_halves[shifts, part]),
-                room,
+                buffers,
             )
             right = place + (start + part.start)
             yield right - (row + shift), right
 
 
 def _fresh_tiles(words: Bits, halves: Bounds, reach: PairRange, fresh: npt.NDArray[np.bool_]) -> Iterator[Pairs]:
-    """Yield the pairs that pass, tile by tile: some fresh sets, each with all in the window before and after it."""
+    """Yield the pairs that pass, tile by tile: some fresh sets, each with all others in the window around it."""
     positions = np.flatnonzero(fresh)
-    room = _room()
+    buffers = _buffers()
     for top in range(0, len(positions), _TILE_SHIFTS):
         own = positions[top : top + _TILE_SHIFTS]
-        # Before the first row, a fresh set is only the earlier one of a pair.
+        # Before the first row, a fresh set can only be the earlier one of a pair.
         first = reach.first_row if own[-1] < reach.first_row else int(reach.earliest[own[0]])
         last = int(np.searchsorted(reach.earliest, own[-1], side="right"))
         for start in range(first, last, _TILE_SETS):
             others = slice(start, min(start + _TILE_SETS, last))
             row, place = _passing(
-                (words[:, own, None], halves[own, None]), (words[:, None, others], halves[None, others]), room
+                (words[:, own, None], halves[own, None]), (words[:, None, others], halves[None, others]), buffers
             )
             one, other = own[row], place + start
             once = (one > other) | ~fresh[other]
             yield np.minimum(one, other)[once], np.maximum(one, other)[once]
 
 
-def _room() -> Room:
-    """Return room for the steps of a tile, made once: new arrays of this size would be new memory every time."""
+def _buffers() -> Buffers:
+    """Return the buffers for the steps of a tile, to be reused: the system would map and clear new ones each time."""
     pairs = _TILE_SETS * _TILE_SHIFTS
     return np.empty(pairs, np.uint64), np.empty(pairs, np.uint8), np.empty(pairs, np.uint8), np.empty(pairs, np.int16)
 
 
-def _passing(one: tuple[Bits, Bounds], other: tuple[Bits, Bounds], room: Room) -> Pairs:
-    """Return the places of a tile, row and column, where the distance of the sketches is within the bound.
+def _passing(one: tuple[Bits, Bounds], other: tuple[Bits, Bounds], buffers: Buffers) -> Pairs:
+    """Return the positions in a tile, rows and columns, at which the distance of the sketches is within the bound.
 
-    Each side is given by words, shape (words, rows, columns) or what spreads to it, and halves without the words.
+    Each side is its words, broadcastable to (words, rows, columns), and its halves, to (rows, columns).
     """
     bounds = one[1] + other[1]
     tile = slice(bounds.size)
-    differing, count, some, distance = (each[tile].reshape(bounds.shape) for each in room)
+    differing, count, some, distance = (each[tile].reshape(bounds.shape) for each in buffers)
     distance.fill(0)
     for word, (mine, yours) in enumerate(zip(one[0], other[0], strict=True), start=1):
         np.bitwise_xor(mine, yours, out=differing)
@@ -255,7 +255,7 @@ def _passing(one: tuple[Bits, Bounds], other: tuple[Bits, Bounds], room: Room) -
 
 
 def jaccard(sets: Ragged, left: IntArray, right: IntArray, universe: int) -> npt.NDArray[np.float64]:
-    """Return the exact Jaccard similarity of each pair of sets; `left` is ascending, its runs are scored together."""
+    """Return the exact Jaccard similarity of each pair of sets; `left` is ascending, equal ones are scored together."""
     shared = np.zeros(len(left), dtype=np.int64)
     present = np.zeros(universe, dtype=np.bool_)
     offsets, others = sets.offsets.tolist(), right.tolist()

@@ -1,4 +1,4 @@
-"""Texts as sets of sentences, and the pairs of texts that share some of them, found through an inverted index."""
+"""Texts as sets of sentences, and an inverted index that finds the pairs of texts that share some."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from dedup.kernels.tokens import IntArray, Ragged, distinct
 
 Weights = npt.NDArray[np.float32]
 
-# What a sentence weighs: its length over that of a common one, more with a name, within bounds.
+# The weight of a sentence: its length relative to a typical one, within bounds, and more with a name.
 _COMMON_LENGTH = 100
 _LONGEST_COUNTED = 200
 _NAME_FACTOR = 1.5
-# Work done at once, to bound the memory: sentences looked up, and pairs of equal sentences.
+# Work per step, to bound memory: sentences looked up, and pairs of equal sentences.
 _LOOKED_UP_AT_ONCE = 1_000_000
 _PAIRED_AT_ONCE = 2_000_000
 
 
 class SentenceSets(NamedTuple):
-    """The sets of sentence hashes (64 bits) of many texts, and beside each member its weight."""
+    """The sets of sentence hashes (64 bits) of many texts, and the weight of each member."""
 
     sets: Ragged
     weights: Weights
@@ -36,8 +36,8 @@ class SentenceSets(NamedTuple):
 class SharedSentences(NamedTuple):
     """Pairs of texts by their positions, left < right, ordered.
 
-    Beside each its score in 0..1, the number of sentences shared and of all sentences of both. `candidates` are the
-    pairs that share a sentence at all.
+    For each pair, its score in 0..1, the number of shared sentences and that of all sentences of both. `candidates`
+    counts the pairs that share any sentence.
     """
 
     left: IntArray
@@ -49,17 +49,17 @@ class SharedSentences(NamedTuple):
 
 
 class _Occurrences(NamedTuple):
-    """The sentences that several texts have, ordered by sentence and text: which text, its weight there, ..."""
+    """The sentences that several texts have, ordered by sentence and text: the text, the weight there, ..."""
 
     owners: IntArray
     weights: npt.NDArray[np.float64]
-    followers: IntArray  # ... and how many texts further on have the same sentence
+    followers: IntArray  # ... and how many later texts have the same sentence
 
 
 def sentence_sets(texts: Sequence[str], *, minimum_characters: int, weighted: bool) -> SentenceSets:
-    """Return the sets of the sentences of each text that have `minimum_characters` when normalised.
+    """Return the set of sentences of each text that have at least `minimum_characters` when normalised.
 
-    Sentences are equal when they are once normalised. All weights are 1 unless `weighted`.
+    Sentences are equal if their normalised forms are. All weights are 1 unless `weighted`.
     """
     members = [sorted(_members(text, minimum_characters, weighted=weighted).items()) for text in texts]
     hashes = np.array([each for one in members for each, _ in one], dtype=np.int64)
@@ -83,10 +83,10 @@ def _hash(normalized: str) -> int:
 
 
 def weight_of(sentence: str, normalized: str) -> float:
-    """Return what a sentence weighs before its rarity counts.
+    """Return the weight of a sentence, without its rarity.
 
-    1 for 100 characters, 2 for 200 and more, and with a name half as much again. A name is a word of two letters
-    or more with a capital that does not begin the sentence.
+    1 for 100 characters, 2 for 200 or more, and half as much again with a name. A name is a capitalised word of two
+    or more letters that does not begin the sentence.
     """
     length = min(len(normalized), _LONGEST_COUNTED) / _COMMON_LENGTH
     named = any(word[0].isupper() and word[1:2].isalpha() for word in sentence.split()[1:])
@@ -94,7 +94,7 @@ def weight_of(sentence: str, normalized: str) -> float:
 
 
 def rarity(counts: IntArray) -> npt.NDArray[np.float64]:
-    """Return the factor for a sentence that so many texts have: 1 for one or two, and 2/n for n."""
+    """Return the weight factor of a sentence that occurs in `counts` texts: 1 for one or two, 2/n for n."""
     return np.minimum(1.0, 2.0 / counts)
 
 
@@ -108,12 +108,12 @@ def shared_sentences(
     threshold: float,
     weighted: bool,
 ) -> Iterator[SharedSentences]:
-    """Yield, part by part, the pairs of texts within the window of days whose score reaches the threshold.
+    """Yield, in parts, the pairs of texts within the window of days whose score reaches the threshold.
 
-    `days` are numbers of days, ascending, one a text; of a pair, the later one is at `first_row` or behind it and the
-    other at most `day_window` days earlier (inclusive). Sentences that more than `most_texts` of all texts have are
-    ignored. The score is the Jaccard similarity of the sets; with weights, the sum of the smaller weights over
-    that of the larger ones (Ruzicka). Exact, but for TOLERANCE.
+    `days` are day numbers, ascending, one per text. The later text of a pair is at position `first_row` or after it,
+    the other at most `day_window` days before (inclusive). Sentences in more than `most_texts` texts are ignored. The
+    score is the Jaccard similarity of the sets or, with weights, the sum of the smaller weights divided by that of
+    the larger ones (Ruzicka). Exact, except for TOLERANCE.
     """
     occurrences, sizes, totals = _index(corpus, most_texts=most_texts, weighted=weighted)
     work = np.bincount(occurrences.owners, weights=occurrences.followers, minlength=len(days))
@@ -131,7 +131,7 @@ def shared_sentences(
 def _index(
     corpus: SentenceSets, *, most_texts: int, weighted: bool
 ) -> tuple[_Occurrences, IntArray, npt.NDArray[np.float64]]:
-    """Return where sentences occur again, and for each text the number and the weight of its sentences."""
+    """Return the repeated sentences, and for each text the number and total weight of its sentences."""
     sets = corpus.sets
     positions, groups, counts = _repeated(sets.values)
     owners = np.searchsorted(sets.offsets, positions, side="right") - 1
@@ -153,9 +153,9 @@ def _index(
 
 
 def _repeated(hashes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the positions of the hashes that occur again, the number of the hash at each, and how often each occurs.
+    """Return the positions of the repeated hashes, the number of the hash at each, and how often each hash occurs.
 
-    Most sentences occur once, and nothing but a copy of the hashes is ever as long as they are.
+    Most sentences occur once: only one array, a sorted copy, is as long as `hashes`.
     """
     ordered = np.sort(hashes)
     again = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
@@ -174,7 +174,7 @@ def _repeated(hashes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 def _pairs_of(
     occurrences: _Occurrences, days: IntArray, rows: slice, day_window: int
 ) -> tuple[IntArray, IntArray, IntArray, npt.NDArray[np.float64]]:
-    """Return the pairs whose earlier text is among the rows, the number of shared sentences and their weight."""
+    """Return the pairs whose earlier text is in `rows`, their number of shared sentences and its weight."""
     owners, weights, followers = occurrences
     first = np.flatnonzero((owners >= rows.start) & (owners < rows.stop) & (followers > 0))
     one = np.repeat(first, followers[first])

@@ -1,7 +1,7 @@
 """Texts as sets of stop-word shingles: a stop word and the two words after it.
 
 News is written in sentences, which are full of stop words; advertisements, menus and lists of links are not. So
-these shingles come from the article and seldom from what a newspaper puts around it.
+these shingles come from the article, and rarely from the page around it.
 Source: Theobald, Siddharth and Paepcke, SpotSigs, SIGIR 2008; Leskovec, Rajaraman and Ullman, MMDS, 3.9.
 """
 
@@ -19,14 +19,14 @@ import stopwordsiso
 from articles.normalization.text import normalize_text
 from dedup.kernels.tokens import HASH_BITS, IntArray, Ragged, distinct
 
-# Enough words to tell the language of an article.
+# Enough words to recognise the language of an article.
 _WORDS_OF_LANGUAGE = 200
-# The golden ratio of 64 bits (Knuth, TAOCP 6.4); odd, so that multiplying by it loses nothing.
+# The golden ratio of 64 bits (Knuth, TAOCP 6.4); odd, so that multiplying by it loses no bits.
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class _StopLists(NamedTuple):
-    """The stop lists, and for each stop word the row of `lists` that says in which languages it is one."""
+    """The stop lists, and for each stop word its row in `lists`, which marks its languages."""
 
     languages: tuple[str, ...]
     words: tuple[frozenset[str], ...]
@@ -35,9 +35,9 @@ class _StopLists(NamedTuple):
 
 
 class _MarkedWords(dict[str, int]):
-    """63 bits of BLAKE2b of each word, the same on every machine, and the lowest bit for a stop word.
+    """63 bits of BLAKE2b of each word, the same on every machine, and the lowest bit set for a stop word.
 
-    Made as words are met: looking a word up tells both at once.
+    Filled as words are looked up: one lookup gives both.
     """
 
     def __init__(self, stop_words: frozenset[str]) -> None:
@@ -52,16 +52,16 @@ class _MarkedWords(dict[str, int]):
 
 
 def stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a language by its ISO 639-1 code, normalised; KeyError for one without a list."""
+    """Return the normalised stop words of a language by its ISO 639-1 code; KeyError if it has no list."""
     known = _stop_lists()
     return dict(zip(known.languages, known.words, strict=True))[language]
 
 
 def language_of(text: str) -> str | None:
-    """Return the language whose stop list holds most of the first 200 words of a normalised text; None if none does.
+    """Return the language whose stop list has most of the first 200 words of a normalised text; None if no list does.
 
-    Of languages that hold equally many, the first by its code. No list is of another script than its language, so
-    only languages of the script of the text can be meant.
+    Of equally good languages, the first by its code. Each list is in its language's script, so the result is a
+    language written in the script of the text.
     """
     place = _language_place(text.split(maxsplit=_WORDS_OF_LANGUAGE)[:_WORDS_OF_LANGUAGE])
     return None if place is None else _stop_lists().languages[place]
@@ -70,8 +70,8 @@ def language_of(text: str) -> str | None:
 def stop_word_shingle_sets(texts: Sequence[str]) -> Ragged:
     """Return the set of hashes of the stop-word shingles of each normalised text; HASH_BITS wide.
 
-    Empty for a text in a language without a stop list (Sinhala, Tamil), and all but empty for one that is written
-    without blanks between its words (Chinese, Japanese, Thai).
+    Empty for a text in a language without a stop list (Sinhala, Tamil), and nearly empty for one written without
+    blanks between words (Chinese, Japanese, Thai).
     """
     marked = [_MarkedWords(each) for each in _stop_lists().words]
     sets = [_shingles(text.split(), marked) for text in texts]
@@ -86,7 +86,7 @@ def _shingles(words: list[str], marked: list[_MarkedWords]) -> IntArray:
     hashed = np.fromiter(map(marked[language].__getitem__, words), dtype=np.uint64, count=len(words))
     starts = np.flatnonzero(hashed[:-2] & np.uint64(1))
     hashed &= ~np.uint64(1)
-    # The hashes of the words are random already: a polynomial of them is as good as a hash of the three.
+    # The words' hashes are random already, so a polynomial of them is as good as a hash of the three.
     shingles = (hashed[starts] * _ODD + hashed[starts + 1]) * _ODD + hashed[starts + 2]
     return distinct((shingles >> np.uint64(64 - HASH_BITS)).astype(np.int64))
 
@@ -109,6 +109,6 @@ def _stop_lists() -> _StopLists:
 
 
 def _normalized(language: str) -> frozenset[str]:
-    """Return the entries of a stop list that are one word without digits in a normalised text ("don't" is two)."""
+    """Return the entries of a stop list that normalise to one word without digits ("don't" makes two)."""
     normalized = map(normalize_text, stopwordsiso.stopwords(language))
     return frozenset(word for word in normalized if word and not any(each == " " or each.isdigit() for each in word))

@@ -1,4 +1,4 @@
-"""Texts as sets of tokens: ragged arrays of integers, made a whole block of texts at a time."""
+"""Texts as sets of tokens: ragged arrays of integers, made for a block of texts at a time."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Characters = npt.NDArray[np.uint32]
 Number = TypeVar("Number", bound=np.generic)
 
 TRIGRAM_BITS = 24
-# The width of hashed shingles of words.
+# The width of hashed word shingles.
 HASH_BITS = 56
 _BLANK = 0x20
 # The golden ratio of 64 bits: multiplying by it spreads neighbouring values (Knuth, TAOCP 6.4).
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-# Few enough for the arrays of one step to stay in the processor's cache, and for seven bits to number them.
+# Texts per step: few enough for the arrays to stay in the processor's cache, and for seven bits to number them.
 _TEXTS_AT_ONCE = 120
-# As many of the longer sets of hashes.
+# The same for sets of hashes, which are longer.
 _SETS_AT_ONCE = 40
-# Above every trigram of a part's texts, whose number stands in the eight bits before it.
+# Above every trigram of a part, which has the number of its text in the eight bits before it.
 _NO_TRIGRAM = np.uint32(0xFFFFFFFF)
 _WIDEST = 4  # bytes of a character in UTF-8
 _CODE_POINTS = 0x110000
@@ -47,7 +47,7 @@ class Ragged(NamedTuple):
 
 
 class Shingles(NamedTuple):
-    """The hashed shingles of some texts: those of text i are hashes[offsets[i]:offsets[i + 1]]."""
+    """The hashed shingles of some texts: text i has hashes[offsets[i]:offsets[i + 1]]."""
 
     hashes: npt.NDArray[np.unsignedinteger[Any]]
     offsets: IntArray
@@ -57,15 +57,15 @@ class Shingles(NamedTuple):
 class Alphabet:
     """How a database's pg_trgm sees single characters.
 
-    `folded[code point]` is the character it compares, or a blank where the character belongs to no word. It
-    reaches as far as the characters that were asked for; what was not asked for is a blank.
+    `folded[code point]` is the character that pg_trgm compares, or a blank if the character belongs to no word. The
+    array ends with the last known character; unknown ones are blanks.
     """
 
     folded: Characters
 
     @classmethod
     def of(cls, answers: Iterable[tuple[str, str | None]]) -> Alphabet:
-        """Return the alphabet in which each character folds to another, or with None belongs to no word."""
+        """Return the alphabet in which each character folds to the given one; None: it belongs to no word."""
         folds = {ord(character): _BLANK if folded is None else ord(folded) for character, folded in answers}
         folded = np.full(max(folds, default=0) + 1, _BLANK, dtype=np.uint32)
         folded[list(folds)] = list(folds.values())
@@ -83,18 +83,18 @@ def characters_of(texts: Sequence[str]) -> list[str]:
 def trigram_sets(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
     """Return the set of trigrams of each text, as pg_trgm makes them.
 
-    A word is a longest run of characters the alphabet knows as word characters; it is padded with two blanks
-    before and one after, and every three neighbours are a trigram. A trigram stands as the 24-bit number of
-    PostgreSQL's own three bytes, so that its rare collisions of non-ASCII trigrams are collisions here too.
+    A word is a maximal run of the alphabet's word characters. It is padded with two blanks before and one after, and
+    every three consecutive characters are a trigram. A trigram is the 24-bit number of PostgreSQL's own three
+    bytes, so the rare collisions of non-ASCII trigrams are the same as there.
     Source: contrib/pg_trgm/trgm_op.c (generate_trgm, compact_trigram) and the PostgreSQL manual, F.35.
     """
     return _in_parts(texts, lambda part: _trigrams(part, alphabet))
 
 
 def character_shingles(texts: Sequence[str], size: int) -> Shingles:
-    """Return 32 bits for every `size` neighbouring characters of each text, in their order and with repetitions.
+    """Return 32 bits for every `size` consecutive characters of each text, in order and with repetitions.
 
-    A shorter text is one shingle, an empty one has none. The bits are not spread: similar shingles are close.
+    A shorter text is one shingle, an empty one has none. The bits are not mixed: similar shingles have close values.
     """
     return _character_shingles(texts, size, np.uint32)
 
@@ -102,13 +102,13 @@ def character_shingles(texts: Sequence[str], size: int) -> Shingles:
 def character_shingle_sets(texts: Sequence[str], size: int) -> list[IntArray]:
     """Return the set of shingles of each text as 64-bit numbers, ascending.
 
-    Two shingles share a number with a probability of 2^-64.
+    Two shingles collide with a probability of 2^-64.
     """
     sets: list[IntArray] = []
     for start in range(0, len(texts), _SETS_AT_ONCE):
         shingles = _character_shingles(texts[start : start + _SETS_AT_ONCE], size, np.uint64)
         for each in np.split(shingles.hashes.view(np.int64), shingles.offsets[1:-1]):
-            each.sort()  # a view: two texts at a time would not fit into the nearest cache
+            each.sort()  # in place, text by text: two would not fit into the first-level cache
         first = np.ones(len(shingles.hashes), dtype=np.bool_)
         np.not_equal(shingles.hashes[1:], shingles.hashes[:-1], out=first[1:])
         begins = shingles.offsets[:-1]
@@ -119,9 +119,9 @@ def character_shingle_sets(texts: Sequence[str], size: int) -> list[IntArray]:
 
 
 def jaccard_of(first: IntArray, second: IntArray) -> float:
-    """Return the Jaccard similarity of two sets of numbers, each ascending; 0 where both are empty."""
+    """Return the Jaccard similarity of two sets of numbers, each ascending; 0 if both are empty."""
     if len(first) == len(second) > 0 and np.array_equal(first, second):
-        return 1.0  # copies come in hundreds: ten times faster than below
+        return 1.0  # ten times faster than below, and copies come in hundreds
     both = np.concatenate([first, second])
     both.sort()
     shared = int(np.count_nonzero(both[1:] == both[:-1]))
@@ -129,7 +129,7 @@ def jaccard_of(first: IntArray, second: IntArray) -> float:
 
 
 def _character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 | np.uint64]) -> Shingles:
-    # Zeros, which no text holds, fill up the texts that are too short for a shingle.
+    # Texts too short for a shingle are padded with zeros, which no text contains.
     padded = [text if len(text) >= size or not text else text + "\0" * (size - len(text)) for text in texts]
     characters: npt.NDArray[np.unsignedinteger[Any]] = _code_points("".join(padded)).astype(width, copy=False)
     offsets = np.cumsum([0, *map(len, padded)], dtype=np.int64)
@@ -139,10 +139,10 @@ def _character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 |
     hashes = np.empty_like(characters)
     rolling = hashes[:count]
     rolling[:] = characters[:count]
-    for place in range(1, size):  # a polynomial of the characters (Horner), for all positions at once
+    for place in range(1, size):  # a polynomial of the characters (Horner), for all positions at a time
         rolling *= width(_ODD >> np.uint64(64 - 8 * width().itemsize))
         rolling += characters[place : place + count]
-    # The last positions of a text begin no shingle: they repeat its first one.
+    # No shingle begins at the last positions of a text: they repeat its first one.
     begins, ends = (each[np.diff(offsets) > 0] for each in (offsets[:-1], offsets[1:]))
     for place in range(1, size):
         hashes[ends - place] = hashes[begins]
@@ -150,7 +150,7 @@ def _character_shingles(texts: Sequence[str], size: int, width: type[np.uint32 |
 
 
 def _in_parts(texts: Sequence[str], sets_of: Callable[[Sequence[str]], Ragged]) -> Ragged:
-    """Return the sets of all texts, made a few texts at a time, so that the arrays stay in the processor's cache."""
+    """Return the sets of all texts, made for a few texts at a time so that arrays stay in the processor's cache."""
     starts = range(0, len(texts), _TEXTS_AT_ONCE)
     parts = [sets_of(texts[start : start + _TEXTS_AT_ONCE]) for start in starts] or [sets_of([])]
     sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(part.sizes for part in parts)])
@@ -166,11 +166,11 @@ def distinct(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
 
 
 def _trigrams(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
-    # A newline ends each text: it is in no word, so it parts the texts as a blank parts words. With two before the
-    # first text, every character but those two is the last one of three.
+    # A newline ends each text: it is in no word, so it separates texts as a blank separates words. With two before the
+    # first text, every later character is the last one of three.
     characters = alphabet.folded.take(_code_points("\n".join(["\n", *texts, ""])))
     gap = characters == _BLANK
-    # Where a word begins, of what stood before it only a blank counts. (Masks are arithmetic: indexing is slower.)
+    # Where a word begins, only one blank of what precedes it counts. (Masks by arithmetic: indexing is slower.)
     first = np.maximum(characters[:-2] * ~gap[1:-1], np.uint32(_BLANK))
     keys = _compact(first, characters[1:-1], characters[2:])
     lengths = [len(text) + 1 for text in texts]
@@ -200,9 +200,9 @@ def _hashed(first: Characters, middle: Characters, last: Characters) -> Characte
 
     They are the low bytes of its "legacy" CRC-32 of the UTF-8 bytes: the table of the reflected
     polynomial, applied as if it were not reflected (src/include/utils/pg_crc.h, COMP_LEGACY_CRC32).
-    The CRC is linear over xor: that of a trigram is the xor of what each of its characters, with as many zero
-    bytes after it as there are bytes behind it, makes of an empty register, and of what the same number of zero
-    bytes makes of the initial register. So only distinct characters pass through the bytes.
+    The CRC is linear over xor. So the CRC of a trigram is the xor of four registers: for each character, an empty
+    register fed with the character and a zero for each byte after it; and the initial register fed with a zero
+    for each byte. Thus only distinct characters are fed through byte by byte.
     """
     known = distinct(np.concatenate([first, middle, last]))
     numbers = np.zeros(int(known[-1]) + 1, dtype=np.intp)
@@ -221,7 +221,7 @@ def _hashed(first: Characters, middle: Characters, last: Characters) -> Characte
 
 
 def _followed_by_zeros(crc: Characters, most: int) -> list[Characters]:
-    """Return the CRC registers after no zero byte, after one, and so on."""
+    """Return the CRC registers after 0, 1, ..., `most` zero bytes."""
     registers = [crc]
     for _ in range(most):
         registers.append(_CRC_TABLE[registers[-1] >> 24] ^ registers[-1] << 8)
@@ -229,7 +229,7 @@ def _followed_by_zeros(crc: Characters, most: int) -> list[Characters]:
 
 
 def _crc_alone(code: Characters) -> Characters:
-    """Return what the UTF-8 bytes of each code point make of an empty register."""
+    """Return an empty CRC register fed with the UTF-8 bytes of each code point."""
     crc = np.zeros(len(code), dtype=np.uint32)
     for byte, present in _utf8_bytes(code):
         step = _CRC_TABLE[((crc >> 24) ^ byte) & 0xFF] ^ (crc << 8)
@@ -238,7 +238,7 @@ def _crc_alone(code: Characters) -> Characters:
 
 
 def _utf8_bytes(code: Characters) -> list[tuple[Characters, npt.NDArray[np.bool_]]]:
-    """Return the UTF-8 bytes of each code point, first to last, each with whether the code point has it."""
+    """Return the UTF-8 bytes of the code points, first to last, each with which code points have it."""
     one, two, three = code < 0x80, code < 0x800, code < 0x10000
     head = np.select([one, two, three], [code, 0xC0 | code >> 6, 0xE0 | code >> 12], default=0xF0 | code >> 18)
     tails = [(0x80 | code >> shift & 0x3F, present) for shift, present in ((12, ~three), (6, ~two), (0, ~one))]
