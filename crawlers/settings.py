@@ -1,6 +1,6 @@
 """Scrapy's settings, for `manage.py crawl` and for `scrapy crawl` in this folder.
 
-Each can be changed for one crawl: `manage.py crawl --set NAME=VALUE`, `scrapy crawl -s NAME=VALUE`.
+To change one for a single crawl: `manage.py crawl --set NAME=VALUE`, `scrapy crawl -s NAME=VALUE`.
 """
 
 import importlib.metadata
@@ -14,7 +14,7 @@ from django.conf import settings as site_settings
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
 if not apps.ready:
     django.setup()
-# Scrapy installs a handler of its own on the root logger; Django's would say everything a second time.
+# Scrapy installs its own handler on the root logger; Django's would log everything twice.
 logging.getLogger().handlers.clear()
 
 
@@ -23,15 +23,15 @@ def _without_traceback(record: logging.LogRecord) -> bool:
     return True
 
 
-# A robots.txt that cannot be reached is no fault of ours: a line says it. A filter, because Scrapy resets the levels.
+# An unreachable robots.txt needs one line, not a traceback. A filter, because Scrapy resets log levels.
 logging.getLogger("scrapy.downloadermiddlewares.robotstxt").addFilter(_without_traceback)
 
 BOT_NAME = "newsdedup"
 USER_AGENT = f"newsdedup/{importlib.metadata.version('newsdedup')}"
 SPIDER_MODULES = ["crawlers.spiders"]
 ITEM_PIPELINES = {"crawlers.pipelines.ArticlePipeline": 100}
-# Before robots.txt (100): what is known needs no look at the robots.txt of its host.
-# After unpacking (590), before Scrapy looks for redirects in the page (580).
+# 80, 90: before robots.txt (100), which known URLs do not need.
+# 585: after decompression (590), before Scrapy looks for redirects in the page (580).
 DOWNLOADER_MIDDLEWARES = {
     "crawlers.fetching.middlewares.BadAddressMiddleware": 80,
     "crawlers.fetching.middlewares.KnownURLMiddleware": 90,
@@ -53,26 +53,26 @@ AUTOTHROTTLE_MAX_DELAY = 30.0  # seconds
 COOKIES_ENABLED = False
 
 # Bounds.
-DOWNLOAD_TIMEOUT = 30  # seconds until the last byte, however steadily they drip
+DOWNLOAD_TIMEOUT = 30  # seconds until the last byte, even of a steady drip
 DOWNLOAD_MAXSIZE = 10 * 1024 * 1024  # bytes of a page or feed
 DOWNLOAD_WARNSIZE = 0
-DOWNLOAD_MAXHEADERS = 256 * 1024  # bytes, as browsers have it
+DOWNLOAD_MAXHEADERS = 256 * 1024  # bytes, as in browsers
 FEED_MAX_ENTRIES = 10_000
-SITEMAP_MAXSIZE = 50 * 1024 * 1024  # bytes unpacked: the bound of the protocol, sitemaps.org/protocol.html
-# An index that names itself under ever new addresses would never end.
-SITEMAP_MAX_LEVELS = 3  # sitemap indexes within one another
-SITEMAP_MAX_NUMBER = 1_000  # sitemaps that are visited because indexes of a newspaper name them
-SECTION_MAX_PAGES = 5  # pages of a section that are read by following rel=next
+SITEMAP_MAXSIZE = 50 * 1024 * 1024  # bytes, uncompressed: the limit of the protocol, sitemaps.org/protocol.html
+# An index that lists itself under ever new URLs would never end.
+SITEMAP_MAX_LEVELS = 3  # levels of nested sitemap indexes
+SITEMAP_MAX_NUMBER = 1_000  # sitemaps per newspaper that are visited because an index lists them
+SECTION_MAX_PAGES = 5  # pages of a section, by following rel=next
 REDIRECT_MAX_TIMES = 5
 RETRY_TIMES = 2
-# Scrapy's, without 429: a site that asks for fewer visits is not asked again at once.
+# Scrapy's, without 429: a site that asks for fewer requests does not get another immediately.
 RETRY_HTTP_CODES = [500, 502, 503, 504, 522, 524, 408]
-# A link that was refused is left alone for so many days; one that failed for a reason that may pass waits for the
-# next crawl, and is refused after so many.
+# A refused link is not fetched for this many days. One that failed for a temporary reason waits for the next crawl,
+# and is refused after this many tries.
 REFUSED_DAYS = 7
 MAX_TRIES = 5
 
-# A feed may name any address: only the web is visited, never a file of this machine, and never its own network.
+# A feed may list any URL: only web URLs are fetched, never local files, and nothing on private networks.
 DOWNLOAD_HANDLERS = {
     "data": None,
     "file": None,

@@ -1,1 +1,1 @@
-"""How pages are fetched: which addresses, how large, how often."""
+"""How pages are fetched: from which addresses, how large, how often."""

@@ -1,8 +1,8 @@
-"""Which addresses a crawl may connect to: those of the public Internet, and networks that the settings allow.
+"""Which IP addresses a crawl may connect to: those of the public Internet, and networks that the settings allow.
 
-The check stands where names become addresses, and the connection is made to the very address that was checked: a name
-that answers differently the second time, a redirect, a robots.txt or an odd spelling (2130706433, 0x7f.1) gets no
-further than a plain one.
+The check is in the resolver, and the connection goes to the very address that was checked. So a host name that
+resolves differently the second time, a redirect, a robots.txt or an odd spelling (2130706433, 0x7f.1) cannot
+bypass it.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from zope.interface import implementer
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# IPv6 networks whose addresses hold an IPv4 address in their last 32 bits: RFC 4291, 6052.
+# IPv6 networks whose addresses contain an IPv4 address in their last 32 bits: RFC 4291, 6052.
 _HOLDING_IPV4 = [ipaddress.IPv6Network(text) for text in ("::/96", "::ffff:0:0/96", "64:ff9b::/96")]
-# The hosts of which every address was refused, with one of them.
+# Hosts all of whose addresses were refused, with one of these addresses.
 _refused: LocalCache[str, str] = LocalCache(10_000)
 
 
 def allowed_networks(settings: BaseSettings) -> list[Network]:
-    """Return the networks that CRAWL_PRIVATE_ADDRESSES allows. Raises ValueError for what is none."""
+    """Return the networks that CRAWL_PRIVATE_ADDRESSES allows. Raises ValueError for one that is not valid."""
     return [ipaddress.ip_network(text.strip()) for text in settings.getlist("CRAWL_PRIVATE_ADDRESSES")]
 
 
 def may_connect(text: str, allowed: Sequence[Network] = ()) -> bool:
-    """Return whether a crawl may connect to the IP address; a multicast one is as closed as a private one."""
+    """Return whether a crawl may connect to the IP address; private and multicast ones must be allowed."""
     address = _inner(ipaddress.ip_address(text.partition("%")[0]))
     if any(address in network for network in allowed):
         return True
@@ -42,16 +42,16 @@ def may_connect(text: str, allowed: Sequence[Network] = ()) -> bool:
 
 
 def _inner(address: Address) -> Address:
-    """Return the IPv4 address that an IPv6 address leads to, or else the address."""
+    """Return the IPv4 address that an IPv6 address leads to; else the address itself."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
-    if any(address in network for network in _HOLDING_IPV4) and int(address) > 1:  # ::1 is IPv6's own loopback
+    if any(address in network for network in _HOLDING_IPV4) and int(address) > 1:  # ::1 is IPv6's own loopback address
         return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
     return address.sixtofour or (address.teredo[1] if address.teredo else address)
 
 
 def refused_address(host: str) -> str:
-    """Return an address for which this host was refused; empty if it was not."""
+    """Return an address for which this host was refused; empty if it was not refused."""
     name = host.strip("[]").lower()
     try:
         decoded = name.encode().decode("idna")
@@ -61,7 +61,7 @@ def refused_address(host: str) -> str:
 
 
 class GuardedResolver(CachingHostnameResolver):
-    """Resolves names, and passes on only the addresses that a crawl may connect to; literal addresses come by too."""
+    """Resolves host names, literal addresses included, to the addresses that a crawl may connect to."""
 
     def __init__(self, reactor: ReactorBase, cache_size: int, allowed: Sequence[Network]) -> None:
         super().__init__(reactor, cache_size)
@@ -78,7 +78,7 @@ class GuardedResolver(CachingHostnameResolver):
 
 @implementer(IResolutionReceiver)
 class _Guard:
-    """Stands between a resolver and who asked it."""
+    """Receives a resolver's addresses and passes on those that a crawl may connect to."""
 
     def __init__(self, receiver: Any, host: str, allowed: Sequence[Network]) -> None:
         self.receiver = receiver

@@ -1,4 +1,4 @@
-"""How answers are fetched: by Scrapy, within bounds that it does not have of its own, and with its errors in words."""
+"""Downloads: Scrapy's, with additional bounds and readable errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?A-Za-z]")
 
 
 class BoundedDownloadHandler(HTTP11DownloadHandler):
-    """Scrapy's, but an address that may not be reached is named as such, and headers have a bound."""
+    """Scrapy's, but refused addresses are reported as such, and headers are bounded."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -47,7 +47,7 @@ class BoundedDownloadHandler(HTTP11DownloadHandler):
 
 
 class _BoundedProtocol(_LenientHTTP11ClientProtocol):
-    """Hangs up when the headers of an answer, or of the interim answers before it, do not end."""
+    """Closes the connection when the headers of a response, or of interim responses before it, do not end."""
 
     max_headers = 0
     _head = 0
@@ -56,7 +56,7 @@ class _BoundedProtocol(_LenientHTTP11ClientProtocol):
         self._head = 0
         answer = super().request(request)
         if self._parser is not None:
-            # Twisted hangs up at a line of 16 kB, which is no rare length of a policy or a cookie.
+            # Twisted's bound is 16 kB a line, which policies and cookies often exceed.
             self._parser.MAX_LENGTH = self.max_headers
         return answer
 
@@ -83,12 +83,12 @@ class _BoundedFactory(_HTTP11ClientFactory):
 
 
 class UnpackingMiddleware(HttpCompressionMiddleware):
-    """Scrapy's, but what is packed wrongly is refused in words, and what is cut off is not taken for the whole."""
+    """Scrapy's, but faulty compression is refused with a reason, and a truncated body is not accepted as complete."""
 
     def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Response:  # noqa: ARG002
         encoding = response.headers.get("Content-Encoding") or b""
         if encoding and _MARKUP.match(response.body):
-            # Not packed at all, whatever the header says.
+            # Not compressed at all, despite the header.
             del response.headers["Content-Encoding"]
             kind = responsetypes.from_args(headers=response.headers, url=response.url, body=response.body)
             return response.replace(cls=kind)
@@ -98,7 +98,7 @@ class UnpackingMiddleware(HttpCompressionMiddleware):
             unpacked = cast("Response", super().process_response(request, response))
         except IgnoreRequest:
             raise
-        except Exception as error:  # each kind of compression has exceptions of its own
+        except Exception as error:  # each compression format has its own exceptions
             raise RefusedError("unreadable compression") from error
         if unpacked.headers.get("Content-Encoding"):
             raise RefusedError("unreadable compression")
@@ -106,7 +106,7 @@ class UnpackingMiddleware(HttpCompressionMiddleware):
 
 
 def is_cut_off(packed: bytes, max_size: int) -> bool:
-    """Return whether gzip ends in the middle of its data; not what is no gzip, or unpacks to more than max_size."""
+    """Return whether gzip data are truncated; false for other data and for more than max_size bytes unpacked."""
     size = 0
     while packed.startswith(GZIP):
         unpacking = zlib.decompressobj(wbits=31)
@@ -120,5 +120,5 @@ def is_cut_off(packed: bytes, max_size: int) -> bool:
             packed = unpacking.unconsumed_tail
         if not unpacking.eof:
             return True
-        packed = unpacking.unused_data  # the next member; anything else behind the data is nobody's
+        packed = unpacking.unused_data  # the next member; any other trailing data are ignored
     return False

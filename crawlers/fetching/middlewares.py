@@ -1,4 +1,4 @@
-"""What stands between a request and its answer: a known URL is not fetched again, a bad one not asked, pages mended."""
+"""Scrapy middlewares: known URLs are not fetched again, bad ones are refused, broken pages are repaired."""
 
 import re
 from typing import Self
@@ -20,14 +20,14 @@ from crawlers.reasons import RefusedError
 
 
 class KnownURLError(IgnoreRequest):
-    """The URL belongs to an article that is stored."""
+    """The URL belongs to a stored article."""
 
 
 class KnownURLMiddleware:
-    """Drops requests for articles that are stored, and attaches the URLs that led to them.
+    """Drops requests for stored articles, and adds the URLs that led to them.
 
-    Spiders leave out what was known when they found a link; this sees what became known since, and the
-    targets of redirects.
+    Spiders leave out articles already stored when they find a link. This catches those stored since, and targets
+    of redirects.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -50,7 +50,7 @@ class KnownURLMiddleware:
 
 
 class BadAddressMiddleware:
-    """Drops requests for what is no address of the web; redirects lead to all sorts of things."""
+    """Drops requests for URLs that are not web addresses; redirects can lead anywhere."""
 
     def process_request(self, request: Request) -> None:
         if not is_visitable(request.url):
@@ -58,22 +58,22 @@ class BadAddressMiddleware:
 
 
 class BadBaseMiddleware:
-    """Takes the base elements out of a page if the first holds no URL; Scrapy fails at every use of such a page."""
+    """Disables the base elements of a page if the first has no valid URL, because Scrapy fails on such pages."""
 
     def process_response(self, request: Request, response: Response) -> Response:  # noqa: ARG002 - given by name
         if isinstance(response, HtmlResponse):
             try:
                 get_base_url(response)
             except ValueError:
-                # Another empty element that may stand in a head, so that nothing else changes its place.
+                # Meta is also an empty element allowed in a head, so the rest of the page is parsed unchanged.
                 return response.replace(body=re.sub(rb"(?i)<base(?=[\s/])", b"<meta", response.body))
         return response
 
 
 class RedirectAwareDupeFilter(RFPDupeFilter):
-    """Lets a redirect through to a URL that was requested before; links to articles do not come by here.
+    """Lets redirects through to URLs that were requested before; links to articles are not filtered here.
 
-    Otherwise a source that redirects in a circle would vanish without being counted.
+    Otherwise a source with a redirect loop would disappear without being counted.
     """
 
     def request_seen(self, request: Request) -> bool:

@@ -1,1 +1,1 @@
-"""The detection measured against the plain SQL self-join, datasketch and rensa; docs/benchmarks.md says how."""
+"""Benchmarks of the detection against the plain SQL self-join, datasketch and rensa; see docs/benchmarks.md."""

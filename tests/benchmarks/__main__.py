@@ -1,4 +1,4 @@
-"""Measure the detection against the plain SQL self-join, datasketch and rensa. docs/benchmarks.md says how."""
+"""Measure the detection against the plain SQL self-join, datasketch and rensa; see docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.benchmarks.report import Results, ShingleResult, WindowResult, print_
 
 MILLION, MILLION_PER_DAY = 1_000_000, 500
 CHOSEN = list(CONTESTANTS)
-# Who is compared inside the window of days, and by how much of the texts: as the trigram pass, and as the minhash pass.
+# The contestants within the window of days, and the lengths of text: as in the trigram pass and the minhash pass.
 NEAR, NEAR_PREFIXES = ("rensa", "exact-join"), (database.PREFIX, CONFIG.prefix)
 PAGE = CHECKOUT / "docs" / "benchmarks.md"
 _BRUTE_FORCE_ARTICLES = 1_500
@@ -36,7 +36,7 @@ Pairs = frozenset[tuple[int, int]]
 
 
 class Contended(NamedTuple):
-    """What a contestant found, and what it cost."""
+    """The pairs that a contestant found, and its cost."""
 
     pairs: Pairs
     usage: Usage
@@ -44,20 +44,20 @@ class Contended(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Some articles, and all pairs that the plain join finds of which one of them is the earlier."""
+    """Some articles, and all pairs of the plain join whose earlier article is one of them."""
 
     articles: frozenset[int]
     pairs: database.Pairs
 
     def with_pass(self, found: database.Pairs) -> dict[str, int]:
-        """Return how many of the pairs a pass found with the same score, and how many others."""
+        """Return how many of the pairs a pass found with the same score, and how many other pairs it found."""
         own = {pair: score for pair, score in found.items() if pair[0] in self.articles}
         agreed = len(own.items() & self.pairs.items())
         return {"slice_found": len(self.pairs), "slice_agreed": agreed, "slice_extra": len(own) - agreed}
 
 
 class Benchmark:
-    """One run: its options, the server it is measured on, and what was found so far."""
+    """One run: its options, the server, and the results so far."""
 
     def __init__(self, options: argparse.Namespace, sources: Sequence[Source], server: Server) -> None:
         self.options, self.sources, self.server = options, sources, server
@@ -66,12 +66,12 @@ class Benchmark:
         self.console = Console(stderr=True)
         several = "--workers" in database.manage("find_duplicates", "--help")
         self.workers = ("default", "1") if several else ("default",)
-        # Python, Django and the command's own modules: the cheapest of three, because it is taken off again and again.
+        # Python, Django and the command's own modules: the cheapest of three, because it is subtracted many times.
         startup = [sys.executable, "manage.py", "find_duplicates", "--help"]
         self.startup = measure(startup, server, database.child_environment(), repeat=3)[0]
 
     def run(self) -> None:
-        """Measure every corpus. What there is is written after each, because a long run may be ended early."""
+        """Measure every corpus. Results are written after each, because a long run may be stopped early."""
         with_shingles = MILLION_PER_DAY if MILLION_PER_DAY in self.options.per_day else self.options.per_day[0]
         plan = [(size, per_day) for size in self.options.sizes for per_day in self.options.per_day]
         if self.options.million:
@@ -125,7 +125,7 @@ class Benchmark:
             )
 
     def _agreement(self, plain: database.PlainJoin, found: database.Pairs, threshold: float) -> Agreement:
-        """Ask the plain join also of articles of which the pass found pairs: chance alone meets few of them."""
+        """Run the plain join also for articles of pairs that the pass found: a random sample has few of them."""
         lefts = sorted({left for left, _ in found} - plain.articles)
         some = random.Random(SEED).sample(lefts, min(len(lefts), max(1, len(plain.articles) // 2)))
         asked = database.plain_join(self.server, some, threshold=threshold) if some else plain
@@ -148,7 +148,7 @@ class Benchmark:
         measured = min(articles, self.options.rivals_most)
         truth = None
         if articles <= self.options.truth_most:
-            self.console.print("  the truth: the exact join over all time, held against brute force on a slice")
+            self.console.print("  ground truth: the exact join over all time, checked by brute force on a slice")
             truth = self._contend("exact-join", measured, CONFIG, repeat=1).pairs
             check_truth(truth, CONFIG)
         contended = {}
@@ -161,14 +161,14 @@ class Benchmark:
         core = {"startup_cpu": self.startup.command_cpu}
         contended["minhash"] = Contended(frozenset(database.evidence("minhash")), usage, core)
         for name, each in contended.items():
-            # minhash runs over the whole corpus whatever the others can manage.
+            # minhash runs over the whole corpus, even if the others cannot.
             of = articles if name in {"minhash", "minhash-core"} else measured
             among = {pair for pair in each.pairs if pair[1] <= measured}
             recalled = recall(among, truth), recall(database.within(among, database.DAY_WINDOW), in_window)
             self.results.shingles.append(_shingle_result(name, each, CONFIG, (articles, of), recalled))
 
     def _measure_near(self, articles: int) -> Pairs | None:
-        """Measure the exact join and rensa inside the window of days; return the pairs that are there, if it ran."""
+        """Measure the exact join and rensa within the window of days; return the exact join's pairs, if it ran."""
         measured, exact = min(articles, self.options.rivals_most), None
         for prefix in NEAR_PREFIXES if "exact-join" in self.options.contestants else ():
             config, contended = replace(CONFIG, prefix=prefix, day_window=database.DAY_WINDOW), {}
@@ -219,14 +219,14 @@ def _shingle_result(
 
 
 def recall(found: Collection[tuple[int, int]], truth: Collection[tuple[int, int]] | None) -> float | None:
-    """Return which share of the true pairs was found; None where the truth is not known, or is that there are none."""
+    """Return the share of the true pairs that was found; None if the truth is unknown or empty."""
     return len(set(found) & set(truth)) / len(truth) if truth else None
 
 
 def check_truth(truth: Pairs, config: MinhashConfig) -> None:
     """Raise MeasuringError unless brute force finds the same pairs among some of the articles.
 
-    Half of them are in pairs, so that there is something to find, and half are chosen by chance.
+    Half of these are in pairs, so that there is something to find, and half are chosen at random.
     """
     dice = random.Random(SEED)
     paired = sorted({article for pair in truth for article in pair})
@@ -248,25 +248,35 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="script/benchmark", description=__doc__)
     parser.add_argument("--data", type=Path, help="real articles, as .jsonl.gz in the import format")
-    parser.add_argument("--sizes", type=_sizes, default=[10_000, 40_000, 100_000], help="articles of the corpora")
     parser.add_argument(
-        "--per-day", type=_per_day, default=[50, 150, 500, 2000], help="articles a day; “own” keeps their own days"
+        "--sizes", type=_sizes, default=[10_000, 40_000, 100_000], help="numbers of articles of the corpora"
     )
-    parser.add_argument("--threshold", type=float, default=0.5, help="of the trigram pass")
-    parser.add_argument("--million", action="store_true", help="a corpus of 1,000,000 at 500 a day as well")
-    parser.add_argument("--only", choices=("trigram", "shingles"), help="one of the two comparisons alone")
     parser.add_argument(
-        "--contestants", type=lambda listed: listed.split(","), default=CHOSEN, help=f"out of {','.join(CHOSEN)}"
+        "--per-day", type=_per_day, default=[50, 150, 500, 2000], help="articles per day; “own” keeps their own days"
     )
-    parser.add_argument("--repeat", type=int, default=1, help="run each so often and keep the cheapest run")
-    parser.add_argument("--plain-pairs", type=int, default=60_000, help="about how many pairs the plain join compares")
-    parser.add_argument("--rivals-most", type=int, default=100_000, help="of a larger corpus they get so many articles")
-    parser.add_argument("--truth-most", type=int, default=40_000, help="all pairs are found for corpora up to this")
+    parser.add_argument("--threshold", type=float, default=0.5, help="threshold of the trigram pass")
+    parser.add_argument("--million", action="store_true", help="also measure 1,000,000 articles, 500 per day")
+    parser.add_argument("--only", choices=("trigram", "shingles"), help="run only one of the two comparisons")
     parser.add_argument(
-        "--json", type=Path, default=CHECKOUT / "var" / "benchmarks.json", help="where the results are written"
+        "--contestants", type=lambda listed: listed.split(","), default=CHOSEN, help=f"any of {','.join(CHOSEN)}"
     )
-    parser.add_argument("--from", dest="stored", type=Path, help="measure nothing, show the results of such a file")
-    parser.add_argument("--write-docs", action="store_true", help=f"put the results into {PAGE.relative_to(CHECKOUT)}")
+    parser.add_argument("--repeat", type=int, default=1, help="runs per measurement; the cheapest counts")
+    parser.add_argument(
+        "--plain-pairs", type=int, default=60_000, help="approximate number of pairs that the plain join compares"
+    )
+    parser.add_argument(
+        "--rivals-most", type=int, default=100_000, help="of a larger corpus, the rivals get only this many articles"
+    )
+    parser.add_argument(
+        "--truth-most", type=int, default=40_000, help="largest corpus for which all true pairs are computed"
+    )
+    parser.add_argument(
+        "--json", type=Path, default=CHECKOUT / "var" / "benchmarks.json", help="write the results to this file"
+    )
+    parser.add_argument("--from", dest="stored", type=Path, help="measure nothing; show the results in this file")
+    parser.add_argument(
+        "--write-docs", action="store_true", help=f"write the results into {PAGE.relative_to(CHECKOUT)}"
+    )
     options = parser.parse_args(arguments)
     if (options.data is None) == (options.stored is None):
         parser.error("give either --data FILE.jsonl.gz or --from FILE.json")
@@ -283,7 +293,7 @@ def _per_day(listed: str) -> list[int | None]:
 
 
 def measured(options: argparse.Namespace) -> Results:
-    """Measure as the options say, in a scratch database."""
+    """Return what is measured with these options, in a scratch database."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
     django.setup()
     sources = read_sources(options.data)
@@ -294,7 +304,7 @@ def measured(options: argparse.Namespace) -> Results:
 
 
 def main() -> int:
-    """Measure, or read what was measured, and show it."""
+    """Measure, or read earlier results, and print the tables."""
     options = parse(sys.argv[1:])
     try:
         results = Results.from_json(options.stored.read_text()) if options.stored else measured(options)

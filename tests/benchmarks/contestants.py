@@ -1,10 +1,10 @@
-"""Who is measured, each in a process of its own: `python -m tests.benchmarks.contestants NAME --output FILE.npz`.
+"""The contestants, each in its own process: `python -m tests.benchmarks.contestants NAME --output FILE.npz`.
 
-The passes run as a user runs them, by `manage.py find_duplicates`. What stands here is the rest: datasketch and rensa,
-each in the fastest form that its documentation names, and the kernels of this project without the command
-around them. All of them read the same texts by one query, make the same shingles by the same function, and verify by
-the verifier of the minhash pass. From the first text read to the last pair verified, a process
-counts its own CPU seconds: the "core" of the tables, in which neither start-up nor storing has a part.
+The passes are run as users run them, by `manage.py find_duplicates`. Here are the others: datasketch and rensa,
+each in the fastest form that its documentation describes, and the kernels of this project without a command
+around them. All read the same texts by one query, make the same shingles with the same function, and verify
+candidates with the verifier of the minhash pass. A process counts its own CPU seconds from the first text read to the
+last pair verified: the "core" of the tables, without start-up and storing.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from tests.benchmarks.size_classes import COLLISIONS, candidate_pairs_by_size, f
 CONFIG = MinhashConfig()
 DAY_WINDOW = 3
 _SEED = 42
-# Texts whose shingles stay in the processor's cache, which is the best number for all of them (rensa was tried).
+# Texts per step: their shingles stay in the processor's cache, which is best for all (also tried with rensa).
 _TEXTS_AT_ONCE = 96
 _VERIFIED_AT_ONCE = 500
 _SAMPLE_TEXTS = 300
-# CPU seconds of this process by what they went into.
+# CPU seconds of this process by purpose.
 _spent = {"shingles_cpu": 0.0}
 
 _TEXTS_SQL = """
@@ -75,10 +75,10 @@ def read_texts(articles: int | None, config: MinhashConfig) -> Texts:
 
 
 def run_datasketch(articles: int | None, config: MinhashConfig) -> Found:
-    """MinHash.generator over shingles that are hashed already, MinHashLSH with its own bands for the threshold.
+    """MinHash.generator over hashed shingles, and MinHashLSH with its own bands for the threshold.
 
-    Only distinct hashes, because it pays for each one; 32 bits, which its default scheme wants, well spread, as those
-    of its own hash function are; and `int` as the hash function, the cheapest that it can be given.
+    Only distinct hashes, because each one costs time; 32 bits, as its default scheme needs, as well mixed as its own hashes; and `int` as
+    the hash function, the cheapest possible.
     """
     corpus = read_texts(articles, config)
     parts = map(hash_sets, _shingles(corpus.texts, config))
@@ -88,7 +88,7 @@ def run_datasketch(articles: int | None, config: MinhashConfig) -> Found:
 
 
 def run_datasketch_of_texts(articles: int | None, config: MinhashConfig) -> Found:
-    """Datasketch alone, of shingles as bytes, with the hash function that it takes by default."""
+    """Datasketch alone, of shingles as bytes, with its default hash function."""
     corpus = read_texts(articles, config)
     lists = ([token.encode() for token in each] for each in _tokens(corpus.texts, config.shingle))
     return _datasketch_pairs(corpus, lists, config)
@@ -100,18 +100,18 @@ def _datasketch_pairs(corpus: Texts, lists: Iterable[list[Any]], config: Minhash
     index = MinHashLSH(threshold=config.threshold, num_perm=config.slots)
     candidates = set()
     for number, signed in enumerate(MinHash.generator(lists, num_perm=config.slots, seed=_SEED, **options)):
-        # Asked before it is inserted, each pair comes once.
+        # Queried before it is inserted, so each pair comes once.
         candidates |= {(other, number) for other in index.query(signed)}
         index.insert(number, signed, check_duplication=False)
     return _verified(corpus, _positions(candidates), config)
 
 
 def run_rensa(articles: int | None, config: MinhashConfig) -> Found:
-    """digest_matrix_from_flat_token_hashes: rensa's cheapest call, of flat arrays of shingles that are hashed already.
+    """digest_matrix_from_flat_token_hashes: rensa's cheapest call, on flat arrays of hashed shingles.
 
-    Repetitions are left in: sorting them out costs more than rensa takes for them. Its matrix has no way into numpy
-    but by lists. rensa itself pairs only what it hashed itself, so the matrix is banded by our own pass,
-    which is cheaper than its index; of each minimum it gets one byte, as of our own.
+    Repetitions stay in, because removing them costs more than hashing them. The matrix can be converted to numpy only
+    by lists. rensa's index takes only what rensa hashed, so our pass makes the bands, which is cheaper than
+    that index; it gets one byte of each minimum, as of our own.
     """
     import rensa  # noqa: PLC0415 - of the extra `benchmarks`
 
@@ -127,8 +127,8 @@ def run_rensa(articles: int | None, config: MinhashConfig) -> Found:
 def run_rensa_of_texts(articles: int | None, config: MinhashConfig) -> Found:
     """Rensa alone, of shingles as strings: from_token_sets, insert_many and query_all.
 
-    Its bands must divide the permutations: 4 rows, the most with a recall of at least that of our pass. Of what they
-    pair, only what its own estimate lets pass is verified, as with our pass.
+    Its bands must divide the permutations: 4 rows, the most with at least our pass's recall. Only pairs that pass
+    its own estimate are verified, as in our pass.
     """
     import rensa  # noqa: PLC0415 - as above
 
@@ -145,7 +145,7 @@ def run_rensa_of_texts(articles: int | None, config: MinhashConfig) -> Found:
 
 
 def run_minhash_kernel(articles: int | None, config: MinhashConfig) -> Found:
-    """The signatures of kernels/minhash.py in the place of rensa's, all else alike."""
+    """The signatures of kernels/minhash.py instead of rensa's; all else is the same."""
     corpus = read_texts(articles, config)
     signed = [minhash.signatures(part, config.slots) for part in _shingles(corpus.texts, config)]
     return _banded_pairs(corpus, signed, config)
@@ -191,12 +191,12 @@ CONTESTANTS: dict[str, Callable[[int | None, MinhashConfig], Found]] = {
 
 
 def brute_force(texts: list[str], config: MinhashConfig) -> set[tuple[int, int]]:
-    """Return the positions of all pairs that reach the threshold: Python's own sets of strings, each pair compared."""
+    """Return the positions of all pairs that reach the threshold, by comparing each pair of Python sets of strings."""
     places = [place for place, text in enumerate(texts) if text]
     sets = _tokens([texts[place] for place in places], config.shingle)
     threshold, found = config.threshold, set()
     for (one, first), (other, second) in itertools.combinations(zip(places, sets, strict=True), 2):
-        # The smaller set cannot share more than all of it: most pairs need no look at their shingles.
+        # At most the whole smaller set is shared, so most pairs are ruled out by size.
         if min(len(first), len(second)) < threshold * max(len(first), len(second)):
             continue
         shared = len(first & second)
@@ -206,13 +206,13 @@ def brute_force(texts: list[str], config: MinhashConfig) -> set[tuple[int, int]]
 
 
 def _tokens(texts: Iterable[str], size: int) -> Iterator[set[str]]:
-    """Yield the shingles of each text as Python makes them."""
+    """Yield the shingles of each text as a set of strings."""
     for text in texts:
         yield {text[place : place + size] for place in range(max(1, len(text) - size + 1))} if text else set()
 
 
 def _shingles(texts: list[str], config: MinhashConfig) -> Iterator[Shingles]:
-    """Yield the hashed shingles of the texts, some texts at a time, and keep count of what making them costs."""
+    """Yield the hashed shingles of the texts, some texts at a time, and count the CPU seconds for making them."""
     for start in range(0, len(texts), _TEXTS_AT_ONCE):
         began = time.process_time()
         shingles = character_shingles(texts[start : start + _TEXTS_AT_ONCE], config.shingle)
@@ -221,7 +221,7 @@ def _shingles(texts: list[str], config: MinhashConfig) -> Iterator[Shingles]:
 
 
 def _banded_pairs(corpus: Texts, signatures: list[minhash.Signatures], config: MinhashConfig) -> Found:
-    """Return the pairs that our pass finds among articles that somebody has signed."""
+    """Return the pairs that our pass finds with these signatures of the articles."""
     occupied = np.array([bool(text) for text in corpus.texts])
     signed = minhash_pass._Corpus(corpus.ids, corpus.days, None, np.concatenate(signatures), occupied)
     first, last = (datetime.date.fromordinal(int(corpus.days[place])) for place in (0, -1))
@@ -234,7 +234,7 @@ def _positions(pairs: Iterable[tuple[int, int]]) -> Positions:
 
 
 def _verified(corpus: Texts, candidates: Positions, config: MinhashConfig) -> Found:
-    """Return those of the candidates that reach the threshold by the shingles of their texts, as our pass sees them."""
+    """Return the candidates that reach the threshold by the exact similarity of their shingles, as in our pass."""
     verified = minhash_pass._Verifier(config, connection)
     rows: list[tuple[int, int, float]] = []
     for left, right in candidates:
@@ -251,7 +251,7 @@ def _found(rows: Iterable[tuple[int, int, float]]) -> Found:
 
 
 def main() -> None:
-    """Run one contestant; write its pairs to a file and print what its core cost."""
+    """Run one contestant; write its pairs to a file and print the cost of its core."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("name", choices=CONTESTANTS)
     parser.add_argument("--articles", type=int)

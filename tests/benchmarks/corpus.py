@@ -1,9 +1,9 @@
-"""Corpora for the measurements: real articles, shuffled, re-dated and, beyond their number, perturbed copies.
+"""Corpora for the benchmarks: real articles, shuffled and re-dated, and perturbed copies if more are needed.
 
-A copy must not be a duplicate of its original, and must still look like news to every contestant. So each round of
-copies has a dictionary of its own, which exchanges most words for others of about the same frequency. It is the
-same for a whole round: two articles that are duplicates stay duplicates of each other, while an article and its
-copy share little. One round after the other is generated; memory holds the real articles alone.
+A copy must not be a duplicate of its original, but must look like news to every contestant. So each round of copies
+has its own dictionary, which replaces most words by others of about the same frequency. It is the same for the
+whole round: duplicates stay duplicates of each other, while an article and its copy share little. Rounds are
+generated one at a time; only the real articles are in memory.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from articles.normalization.titles import normalize_title
 
 SEED = 20_260_301
 FIRST_DAY = datetime.date(2000, 1, 1)
-# So many of the words are exchanged; an article and its copy then stay below every threshold.
+# The share of words that are replaced; an article and its copy then stay below every threshold.
 EXCHANGED = 0.75
-# Words are exchanged within groups of neighbours by frequency, so that "the" becomes "of" and no rare name.
+# Words are replaced within groups of similar frequency, so that "the" becomes "of" and not a rare name.
 _NEIGHBOURS = 64
 
 _COPY_SQL = """
@@ -34,7 +34,7 @@ COPY articles_article (newspaper_id, external_id, date, headline, url, content, 
     extractor_version)
 FROM STDIN
 """
-# Of imported articles nothing more is known: neither language nor byline, no doubt, no pay wall, no extraction.
+# Other columns are as for imported articles: no language, byline, date doubt, paywall or extraction.
 _NO_DETAILS = ("", "", "", "", "", "", False, 0)
 
 
@@ -64,14 +64,14 @@ class Row(NamedTuple):
 
 
 def read_sources(path: Path) -> list[Source]:
-    """Return the articles of a .jsonl.gz file in the import format; those without text or day are left out."""
+    """Return the articles of a .jsonl.gz file in the import format, except those without text or date."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             found = [source for line in lines if (source := _source(json.loads(line))) is not None]
     except (OSError, EOFError, ValueError) as error:
         raise CorpusError(f"{path} cannot be read as .jsonl.gz: {error}") from error
     if not found:
-        raise CorpusError(f"{path} holds no article with a date (YYYY-MM-DD) and content")
+        raise CorpusError(f"{path} has no article with a date (YYYY-MM-DD) and content")
     return found
 
 
@@ -88,9 +88,9 @@ def _source(fields: dict[str, Any]) -> Source | None:
 
 
 def corpus(sources: Sequence[Source], size: int, per_day: int | None) -> Iterator[Row]:
-    """Yield `size` articles in the order of their days, `per_day` of them a day.
+    """Yield `size` articles in order of date, `per_day` of them per day.
 
-    None keeps the articles' own days: the last `size` of them, at most as many as there are.
+    None keeps the articles' own dates and yields the last `size` real articles, or all if there are fewer.
     """
     if per_day is None:
         for source in sorted(sources, key=lambda each: each.date)[-size:]:
@@ -103,7 +103,7 @@ def corpus(sources: Sequence[Source], size: int, per_day: int | None) -> Iterato
 
 
 def _rounds(sources: Sequence[Source]) -> Iterator[Row]:
-    """Yield the articles, and then again and again as perturbed copies."""
+    """Yield the articles, then round after round of perturbed copies, without end."""
     yield from (Row(*source, round=0) for source in sources)
     words = by_frequency(source.text for source in sources)
     number = 1
@@ -115,7 +115,7 @@ def _rounds(sources: Sequence[Source]) -> Iterator[Row]:
 
 
 def by_frequency(texts: Iterable[str]) -> list[str]:
-    """Return the words of the texts, the most frequent first; equally frequent ones in the order of the alphabet."""
+    """Return the words of the texts, the most frequent first; equally frequent ones alphabetically."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(text.split())
@@ -123,29 +123,29 @@ def by_frequency(texts: Iterable[str]) -> list[str]:
 
 
 def exchanges(words: Sequence[str], number: int) -> dict[str, str]:
-    """Return what stands for what in a round of copies: about EXCHANGED of the words for neighbours by frequency."""
+    """Return the replacements of a round of copies: about EXCHANGED of the words, by words of similar frequency."""
     dice = random.Random(f"{SEED} {number}")
     exchanged: dict[str, str] = {}
     for start in range(0, len(words), _NEIGHBOURS):
         chosen = [word for word in words[start : start + _NEIGHBOURS] if dice.random() < EXCHANGED]
         dice.shuffle(chosen)
-        # Each takes the place of the next: nothing stands for itself, and no two words become one.
+        # Each is replaced by the next: no two words become one.
         exchanged |= dict(zip(chosen, chosen[1:] + chosen[:1], strict=True))
     return exchanged
 
 
 def perturbed(text: str, exchanged: Mapping[str, str]) -> str:
-    """Return a normalised text with its words exchanged; the result is normalised too."""
+    """Return a normalised text with its words replaced; the result is normalised too."""
     return " ".join([exchanged.get(word, word) for word in text.split()])
 
 
 def load(rows: Iterable[Row], connection: Any) -> int:
-    """Put a corpus into a migrated database by COPY, in place of what is there; return the number of articles.
+    """Replace the articles of a migrated database by a corpus, with COPY; return the number of articles.
 
-    Inside a transaction of the caller, at whose end the newspapers are there that the articles refer to.
+    Call it in a transaction: foreign keys to newspapers are valid only at its end.
 
-    Not through ingest: a million articles would take most of an hour, and storing is not what is measured. The columns
-    that the passes read hold what ingest would have written; the content is the normalised text.
+    Not through ingest, which would take most of an hour for a million articles and is not measured. The columns that
+    passes read have the values that ingest would write; the content is the normalised text.
     """
     newspapers: dict[str, int] = {}
     stored_at = datetime.datetime.now(datetime.UTC)
@@ -153,7 +153,7 @@ def load(rows: Iterable[Row], connection: Any) -> int:
         cursor.execute("TRUNCATE articles_article, articles_newspaper RESTART IDENTITY CASCADE")
         with cursor.copy(_COPY_SQL) as copy:
             count = 0
-            for count, row in enumerate(rows, start=1):  # noqa: B007 - the last one is the number of rows
+            for count, row in enumerate(rows, start=1):  # noqa: B007 - its last value is the number of rows
                 newspaper = newspapers.setdefault(row.newspaper[:200], len(newspapers) + 1)
                 copy.write_row(_columns(row, newspaper, stored_at))
         cursor.executemany(
@@ -174,7 +174,7 @@ def _columns(row: Row, newspaper: int, stored_at: datetime.datetime) -> tuple[An
 
 
 def pairs_in_window(articles_by_day: Mapping[int, int], days: int) -> int:
-    """Return how many pairs of articles lie at most `days` days apart; the keys are day numbers."""
+    """Return how many pairs of articles are at most `days` days apart; the keys are day numbers."""
     return sum(
         count * (count - 1) // 2 + count * sum(articles_by_day.get(day + ahead, 0) for ahead in range(1, days + 1))
         for day, count in articles_by_day.items()

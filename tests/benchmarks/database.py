@@ -1,4 +1,4 @@
-"""The scratch database of the measurements: made, migrated, filled, asked by the plain join, and dropped."""
+"""The scratch database of the benchmarks: created, migrated, filled, queried by the plain join, and dropped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAME = "newsdedup_benchmark"
 DAY_WINDOW = 3
 PREFIX = 1000
 
-# What the passes write; decisions and articles are not among them.
+# The tables that passes write.
 _FORGET_SQL = "TRUNCATE dedup_detectionrun, dedup_pair, dedup_cluster RESTART IDENTITY CASCADE"
 
 _SLICE_SQL = """
@@ -39,8 +39,8 @@ ANALYZE benchmark_right;
 """
 _DROP_SLICE_SQL = "DROP TABLE IF EXISTS benchmark_left, benchmark_right"
 
-# The join that the study describes, in the form that is kindest to it: the beginnings of the texts are cut already,
-# an index leads to the window, each pair is met once, and similarity() is asked once a pair.
+# The join that the study describes, in its fastest form: the texts are already cut to their beginnings, an index finds
+# the window, and similarity() is called once per pair.
 _PLAIN_JOIN_SQL = """
 WITH scored AS MATERIALIZED (
     SELECT one.id AS left_id, other.id AS right_id, similarity(one.text, other.text) AS score
@@ -58,7 +58,7 @@ FROM dedup_evidence JOIN dedup_pair ON dedup_pair.id = pair_id
 WHERE pass_name = %(pass_name)s
 """
 
-# How like an article and its first copy are, and two articles that have nothing to do with each other.
+# How similar articles are to their first copies.
 _COPIES_SQL = """
 WITH original AS MATERIALIZED (
     SELECT id, url, left(normalized_text, %(prefix)s) AS text FROM articles_article
@@ -74,7 +74,7 @@ Pairs = dict[tuple[int, int], float]
 
 @dataclass(frozen=True, slots=True)
 class PlainJoin:
-    """The plain join of a slice: what it compared and found, and what that cost."""
+    """The plain join of a slice: the pairs compared and found, and their cost."""
 
     articles: frozenset[int]
     compared: int
@@ -85,7 +85,7 @@ class PlainJoin:
 
 @contextmanager
 def scratch_database() -> Iterator[None]:
-    """Point Django's connection to a new, migrated database, which is dropped at the end."""
+    """Point Django's connection to a new, migrated database, and drop it at the end."""
     usual = connection.settings_dict["NAME"]
     _admin("DROP DATABASE IF EXISTS {} WITH (FORCE)")
     _admin("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'")
@@ -106,7 +106,7 @@ def _admin(statement: str) -> None:
 
 
 def manage(*arguments: str) -> str:
-    """Run a management command on the scratch database, unmeasured, and return what it printed."""
+    """Run a management command on the scratch database without measuring it, and return its output."""
     done = subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=CHECKOUT,
@@ -116,19 +116,21 @@ def manage(*arguments: str) -> str:
         check=False,
     )
     if done.returncode:
-        raise MeasuringError(f"manage.py {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+        raise MeasuringError(
+            f"manage.py {' '.join(arguments)} failed with exit status {done.returncode}:\n{done.stderr[-2000:]}"
+        )
     return done.stdout
 
 
 def settle() -> None:
-    """Do what autovacuum would do some time, so that it does not begin while something is measured."""
+    """Vacuum and write a checkpoint now, so that neither starts during a measurement."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM (ANALYZE)")
         cursor.execute("CHECKPOINT")
 
 
 def forget() -> None:
-    """Remove what passes have found, so that each begins anew."""
+    """Remove all results of passes, so that each starts from scratch."""
     with connection.cursor() as cursor:
         cursor.execute(_FORGET_SQL)
 
@@ -141,14 +143,14 @@ def evidence(pass_name: str) -> Pairs:
 
 
 def articles_by_day() -> dict[int, int]:
-    """Return how many articles each day has, by its number."""
+    """Return the number of articles of each day, by its day number."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT date, count(*) FROM articles_article GROUP BY date")
         return {day.toordinal(): count for day, count in cursor.fetchall()}
 
 
 def by_chance(pairs: int) -> list[int]:
-    """Return articles, chosen by chance but always the same, that have about so many pairs in their windows."""
+    """Return randomly chosen articles, always the same, with about this many pairs in their windows."""
     by_day = articles_by_day()
     total, number = pairs_in_window(by_day, DAY_WINDOW), sum(by_day.values())
     wanted = min(number, math.ceil(pairs * number / max(total, 1)))
@@ -184,7 +186,7 @@ def texts(ids: Sequence[int], prefix: int) -> list[str]:
 
 
 def within(pairs: Collection[tuple[int, int]], days: int) -> frozenset[tuple[int, int]]:
-    """Return those of the pairs of articles that are at most so many days apart."""
+    """Return the pairs of articles that are at most this many days apart."""
     with connection.cursor() as cursor:
         wanted = sorted({article for pair in pairs for article in pair})
         cursor.execute("SELECT id, date FROM articles_article WHERE id = ANY (%s)", [wanted])

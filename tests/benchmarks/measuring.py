@@ -1,8 +1,8 @@
-"""What a contestant costs: wall and CPU seconds and peak memory, of its own processes and of PostgreSQL's.
+"""The cost of a contestant: wall and CPU seconds and peak memory, of its own processes and of PostgreSQL's.
 
-Most of the plain join's work is done by a PostgreSQL backend, so CPU seconds are taken of both sides: of the command
-with all its children (the kernel adds them up for whoever waits for them), and of every process of the server, those
-that ended meanwhile included.
+A PostgreSQL backend does most of the plain join's work, so CPU seconds are measured on both sides: of the command
+with all its children (the kernel adds them up for the process that waits), and of every process of the server,
+including those that have ended.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _MEGABYTE = 1 << 20
 
 
 class MeasuringError(Exception):
-    """Something cannot be measured here; the message says why."""
+    """Measuring is not possible; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Seconds, and megabytes at their peak."""
+    """Seconds, and peak megabytes."""
 
     wall: float
     command_cpu: float
@@ -60,36 +60,36 @@ class Server:
             process = None
         if process is None or "postgres" not in process.name():
             raise MeasuringError(
-                "the processes of the PostgreSQL server are not to be seen here, and most of what is measured is their "
-                "work; unset DATABASE_URL to use the embedded server, or measure on the server's own machine"
+                "the processes of the PostgreSQL server are not visible on this machine, so their work cannot be "
+                "measured; unset DATABASE_URL to use the embedded server, or run this on the server's machine"
             )
         self._postmaster = process
 
     def cpu_seconds(self) -> float:
-        """Return the CPU seconds since the server started, with those of processes that ended."""
+        """Return the CPU seconds since the server started, including those of processes that have ended."""
         own = self._postmaster.cpu_times()
-        # Of a child that ended, the kernel adds the seconds to children_*.
+        # The kernel adds the seconds of ended children to children_*.
         ended = own.children_user + own.children_system
         return own.user + own.system + ended + sum(_cpu(child) for child in self._postmaster.children())
 
     def memory(self) -> float:
-        """Return the megabytes that its processes hold, what they share counted once."""
+        """Return the megabytes of its processes, shared memory counted once."""
         return _memory(self._postmaster)
 
 
 def measure(
     command: Sequence[str], server: Server, environment: Mapping[str, str], *, repeat: int = 1
 ) -> tuple[Usage, str]:
-    """Run a command so often and return what the cheapest run cost, by its CPU seconds, with what it printed.
+    """Run a command `repeat` times; return the usage and the output of the run with the fewest CPU seconds.
 
-    Raises MeasuringError, with the end of its error output, where it fails.
+    Raises MeasuringError with the end of its error output if it fails.
     """
     runs = [_measure_once(command, server, environment) for _ in range(repeat)]
     return min(runs, key=lambda run: run[0].cpu)
 
 
 def _measure_once(command: Sequence[str], server: Server, environment: Mapping[str, str]) -> tuple[Usage, str]:
-    # Files and no pipes: nobody has to empty them while the command runs.
+    # Files, not pipes, which would have to be read while the command runs.
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         before, began = server.cpu_seconds(), time.perf_counter()
         process = subprocess.Popen(
@@ -108,16 +108,16 @@ def _measure_once(command: Sequence[str], server: Server, environment: Mapping[s
         errors.seek(0)
         if process.returncode:
             said = errors.read().strip()[-2000:]
-            raise MeasuringError(f"{' '.join(command)} ended with {process.returncode}:\n{said}")
+            raise MeasuringError(f"{' '.join(command)} failed with exit status {process.returncode}:\n{said}")
         cpu = usage.ru_utime + usage.ru_stime
         return Usage(wall, cpu, after - before, peaks["command"], peaks["server"]), output.read()
 
 
 @contextmanager
 def _peaks(pid: int, server: Server) -> Iterator[dict[str, float]]:
-    """Look at the memory of a process tree and of the server five times a second, and keep the highest.
+    """Sample the memory of a process tree and of the server five times a second, and keep the peaks.
 
-    Of a single process the kernel remembers the highest itself, also between two looks.
+    The kernel itself records the peak of a single process, also between samples.
     """
     peaks = {"command": 0.0, "server": 0.0}
     ended = threading.Event()
@@ -141,7 +141,7 @@ def _peaks(pid: int, server: Server) -> Iterator[dict[str, float]]:
 
 
 def _memory(process: psutil.Process) -> float:
-    """Return the megabytes of a process and its children: PSS where it may be read, which counts shared pages once."""
+    """Return the megabytes of a process and its children: PSS if readable, which counts shared pages once."""
     total = 0
     for each in (process, *process.children(recursive=True)):
         with suppress(psutil.NoSuchProcess):
@@ -153,7 +153,7 @@ def _memory(process: psutil.Process) -> float:
 
 
 def _high_water(process: psutil.Process) -> float:
-    """Return the most megabytes that a process ever had resident; 0 where that is not to be known."""
+    """Return the peak resident megabytes of a process; 0 if unknown."""
     try:
         lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
     except OSError:
@@ -171,7 +171,7 @@ def _cpu(process: psutil.Process) -> float:
 
 
 def machine(server: Server) -> dict[str, str]:
-    """Return what the numbers depend on: the machine and the versions."""
+    """Return the machine and the versions that the results depend on."""
     facts = {
         "processor": _processor(),
         "cores": str(len(os.sched_getaffinity(0))),

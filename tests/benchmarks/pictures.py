@@ -1,4 +1,4 @@
-"""The pictures of docs/benchmarks.md: SVG with a light ground of its own, readable on light and dark pages."""
+"""The pictures of docs/benchmarks.md: SVG with a light background, readable on light and dark pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _POWERS = [10**power for power in range(-1, 9)]
 
 
 def trigram(results: Sequence[WindowResult]) -> str:
-    """Return the CPU seconds of the trigram pass and the plain join by articles a day, one panel a corpus size."""
+    """Return the CPU seconds of the trigram pass and the plain join by articles per day, one panel per corpus size."""
     points = []
     for each in results:
         if each.per_day is None or each.workers != "default":
@@ -35,7 +35,7 @@ def trigram(results: Sequence[WindowResult]) -> str:
         legend=alt.Legend(orient="top"),
     )
     marks = base.mark_line(point=alt.OverlayMarkDef(size=60), strokeWidth=2).encode(color=colour)
-    # An empty label at the upper edge would move the panel's head.
+    # An empty label at the upper edge would move the panel's heading.
     labels = base.transform_filter("datum.label").mark_text(dy=-14, fontSize=12, fontWeight="bold", color=_OURS)
     labels = labels.encode(text="label:N")
     panels = alt.layer(marks, labels, data=alt.Data(values=points)).properties(width=230, height=260)
@@ -46,20 +46,20 @@ def trigram(results: Sequence[WindowResult]) -> str:
 
 
 def shingles(results: Sequence[ShingleResult]) -> str:
-    """Return the CPU seconds for 10,000 articles of the contestants over shingles, one panel a corpus size."""
+    """Return the contestants' CPU seconds for 10,000 articles over all time, one panel per corpus size."""
     bars = [(f"{each.corpus:,} articles", each) for each in sorted(results, key=lambda each: each.corpus)]
     return _svg(_bars(bars), "Character shingles of 5, Jaccard ≥ 0.75, candidates verified exactly")
 
 
 def near(results: Sequence[ShingleResult]) -> str:
-    """Return the same inside the window of days, one panel a corpus size and length of the texts."""
+    """Return the same within the window of days, one panel per corpus size and text length."""
     ordered = sorted(results, key=lambda each: (each.corpus, each.prefix))
     bars = [(f"{each.corpus:,} articles, their first {each.prefix:,} characters", each) for each in ordered]
     return _svg(_bars(bars), "Character shingles of 5, Jaccard ≥ 0.75, at most three days apart")
 
 
 def _bars(panelled: Sequence[tuple[str, ShingleResult]]) -> Any:
-    """Return a bar for each result, in the panel that it comes with; the panels stand in the order given."""
+    """Return a bar for each result in its panel; the panels are in the order given."""
     bars: list[dict[str, Any]] = []
     for panel, each in panelled:
         recall = each.recall_in_window if each.recall is None else each.recall
@@ -88,7 +88,7 @@ def _in_order(results: Sequence[WindowResult]) -> list[str]:
 
 
 def _svg(chart: Any, title: str) -> str:
-    """Return the chart as SVG: the same results give the same bytes."""
+    """Return the chart as SVG; the same results give the same bytes."""
     styled = (
         chart.properties(title=alt.Title(title, anchor="start", fontSize=15, color=_TEXT, offset=12))
         .properties(background="#ffffff", padding=16)

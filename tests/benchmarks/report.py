@@ -34,16 +34,16 @@ class WindowResult:
     per_day: int | None  # None: the articles' own days
     threshold: float
     workers: str
-    pairs: int  # in the window: what the plain join would compare
+    pairs: int  # in the window: those the plain join would compare
     slice_pairs: int
     slice_cpu: float
     slice_wall: float
     slice_found: int
-    slice_agreed: int  # found by both with equal scores; the pass found no other in the slice if all agree
-    slice_extra: int  # found by the pass alone
+    slice_agreed: int  # found by both with equal scores
+    slice_extra: int  # found only by the pass, or with another score
     found: int
     usage: Usage
-    startup_cpu: float  # of usage: the start of Python and Django, before anything is read
+    startup_cpu: float  # part of usage: the start of Python and Django
 
     @property
     def plain_cpu(self) -> float:
@@ -52,7 +52,7 @@ class WindowResult:
 
     @property
     def ratio(self) -> float:
-        """Return how many times more CPU seconds the plain join needs."""
+        """Return how many times as many CPU seconds the plain join needs."""
         return self.plain_cpu / self.usage.cpu
 
     @property
@@ -62,7 +62,7 @@ class WindowResult:
 
     @property
     def pass_ratio(self) -> float:
-        """Return how many times more CPU seconds the plain join needs than the pass without its start."""
+        """Return how many times as many CPU seconds the plain join needs as the pass without its start."""
         return self.plain_cpu / self.pass_cpu
 
 
@@ -71,32 +71,32 @@ class ShingleResult:
     """One contestant over character shingles on one corpus."""
 
     corpus: int
-    articles: int  # fewer than the corpus: the numbers are of its first articles
+    articles: int  # if fewer than the corpus, the results are for its first articles
     name: str
     prefix: int  # characters of each text
     found: int
-    recall: float | None  # of all pairs, over all time; None: not known
+    recall: float | None  # of all pairs, over all time; None: unknown
     recall_in_window: float | None
     usage: Usage
     startup_cpu: float | None  # of the command; None: core_cpu is measured instead
     core_cpu: float | None
-    shingles_cpu: float | None  # a part of core_cpu; None: not counted apart
+    shingles_cpu: float | None  # part of core_cpu; None: not measured
 
     @property
     def cpu(self) -> float:
-        """Return the CPU seconds an article of all processes."""
+        """Return the CPU seconds per article of all processes."""
         return self.usage.cpu / self.articles
 
     @property
     def core(self) -> float | None:
-        """Return the CPU seconds an article of the core; of the command, of all but its start."""
+        """Return the CPU seconds per article of the core; for the command, of all but its start."""
         if self.startup_cpu is not None:
             return (self.usage.cpu - self.startup_cpu) / self.articles
         return None if self.core_cpu is None else self.core_cpu / self.articles
 
     @property
     def after_shingles(self) -> float | None:
-        """Return the CPU seconds an article of the core but for making the shingles."""
+        """Return the CPU seconds per article of the core without making the shingles."""
         if self.core_cpu is None or self.shingles_cpu is None:
             return None
         return (self.core_cpu - self.shingles_cpu) / self.articles
@@ -104,13 +104,13 @@ class ShingleResult:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All that was measured in one run, and where."""
+    """The results of one run, and the machine."""
 
     machine: dict[str, str]
     options: dict[str, Any]
     window: list[WindowResult] = field(default_factory=list)
     shingles: list[ShingleResult] = field(default_factory=list)  # over all time
-    near: list[ShingleResult] = field(default_factory=list)  # inside the window of days
+    near: list[ShingleResult] = field(default_factory=list)  # within the window of days
 
     def to_json(self) -> str:
         """Return the results as JSON, from which `from_json` reads them again."""
@@ -138,7 +138,7 @@ SHINGLE_HEAD = (
     "of which shingles", "faster than datasketch: whole, core, after shingles", "faster than rensa: likewise",
     "peak MB",
 )  # fmt: skip
-# Inside the window there is no recall over all time, and no datasketch.
+# Within the window there is no recall over all time, and no datasketch.
 NEAR_HEAD = ("characters", *SHINGLE_HEAD[:3], *SHINGLE_HEAD[4:-3], *SHINGLE_HEAD[-2:])
 
 
@@ -186,13 +186,13 @@ def shingle_rows(results: Sequence[ShingleResult]) -> list[tuple[str, ...]]:
 
 
 def near_rows(results: Sequence[ShingleResult]) -> list[tuple[str, ...]]:
-    """Return the cells of the table of the exact join and rensa inside the window of days."""
+    """Return the cells of the table of the exact join and rensa within the window of days."""
     rows = zip(results, shingle_rows(results), strict=True)
     return [(f"{each.prefix:,}", *cells[:3], *cells[4:-3], *cells[-2:]) for each, cells in rows]
 
 
 def _ratios(each: ShingleResult, name: str, results: Sequence[ShingleResult]) -> str:
-    """Return how many times less CPU an article takes than with a rival on the same corpus."""
+    """Return the rival's CPU time per article divided by this one's, on the same corpus."""
     on = (each.corpus, each.prefix, name)
     rival = next((other for other in results if (other.corpus, other.prefix, other.name) == on), None)
     if rival is None:
@@ -212,7 +212,7 @@ def _share(value: float | None) -> str:
 
 
 def print_tables(results: Results, console: Console) -> None:
-    """Print the tables; one without results is left out."""
+    """Print the tables that have results."""
     for title, head, rows in _tables(results):
         table = Table(title=title, title_justify="left")
         for name in head:
@@ -232,7 +232,7 @@ def _tables(results: Results) -> list[tuple[str, tuple[str, ...], list[tuple[str
 
 
 def markdown(results: Results) -> str:
-    """Return the results as they stand in docs/benchmarks.md."""
+    """Return the results as in docs/benchmarks.md."""
     facts = ", ".join(f"{name} {value}" for name, value in results.machine.items())
     options = ", ".join(f"{name} {value}" for name, value in results.options.items())
     parts = [f"Machine: {facts}.", f"Run: {options}."]
@@ -252,16 +252,16 @@ def _pictures(results: Results) -> list[str]:
 
 
 def between_marks(page: str, content: str) -> str:
-    """Return a page with what stands between its two marks exchanged. Raises ValueError where one is missing."""
+    """Return a page with the text between its two marks replaced. Raises ValueError if a mark is missing."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ValueError(f"the page has no {BEGIN if not begin else END}; put it where the results belong")
+        raise ValueError(f"the page has no {BEGIN if not begin else END}; add it where the results belong")
     return f"{before}{BEGIN}\n\n{content}\n\n{END}{after}"
 
 
 def write_docs(results: Results, page: Path) -> None:
-    """Write the tables into the page, and the pictures into the folder that is named like it."""
+    """Write the tables into the page, and the pictures into the folder of the same name."""
     from tests.benchmarks import pictures  # noqa: PLC0415 - needs packages of the extra `benchmarks`
 
     page.write_text(between_marks(page.read_text(), markdown(results)))

@@ -1,4 +1,4 @@
-"""The parts of the benchmarks that measure nothing: corpora, arithmetic, tables."""
+"""The parts of the benchmarks that do not measure: corpora, arithmetic, tables."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def shingle_result(
     )
 
 
-def test_sources_come_normalised_and_those_without_text_or_day_are_left_out(tmp_path: Path) -> None:
+def test_sources_are_normalised_and_those_without_text_or_date_left_out(tmp_path: Path) -> None:
     lines = [
         {"date": "2026-03-02", "newspaper": "Harbour Post", "headline": "Ferry", "url": "u", "content": "The FERRY!"},
         {"date": "2026-03-02", "content": "?!"},
@@ -95,11 +95,11 @@ def test_sources_come_normalised_and_those_without_text_or_day_are_left_out(tmp_
 def test_a_file_without_articles_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "news.jsonl.gz"
     path.write_bytes(gzip.compress(b"{}"))
-    with pytest.raises(CorpusError, match="holds no article with a date"):
+    with pytest.raises(CorpusError, match="no article with a date"):
         read_sources(path)
 
 
-def test_a_corpus_has_so_many_articles_a_day_and_is_the_same_each_time() -> None:
+def test_a_corpus_has_the_given_articles_per_day_and_is_the_same_each_time() -> None:
     rows = list(corpus(SOURCES, 7, per_day=3))
     assert [row.date.isoformat() for row in rows] == ["2000-01-01"] * 3 + ["2000-01-02"] * 3 + ["2000-01-03"]
     assert [row.round for row in rows] == [0, 0, 0, 1, 1, 1, 2]
@@ -113,7 +113,7 @@ def test_articles_on_their_own_days_are_the_last_ones_and_never_copies() -> None
     assert len(list(corpus(SOURCES, 7, per_day=None))) == 3
 
 
-def test_words_are_exchanged_for_each_other_and_none_for_itself() -> None:
+def test_words_are_replaced_by_each_other_and_none_by_itself() -> None:
     words = [f"word{number}" for number in range(500)]
     exchanged = exchanges(words, 1)
     assert 200 < len(exchanged) < 400
@@ -127,7 +127,7 @@ def test_duplicates_stay_duplicates_of_each_other_in_a_round_of_copies() -> None
     assert perturbed("the ferry at the bridge", exchanged) == "the bridge at the ferry"
 
 
-def test_words_are_ordered_by_frequency_then_by_the_alphabet() -> None:
+def test_words_are_ordered_by_frequency_then_alphabetically() -> None:
     assert by_frequency(["b a c", "c d", "c a"]) == ["c", "a", "b", "d"]
 
 
@@ -157,7 +157,7 @@ def test_brute_force_compares_every_pair() -> None:
     assert brute_force(texts, MinhashConfig(threshold=0.76)) == {(0, 4)}
 
 
-def test_the_plain_join_is_extrapolated_by_its_pairs() -> None:
+def test_the_plain_join_is_extrapolated_by_its_number_of_pairs() -> None:
     assert WINDOW.plain_cpu == 2400.0
     assert WINDOW.ratio == 600.0
     assert WINDOW.pass_ratio == 750.0
@@ -181,7 +181,7 @@ def test_the_plain_join_is_extrapolated_by_its_pairs() -> None:
     ]
 
 
-def test_contestants_are_compared_by_what_an_article_costs() -> None:
+def test_contestants_are_compared_by_cost_per_article() -> None:
     rival = shingle_result("datasketch", cpu=8.0, core=6.0, shingles=1.0)
     own = shingle_result("minhash-kernel", cpu=2.0, core=1.5, shingles=1.0)
     command = shingle_result("minhash", cpu=4.0, core=None, shingles=None, startup=1.0)
@@ -193,7 +193,7 @@ def test_contestants_are_compared_by_what_an_article_costs() -> None:
     assert shingle_rows([own])[0][0] == "10,000 of 20,000"
 
 
-def test_inside_the_window_the_exact_join_is_compared_with_rensa_on_texts_of_the_same_length() -> None:
+def test_within_the_window_the_exact_join_is_compared_with_rensa_on_texts_of_the_same_length() -> None:
     rival = shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)
     longer = replace(rival, prefix=10_000, usage=replace(rival.usage, command_cpu=9.0))
     own = shingle_result("exact-join", cpu=2.0, core=1.5, shingles=1.0)
@@ -201,7 +201,7 @@ def test_inside_the_window_the_exact_join_is_compared_with_rensa_on_texts_of_the
     assert near_rows([longer, rival, own])[2] == ("1,000", *cells, "1.5, 1.3, 2.0", "245")
 
 
-def test_results_survive_their_file_and_stand_between_the_marks_of_the_page() -> None:
+def test_results_survive_their_file_and_are_written_between_the_marks_of_the_page() -> None:
     results = Results(
         {"cores": "2"}, {"repeat": 1}, [WINDOW], [], [shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)]
     )
@@ -214,5 +214,5 @@ def test_results_survive_their_file_and_stand_between_the_marks_of_the_page() ->
 
 
 def test_a_page_without_marks_is_refused() -> None:
-    with pytest.raises(ValueError, match="the page has no <!-- results"):
+    with pytest.raises(ValueError, match="<!-- results"):
         between_marks("A page", "results")

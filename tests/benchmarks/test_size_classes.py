@@ -1,4 +1,4 @@
-"""The exact join in classes of sizes, held against brute force."""
+"""The exact join by size classes, checked against brute force."""
 
 from itertools import pairwise
 
@@ -23,7 +23,7 @@ def test_sets_of_hashes_have_a_member_for_each_distinct_shingle(texts: list[str]
         assert members == sorted(set(members))
 
 
-def test_equal_texts_have_equal_sets_of_hashes_wherever_they_stand() -> None:
+def test_equal_texts_have_equal_sets_of_hashes_at_any_position() -> None:
     sets = size_classes.hash_sets(character_shingles(["the ferry", "", "the bridge", "the ferry"], 5))
     first, _, _, last = (sets.values[start:stop].tolist() for start, stop in pairwise(sets.offsets))
     assert first == last
@@ -55,21 +55,21 @@ def test_candidates_by_size_lose_no_pair_to_shared_hashes(seed: int, threshold: 
     assert brute_force(sets, threshold).keys() <= set(candidates)
 
 
-def test_a_pair_that_shared_hashes_bring_below_the_threshold_is_found_when_told_of_them() -> None:
+def test_a_pair_that_collisions_bring_below_the_threshold_is_found_if_they_are_allowed_for() -> None:
     # 60 of 80 are shared; 0 to 30, which both hold, have one hash: 30 of 50.
     hashed = ragged([set(range(30, 80)), set(range(30, 60))])
     assert by_size(hashed, [0, 0], 0, 0.75, 1024) == []
     assert by_size(hashed, [0, 0], 0, 0.75, 1024, collisions=30) == [(0, 1)]
 
 
-def test_candidates_by_size_rule_out_other_sizes_without_a_look_at_the_sketch() -> None:
+def test_candidates_by_size_rule_out_other_sizes_without_the_sketches() -> None:
     full = parity_join.Sketches(np.zeros((1, 3), dtype=np.uint64), np.array([75, 100, 54]))
     left, right = size_classes.candidate_pairs_by_size(full, np.zeros(3, dtype=np.int64), day_window=0, threshold=0.75)
     assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 1)]
 
 
 @pytest.mark.parametrize(("bits", "foldable"), [(64, 64), (704, 704), (1088, 1152), (3392, 3584), (4096, 4096)])
-def test_many_bits_are_rounded_up_to_what_can_be_folded(bits: int, foldable: int) -> None:
+def test_many_bits_are_rounded_up_to_a_foldable_number(bits: int, foldable: int) -> None:
     assert size_classes.foldable(bits) == foldable
 
 
