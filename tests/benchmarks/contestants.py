@@ -26,6 +26,7 @@ import numpy.typing as npt
 from django.db import connection
 from django.db.models import Max, Min
 
+from articles.boilerplate.mode import Mode
 from dedup.kernels import minhash, parity_join
 from dedup.kernels.tokens import IntArray, Shingles, character_shingles
 from dedup.passes import minhash as minhash_pass
@@ -77,8 +78,8 @@ def read_texts(articles: int | None, config: MinhashConfig) -> Texts:
 def run_datasketch(articles: int | None, config: MinhashConfig) -> Found:
     """MinHash.generator over hashed shingles, and MinHashLSH with its own bands for the threshold.
 
-    Only distinct hashes, because each one costs time; 32 bits, as its default scheme needs, as well mixed as its own hashes; and `int` as
-    the hash function, the cheapest possible.
+    Only distinct hashes, because each one costs time; 32 bits, as its default scheme needs, as well mixed as its own
+    hashes; and `int` as the hash function, the cheapest possible.
     """
     corpus = read_texts(articles, config)
     parts = map(hash_sets, _shingles(corpus.texts, config))
@@ -235,7 +236,7 @@ def _positions(pairs: Iterable[tuple[int, int]]) -> Positions:
 
 def _verified(corpus: Texts, candidates: Positions, config: MinhashConfig) -> Found:
     """Return the candidates that reach the threshold by the exact similarity of their shingles, as in our pass."""
-    verified = minhash_pass._Verifier(config, connection)
+    verified = minhash_pass._Verifier(config, Mode.KEEP, connection)
     rows: list[tuple[int, int, float]] = []
     for left, right in candidates:
         for start in range(0, len(left), _VERIFIED_AT_ONCE):
