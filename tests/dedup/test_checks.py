@@ -18,7 +18,7 @@ def test_the_test_database_passes() -> None:
     assert run_checks(databases=["default"]) == []
 
 
-def test_without_a_database_named_nothing_is_asked() -> None:
+def test_without_a_named_database_nothing_is_checked() -> None:
     assert check_trigrams(databases=None) == []
 
 

@@ -1,4 +1,4 @@
-"""Clusters from edges and decisions, held against an independent oracle on random graphs."""
+"""Clusters from edges and decisions, checked against an independent oracle on random graphs."""
 
 import random
 
@@ -24,7 +24,7 @@ def test_a_rejected_pair_is_not_joined() -> None:
     assert members([Edge(1, 2, 1.0)], cannot=[(1, 2)]) == []
 
 
-def test_the_weakest_tie_of_a_chain_gives_way_to_a_cannot_link() -> None:
+def test_the_weakest_edge_of_a_chain_gives_way_to_a_cannot_link() -> None:
     chain = [Edge(1, 2, 0.9), Edge(2, 3, 0.6), Edge(3, 4, 0.8)]
     assert members(chain, cannot=[(1, 4)]) == [(1, 2), (3, 4)]
 
@@ -33,11 +33,11 @@ def test_must_links_join_without_any_edge_and_are_confirmed() -> None:
     assert cluster([], must=[(1, 2), (2, 3)]).components == [Component((1, 2, 3), 1.0, confirmed=True)]
 
 
-def test_a_cluster_is_not_confirmed_while_one_article_hangs_on_an_edge() -> None:
+def test_a_cluster_is_not_confirmed_while_one_article_depends_on_an_edge() -> None:
     assert cluster([Edge(2, 3, 0.9)], must=[(1, 2)]).components == [Component((1, 2, 3), 0.9, confirmed=False)]
 
 
-def test_two_confirmed_groups_held_by_an_edge_are_not_one_confirmed_cluster() -> None:
+def test_two_confirmed_groups_joined_by_an_edge_are_not_one_confirmed_cluster() -> None:
     [component] = cluster([Edge(2, 3, 0.9)], must=[(1, 2), (3, 4)]).components
     assert component == Component((1, 2, 3, 4), 0.9, confirmed=False)
 
@@ -48,23 +48,23 @@ def test_a_contradiction_is_reported_and_the_must_links_hold() -> None:
     assert result.contradictions == [(1, 3)]
 
 
-def test_a_cannot_link_counts_for_whole_must_groups() -> None:
+def test_a_cannot_link_applies_to_whole_must_link_groups() -> None:
     assert members([Edge(2, 3, 1.0)], must=[(1, 2), (3, 4)], cannot=[(1, 4)]) == [(1, 2), (3, 4)]
 
 
-def test_a_chain_does_not_join_what_was_mostly_found_apart() -> None:
-    """Two pairs of copies, held together by one weak edge, while three other pairs between them are templates."""
+def test_a_chain_does_not_join_groups_that_are_mostly_apart() -> None:
+    """Two pairs of copies joined by one weak edge, while three other pairs between them are templates."""
     edges = [Edge(1, 2, 0.99), Edge(3, 4, 0.98), Edge(2, 3, 0.55)]
     assert members(edges, apart=[(1, 3), (1, 4)]) == [(1, 2), (3, 4)]
     assert members(edges, apart=[(1, 3)]) == [(1, 2, 3, 4)]
     assert members([*edges, Edge(1, 4, 0.6)], apart=[(1, 3), (2, 4)]) == [(1, 2, 3, 4)]
 
 
-def test_decisions_outweigh_what_was_found_apart() -> None:
+def test_decisions_outweigh_pairs_found_apart() -> None:
     assert members([], must=[(1, 2), (2, 3)], apart=[(1, 3), (1, 2)]) == [(1, 2, 3)]
 
 
-def test_a_series_in_which_each_article_is_like_the_next_does_not_become_one_cluster() -> None:
+def test_a_series_whose_consecutive_articles_are_similar_does_not_become_one_cluster() -> None:
     chain = [Edge(day, day + 1, 0.6) for day in range(1, 30)]
     apart = [(one, other) for one in range(1, 31) for other in range(one + 2, min(one + 5, 31))]
     assert max(map(len, members(chain, apart=apart))) <= 3

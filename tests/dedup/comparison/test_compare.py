@@ -1,4 +1,4 @@
-"""What the full comparison sees in two articles: every feature on invented texts."""
+"""The full comparison: every feature on invented texts."""
 
 import datetime
 from dataclasses import replace
@@ -71,19 +71,19 @@ def test_months_and_weekdays_are_known_in_many_languages(text: str, dates: set[s
     assert set(prepared(text).dates) == dates
 
 
-def test_signs_of_scripts_without_blanks_are_words_and_marks_stay_with_their_letter() -> None:
+def test_characters_of_scripts_without_blanks_are_words_and_marks_stay_with_their_letter() -> None:
     assert prepared("港口關閉了").words == ["港", "口", "關", "閉", "了"]
     assert prepared("වරාය වසා ඇත").words == ["වරාය", "වසා", "ඇත"]
     assert prepared("٣٤ شخصا").kinds == [NUMBER, OTHER]
 
 
-def test_numbers_part_from_their_units_and_typography_is_passed_over() -> None:
+def test_numbers_are_separated_from_units_and_typography_is_ignored() -> None:
     assert prepared("Rs.13mn or 2pm").words == ["rs", "13", "mn", "or", "2", "pm"]
     assert prepared("the company’s").words == prepared("the company's").words
     assert prepared("1,200 and 1200").numbers == {"1200": 2}
 
 
-def test_a_text_without_words_is_compared_too() -> None:
+def test_a_text_without_words_is_also_compared() -> None:
     comparison = compared("…", "The ferry sails at noon today.")
     assert (comparison.shorter_words, comparison.longer_words, comparison.exact_sentences) == (0, 6, 0)
     assert (comparison.shingle_jaccard, comparison.matched_longer) == (0.0, 0.0)
@@ -120,7 +120,7 @@ def test_unrelated_texts_share_nothing() -> None:
     assert (comparison.exact_sentences, comparison.close_sentences) == (0, 0)
 
 
-def test_the_order_of_the_two_makes_no_difference_but_to_the_replacements() -> None:
+def test_the_comparison_is_symmetric_except_for_the_replacements() -> None:
     left, right = (
         prepared(FERRY, "Ferry cancelled", 1),
         prepared(FERRY.replace("120", "95"), "Ferry stays in port", 0, 2),
@@ -145,13 +145,13 @@ def test_the_order_of_the_two_makes_no_difference_but_to_the_replacements() -> N
         ("wind", "union", Change.WORDING),
     ],
 )
-def test_replaced_words_are_told_apart(old: str, new: str, change: Change) -> None:
+def test_replaced_words_have_kinds(old: str, new: str, change: Change) -> None:
     comparison = compared(FERRY, FERRY.replace(old, new))
     assert comparison.changes == {change: 1}
     assert (comparison.exact_sentences, comparison.close_sentences) == (3, 1)
 
 
-def test_inserted_words_are_no_replacement() -> None:
+def test_inserted_words_are_not_replacements() -> None:
     comparison = compared(FERRY, FERRY.replace("Some 120", "Some 120 very tired"))
     assert (comparison.changes, comparison.inserted_words) == ({}, 2)
 
@@ -162,7 +162,7 @@ def test_a_sentence_is_matched_once() -> None:
     assert [(match.left, match.right, match.exact) for match in matches] == [(0, 0, True)]
 
 
-def test_what_of_numbers_dates_and_names_the_longer_one_keeps() -> None:
+def test_the_share_of_numbers_dates_and_names_that_the_longer_one_keeps() -> None:
     comparison = compared(
         "He met Ana and Ivo on 3 May and 4 June.", "He met Ana and Eva on 3 May and 5 July, it is said."
     )
@@ -170,7 +170,7 @@ def test_what_of_numbers_dates_and_names_the_longer_one_keeps() -> None:
     assert comparison.numbers == 2
 
 
-def test_dates_that_move_along_with_the_publication() -> None:
+def test_dates_that_shift_with_the_publication() -> None:
     monday = prepared("The rate of the crown on 2 March was set at noon by the bank.", day=0)
     tuesday = prepared("The rate of the crown on 3 March was set at noon by the bank.", day=1)
     assert compare(monday, tuesday).moving_dates == 1
@@ -208,7 +208,7 @@ def test_a_headline_of_the_same_words_in_another_order_is_similar() -> None:
     assert comparison.headline_similarity == 1.0
 
 
-def test_subjects_are_swapped_where_each_headline_names_what_the_other_article_lacks() -> None:
+def test_subjects_are_swapped_if_each_headline_names_something_that_the_other_article_lacks() -> None:
     split = prepared("The party won the district of Split.", "Party wins Split")
     zadar = prepared("The party won the district of Zadar.", "Party wins Zadar")
     both = prepared("The party won the districts of Split and Zadar.", "Party wins Split and Zadar")
@@ -231,11 +231,11 @@ def test_a_series_is_counted_in_its_own_newspaper_and_near_the_day() -> None:
 @pytest.mark.parametrize(
     ("days", "gap"), [([], 0), ([0, 7], 0), ([0, 7, 14], 7), ([0, 7, 15, 21], 7), ([0, 1, 9, 30], 0), ([0, 1, 2, 9], 1)]
 )
-def test_a_gap_is_usual_when_most_are_like_it(days: list[int], gap: int) -> None:
+def test_a_gap_is_usual_if_most_gaps_equal_it(days: list[int], gap: int) -> None:
     assert usual_gap([MONDAY + datetime.timedelta(days=day) for day in days]) == gap
 
 
-def test_sentence_forms_recur_on_three_days_whatever_their_numbers_and_names() -> None:
+def test_sentence_forms_recur_on_three_days_with_any_numbers_and_names() -> None:
     forecasts = [
         prepared(f"Showers will fall over {place} and up to {day + 3} mm are possible there.", day=day)
         for day, place in enumerate(["Split", "Zadar, Pula", "Rijeka"])
@@ -249,7 +249,7 @@ def test_sentence_forms_recur_on_three_days_whatever_their_numbers_and_names() -
     assert compare(forecasts[0], forecasts[1]).recurring_share == 0.0
 
 
-def test_rare_words_weigh_more_within_a_newspaper() -> None:
+def test_rare_words_have_more_weight_within_a_newspaper() -> None:
     articles = [prepared(f"recall of product{number}") for number in range(40)]
     text = recurring_texts(articles)[1]
     series = Recurrence(text=text)
@@ -262,7 +262,7 @@ def test_rare_words_weigh_more_within_a_newspaper() -> None:
     assert RecurringText().unknown == 1.0
 
 
-def test_a_pair_belongs_to_a_series_when_both_do() -> None:
+def test_a_pair_belongs_to_a_series_if_both_articles_do() -> None:
     comparison = compare(prepared(FERRY), prepared(FERRY), Recurrence(8, 7), Recurrence(3, 7))
     assert (comparison.series_days, comparison.series_gap) == (3, 7)
     assert compare(prepared(FERRY), prepared(FERRY), Recurrence(8, 7), Recurrence(0, 0)).series_days == 0

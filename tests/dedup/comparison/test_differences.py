@@ -1,4 +1,4 @@
-"""What the pair page marks as different."""
+"""The differences that the pair page marks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _drawn(segments: object) -> str:
     return "".join(signs[segment.kind].format(segment.text) for segment in segments)  # type: ignore[attr-defined]
 
 
-def test_a_word_that_was_replaced() -> None:
+def test_a_replaced_word() -> None:
     found = compare_texts("The pier closes on Monday at noon.", "The pier closes on Tuesday at noon.")
 
     assert left(found) == "The pier closes on [-Monday-] at noon."
@@ -40,7 +40,7 @@ def test_numbers_are_whole_words() -> None:
     assert left(compare_texts("Week 4: 1,286 cases", "Week 4: 1,287 cases")) == "Week 4: [-1,286-] cases"
 
 
-def test_blanks_quotation_marks_and_composition_are_no_difference() -> None:
+def test_blanks_quotation_marks_and_composition_are_ignored() -> None:
     found = compare_texts("“Nobody”  knows\nthe cafe\u0301 – or so.", '"Nobody" knows the caf\u00e9 - or so.')
 
     assert found.equal
@@ -64,7 +64,7 @@ def test_other_scripts(first: str, second: str, drawn: str) -> None:
     assert left(compare_texts(first, second)) == drawn
 
 
-def test_short_agreements_between_long_changes_are_not_common_ground() -> None:
+def test_short_equal_stretches_between_long_changes_are_ignored() -> None:
     found = compare_texts(
         "It began with thunderstorms of extraordinary violence overnight.",
         "It began with sunshine of uninterrupted brilliance overnight.",
@@ -73,7 +73,7 @@ def test_short_agreements_between_long_changes_are_not_common_ground() -> None:
     assert left(found) == "It began with [-thunderstorms of extraordinary violence-] overnight."
 
 
-def test_a_deletion_stands_for_a_whole_sentence() -> None:
+def test_a_deletion_covers_a_whole_sentence() -> None:
     found = compare_texts("It rained. The pier is shut. The ferry sails.", "It rained. The ferry sails.")
 
     assert left(found) == "It rained. [-The pier is shut.-] The ferry sails."
@@ -85,7 +85,7 @@ def test_an_insertion_at_the_end_begins_with_its_sentence() -> None:
     assert right(found) == "The ferry sails. [+The pier is shut.+]"
 
 
-def test_paragraphs_are_blocks_beside_each_other() -> None:
+def test_paragraphs_are_blocks_side_by_side() -> None:
     found = compare_texts("One here.\n\nTwo there.", "One here.\n\nTwo everywhere.")
 
     assert [block.left for block in found.blocks] == [
@@ -145,7 +145,7 @@ def test_every_word_of_both_texts_is_shown_in_order(seed: int) -> None:
         pytest.param(" " * 80_000, "\n" * 80_000, False, id="blanks"),
     ],
 )
-def test_long_texts_take_no_time(first: str, second: str, too_long: bool) -> None:
+def test_long_texts_are_compared_in_time(first: str, second: str, too_long: bool) -> None:
     began = time.process_time()
     found = compare_texts(first, second)
 
@@ -153,13 +153,13 @@ def test_long_texts_take_no_time(first: str, second: str, too_long: bool) -> Non
     assert found.too_long is too_long
 
 
-def test_long_texts_that_differ_in_little_are_compared() -> None:
+def test_long_texts_with_few_differences_are_compared() -> None:
     found = compare_texts("港" * 70_000 + "東京" + "。" * 10_000, "港" * 70_000 + "大阪" + "。" * 10_000)
 
     assert (found.too_long, found.same, found.deleted, found.inserted) == (False, 80_000, 2, 2)
 
 
-def test_texts_beyond_the_bound_stand_unmarked() -> None:
+def test_texts_beyond_the_bound_are_shown_without_marks() -> None:
     found = compare_texts("港" * 80_000, "桟" * 80_001)
 
     assert (found.same, found.deleted, found.inserted, found.equal) == (0, 80_000, 80_001, False)

@@ -1,4 +1,4 @@
-"""Where boilerplate stands in a text that is shown whole, or cut into the segments of a difference."""
+"""Boilerplate in a text that is shown whole, or cut into the segments of a difference."""
 
 from dedup.comparison.differences import Segment, compare_texts
 from dedup.comparison.highlighting import Passage, highlight_boilerplate, passages
@@ -18,7 +18,7 @@ def test_a_text_is_cut_at_its_marks() -> None:
     assert list(passages("", [])) == []
 
 
-def test_the_segments_of_a_difference_are_cut_there_too() -> None:
+def test_the_segments_of_a_difference_are_cut_at_the_marks() -> None:
     other = "The boat sails.\n\nRead more\n\nIt is early."
     [*blocks] = highlight_boilerplate(compare_texts(CONTENT, other), (CONTENT, MARKS), (other, [[17, 26, 0]])).blocks
     left = [segment for block in blocks for segment in block.left]
@@ -32,6 +32,6 @@ def test_the_segments_of_a_difference_are_cut_there_too() -> None:
     assert "".join("".join(segment.text for segment in right).split()) == "".join(other.split())
 
 
-def test_without_marks_a_difference_stays_as_it_is() -> None:
+def test_without_marks_a_difference_is_unchanged() -> None:
     text = compare_texts("One. Two. Three.", "One. Three. Four.")
     assert highlight_boilerplate(text, ("One. Two. Three.", []), ("One. Three. Four.", [])) == text

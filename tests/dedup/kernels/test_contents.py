@@ -20,7 +20,7 @@ def text(language: str, seed: int, words: int = 120) -> str:
 
 
 @pytest.mark.parametrize("language", SYLLABLES)
-def test_unlike_texts_are_as_many_contents(language: str) -> None:
+def test_unrelated_texts_are_separate_contents(language: str) -> None:
     texts = [normalize_text(text(language, seed)) for seed in range(4)]
     assert has_contents(texts, 4)
     assert not has_contents(texts, 5)
@@ -35,7 +35,7 @@ def test_versions_of_a_story_are_one_content(language: str) -> None:
     assert has_contents([story, changed, text(language, 2)], 2)
 
 
-def test_a_ticker_whose_texts_grow_from_one_another_is_one_content() -> None:
+def test_a_ticker_whose_texts_grow_out_of_each_other_is_one_content() -> None:
     entries = [text("en", seed, 60) for seed in range(30)]
     ticker = [" ".join(reversed(entries[max(0, last - 5) : last + 1])) for last in range(30)]
     assert has_contents([ticker[0], ticker[-1]], 2)
@@ -45,14 +45,14 @@ def test_a_ticker_whose_texts_grow_from_one_another_is_one_content() -> None:
     assert not has_contents(between, 3)
 
 
-def test_empty_texts_are_no_content_and_short_ones_are() -> None:
+def test_empty_texts_have_no_content_and_short_ones_do() -> None:
     assert not has_contents(["", "", ""], 1)
     assert not has_contents([], 1)
     assert has_contents(["comment now", "more to follow"], 2)
     assert not has_contents(["comment now", "comment now"], 2)
 
 
-def test_no_more_is_read_than_is_needed() -> None:
+def test_it_reads_no_more_texts_than_needed() -> None:
     read = []
     texts = (read.append(seed) or text("en", seed) for seed in range(100))
     assert has_contents(texts, 3)

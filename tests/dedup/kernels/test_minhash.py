@@ -1,4 +1,4 @@
-"""Shingles, signatures, bands and candidates, held against brute force."""
+"""Shingles, signatures, bands and candidates, checked against brute force."""
 
 import tracemalloc
 from itertools import combinations, pairwise
@@ -53,7 +53,7 @@ def after(count: int) -> np.ndarray:
 
 @pytest.mark.parametrize("size", [3, 40, 900])
 @pytest.mark.parametrize("share", [0.5, 0.75, 0.9])
-def test_slots_agree_as_often_as_the_sets_are_alike(size: int, share: float) -> None:
+def test_slots_agree_in_proportion_to_the_similarity(size: int, share: float) -> None:
     sets = sets_at(share, size, 60, seed=size)
     signed = minhash.signatures(hashed(sets), 256)
     alike = np.mean([len(one & other) / len(one | other) for one, other in zip(sets[::2], sets[1::2], strict=True)])
@@ -61,14 +61,14 @@ def test_slots_agree_as_often_as_the_sets_are_alike(size: int, share: float) -> 
 
 
 @pytest.mark.parametrize("size", [4, 40, 170, 900])
-def test_slots_of_small_sets_agree_no_more_unevenly_than_slots_of_their_own_would(size: int) -> None:
+def test_slots_of_small_sets_agree_with_no_more_variance_than_independent_slots(size: int) -> None:
     sets = sets_at(0.75, size, 300, seed=size)
     signed = minhash.signatures(hashed(sets), 256)
     spread = np.std(np.mean(signed[::2] == signed[1::2], axis=1))
     assert spread < 1.15 * (0.75 * 0.25 / 256) ** 0.5
 
 
-def test_a_signature_depends_on_the_members_alone() -> None:
+def test_a_signature_depends_only_on_the_members() -> None:
     shingles = np.array([7, 9, 8, 8, 7, 9, 7, 3], dtype=np.uint32)
     together = minhash.signatures(Shingles(shingles, np.array([0, 3, 7, 7, 8])), 64)
     assert together[0].tolist() == together[1].tolist()
@@ -103,7 +103,7 @@ def test_bands_share_no_slot_and_hold_a_band_of_one_row_less() -> None:
 
 
 @pytest.mark.parametrize("slots", [16, 256, 1024])
-def test_a_higher_threshold_asks_for_no_less(slots: int) -> None:
+def test_a_higher_threshold_requires_no_less_agreement(slots: int) -> None:
     thresholds = np.linspace(0.3, 1.0, 71).tolist()
     for asked in (
         [minhash.rows_per_band(slots, threshold, 0.999) for threshold in thresholds],
@@ -112,7 +112,7 @@ def test_a_higher_threshold_asks_for_no_less(slots: int) -> None:
         assert all(lower <= higher for lower, higher in pairwise(asked))
 
 
-def test_equal_sets_agree_in_every_slot_and_others_may_in_some_fewer() -> None:
+def test_equal_sets_agree_in_every_slot_and_others_may_in_fewer() -> None:
     assert minhash.least_agreement(256, 1.0) == 256
     assert minhash.least_agreement(256, 0.75) == 157
     assert minhash.least_agreement(16, 0.3) == 0
@@ -138,13 +138,13 @@ def test_partners_are_between_their_bounds() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_no_set_and_one_set_have_no_candidates(count: int) -> None:
+def test_no_sets_and_a_single_set_have_no_candidates(count: int) -> None:
     signed = np.zeros((count, 16), dtype=np.uint8)
     assert listed(minhash.candidate_pairs(signed, BANDS, after(count), np.full(count, count), 0)) == []
 
 
 @pytest.mark.parametrize("limit", [1, 7, 1000])
-def test_candidates_are_the_same_however_many_are_held_at_once(monkeypatch, limit: int) -> None:
+def test_candidates_are_the_same_for_any_number_in_memory(monkeypatch, limit: int) -> None:
     sets = [{shift + number for number in range(60)} for shift in range(40)]
     expected = candidates(sets, 0.75)
     assert set(combinations(range(40), 2)) > set(expected) > {(0, 1), (38, 39)}
@@ -152,7 +152,7 @@ def test_candidates_are_the_same_however_many_are_held_at_once(monkeypatch, limi
     assert candidates(sets, 0.75) == expected
 
 
-def test_a_flood_of_equal_sets_makes_no_more_pairs_than_asked_for() -> None:
+def test_many_equal_sets_make_only_the_pairs_within_the_bounds() -> None:
     count = 5000
     signed = np.ones((count, 256), dtype=np.uint8)
     tracemalloc.start()
@@ -167,7 +167,7 @@ def test_a_flood_of_equal_sets_makes_no_more_pairs_than_asked_for() -> None:
 
 @pytest.mark.parametrize("seed", [21, 22])
 @pytest.mark.parametrize("sizes", [(8, 40), (30, 400)])
-def test_candidates_hold_the_pairs_at_the_threshold(seed: int, sizes: tuple[int, int]) -> None:
+def test_candidates_include_the_pairs_at_the_threshold(seed: int, sizes: tuple[int, int]) -> None:
     print(f"seed {seed}")
     random = np.random.default_rng(seed)
     sets: list[set[int]] = [set()]
@@ -213,7 +213,7 @@ def test_similarity_is_exact() -> None:
         [],
     ],
 )
-def test_shingles_are_all_neighbouring_characters(texts: list[str], size: int) -> None:
+def test_shingles_are_all_consecutive_characters(texts: list[str], size: int) -> None:
     expected = [
         {text[start : start + size] for start in range(max(1, len(text) - size + 1))} if text else set()
         for text in texts

@@ -1,4 +1,4 @@
-"""The exact set-similarity join, held against brute force."""
+"""The exact set-similarity join, checked against brute force."""
 
 from functools import lru_cache
 
@@ -22,7 +22,7 @@ def ragged(sets: list[set[int]]) -> Ragged:
 
 
 def related_sets(seed: int, *, families: int = 12, size: int = 60) -> list[set[int]]:
-    """Return sets of every degree of likeness: each family shrinks away from its first set."""
+    """Return sets of every degree of similarity: each family moves away from its first set."""
     print(f"seed {seed}")
     random = np.random.default_rng(seed)
     sets: list[set[int]] = [set(), set(), {7}]
@@ -45,7 +45,7 @@ def brute_force(sets: list[set[int]], threshold: float) -> dict[tuple[int, int],
 
 
 def all_candidates(sets: list[set[int]], threshold: float, bits: int) -> list[tuple[int, int]]:
-    """Return the pairs that sketches of so many bits let pass, all sets being of one day."""
+    """Return the pairs that pass sketches of this many bits, if all sets are of one day."""
     rows = ragged(sets)
     sketched = parity_join.sketch(rows, parity_join.deal_buckets(rows.head(20), bits), bits)
     reach = parity_join.PairRange(np.zeros(len(sets), dtype=np.int64), first_row=0)
@@ -62,7 +62,7 @@ def found(
     first_row: int = 0,
     fresh: list[bool] | None = None,
 ) -> dict[tuple[int, int], float]:
-    """Return the similar pairs and their scores, having seen that they are in order and none comes twice."""
+    """Return the similar pairs and their scores, after checking that they are ordered and distinct."""
     pairs = parity_join.similar_pairs(
         ragged(sets),
         np.array(days, dtype=np.int64),
@@ -80,7 +80,7 @@ def found(
 
 @pytest.fixture
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let few sets reach over the edges of many tiles."""
+    """Make tiles so small that a few sets cross the edges of many."""
     monkeypatch.setattr(parity_join, "_TILE_SETS", 16)
     monkeypatch.setattr(parity_join, "_TILE_SHIFTS", 3)
 
@@ -150,17 +150,17 @@ def _close_pairs(sets: tuple[frozenset[int], ...], threshold: float) -> dict[tup
 
 
 def close_pairs(sets: list[set[int]], threshold: float) -> dict[tuple[int, int], float]:
-    """Return what brute force finds, and remember it for the next test."""
+    """Return what brute force finds, cached for the next test."""
     return _close_pairs(tuple(frozenset(each) for each in sets), threshold)
 
 
-def test_a_day_of_equal_sets_meets_itself_only_once() -> None:
+def test_the_equal_sets_of_a_day_are_paired_only_once() -> None:
     assert found([{1, 2, 3}] * 5, [4] * 5, 0.9, day_window=0) == {
         (left, right): 1.0 for left in range(5) for right in range(left + 1, 5)
     }
 
 
-def test_of_a_pair_the_later_one_is_at_the_first_row_or_after_it() -> None:
+def test_the_later_set_of_a_pair_is_at_the_first_row_or_after_it() -> None:
     assert list(found([{1, 2, 3}] * 4, [0, 1, 2, 3], 0.9, day_window=2, first_row=2)) == [
         (0, 2),
         (1, 2),
@@ -169,13 +169,13 @@ def test_of_a_pair_the_later_one_is_at_the_first_row_or_after_it() -> None:
     ]
 
 
-def test_pairs_of_which_neither_is_fresh_are_left_out() -> None:
+def test_pairs_without_a_fresh_set_are_left_out() -> None:
     fresh = [False, False, True, False]
     assert list(found([{1, 2, 3}] * 4, [0, 1, 2, 3], 0.9, day_window=1, fresh=fresh)) == [(1, 2), (2, 3)]
 
 
 @pytest.mark.parametrize("fresh", [None, [], [False]])
-def test_nothing_is_found_in_no_sets_and_in_one(fresh: list[bool] | None) -> None:
+def test_no_sets_and_a_single_set_have_no_pairs(fresh: list[bool] | None) -> None:
     sets = [{1}] if fresh else []
     assert found(sets, [1] * len(sets), 0.5, fresh=fresh) == {}
 
@@ -184,7 +184,7 @@ def test_empty_sets_are_not_even_candidates() -> None:
     assert all_candidates([set(), {5}, set(), {5}, set()], 0.5, 64) == [(1, 3)]
 
 
-def test_very_large_sets_are_found_and_small_ones_beside_them() -> None:
+def test_very_large_sets_are_found_and_small_ones_as_well() -> None:
     universe = 60_000
     large = np.arange(50_000)
     sets = [{1, 2, 3}, set(large.tolist()), set((large + 5_000).tolist()), {2, 3}]
@@ -198,7 +198,7 @@ def test_very_large_sets_are_found_and_small_ones_beside_them() -> None:
 
 
 @pytest.mark.parametrize(("words", "differing"), [(words, place) for words in range(1, 6) for place in range(words)])
-def test_differing_bits_count_in_every_word(words: int, differing: int) -> None:
+def test_differing_bits_are_counted_in_every_word(words: int, differing: int) -> None:
     # Sets of ten members may differ in two bits at 0.9, one for each rounded up; here it is three, and two.
     sketched = parity_join.Sketches(np.zeros((words, 3), dtype=np.uint64), np.array([10, 10, 10], dtype=np.int64))
     sketched.words[differing] = [0, 0b10101, 0b10001]
@@ -207,13 +207,13 @@ def test_differing_bits_count_in_every_word(words: int, differing: int) -> None:
     assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 2), (1, 2)]
 
 
-def test_the_sketch_rules_out_most_of_what_is_unlike() -> None:
+def test_the_sketches_rule_out_most_dissimilar_pairs() -> None:
     random = np.random.default_rng(5)
     sets = [set(random.integers(0, UNIVERSE, 300).tolist()) for _ in range(200)]
     assert len(all_candidates(sets, 0.6, parity_join.bits_for(0.6, 300))) < 5  # of 19,900 pairs
 
 
-def test_what_the_sketches_let_pass_is_counted() -> None:
+def test_pairs_that_pass_the_sketches_are_counted() -> None:
     # One word of 64 bits lets pass what differs in too few of them: one pair reaches the threshold here, more pass.
     sets = [{1, 2, 3}, {1, 2, 3}, {1, 2, 4}]
     pairs = parity_join.similar_pairs(
@@ -222,7 +222,7 @@ def test_what_the_sketches_let_pass_is_counted() -> None:
     assert (pairs.left.tolist(), pairs.right.tolist(), pairs.candidates) == ([0], [1], 3)
 
 
-def test_more_bits_for_lower_thresholds_and_larger_sets_within_bounds() -> None:
+def test_lower_thresholds_and_larger_sets_get_more_bits_within_bounds() -> None:
     assert [parity_join.bits_for(threshold, 480) for threshold in (0.5, 0.6, 0.7, 0.8, 0.9)] == [
         896,
         640,

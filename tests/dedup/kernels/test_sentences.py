@@ -1,4 +1,4 @@
-"""Sentences, their sets, and the inverted index held against brute force."""
+"""Sentences, their sets, and the inverted index, checked against brute force."""
 
 import random
 import time
@@ -33,12 +33,12 @@ def test_a_text_is_divided_into_its_sentences(text: str, expected: list[str]) ->
     assert sentences_of(text) == expected
 
 
-def test_line_separators_behind_an_initial_do_no_harm() -> None:
+def test_line_separators_after_an_initial_do_no_harm() -> None:
     assert sentences_of("Asked A.\u2028Perera said so. A.\u00a0Silva did not.")[-1].endswith("did not.")
 
 
 @pytest.mark.parametrize("seed", [5, 6])
-def test_no_character_is_lost_or_made_up(seed: int) -> None:
+def test_no_character_is_lost_or_added(seed: int) -> None:
     print(f"seed {seed}")
     dice = random.Random(seed)
     signs = "ab.!?\"“”()«»\n\r\t é1ා。؟।😀\u200d\u0301\u2028\u2029\x85A'’…「」[]"
@@ -68,7 +68,7 @@ def test_sentences_are_compared_as_normalised_and_short_ones_ignored() -> None:
     assert sentence_sets(texts, minimum_characters=14, weighted=False).sets.sizes.tolist() == [2, 1, 1, 0]
 
 
-def test_long_sentences_and_sentences_with_names_weigh_more() -> None:
+def test_long_sentences_and_sentences_with_names_have_more_weight() -> None:
     def weight(sentence: str) -> float:
         return weight_of(sentence, sentence.lower())
 
@@ -125,7 +125,7 @@ def joined(sets: list[dict[int, float]], days: list[int], first_row: int, **sett
 
 
 def random_sets(dice: random.Random, *, weighted: bool) -> list[dict[int, float]]:
-    """Return sets of rare and frequent members, some empty, and some that are others with a change."""
+    """Return sets of rare and frequent members; some are empty, some are others with a change."""
     sets: list[dict[int, float]] = []
     for _ in range(80):
         if sets and dice.random() < 0.5:

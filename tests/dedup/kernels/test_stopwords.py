@@ -1,4 +1,4 @@
-"""Stop-word shingles and the language that they are made in."""
+"""Stop-word shingles and the language whose stop words they use."""
 
 import random
 import time
@@ -40,7 +40,7 @@ def test_a_shingle_is_a_stop_word_and_the_next_two_words() -> None:
 
 
 @pytest.mark.parametrize("language", list(TEXTS))
-def test_the_language_is_the_one_whose_stop_list_holds_most_words(language: str) -> None:
+def test_the_language_is_the_one_whose_stop_list_has_most_words(language: str) -> None:
     text = normalize_text(TEXTS[language])
     assert language_of(text) == language
     assert stop_word_shingle_sets([text]).sizes.tolist() == [len(shingles_by_hand(text))]
@@ -66,7 +66,7 @@ def test_a_stop_word_among_the_last_two_words_begins_no_shingle() -> None:
     ]
 
 
-def test_entries_of_several_words_or_with_digits_are_no_stop_words() -> None:
+def test_entries_of_several_words_or_with_digits_are_not_stop_words() -> None:
     assert {"the", "of", "which"} <= stop_words("en")
     assert not any(" " in word or any(each.isdigit() for each in word) for word in stop_words("en"))
     with pytest.raises(KeyError, match="xx"):
@@ -74,7 +74,7 @@ def test_entries_of_several_words_or_with_digits_are_no_stop_words() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_sets_meet_where_the_words_meet(seed: int) -> None:
+def test_sets_share_members_where_texts_share_words(seed: int) -> None:
     print(f"seed {seed}")
     dice = random.Random(seed)
     words = [
@@ -110,7 +110,7 @@ def test_hashes_are_the_same_on_every_machine() -> None:
     assert stop_word_shingle_sets(["the old bridge"]).values.tolist() == [36398055531236110]
 
 
-def test_a_very_long_text_is_done_in_time() -> None:
+def test_a_very_long_text_is_processed_in_time() -> None:
     text = normalize_text(ENGLISH * 2_000)
     started = time.process_time()
     assert len(text) > 180_000

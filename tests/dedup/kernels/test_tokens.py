@@ -1,4 +1,4 @@
-"""The trigrams of texts, held against PostgreSQL's own show_trgm."""
+"""The trigrams of texts, checked against PostgreSQL's own show_trgm."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from dedup.passes.trigram import _alphabet
 
 
 def postgres_trigrams(text: str) -> set[int]:
-    """Return show_trgm's answer as 24-bit numbers; what it cannot print it writes as 0x and six digits."""
+    """Return show_trgm's answer as 24-bit numbers; it prints the others as 0x and six digits."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT show_trgm(%s)", [text])
         [shown] = cursor.fetchone()
@@ -72,7 +72,7 @@ def test_no_texts_have_no_sets() -> None:
     assert trigram_sets([], Alphabet.of([("\n", None)])).sizes.tolist() == []
 
 
-def test_more_texts_than_are_made_at_once_keep_their_own_trigrams() -> None:
+def test_texts_in_several_steps_keep_their_own_trigrams() -> None:
     alphabet = Alphabet.of([("\n", None), (" ", None), *((each, each) for each in "abcdefgh0123456789é")])
     texts = [f"{'a' * (number % 4)} é{number}  {number}" for number in range(300)]
     ragged = trigram_sets(texts, alphabet)

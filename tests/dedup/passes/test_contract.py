@@ -1,4 +1,4 @@
-"""What every pass promises, whichever it is.
+"""The contract that every pass keeps.
 
 The test file of a pass, test_NAME.py, says with `alike(group, copy)` what of an article the pass looks at: articles of
 one group are pairs to it, whatever else they hold.
@@ -47,7 +47,7 @@ def alike(name):
 
 @pytest.fixture
 def small_corpus(alike, store):
-    """Two newspapers with articles that are pairs to the pass, on several days."""
+    """Two newspapers with articles that the pass pairs, on several days."""
     copies = count()
     for day in ("2026-03-02", "2026-03-04"):
         for paper in ("Harbour Post", "Inland Courier"):
@@ -60,7 +60,7 @@ def test_the_registry_names_each_pass_as_it_names_itself() -> None:
 
 
 @EVERY_PASS
-def test_a_pass_finds_something_and_keeps_the_contract(name, small_corpus) -> None:
+def test_a_pass_finds_pairs_and_keeps_the_contract(name, small_corpus) -> None:
     found = find(name)
     assert found
     assert {each.pass_name for each in found} == {name}
@@ -69,26 +69,26 @@ def test_a_pass_finds_something_and_keeps_the_contract(name, small_corpus) -> No
 
 
 @EVERY_PASS
-def test_the_same_articles_give_the_same_answer_twice(name, small_corpus) -> None:
+def test_the_same_articles_give_the_same_candidates_twice(name, small_corpus) -> None:
     assert find(name) == find(name)
 
 
 @EVERY_PASS
-def test_blocks_of_days_give_together_what_one_block_gives(name, small_corpus) -> None:
+def test_blocks_of_days_together_give_the_same_as_one_block(name, small_corpus) -> None:
     days = [datetime.date(2026, 3, day) for day in range(1, 32)]
     by_days = [each for day in days for each in find(name, Window(day, day))]
     assert sorted(by_days) == sorted(find(name))
 
 
 @EVERY_PASS
-def test_an_empty_store_and_a_single_article_give_nothing(name, alike, store) -> None:
+def test_no_articles_and_a_single_article_give_nothing(name, alike, store) -> None:
     assert find(name) == []
     store(**alike(0, 0))
     assert find(name) == []
 
 
 @EVERY_PASS
-def test_the_window_bounds_the_later_article_and_nothing_behind_it_is_looked_at(name, small_corpus) -> None:
+def test_the_window_bounds_the_later_article_and_nothing_after_it_is_read(name, small_corpus) -> None:
     day = datetime.date(2026, 3, 4)
     of_day = set(Article.objects.filter(date=day).values_list("pk", flat=True))
     every = {(each.left, each.right) for each in find(name)}
@@ -109,7 +109,7 @@ def test_both_articles_are_of_the_newspapers(name, small_corpus) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, each in PASSES.items() if each.reach is Reach.PAIR])
-def test_old_pairs_are_left_out_where_a_pair_depends_on_its_two_articles_alone(name, small_corpus) -> None:
+def test_old_pairs_are_left_out_if_a_pair_depends_only_on_its_two_articles(name, small_corpus) -> None:
     assert issubclass(PASSES[name].config_class, NearConfig)
     revisions = dict(Article.objects.values_list("pk", "revision"))
     every = find(name)
@@ -141,7 +141,7 @@ def test_a_lower_threshold_finds_all_that_a_higher_one_finds(name, store) -> Non
 
 
 @EVERY_PASS
-def test_a_pass_tells_what_it_reads_and_how_many_pairs_it_weighs(name, small_corpus) -> None:
+def test_a_pass_reports_the_articles_it_reads_and_the_pairs_it_compares(name, small_corpus) -> None:
     read: list[int] = []
     tally = Tally(read.append)
     each = PASSES[name]
@@ -152,7 +152,7 @@ def test_a_pass_tells_what_it_reads_and_how_many_pairs_it_weighs(name, small_cor
 
 
 @EVERY_PASS
-def test_a_burst_of_one_day_is_taken_in_one_block(name, alike, store) -> None:
+def test_many_articles_of_one_day_are_read_in_one_block(name, alike, store) -> None:
     for number in range(120):
         store(**alike(number % 60, number))
     found = find(name)
@@ -161,7 +161,7 @@ def test_a_burst_of_one_day_is_taken_in_one_block(name, alike, store) -> None:
 
 
 @EVERY_PASS
-def test_no_newspaper_in_scope_means_no_pair(name, small_corpus) -> None:
+def test_no_newspaper_in_scope_means_no_pairs(name, small_corpus) -> None:
     assert find(name, dataclasses.replace(DAYS, newspaper_ids=())) == []
 
 
@@ -194,7 +194,7 @@ def test_an_unknown_setting_is_refused_by_name() -> None:
         make_config(PassConfig, {"treshold": 0.7})
 
 
-def test_a_score_that_is_no_number_is_refused() -> None:
+def test_a_score_that_is_not_a_number_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"threshold is nan; it must be from 0\.3 to 1"):
         make_config(TrigramConfig, {"threshold": float("nan")})
 
@@ -243,7 +243,7 @@ def furnished(store):
 
 @EVERY_PASS
 @pytest.mark.parametrize("mode", list(Mode))
-def test_texts_are_compared_as_if_they_had_been_stored_without_what_the_mode_removes(name, mode, furnished) -> None:
+def test_texts_are_compared_as_if_stored_without_what_the_mode_removes(name, mode, furnished) -> None:
     found = find(name, dataclasses.replace(DAYS, boilerplate=mode))
     with_all = find(name)
     for article in Article.objects.select_related("newspaper"):
@@ -258,7 +258,7 @@ def test_texts_are_compared_as_if_they_had_been_stored_without_what_the_mode_rem
 
 
 @EVERY_PASS
-def test_articles_of_nothing_but_boilerplate_are_like_no_other(name, furnished) -> None:
+def test_articles_of_boilerplate_only_never_match(name, furnished) -> None:
     window = dataclasses.replace(DAYS, boilerplate=Mode.TOPIC)
     empty = set(Article.objects.filter(topic_text="").values_list("pk", flat=True))
     assert len(empty) == 1

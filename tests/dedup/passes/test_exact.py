@@ -36,13 +36,13 @@ def test_exact_ignores_case_and_punctuation_on_any_day_in_any_newspaper(store) -
     assert pairs() == {(one.pk, other.pk)}
 
 
-def test_exact_pairs_a_crowd_with_its_first_article_alone(store) -> None:
+def test_exact_pairs_a_large_group_only_with_its_first_article(store) -> None:
     ids = [store("This page could not be found. Please try the search instead.").pk for _ in range(5)]
     assert len(pairs(largest_group=5)) == 10
     assert pairs(largest_group=4) == {(ids[0], each) for each in ids[1:]}
 
 
-def test_exact_leaves_very_short_texts_alone(store) -> None:
+def test_exact_ignores_very_short_texts(store) -> None:
     store("comment now")
     store("Comment now!")
     assert pairs() == set()
@@ -64,7 +64,7 @@ def test_a_text_that_one_newspaper_has_under_many_headlines_is_marked_as_a_lefto
     assert leftovers() == {4}
 
 
-def test_evidence_says_in_how_many_articles_and_under_how_many_headlines(store) -> None:
+def test_evidence_counts_articles_and_headlines(store) -> None:
     store("The ferry sails at noon on weekdays until the end of May.")
     store("The ferry sails at noon on weekdays until the end of May.")
     [found] = find()

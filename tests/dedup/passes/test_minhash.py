@@ -1,4 +1,4 @@
-"""The minhash pass, held against the Jaccard similarity of every pair."""
+"""The minhash pass, checked against the Jaccard similarity of every pair."""
 
 import datetime
 import gzip
@@ -67,7 +67,7 @@ def every_pair(threshold: float, shingle: int = 5, prefix: int = 10_000) -> dict
 
 
 def store_variants(store, seed: int, lengths: tuple[int, ...]) -> None:
-    """Store invented texts of so many words over years, each with two copies in which words were exchanged."""
+    """Store invented texts of this many words over years, each with two copies in which words are replaced."""
     print(f"seed {seed}")
     dice = random.Random(seed)
     words = [f"word{number}" for number in range(500)]
@@ -89,7 +89,7 @@ def test_pairs_over_years_are_found_with_their_exact_score(store, seed: int) -> 
     assert found(MinhashConfig()) == expected
 
 
-def test_the_answer_is_the_same_every_time_and_in_the_same_order(store) -> None:
+def test_candidates_are_the_same_every_time_and_in_the_same_order(store) -> None:
     store_variants(store, 33, (5, 20, 80) * 5)
     first, second = (list(MinhashPass().find(ALL_DAYS, MinhashConfig(), connection)) for _ in range(2))
     assert len(first) > 15
@@ -97,7 +97,7 @@ def test_the_answer_is_the_same_every_time_and_in_the_same_order(store) -> None:
 
 
 @pytest.mark.parametrize(("at_once", "kept"), [(1, 0), (3, 0), (3, 500), (500, 0)])
-def test_room_for_shingles_changes_nothing(store, monkeypatch, at_once: int, kept: int) -> None:
+def test_the_size_of_the_cache_changes_nothing(store, monkeypatch, at_once: int, kept: int) -> None:
     store_variants(store, 34, (5, 20, 80) * 4)
     expected = found(MinhashConfig())
     assert len(expected) > 15
@@ -106,7 +106,7 @@ def test_room_for_shingles_changes_nothing(store, monkeypatch, at_once: int, kep
     assert found(MinhashConfig()) == expected
 
 
-def test_thresholds_nest_and_nothing_is_below_them(store) -> None:
+def test_thresholds_nest_and_no_score_is_below_them(store) -> None:
     words = [f"word{number:03}" for number in range(300)]
     for shift in range(0, 40, 2):
         store(" ".join(words[shift : shift + 100]))
@@ -150,7 +150,7 @@ def test_no_article_one_article_and_an_article_without_text(store) -> None:
     assert found(MinhashConfig()) == {}
 
 
-def test_a_flood_of_equal_articles_is_found_whole_within_its_days(store) -> None:
+def test_all_pairs_of_many_equal_articles_within_the_window_are_found(store) -> None:
     text = "The ferry sails at noon on weekdays until the end of May."
     ids = [store(text, date=f"2026-03-{day:02}").pk for day in range(1, 29) for _ in range(3)]
     assert len(found(MinhashConfig())) == len(ids) * (len(ids) - 1) // 2

@@ -1,4 +1,4 @@
-"""The sentence pass, held against brute force."""
+"""The sentence pass, checked against brute force."""
 
 import datetime
 import random
@@ -158,13 +158,13 @@ def test_sentences_are_counted_up_to_the_last_day(store) -> None:
     assert [(each.left, each.right) for each in inside] == [(pair[0].pk, pair[1].pk)]
 
 
-def test_the_window_is_inclusive_and_the_smaller_id_stands_left(store) -> None:
+def test_the_window_is_inclusive_and_the_smaller_id_is_left(store) -> None:
     late, middle, early = (store(FERRY, date=day).pk for day in ("2026-04-02", "2026-04-01", "2026-03-02"))
     assert found() == [(late, middle, 1.0, 1, 1), (middle, early, 1.0, 1, 1)]
     assert find(window=Window(datetime.date(2026, 3, 3), datetime.date(2026, 3, 31))) == []
 
 
-def test_weights_put_a_long_sentence_with_names_above_a_short_one(store) -> None:
+def test_with_weights_a_long_sentence_with_names_counts_more_than_a_short_one(store) -> None:
     long = "The winter timetable was agreed on Friday by Anna Holm of the company and Peter Lind of the council. "
     short = "It starts in October. "
     one, other, third = store(long + short), store(long + MONEY.lower()), store(short + GUARD.lower())

@@ -1,4 +1,4 @@
-"""The stopword pass, held against brute force."""
+"""The stopword pass, checked against brute force."""
 
 import datetime
 import random
@@ -69,7 +69,7 @@ def brute_force(config: StopwordConfig) -> dict[tuple[int, int], float]:
 
 
 def invented(dice: random.Random, texts: list[str]) -> str:
-    """Return a text that is new, or an earlier one with some words changed, cropped or with other surroundings."""
+    """Return a text that is new, or an earlier one with some words changed, cropped or on another page layout."""
     if texts and dice.random() < 0.6:
         words = dice.choice(texts).split()
         for _ in range(dice.choice([0, 1, 3, 8])):
@@ -151,7 +151,7 @@ def test_other_languages_work(language: str, store) -> None:
     assert [(each.left, each.right) for each in find()] == [(one.pk, other.pk)]
 
 
-def test_an_article_with_few_shingles_takes_no_part(store) -> None:
+def test_an_article_with_few_shingles_is_not_compared(store) -> None:
     for content in (
         "The ferry has sailed.",
         "The ferry has sailed.",
@@ -164,20 +164,20 @@ def test_an_article_with_few_shingles_takes_no_part(store) -> None:
     assert len(find(StopwordConfig(minimum_shingles=1))) == 1
 
 
-def test_nothing_and_one_article_give_nothing(store) -> None:
+def test_no_articles_and_a_single_article_give_nothing(store) -> None:
     day = datetime.date(2026, 3, 2)
     assert find(window=Window(day, day)) == []
     store(FERRY)
     assert find() == []
 
 
-def test_the_window_is_inclusive_and_looks_before_the_block(store) -> None:
+def test_the_window_is_inclusive_and_reaches_before_the_block(store) -> None:
     ids = {day: store(FERRY, date=f"2026-03-{day:02}").pk for day in (8, 4, 1)}
     found = find(window=Window(datetime.date(2026, 3, 4), datetime.date(2026, 3, 4)))
     assert [(each.left, each.right, each.score) for each in found] == [(ids[4], ids[1], 1.0)]
 
 
-def test_a_burst_of_equal_articles_on_one_day_is_found_whole(store) -> None:
+def test_all_pairs_of_many_equal_articles_on_one_day_are_found(store) -> None:
     store_articles(
         [
             IncomingArticle(

@@ -33,7 +33,7 @@ def test_title_ignores_case_punctuation_and_the_name_of_the_newspaper(store) -> 
     assert other.normalized_title
 
 
-def test_title_wants_the_same_day_and_the_same_newspaper(store) -> None:
+def test_title_requires_the_same_day_and_the_same_newspaper(store) -> None:
     store(headline="Breakwater to close for six weeks", date="2026-03-02")
     store(headline="Breakwater to close for six weeks", date="2026-03-03")
     store(headline="Breakwater to close for six weeks", newspaper="Inland Courier")
@@ -65,7 +65,7 @@ PIECES = (
     ],
     ids=["en", "si", "fr", "none"],
 )
-def test_title_leaves_out_a_headline_over_many_contents_on_whatever_days(store, headline: str) -> None:
+def test_title_ignores_a_headline_over_many_contents_on_any_days(store, headline: str) -> None:
     for day, piece in enumerate(PIECES[:3], start=1):
         store(piece, headline=headline, date=f"2026-03-0{day}")
     twice = store(PIECES[3], headline=headline, date="2026-03-01")
@@ -74,7 +74,7 @@ def test_title_leaves_out_a_headline_over_many_contents_on_whatever_days(store, 
     assert pairs(generic_contents=5) == {(first, twice.pk)}
 
 
-def test_title_counts_what_generic_headlines_would_give(store) -> None:
+def test_title_counts_the_candidates_of_generic_headlines(store) -> None:
     for day in (1, 1, 2, 3):
         store(PIECES[day], headline="Notes from the coast", date=f"2026-03-0{day}")
     for _ in range(2):
@@ -93,7 +93,7 @@ def test_title_keeps_the_versions_of_a_ticker(store) -> None:
     assert pairs() == {(left, right) for left in articles for right in articles if left < right}
 
 
-def test_title_is_generic_in_one_newspaper_alone(store) -> None:
+def test_title_is_generic_only_within_one_newspaper(store) -> None:
     for day, piece in enumerate(PIECES[:3], start=1):
         store(piece, headline="Notes from the coast", date=f"2026-03-0{day}")
     one = store(PIECES[3], headline="Notes from the coast", newspaper="Inland Courier")
@@ -102,7 +102,7 @@ def test_title_is_generic_in_one_newspaper_alone(store) -> None:
     assert pairs(across_newspapers=True, days_apart=7) == {(one.pk, other.pk)}
 
 
-def test_title_is_judged_by_what_was_published_up_to_the_last_day(store) -> None:
+def test_title_is_judged_by_articles_up_to_the_last_day(store) -> None:
     for day in (1, 1, 2, 3):
         store(PIECES[day], headline="Notes from the coast", date=f"2026-03-0{day}")
     each = TitlePass()
@@ -118,14 +118,14 @@ def test_title_is_judged_by_what_was_published_up_to_the_last_day(store) -> None
     ["総理大臣が港の改修計画を発表", "นายกรัฐมนตรีเปิดท่าเรือใหม่", "市长宣布港口扩建计划"],
     ids=["ja", "th", "zh"],
 )
-def test_title_matches_scripts_that_are_written_without_blanks(store, headline: str) -> None:
+def test_title_matches_scripts_without_blanks(store, headline: str) -> None:
     one, other = store(headline=headline), store(headline=f"{headline}！")
     store(headline="港")
     store(headline="港")
     assert pairs() == {(one.pk, other.pk)}
 
 
-def test_evidence_says_which_headline_is_shared(store) -> None:
+def test_evidence_names_the_shared_headline(store) -> None:
     store(headline="Ferry sails at noon, it says")
     store(headline="Ferry sails at NOON it says")
     [found] = find()

@@ -1,4 +1,4 @@
-"""The trigram pass, held against the plain SQL self-join."""
+"""The trigram pass, checked against the plain SQL self-join."""
 
 import datetime
 import gzip
@@ -47,7 +47,7 @@ def alike(group: int, copy: int) -> dict[str, str]:
 
 
 def plain_scores(config: TrigramConfig) -> list[tuple[int, int, float]]:
-    """Return every pair from the lowest threshold on: the join is slow, and one of them serves all thresholds."""
+    """Return every pair from the lowest threshold on, because the join is slow: one serves all thresholds."""
     with connection.cursor() as cursor:
         cursor.execute(PLAIN_JOIN, {"prefix": config.prefix, "days": config.day_window, "threshold": LOWEST})
         return cursor.fetchall()
@@ -126,7 +126,7 @@ def test_pairs_and_scores_are_those_of_the_plain_join(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [5, 6])
 @pytest.mark.parametrize("arbitrated", [0, 1, 7, 100_000_000])
-def test_whoever_scores_the_scores_are_the_same(seed: int, arbitrated: int) -> None:
+def test_scores_are_the_same_whether_or_not_the_database_computes_them(seed: int, arbitrated: int) -> None:
     dice = random.Random(seed)
     texts: list[str] = []
     for _ in range(60):
@@ -138,7 +138,7 @@ def test_whoever_scores_the_scores_are_the_same(seed: int, arbitrated: int) -> N
 
 
 @pytest.mark.parametrize(("arbitrated", "trusts"), [(0, True), (5, False), (100_000_000, False)])
-def test_where_the_database_scores_one_pair_otherwise_it_scores_all(store, monkeypatch, arbitrated, trusts) -> None:
+def test_if_the_database_scores_one_pair_differently_it_scores_all(store, monkeypatch, arbitrated, trusts) -> None:
     words = [f"word{number}" for number in range(40)]
     for changed in range(12):
         store(" ".join([f"other{place}" for place in range(changed)] + words[changed:]))
@@ -159,7 +159,7 @@ def test_a_score_of_exactly_the_threshold_counts(store) -> None:
     assert by_pass(config) == at_least(plain_scores(config), 0.7) == [(one.pk, other.pk, 0.7)]
 
 
-def test_the_window_is_inclusive_and_looks_before_the_block(store) -> None:
+def test_the_window_is_inclusive_and_reaches_before_the_block(store) -> None:
     text = "The ferry sails at noon on weekdays until the end of May."
     ids = {day: store(text, date=f"2026-03-{day:02}").pk for day in (1, 4, 8)}
     found = TrigramPass().find(
@@ -168,19 +168,19 @@ def test_the_window_is_inclusive_and_looks_before_the_block(store) -> None:
     assert [(each.left, each.right, each.score) for each in found] == [(ids[1], ids[4], 1.0)]
 
 
-def test_the_smaller_id_stands_left_whichever_article_is_earlier(store) -> None:
+def test_the_smaller_id_is_left_whichever_article_is_earlier(store) -> None:
     text = "The ferry sails at noon on weekdays until the end of May."
     later, earlier = store(text, date="2026-03-03"), store(text, date="2026-03-02")
     assert by_pass(TrigramConfig()) == [(later.pk, earlier.pk, 1.0)]
 
 
-def test_texts_without_letters_are_like_nothing(store) -> None:
+def test_texts_without_letters_never_match(store) -> None:
     for content in ("...", "!!!", "—"):
         store(content)
     assert by_pass(TrigramConfig(threshold=0.3)) == []
 
 
-def test_a_burst_of_equal_articles_on_one_day_is_found_whole(store) -> None:
+def test_all_pairs_of_many_equal_articles_on_one_day_are_found(store) -> None:
     for _ in range(30):
         store("The ferry sails at noon on weekdays until the end of May.")
     assert len(by_pass(TrigramConfig())) == 30 * 29 // 2

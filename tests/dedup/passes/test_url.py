@@ -1,4 +1,4 @@
-"""The url pass: addresses that are the same up to their trimmings."""
+"""The url pass: URLs that are the same once tracking parameters are removed."""
 
 import datetime
 
@@ -16,7 +16,7 @@ DAYS = Window(datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
 
 
 def alike(group: int, copy: int) -> dict[str, str]:
-    """Return what an article of a group has for this pass: the address, each copy with other trimmings."""
+    """Return what an article of a group has for this pass: the URL, each copy with other tracking parameters."""
     return {"url": f"https://harbour.example/2026/03/breakwater-{group}-to-close?utm_source={copy}"}
 
 
@@ -28,7 +28,7 @@ def pairs(**settings) -> set[tuple[int, int]]:
     return {(found.left, found.right) for found in find(**settings)}
 
 
-def test_url_finds_the_dozen_addresses_of_one_story(store) -> None:
+def test_url_finds_the_dozen_urls_of_one_story(store) -> None:
     tails = ("", "?utm_source=feed", "?fbclid=abc", "#comments", "?ga_campaign=x", "/", "/?ref=top")
     stored = [store(url=f"https://www.harbour.example/2026/03/02/breakwater-to-close{tail}") for tail in tails]
     ids = sorted({article.pk for article in stored})  # the fragment names the first one
@@ -36,7 +36,7 @@ def test_url_finds_the_dozen_addresses_of_one_story(store) -> None:
     assert pairs() == {(left, right) for left in ids for right in ids if left < right}
 
 
-def test_url_keeps_stories_apart_that_a_parameter_tells_apart(store) -> None:
+def test_url_does_not_match_stories_that_differ_in_a_parameter(store) -> None:
     page = "https://harbour.example/council/minutes-of-little-skerry"
     ferry, oven = (" ".join(f"{word}{number}" for number in range(80)) for word in ("ferry", "oven"))
     one = store(ferry, url=f"{page}?sid=101", headline="Ferry sails again")
@@ -45,13 +45,13 @@ def test_url_keeps_stories_apart_that_a_parameter_tells_apart(store) -> None:
     assert pairs() == {(one.pk, again.pk)}
 
 
-def test_url_is_asked_within_one_newspaper_alone(store) -> None:
+def test_url_matches_only_within_one_newspaper(store) -> None:
     store(newspaper="Harbour Post", url="https://shared.example/2026/03/02/breakwater-to-close?utm_source=a")
     store(newspaper="Inland Courier", url="https://shared.example/2026/03/02/breakwater-to-close?utm_source=b")
     assert pairs() == set()
 
 
-def test_url_looks_at_every_url_of_an_article(store) -> None:
+def test_url_compares_every_url_of_an_article(store) -> None:
     one = store(url="https://harbour.example/read/breakwater-to-close-in-spring")
     other = store(url="https://harbour.example/p/991122")
     attach_urls(
@@ -61,14 +61,14 @@ def test_url_looks_at_every_url_of_an_article(store) -> None:
     assert pairs() == {(one.pk, other.pk)}
 
 
-def test_url_that_too_many_articles_share_says_nothing(store) -> None:
+def test_a_url_that_too_many_articles_share_is_ignored(store) -> None:
     for number in range(4):
         store(url=f"https://harbour.example/archive/the-front-page-of-today?utm_id={number}")
     assert len(pairs(largest_group=4)) == 6
     assert pairs(largest_group=3) == set()
 
 
-def test_url_knows_addresses_that_are_all_query(store) -> None:
+def test_url_matches_urls_that_are_all_query(store) -> None:
     one = store(url="https://blog.example/?p=123")
     other = store(url="https://blog.example/?p=123&utm_source=feed")
     store(url="https://blog.example/?p=124")

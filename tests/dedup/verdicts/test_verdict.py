@@ -67,7 +67,7 @@ def article(content: str, headline: str, day: int = 0, newspaper: int = 1) -> Ar
 
 
 def compared(left: ArticleText, right: ArticleText, *others: ArticleText) -> Comparison:
-    """Compare two articles, knowing those and the other ones of their newspapers."""
+    """Compare two articles, given these and the other articles of their newspapers."""
     preparer = Preparer()
     everything = [left, right, *others]
     prepared = [preparer.prepare(each) for each in everything]
@@ -155,7 +155,7 @@ def test_a_template_is_recognised_without_its_series() -> None:
     assert judgement_of(compared(RATES[0], RATES[1])).kind == VerdictKind.TEMPLATE
 
 
-def test_a_weekly_column_is_no_duplicate() -> None:
+def test_a_weekly_column_is_not_a_duplicate() -> None:
     greeting = "Good morning and welcome to this week's letter from the harbour, in which we answer what readers ask. "
     farewell = " Write to us before Thursday and we will answer the best letters in the coming week, as we always do."
     columns = [
@@ -167,7 +167,7 @@ def test_a_weekly_column_is_no_duplicate() -> None:
     assert any(re.search("on 4 other days within 60 days, about every 7 days", each) for each in verdict.reasons)
 
 
-def test_two_days_of_a_live_blog_are_no_duplicates() -> None:
+def test_two_days_of_a_live_blog_are_not_duplicates() -> None:
     first = article(". ".join(SENTENCES[:5]) + ".", "LIVE: News from the harbour")
     second = article(REWRITTEN, "LIVE: News from the harbour", 1)
     verdict = judgement_of(compared(first, second))
@@ -175,7 +175,7 @@ def test_two_days_of_a_live_blog_are_no_duplicates() -> None:
     assert "The headlines are the same." in verdict.reasons
 
 
-def test_results_by_district_on_one_day_are_no_duplicates() -> None:
+def test_results_by_district_on_one_day_are_not_duplicates() -> None:
     def results(district: str, leader: str, votes: int, second: str) -> ArticleText:
         content = (
             f"The results of the postal votes of the district of {district} were released by the Electoral Office. "
@@ -246,7 +246,7 @@ def test_a_long_example_is_cut() -> None:
     )
 
 
-def test_reasons_tell_what_the_longer_one_adds() -> None:
+def test_reasons_say_what_the_longer_one_adds() -> None:
     reasons = reasons_for(compared(ORIGINAL, article(f"{STORY} Nobody was hurt.", HEADLINE)))
     assert "The longer article adds 3 words to the shorter one's 182." in reasons
 
@@ -254,7 +254,7 @@ def test_reasons_tell_what_the_longer_one_adds() -> None:
 # ---- the model -------------------------------------------------------------------------------------
 
 
-def test_the_model_that_ships_is_readable_and_whole() -> None:
+def test_the_shipped_model_is_readable_and_complete() -> None:
     model = default_model()
     assert load_model(dump_model(model)) == model
     assert model.version
@@ -315,7 +315,7 @@ def random_rows(count: int) -> tuple[list[tuple[float, ...]], list[str]]:
     return rows, labels
 
 
-def test_fitting_finds_what_labels_follow_and_keeps_the_signs() -> None:
+def test_fitting_finds_the_features_behind_the_labels_and_keeps_the_signs() -> None:
     rows, labels = random_rows(600)
     model = fit(rows, labels, [1.0] * 600)
     assert model.learnt_from == {label: labels.count(label) for label in "DVTEN"}
@@ -332,7 +332,7 @@ def test_fitting_finds_what_labels_follow_and_keeps_the_signs() -> None:
     assert fit(rows, labels, [1.0] * 600) == model
 
 
-def test_decisions_that_know_two_answers_are_learnt_from() -> None:
+def test_decisions_with_only_two_answers_are_enough_to_fit() -> None:
     rows, labels = random_rows(60)
     model = fit(rows, ["D" if label == "D" else "N" for label in labels], [1.0] * 60)
     assert model.questions["template"] == default_model().questions["template"]
@@ -363,7 +363,7 @@ def test_bad_training_data_is_refused(labels: list[str], weights: list[float], m
         fit(rows, labels, weights)
 
 
-def test_features_as_they_would_be() -> None:
+def test_features_without_series_and_on_the_same_day() -> None:
     row = features_of(compared(*RATES))
     same_day = dict(zip(FEATURE_NAMES, on_same_day(row), strict=True))
     assert same_day["days apart"] == same_day["dates move along"] == same_day["same newspaper on another day"] == 0
@@ -397,7 +397,7 @@ def test_a_higher_threshold_makes_fewer_duplicates() -> None:
     assert judgement_of(comparison, strict).kind != VerdictKind.DUPLICATE
 
 
-def test_no_series_is_assumed_where_none_is_given() -> None:
+def test_no_series_is_assumed_if_none_is_given() -> None:
     assert Recurrence() == Recurrence(days=0, gap=0)
 
 
