@@ -14,7 +14,7 @@ from django.db import connection, transaction
 
 from articles.models import Article
 from dedup.passes.minhash import MinhashConfig
-from tests.benchmarks.contestants import brute_force
+from tests.benchmarks.contestants import CONFIG, CONTESTANTS, brute_force
 from tests.benchmarks.corpus import (
     CorpusError,
     Source,
@@ -140,6 +140,16 @@ def test_a_corpus_is_loaded_with_the_columns_that_ingest_would_write() -> None:
     assert (article.normalized_title, article.normalized_text) == ("ferry 3", "the ferry sails at noon")
     assert article.text_digest is not None
     assert Article.objects.filter(url__endswith="#copy-1").count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["exact-join", "minhash-kernel", "minhash-core"])
+def test_our_contestants_find_the_pair_of_equal_texts(name: str) -> None:
+    with transaction.atomic():
+        load(corpus([*SOURCES, SOURCES[0]._replace(url="https://paper.example/4")], 4, per_day=2), connection)
+    pair = Article.objects.filter(normalized_text=SOURCES[0].text).order_by("pk").values_list("pk", flat=True)
+    found = CONTESTANTS[name](None, CONFIG)
+    assert (found.left.tolist(), found.right.tolist(), found.scores.tolist()) == ([pair[0]], [pair[1]], [1.0])
 
 
 @pytest.mark.parametrize("days", [0, 1, 3])

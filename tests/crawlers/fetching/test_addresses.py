@@ -1,4 +1,4 @@
-"""Which addresses a crawl may connect to, and that a name is judged by the addresses it stands for."""
+"""Which addresses a crawl may connect to, also if it has only a host name."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ PRIVATE = [
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_public_addresses_may_be_reached(address: str) -> None:
+def test_public_addresses_are_allowed(address: str) -> None:
     assert may_connect(address)
 
 
 @pytest.mark.parametrize("address", PRIVATE)
-def test_all_others_may_not(address: str) -> None:
+def test_all_other_addresses_are_refused(address: str) -> None:
     assert not may_connect(address)
 
 
-def test_a_network_that_is_allowed_may_be_reached_in_any_spelling() -> None:
+def test_addresses_of_an_allowed_network_are_allowed_in_any_spelling() -> None:
     allowed = [ipaddress.ip_network("10.1.0.0/16"), ipaddress.ip_network("fd00::/8")]
     asked = ("10.1.2.3", "::ffff:10.1.2.3", "10.2.0.1", "fd12::1", "fc00::1")
     answers = {address: may_connect(address, allowed) for address in asked}
@@ -60,7 +60,7 @@ def test_a_network_that_is_allowed_may_be_reached_in_any_spelling() -> None:
 
 
 class Receiver:
-    """Who asked a resolver: keeps what it is told."""
+    """The receiver of a resolution: keeps the addresses it gets."""
 
     def __init__(self) -> None:
         self.addresses: list[str] = []
@@ -77,7 +77,7 @@ class Receiver:
 
 
 class Names:
-    """A resolver that answers from a list, the next answer each time it is asked."""
+    """A resolver that takes its answers from a list, one for each query."""
 
     def __init__(self, *answers: list[Any]) -> None:
         self.answers = list(answers)
@@ -96,7 +96,7 @@ def resolve(resolver: GuardedResolver, host: str) -> list[str]:
     return receiver.addresses
 
 
-def test_of_a_name_only_the_public_addresses_are_passed_on_each_time_it_is_asked() -> None:
+def test_only_public_addresses_of_a_host_are_passed_on_at_every_query() -> None:
     public, private = IPv4Address("TCP", "93.184.216.34", 80), IPv4Address("TCP", "10.0.0.1", 80)
     loopback = IPv6Address("TCP", "::1", 80)
     names = Names([private, public], [private, loopback], [public])

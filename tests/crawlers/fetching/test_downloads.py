@@ -1,4 +1,4 @@
-"""Packed data that ends in the middle."""
+"""Truncated compressed data."""
 
 import gzip
 

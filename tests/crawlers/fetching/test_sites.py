@@ -1,4 +1,4 @@
-"""Which URLs belong together."""
+"""Which URLs belong to one site."""
 
 import pytest
 
