@@ -1,4 +1,4 @@
-"""Pages of long lists, and the neighbours of a row, without counting or walking the whole list."""
+"""Pages of long lists, and the neighbours of a row, without counting or reading the whole list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from django.db.models import Model, Q, QuerySet
 
 ROWS_A_PAGE = 30
-# A page further on is reached by filtering: PostgreSQL reads every row before it.
+# Later pages are reached by filtering instead, because PostgreSQL would read every row before them.
 LAST_PAGE = 1_000
 # Counting stops here; the page then says "more than".
 COUNT_CEILING = 1_000
@@ -29,12 +29,12 @@ class Page(Generic[Row]):
 
     @property
     def first_number(self) -> int:
-        """The place of the page's first row in the whole list."""
+        """The position of the page's first row in the whole list, from 1."""
         return (self.number - 1) * self.size + 1
 
     @property
     def shown_total(self) -> str:
-        """The number of rows, as it is written on the page."""
+        """The number of rows, as the page shows it."""
         return write_count(self.total)
 
 
@@ -49,7 +49,7 @@ def page_of(rows: QuerySet[Row], asked: str | None, size: int = ROWS_A_PAGE) -> 
 
 
 def count_up_to_ceiling(rows: QuerySet[Any]) -> int:
-    """Return the number of rows, or COUNT_CEILING + 1 where there are more."""
+    """Return the number of rows, or COUNT_CEILING + 1 if there are more than that."""
     return rows.order_by()[: COUNT_CEILING + 1].count()
 
 
@@ -59,9 +59,9 @@ def write_count(counted: int) -> str:
 
 
 def rows_after(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> QuerySet[Row]:
-    """Return the rows that stand after this one, in order. `ordering` ends with a unique field.
+    """Return the rows after this one, in order. `ordering` ends with a unique field.
 
-    A row that has no value to be ordered by is in no such list; all others stand after it.
+    A row without a value to order by is not part of the list; all rows come after it.
     """
     if _is_unordered(ordering, row):
         return rows.order_by(*ordering)
@@ -69,7 +69,7 @@ def rows_after(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> Quer
 
 
 def rows_before(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> QuerySet[Row]:
-    """Return the rows that stand before this one, the nearest first."""
+    """Return the rows before this one, the nearest first."""
     if _is_unordered(ordering, row):
         return rows.none()
     reverse = [name[1:] if name.startswith("-") else f"-{name}" for name in ordering]
@@ -77,7 +77,7 @@ def rows_before(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> Que
 
 
 def _beyond(ordering: Sequence[str], row: Model) -> Q:
-    """Return the condition of standing after the row: (a, b) > (x, y) written so that an index on a serves it."""
+    """Return the condition for rows after this one: (a, b) > (x, y), written so that an index on a serves it."""
     condition = Q()
     for name in reversed(ordering):
         field = name.removeprefix("-")

@@ -1,4 +1,4 @@
-"""Questions that are asked of articles in more than one place."""
+"""Queries for articles that several places share."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from articles.models import Article  # noqa: F401 - the base class names it in a string
 
 
-# What no list of articles needs.
+# Long columns that no list of articles needs.
 LONG_TEXTS = ("content", "normalized_text", "normalized_title", "story_text", "topic_text", "boilerplate")
 
 
 def given(**bounds: Any) -> models.Q:
-    """Return the condition of those bounds that are not None."""
+    """Return the condition for the bounds that are not None."""
     return models.Q(**{name: value for name, value in bounds.items() if value is not None})
 
 
 def days_fault(since: datetime.date | None, until: datetime.date | None) -> str:
-    """Return why there can be no article from `since` to `until`; empty if there can."""
+    """Return why no day is from `since` to `until`; empty if there is one."""
     return f"since {since} is after until {until}; swap them" if since and until and since > until else ""
 
 

@@ -1,1 +1,1 @@
-"""What a newspaper repeats from article to article. Pure."""
+"""Finds the sentences that a newspaper repeats from article to article. Pure."""

@@ -1,10 +1,10 @@
-"""What is done with boilerplate before texts are compared. It imports nothing: the smallest modules use it."""
+"""How boilerplate is treated before texts are compared. Imports nothing, because the smallest modules use it."""
 
 from enum import StrEnum
 
 
 class Mode(StrEnum):
-    """What is done with boilerplate: kept, removed from all articles but the first, or removed from all."""
+    """Boilerplate is kept, removed from all articles but the first, or removed from all."""
 
     KEEP = "keep"
     STORY = "story"

@@ -1,10 +1,10 @@
-"""Which sentences of a newspaper's week are boilerplate, and what is left of a text without them. Pure.
+"""Finds the boilerplate sentences of a newspaper's week, and removes them from texts. Pure.
 
-Media Cloud's rule, within a newspaper and a week from Monday to Sunday, without its weakness for quotations: a sentence
-that stands word for word in several articles is boilerplate where these are different articles. Copies of one article
-share all their sentences, and finding them is what the detection is for; so two articles that have more than half of
-the shorter one in common count as one. What is boilerplate already says nothing about that, which is why the rule is
-applied again until it finds nothing more.
+This is Media Cloud's rule, applied within a newspaper and a week from Monday to Sunday, with an exception for
+quotations: a sentence that occurs word for word in several different articles is boilerplate. Copies of one article
+share all their sentences, and the detection is there to find them; so two articles that share more than half of the
+shorter one count as one. Boilerplate found so far does not count in that comparison, so the rule is repeated until it
+finds no more.
 """
 
 from __future__ import annotations
@@ -22,26 +22,28 @@ from articles.boilerplate.mode import Mode
 from articles.normalization.sentences import Sentence, located_sentences, sentences_of
 from articles.normalization.text import normalize_text, text_digest
 
-# Grows with every change of what is boilerplate: all weeks are looked at again.
+# Increase it when the rules change: all weeks are then processed again.
 RULE_VERSION = 1
-# In so many different articles of its week a sentence is boilerplate, unless the newspaper says otherwise. Two retell
-# one event now and then.
+# A sentence in at least this many different articles of a week is boilerplate, unless the newspaper is configured
+# otherwise. Two articles sometimes retell one event.
 LEAST_ARTICLES = 3
-# Shorter sentences ("He said.", "Read more"), counted in normalised characters, are boilerplate only as paragraphs of
-# their own. South African corpus: sentences of fewer than 20 characters say nothing.
+# Shorter sentences ("He said.", "Read more"), in normalised characters, are boilerplate only if they are whole
+# paragraphs. In the South African corpus, sentences of fewer than 20 characters carry no information.
 LEAST_CHARACTERS = 20
-# A sentence is a quotation if so much of it, or most of it, stands between quotation marks; less is a name or a title.
+# A sentence is a quotation if at least this many of its characters, or most of them, are between quotation marks;
+# fewer are a name or a title.
 LEAST_QUOTED = 20
-# What is a paragraph of its own in so many articles, and in most of the week's, is no quotation, whatever its marks.
+# A sentence that is a whole paragraph in at least this many articles, and in most of the week's, is not a quotation,
+# even with quotation marks.
 MANY_ARTICLES = 10
 
-# What ends a sentence, in any script, before quotation marks and brackets are closed.
+# The end of a sentence in any script, before closing quotation marks and brackets.
 _SENTENCE_END = re.compile(r"[.!?…。！？｡।॥؟۔።։]\W*\Z")
 _PARAGRAPH_BREAK = re.compile(r"(\n\s*\n)")
 
 
 class SentenceKind(StrEnum):
-    """What a sentence of several articles is: boilerplate, or why it is none."""
+    """What a repeated sentence is: boilerplate, or why it is not."""
 
     BOILERPLATE = "boilerplate"
     QUOTATION = "quotation"
@@ -58,7 +60,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FoundSentence:
-    """A sentence of several articles, as the first one has it; the articles by their places, in order."""
+    """A repeated sentence, as the first article has it; `articles` are ascending indexes."""
 
     digest: UUID
     text: str
@@ -68,7 +70,7 @@ class FoundSentence:
 
 @dataclass(frozen=True, slots=True)
 class FoundBoilerplate:
-    """What a newspaper repeated in a week, and the marks of each of its articles."""
+    """The sentences that a newspaper repeated in a week, and the marks of each of its articles."""
 
     sentences: list[FoundSentence]
     marks: list[list[Mark]]
@@ -76,7 +78,7 @@ class FoundBoilerplate:
 
 @dataclass(slots=True)
 class _Candidate:
-    """A sentence of several articles, and where it stands."""
+    """A sentence of several articles, and its positions by article."""
 
     characters: int
     places: dict[int, list[Sentence]] = field(default_factory=lambda: defaultdict(list))
@@ -95,18 +97,18 @@ class _Candidate:
 
 
 def monday_of(day: datetime.date) -> datetime.date:
-    """Return the first day of the week that a day belongs to."""
+    """Return the Monday of a day's week."""
     return day - datetime.timedelta(days=day.weekday())
 
 
 def find_boilerplate(
     texts: Sequence[str], whitelisted: Collection[UUID] = (), *, least_articles: int = LEAST_ARTICLES
 ) -> FoundBoilerplate:
-    """Return what the articles of one newspaper and week repeat. `texts` stand in the order of day and id.
+    """Return what the articles of one newspaper and week repeat. `texts` are ordered by day and id.
 
-    What `least_articles` different articles have, 2 or more, is repeated. `whitelisted` are digests of sentences that
-    an editor has said are none. Memory: the sentences of the week. Time: in proportion to the number of sentences, also
-    where thousands of articles share some.
+    A sentence in `least_articles` (2 or more) different articles is repeated. `whitelisted` are digests of sentences
+    that an editor has declared not to be boilerplate. Memory: the sentences of the week. Time: proportional to the
+    number of sentences, even if thousands of articles share some.
     """
     week = _Week(texts, least_articles)
     kinds = {digest: week.kind_of(digest, whitelisted) for digest in week.candidates}
@@ -115,7 +117,7 @@ def find_boilerplate(
         week.set_aside(found)
         wanted = [digest for digest in wanted if digest not in week.boilerplate]
     sentences = [
-        week.described(digest, kind)
+        week.result(digest, kind)
         for digest, kind in kinds.items()
         if digest in week.boilerplate
         or (kind is not SentenceKind.BOILERPLATE and week.is_in_different_articles(digest))
@@ -124,7 +126,7 @@ def find_boilerplate(
 
 
 class _Week:
-    """The articles of a week as sets of sentences, and what of them is known to be boilerplate."""
+    """The articles of a week as sets of sentences, and the boilerplate found so far."""
 
     def __init__(self, texts: Sequence[str], least_articles: int) -> None:
         self._least = least_articles
@@ -133,7 +135,7 @@ class _Week:
         self._commons: dict[tuple[int, int], int] = {}
         sentences = [_sentences(text) for text in texts]
         holders = Counter(digest for each in sentences for digest in dict(each))
-        # Of each article: how long its sentences are together, and each one that another article has too.
+        # For each article: the total length of its sentences, and those that another article has too.
         self._characters = [sum(dict(each).values()) for each in sentences]
         self._shared = [{digest: size for digest, size in each if holders[digest] > 1} for each in sentences]
         for place, text in enumerate(texts):
@@ -149,7 +151,7 @@ class _Week:
                 self.candidates.setdefault(digest, _Candidate(size)).places[place].append(sentence)
 
     def kind_of(self, digest: UUID, whitelisted: Collection[UUID]) -> SentenceKind:
-        """Return what a candidate is if its articles are different."""
+        """Return what a candidate is, provided its articles are different."""
         candidate = self.candidates[digest]
         if digest in whitelisted:
             return SentenceKind.WHITELISTED
@@ -157,9 +159,10 @@ class _Week:
         return SentenceKind.QUOTATION if candidate.mostly_quoted and not everywhere else SentenceKind.BOILERPLATE
 
     def is_in_different_articles(self, digest: UUID) -> bool:
-        """Tell whether enough of the articles with this sentence are no copies of each other.
+        """Return whether enough articles with this sentence are not copies of each other.
 
-        The longest come first. What has nothing else left, because only boilerplate was extracted, counts for nothing.
+        The longest are tried first. An article with nothing else left, because only boilerplate was extracted, does
+        not count.
         """
         different: list[int] = []
         for article in sorted(self.candidates[digest].articles, key=lambda place: -self._characters[place]):
@@ -177,8 +180,8 @@ class _Week:
             for article in self.candidates[digest].articles:
                 self._characters[article] -= self.candidates[digest].characters
 
-    def described(self, digest: UUID, kind: SentenceKind) -> FoundSentence:
-        """Return a candidate as it is told of."""
+    def result(self, digest: UUID, kind: SentenceKind) -> FoundSentence:
+        """Return the result for a candidate."""
         candidate = self.candidates[digest]
         text = candidate.places[candidate.articles[0]][0].text
         return FoundSentence(digest, text, kind, tuple(candidate.articles))
@@ -195,18 +198,18 @@ class _Week:
         return [sorted(each) for each in marks]
 
     def _left(self, article: int, digest: UUID) -> int:
-        """Return how many characters an article has beside boilerplate and this sentence."""
+        """Return how many characters an article has apart from boilerplate and this sentence."""
         aside = 0 if digest in self.boilerplate else self._shared[article][digest]
         return self._characters[article] - aside
 
     def _are_copies(self, one: int, other: int, digest: UUID) -> bool:
-        """Tell whether two articles have more than half of what is left of the shorter one in common."""
+        """Return whether two articles share more than half of what is left of the shorter one."""
         aside = 0 if digest in self.boilerplate else self._shared[one][digest]
         common = self._common(one, other) - aside
         return 2 * common > min(self._left(one, digest), self._left(other, digest))
 
     def _common(self, one: int, other: int) -> int:
-        """Return how many characters two articles have in common beside boilerplate; counted once for all sentences."""
+        """Return how many characters two articles share apart from boilerplate; cached, as all sentences ask for it."""
         pair = (one, other) if one < other else (other, one)
         if pair not in self._commons:
             fewer, more = sorted((self._shared[one], self._shared[other]), key=len)
@@ -216,7 +219,7 @@ class _Week:
 
 
 def _sentences(text: str) -> list[tuple[UUID, int]]:
-    """Return the digest and the length of each sentence that has letters or digits, as it is compared."""
+    """Return the digest and the length of each normalised sentence that has letters or digits."""
     normalized = map(normalize_text, sentences_of(text))
     return [(digest, len(each)) for each in normalized if (digest := text_digest(each))]
 
@@ -228,9 +231,9 @@ def _is_quoted(sentence: Sentence) -> bool:
 
 
 def without_boilerplate(content: str, marks: Iterable[Sequence[int]], mode: Mode) -> str:
-    """Return the content without what its marks remove in this mode; without marks, the content itself.
+    """Return the content without what its marks remove in this mode; unchanged if it has no marks.
 
-    The paragraphs stay; one of which nothing is left goes with the blank line behind it.
+    Paragraph breaks are kept, but a paragraph that becomes empty goes with the blank line after it.
     """
     removed = [] if mode is Mode.KEEP else [mark for mark in marks if mode is Mode.TOPIC or not mark[2]]
     if not removed:

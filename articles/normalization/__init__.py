@@ -1,7 +1,7 @@
-"""Pure functions that bring URLs, titles and texts into the forms that are compared.
+"""Pure functions that normalise URLs, titles and texts into the forms that are compared.
 
-NORMALIZER_VERSION grows with every change of a result; it is stored with each article, so that a
-change of the rules finds the articles that still carry the old forms.
+Increase NORMALIZER_VERSION with every change of a result. It is stored with each article, so that articles
+with outdated forms can be found.
 """
 
 NORMALIZER_VERSION = 2

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from articles.normalization.text import normalize_text
 from articles.normalization.titles import ELLIPSIS, SUFFIX, end_pieces, name_key, plain_title, without_markup
 
-# An affix stands in half of so many neighbouring headlines: a newspaper that has changed its name has two.
+# An affix is in half of this many neighbouring headlines: a newspaper that has changed its name has two affixes.
 WINDOW = 200
 SHARE = 0.5
-# What stands at the end without a separator may belong to the headline; in nine of ten it surely does not.
+# Words at the end without a separator may belong to the headline, but not if nine of ten headlines have them.
 SURE_SHARE = 0.9
-# What fewer headlines have is a rubric as likely as an affix.
+# In fewer headlines, it may as well be a section name.
 LEAST_HEADLINES = 15
 # Longer ones are sentences.
 MAX_AFFIX_CHARACTERS = 200
@@ -26,7 +26,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The headlines that have something at one end, as ascending numbers, and how it is spelt there."""
+    """The indexes of the headlines with a candidate at one end, ascending, and its spellings."""
 
     places: list[int] = field(default_factory=list)
     spellings: Counter[str] = field(default_factory=Counter)
@@ -48,13 +48,13 @@ _Candidates = dict[tuple[str, str], _Seen]
 def learn_affixes(
     headlines: Iterable[str], known: Sequence[str] = (), *, names: Sequence[str] = (), refused: Sequence[str] = ()
 ) -> list[str]:
-    """Return the affixes of the newspaper that has these headlines, which come in the order of time.
+    """Return the affixes of the newspaper with these headlines, which are in chronological order.
 
-    An affix stands before the first or after the last separators of at least half of some WINDOW neighbouring
-    headlines (of all, where there are fewer), and of LEAST_HEADLINES at least. Two to five words at the end of nine
-    in ten need no separator, and begin with "…" in the result. Headlines that differ in numbers alone count as one: a
-    daily series makes no affix. Those of `known`, learnt before, stay while one headline has them. What
-    is one of the `names` already, or `refused`, is left out. Learning again with the result as `known` changes nothing.
+    An affix is before the first or after the last separators of at least half of some WINDOW neighbouring
+    headlines (of all, if there are fewer), and of at least LEAST_HEADLINES. Two to five words at the end of nine in
+    ten need no separator, and begin with "…" in the result. Headlines that differ only in numbers count as one, so that
+    a daily series is not an affix. Affixes in `known`, learnt before, stay as long as one headline has them. Those in
+    `names` or `refused` are left out. Learning again with the result as `known` changes nothing.
     """
     titles = _distinct(headlines)
     pieces = _pieces(titles)
@@ -72,7 +72,7 @@ def learn_affixes(
 
 
 def _distinct(headlines: Iterable[str]) -> list[str]:
-    """Return the headlines without markup, each once whatever its numbers are."""
+    """Return the headlines without markup; of those that differ only in numbers, the first."""
     titles: dict[str, str] = {}
     for title in map(without_markup, headlines):
         titles.setdefault(_NUMBER.sub("0", normalize_text(title)), title)
@@ -81,7 +81,7 @@ def _distinct(headlines: Iterable[str]) -> list[str]:
 
 
 def _pieces(titles: Sequence[str]) -> _Candidates:
-    """Return what stands outside the separators of the titles."""
+    """Return the pieces at the ends of the titles, outside their separators."""
     pieces: _Candidates = defaultdict(_Seen)
     for place, title in enumerate(titles):
         for side, name, rest in end_pieces(title):
@@ -91,20 +91,20 @@ def _pieces(titles: Sequence[str]) -> _Candidates:
 
 
 def _whole(name: str) -> str:
-    """Return a name without the half of a pair of brackets that it stood in."""
+    """Return a name without a bracket whose counterpart is missing."""
     opened, closed = (sum(map(name.count, brackets)) for brackets in ("([（【", ")]）】"))
     return name if opened == closed else name.strip("()[]（）【】 ")
 
 
 def _separated(pieces: _Candidates, count: int) -> list[str]:
-    """Return those that are frequent enough, in their usual spelling, the most frequent first."""
+    """Return the pieces that are frequent enough, in their usual spelling, the most frequent first."""
     frequent = {each: seen for each, seen in pieces.items() if _is_frequent(seen.places, count, SHARE)}
     whole = [seen for each, seen in frequent.items() if not _is_part(each, frequent)]
     return [seen.spelling() for seen in sorted(whole, key=lambda seen: (-len(seen.places), seen.spelling()))]
 
 
 def _is_part(each: tuple[str, str], frequent: _Candidates) -> bool:
-    """Return whether a piece stands in longer ones alone: "Example" where all titles end with "News | Example"."""
+    """Return whether a piece occurs only in longer ones: "Example" if all titles end with "News | Example"."""
     side, key = each
     return any(
         side == other_side
@@ -116,7 +116,7 @@ def _is_part(each: tuple[str, str], frequent: _Candidates) -> bool:
 
 
 def _ending(titles: Sequence[str]) -> str:
-    """Return the words, two to five, with which nearly all titles end without a separator; "" if there are none."""
+    """Return the two to five words that nearly all titles end with, without a separator; "" if there are none."""
     tails = [(place, title.split()) for place, title in enumerate(titles)]
     longest = ""
     for length in range(1, MAX_ENDING_WORDS + 1):
@@ -136,13 +136,13 @@ def _ending(titles: Sequence[str]) -> str:
 
 
 def _is_frequent(places: Sequence[int], count: int, share: float) -> bool:
-    """Return whether some WINDOW neighbours of `count` titles, or all if these are fewer, have this at such a share."""
+    """Return whether this share of some WINDOW neighbouring titles (of all, if `count` is smaller) have the piece."""
     needed = max(LEAST_HEADLINES, math.ceil(share * min(WINDOW, count)))
     return any(last - first < WINDOW for first, last in zip(places, places[needed - 1 :], strict=False))
 
 
 def _occurs(name: str, titles: Sequence[str], pieces: _Candidates) -> bool:
-    """Return whether one title at least has this affix."""
+    """Return whether at least one title has this affix."""
     if name.startswith(ELLIPSIS):
         return any(plain_title(title, [name]) != title for title in titles)
     return any(key == name_key(name) for _, key in pieces)

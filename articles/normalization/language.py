@@ -1,4 +1,4 @@
-"""The language that a text is written in, by letter sequences (langid: Lui, Baldwin 2011), without a network. Pure."""
+"""Detects the language of a text by letter sequences (langid: Lui, Baldwin 2011), offline. Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from articles.normalization.text import letters
 
-# In ten languages, every sentence was recognised or left open, and none taken for another.
+# In ten languages, each sentence of this length was recognised or left open, and none was mistaken.
 MIN_LETTERS = 40
-# Most texts are told by their beginning; the others are looked at longer.
+# The beginning is enough for most texts; more is read of the others.
 SAMPLES = (120, 240, 1_000)
 MIN_PROBABILITY = 0.8
-# What the page says of itself is believed if the text makes it this likely.
+# The language that the page declares is believed if the text makes it this likely.
 MIN_DECLARED_PROBABILITY = 0.3
-# Of those that the model knows, the languages that newspapers appear in; it takes dialects and dead ones for them.
+# The languages of newspapers, out of those in the model, which would take some for dialects or dead languages.
 LANGUAGES = frozenset({
     "af", "am", "ar", "as", "az", "be", "bg", "bn", "bs", "ca", "cs", "cy", "da", "de", "dv", "el", "en", "eo", "es",
     "et", "eu", "fa", "fi", "fr", "fy", "ga", "gl", "gu", "ha", "he", "hi", "hr", "ht", "hu", "hy", "id", "ig", "is",
@@ -23,14 +23,14 @@ LANGUAGES = frozenset({
     "mt", "my", "ne", "nl", "no", "or", "pa", "pl", "ps", "pt", "ro", "ru", "rw", "sd", "si", "sk", "sl", "so", "sq",
     "sr", "sv", "sw", "ta", "te", "tg", "th", "tk", "tl", "tr", "ug", "uk", "ur", "uz", "vi", "xh", "yo", "zh", "zu",
 })  # fmt: skip
-# Written alike and told apart by nobody's letters: the code that the model gives, and what a page may call it.
+# Codes that a page or the model may give for languages that letters do not distinguish.
 _SAME = {"nb": "no", "nn": "no", "fil": "tl", "iw": "he", "in": "id", "cmn": "zh"}
 
 
 def detect_language(text: str, declared: str = "") -> str:
-    """Return the ISO 639 code of the text's language; empty if it is too short or in doubt.
+    """Return the ISO 639 code of the text's language; empty if the text is too short or the language uncertain.
 
-    `declared` is what the page calls itself; it decides where the text alone leaves doubt.
+    `declared` is the language that the page declares; it decides if the text alone leaves doubt.
     """
     declared = _SAME.get(declared, declared)
     beginning = " ".join(text[: 2 * SAMPLES[-1]].split())

@@ -1,4 +1,4 @@
-"""Texts as sentences: what they say, where they stand, and what of them is quoted."""
+"""Splits texts into sentences, with their positions and how much of them is quoted."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sentencex import segment
 
 _PARAGRAPH_BREAK = re.compile(r"\n\s*\n")
 _WORD = re.compile(r"\S+")
-# One set of rules for all languages, which know the sentence ends of all scripts: a copy is divided where its
-# original is, and a needless division at "z. B." is in both of them.
+# One set of rules for all languages; it knows the sentence ends of all scripts. A copy is split where its original is,
+# and a needless split at "z. B." is in both.
 _RULES = "en"
-# A longer paragraph is divided here: the time of sentencex grows with the square of the quotes left open
+# A longer paragraph is split at this length: the time of sentencex grows with the square of the quotes left open
 # in a paragraph (9 s for 200,000 of them, 0.02 s for this many).
 _LONGEST_PARAGRAPH = 10_000
-# What stands between quotation marks, of whichever language, or from one that is left open to the end of the paragraph:
-# a quotation of several paragraphs is closed in its last one alone. No mark behind a letter opens: that is an
+# Text between quotation marks of any language, or from an opening mark to the end of the paragraph: a quotation of
+# several paragraphs is closed only in its last one. A mark after a letter does not open a quotation: it is an
 # apostrophe, or an inch.
 _QUOTATION = re.compile(
     r"""
@@ -31,9 +31,9 @@ _QUOTATION = re.compile(
 
 
 class Sentence(NamedTuple):
-    """A sentence with single blanks within, and where it stands: text[start:end] before the blanks were joined.
+    """A sentence with single blanks, and its position: text[start:end] before the blanks were joined.
 
-    `alone` in a paragraph; `quoted`: how many of its characters stand between quotation marks.
+    `alone`: it is a whole paragraph; `quoted`: how many of its characters are between quotation marks.
     """
 
     text: str
@@ -44,19 +44,19 @@ class Sentence(NamedTuple):
 
 
 def sentences_of(text: str) -> list[str]:
-    """Return the sentences of a text in order, with single blanks within and none around.
+    """Return the sentences of a text in order, with single blanks, stripped.
 
-    A blank line ends a sentence, a single line break does not: some newspapers wrap their lines.
+    A blank line ends a sentence, but a single line break does not: some newspapers wrap their lines.
     """
     return [sentence for part in _PARAGRAPH_BREAK.split(text) for sentence in _sentences(" ".join(part.split()))]
 
 
 def located_sentences(text: str) -> Iterator[Sentence]:
-    """Yield the same sentences with their places."""
+    """Yield the same sentences with their positions."""
     for begin, part in _paragraphs(text):
         words = [match.start() for match in _WORD.finditer(part)]
         paragraph = " ".join(part.split())
-        # Where each word begins in the paragraph, whose words are one blank apart.
+        # Where each word begins in the paragraph with single blanks.
         joined = [match.start() for match in _WORD.finditer(paragraph)]
         quotations = [match.span() for match in _QUOTATION.finditer(paragraph)]
         sentences = _sentences(paragraph)
@@ -78,7 +78,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _sentences(paragraph: str) -> list[str]:
-    # Its white space is blanks alone: sentencex 1.0.32 fails on U+2028 behind an initial.
+    # The only white space here is blanks: sentencex 1.0.32 fails on U+2028 after an initial.
     return [
         stripped
         for start in range(0, len(paragraph), _LONGEST_PARAGRAPH)

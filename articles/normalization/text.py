@@ -1,4 +1,4 @@
-"""The form of a text that is compared: case, punctuation and typography removed."""
+"""Normalises texts for comparison: removes case, punctuation and typography."""
 
 import hashlib
 import re
@@ -18,7 +18,7 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 
 
 class _CharacterTable(dict[int, str | None]):
-    """The table for str.translate, filled as characters are met."""
+    """The table for str.translate, filled when a character first occurs."""
 
     def __missing__(self, code: int) -> str | None:
         character = chr(code)
@@ -37,12 +37,12 @@ _TABLE = _CharacterTable()
 
 
 def normalize_text(text: str) -> str:
-    """Return the text in NFKC, without case, as words of letters, marks and digits with one blank between.
+    """Return the case-folded text in NFKC, as words of letters, marks and digits with single blanks.
 
-    The result of a normalised text is that text. Empty for a text without letters and digits.
+    Idempotent. Empty for a text without letters and digits.
     Source: the "homogenised content" of the similarity join, whose first 1000 characters are compared.
     """
-    # Folding joins STRASSE and Straße, and both small sigmas; lower() because it leaves Cherokee in capitals.
+    # Folding makes STRASSE and Straße equal, and both small sigmas; lower() because folding makes Cherokee capitals.
     folded = unicodedata.normalize("NFKC", text).casefold().lower()
     return " ".join(unicodedata.normalize("NFKC", folded.translate(_TABLE)).split())
 

@@ -1,4 +1,4 @@
-"""The form of a headline that the title pass compares: without markup, publisher and punctuation."""
+"""Normalises headlines for the title pass: removes markup, publisher and punctuation."""
 
 import html
 import re
@@ -11,14 +11,14 @@ from articles.normalization.urls import registered_name
 
 # A part at least this long stands for its title (stories.py of mediacloud/backend, get_normalized_title).
 MIN_PART_CHARACTERS = 32
-# Begins the name of a newspaper whose headlines end with it and nothing between: "… Example Times".
+# Begins an affix that needs no separator before it: "… Example Times".
 ELLIPSIS = "…"
-# "News: Example | Radio" is one affix of three parts; longer ones are not met.
+# "News: Example | Radio" is one affix of three parts; longer ones do not occur.
 MAX_AFFIX_PARTS = 3
 PREFIX, SUFFIX = "prefix", "suffix"
 
-# One word before a separator tells the kind of a piece and not its story: the prefixes of dup.py of
-# mediacloud/backend (2018). Where the rest has 32 characters they fall anyway, this is for the short headlines.
+# One word before a separator that names the kind of article, not its story: the prefixes of dup.py of
+# mediacloud/backend (2018). If the rest has 32 characters, they are dropped anyway; this is for short headlines.
 _KICKER = re.compile(
     "analysis|ap|breaking|cartoon|cnn|commentary|editorial|exclusive|experts|feature|gallup|letters|nyt|op ed|opinion|"
     "perspective|photos|poll|read|reports?|revealed|review|sources?|study|subject|survey|timeline|today|video|wapo|"
@@ -26,24 +26,24 @@ _KICKER = re.compile(
 )
 _PLACEHOLDERS = frozenset({"no title", "untitled"})
 
-# Their tags stand within words; any other tag ends one.
+# Tags that may be within words; any other tag ends a word.
 _INLINE_TAG = re.compile(r"</?(?:a|abbr|b|em|font|i|mark|q|s|small|span|strong|sub|sup|u|wbr)\b[^<>]*>", re.IGNORECASE)
 _OTHER_TAG = re.compile(r"<!--.*?-->|</?[a-z][a-z0-9]*\b[^<>]*>", re.IGNORECASE | re.DOTALL)
-# Marks that only say which way to read. They would stand between a separator and its blanks.
+# Marks of writing direction. They would come between a separator and its blanks.
 _DIRECTION_MARKS = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF])
 
 # A colon splits only before a blank, so that 10:30 is one word; a hyphen and an en dash, which also join
 # words and years, only between blanks.
 _PART_BREAK = re.compile(r"\s+[-‐‑‒–−－]\s+|\s*[—―|｜：]\s*|\s*:+(?:\s+|\Z)")
-# What separates a name is less doubtful, because it has to be the name. Chinese headlines have no blanks.
+# Around a name more separators are accepted, because the name must match too. Chinese headlines have no blanks.
 _AFFIX_BREAK = re.compile(
     _PART_BREAK.pattern
     + r"|\s+[·•«»‹›~/]+\s+|(?:\s*[()\[\]（）【】|｜])+\s*|\s*_+\s*|(?<=[\u3040-\u30ff\u3400-\u9fff])-+(?=\S)"
 )
-# Most titles have none of these, and are done sooner.
+# Most titles have none of these and take a shortcut.
 _ANY_BREAK = re.compile(r"[-‐‑‒–−－—―|｜：:·•«»‹›~/()\[\]（）【】_]")
 # Dropped between two letters, a full stop only between single ones: Mayor's is Mayors, and U.S. is US. All other
-# punctuation parts words. Some write Mayor' s.
+# punctuation separates words. Some write Mayor' s.
 _WITHIN_WORD = re.compile(
     r"""['’‘`´′"“”„!@#*$^~](?<=[^\W\d_].)['’‘`´′"“”„!@#*$^~]*(?=[^\W\d_])"""
     r"""|['’](?<=[^\W\d_].)\s+(?=[sS](?![^\W_]))"""
@@ -53,7 +53,7 @@ _DOMAIN = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 
 
 class Piece(NamedTuple):
-    """What stands at one end of a headline, outside a separator, and what it leaves."""
+    """A piece at one end of a headline, outside a separator, and the rest of the headline."""
 
     side: str
     name: str
@@ -66,9 +66,9 @@ def normalize_title(title: str, affixes: Sequence[str] = ()) -> str:
     `affixes` are the newspaper's names, dropped at either end of the title; "The" before them and the form of
     a domain make no difference, and one that begins with "…" needs no separator before it. A kicker of one word
     ("Watch:") is dropped too. Of what is left, the longest part between separators stands for the whole
-    if it has 32 characters or more: a section or a kicker that one of two copies lacks must not part them.
-    So "Budget: <long part>" and "Analysis: <long part>" are one form, which is why a match is evidence only.
-    '' for "(no title)" and "untitled". The result of a result is that result.
+    if it has 32 characters or more: a section or a kicker that one of two copies lacks must not separate them.
+    So "Budget: <long part>" and "Analysis: <long part>" are one form, so a match is only evidence. '' for
+    "(no title)" and "untitled". Idempotent.
     """
     names = _names(tuple(affixes))
     text = _without_kickers(_without_names(without_markup(title), names))
@@ -79,12 +79,12 @@ def normalize_title(title: str, affixes: Sequence[str] = ()) -> str:
 
 
 def plain_title(title: str, affixes: Sequence[str] = ()) -> str:
-    """Return the headline as it is read, without markup and the newspaper's names at either end."""
+    """Return the headline as people read it, without markup and without the newspaper's names at either end."""
     return _without_names(without_markup(title), _names(tuple(affixes)))
 
 
 def without_markup(title: str) -> str:
-    """Drop tags and marks of direction, and decode entities, all of which feeds may have escaped once more."""
+    """Drop tags and direction marks and decode entities; feeds may have escaped all of them twice."""
     title = _without_tags(title)
     if "&" in title:
         title = _without_tags(html.unescape(html.unescape(title)))
@@ -100,9 +100,9 @@ def name_key(name: str) -> str:
 
 
 def end_pieces(title: str) -> Iterator[Piece]:
-    """Yield what stands after the last separators of a title without markup, then before the first; long ones first.
+    """Yield the pieces after the last separators of a title without markup, then before the first; long ones first.
 
-    A piece, or what it leaves, may have no letters.
+    A piece, or the rest, may have no letters.
     """
     breaks = [found.span() for found in _AFFIX_BREAK.finditer(title)] if _ANY_BREAK.search(title) else []
     for begin, end in breaks[-MAX_AFFIX_PARTS:]:
@@ -129,7 +129,7 @@ def _names(names: tuple[str, ...]) -> _Names:
 
 
 def _without_names(title: str, names: _Names) -> str:
-    """Drop the newspaper's names from both ends of a title, as long as something is left."""
+    """Drop the newspaper's names from both ends of a title unless nothing would be left."""
     rest: str | None = title
     while names.keys and rest is not None:
         title = rest
@@ -147,7 +147,7 @@ def _rests(title: str, names: _Names) -> Iterator[str]:
 
 
 def _without_kickers(title: str) -> str:
-    """Drop the one-word prefixes of a title, as long as something is left."""
+    """Drop the one-word prefixes of a title unless nothing would be left."""
     while found := _PART_BREAK.search(title):
         rest = title[found.end() :]
         if not _KICKER.fullmatch(normalize_text(title[: found.start()])) or not normalize_text(rest):

@@ -1,8 +1,8 @@
-"""Two forms of a URL: the safe one that names an address, and the lossy one that names a story.
+"""Two forms of a URL: a canonical one that identifies a page, and a lossy one that suggests a story.
 
-`canonicalize_url` joins only what surely is one address, and is the identity of an article. `normalize_url`
-guesses: its result may not lead anywhere, and equal results are evidence, never identity. Its rules are
-those of Media Cloud's URL pass, with guards so that two stories of one newspaper do not meet.
+`canonicalize_url` makes only spellings of the same URL equal, and its result identifies an article. `normalize_url`
+guesses: its result may not lead anywhere, and equal results are evidence, not identity. Its rules are those of
+Media Cloud's URL pass, with guards so that two stories of one newspaper do not get one form.
 """
 
 import re
@@ -18,7 +18,7 @@ from w3lib.url import safe_url_string
 from articles.normalization.parameters import read_parameters
 from articles.normalization.wrappers import copied_url, redirect_target
 
-# Blanks, controls and invisible characters that copying and byte order marks leave at the ends.
+# Blanks, control and invisible characters that copying leaves at the ends.
 _TRIMMED = "".join(map(chr, range(33))) + "\x7f\x85\xa0\u1680\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u3000\ufeff"
 _LINE_BREAKS = str.maketrans("", "", "\t\r\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -30,10 +30,10 @@ _WEB_ADDRESS = re.compile(
     r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?(?::(?P<port>\d+))?"
     r"(?P<path>/[^?#]*)?(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?"
 )
-# http and https are one identity, so the default port of either is no part of it.
+# http and https count as one, so the default port of either is dropped.
 _DEFAULT_PORTS = frozenset({"", "80", "443"})
 
-# The list that comes with the package; private suffixes, so that news.blogspot.com is a site of its own.
+# The list in the package, offline; with private suffixes, so that news.blogspot.com is a site of its own.
 _SUFFIXES = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 _SCHEMES = re.compile(r"(?:https?:/*|https?//+|//+)+", re.IGNORECASE)
@@ -42,18 +42,18 @@ _DROPPED_LABEL = re.compile(
     r"(?:m|amp|beta|media|data|image|www\d*|cdn|topic|article|news|archive|blog|video|search|preview|login|shop"
     r"|sports?|act|donate|press|web|photos?|\d+)\."
 )
-# Shortens URLs to labels: 543.r2.ly.
-_TOLD_BY_LABELS = frozenset({"r2.ly"})
+# A URL shortener that uses labels: 543.r2.ly.
+_LABELS_NAME_STORIES = frozenset({"r2.ly"})
 _IPV4 = re.compile(r"[\d.]+")
 _SLASHES = re.compile("/{2,}")
 _ESCAPED_AMPERSAND = re.compile("&(?:amp;)+", re.IGNORECASE)
-# story/amp, story/amp/, story.amp, story.amp.html; not the front page's own /amp, before which nothing stands.
+# story/amp, story/amp/, story.amp, story.amp.html; not the front page's own /amp, with nothing before it.
 _AMP_TAIL = re.compile(r"(?<=[^/])(?:[/.]amp)+(?P<extension>\.html?)?(?P<slash>/?)\Z", re.IGNORECASE)
 _BEFORE_LAST_SLASH = re.compile(r"\A(http://[^/]+/[^?#]+?)/(?=[?#]|\Z)")
 # Letters of other scripts, and single escapes.
 _ESCAPED_TEXT = re.compile("(?:%[89a-f][0-9a-f])+|%[0-7][0-9a-f]")
 
-# What can be stored (2,000 characters) is shorter, even with each of them written as four escapes.
+# Longer than any URL that can be stored (2,000 characters), even with each character as four escapes.
 _MAX_CHARACTERS = 30_000
 _MAX_WRAPPERS = 10
 
@@ -68,7 +68,7 @@ class _Address(NamedTuple):
     port: str  # with its colon; empty for 80 and 443
     path: str
     query: str
-    state: str  # a "#!" fragment, by which single-page sites tell their pages apart
+    state: str  # a "#!" fragment, which identifies a page of a single-page site
 
 
 class _Place(NamedTuple):
@@ -89,11 +89,11 @@ def host_of(url: str) -> str:
 
 
 def canonicalize_url(url: str) -> str:
-    """Return the address that the URL surely names, with the scheme http; equal results are one address.
+    """Return the canonical URL, with the scheme http; equal results are the same page.
 
     Case of scheme and host, default ports, fragments and the spelling of escapes make no difference, nor does
-    https. The order of the query, `www.` and the case of the path do. A "#!" fragment is part of the address.
-    A text that is no http(s) URL is returned trimmed.
+    https. The order of the query, `www.` and the case of the path do. A "#!" fragment is kept.
+    A text that is not an http(s) URL is returned trimmed.
     """
     address = _parse(url)
     if address is None:
@@ -111,10 +111,10 @@ def url_key(url: str) -> uuid.UUID:
 def normalize_url(url: str, kept: Collection[str] = ()) -> str:
     """Return the lossy form http://host/path?query, such as http://example.com/2024/01/02/story?id=5.
 
-    No port, user and fragment; host without labels such as www., m. and amp.; lower-case but for YouTube's ids; the
-    query without decoration, sorted. `kept` names parameters that are none, in lower case. A redirect, an archived
-    page and an AMP copy give the form of the URL inside. '' for a text that is no URL, or one beyond all measure; one
-    without a scheme is read as http. The result of a result is that result.
+    No port, user or fragment; host without labels such as www., m. and amp.; lower-case except YouTube's ids; the query
+    sorted, without decoration. `kept` are names of parameters, in lower case, that are not decoration. A redirect, an
+    archived page and an AMP copy give the form of the URL inside. '' for a text that is not a URL, or a far too long
+    one; a URL without a scheme is read as http. Idempotent.
     Source: mediacloud/metadata-lib, mcmetadata/urls.py, and mediacloud/backend, mediawords/util/url.
     """
     place = _innermost(url)
@@ -123,12 +123,12 @@ def normalize_url(url: str, kept: Collection[str] = ()) -> str:
 
 
 def comparable_url(url: str, kept: Collection[str] = ()) -> str:
-    """Return normalize_url(url, kept) without the last slash of its path, which sites add and drop as they like."""
+    """Return normalize_url(url, kept) without the last slash of its path, which sites add and drop freely."""
     return _BEFORE_LAST_SLASH.sub(r"\1", normalize_url(url, kept), count=1)
 
 
 def dropped_parameters(url: str, kept: Collection[str] = ()) -> dict[str, str]:
-    """Return the lower-case names and values of what normalize_url(url, kept) leaves out of the query."""
+    """Return the lower-case names and values of the parameters that normalize_url(url, kept) drops."""
     place = _innermost(url)
     if place is None or place.site in _YOUTUBE:
         return {}
@@ -137,7 +137,7 @@ def dropped_parameters(url: str, kept: Collection[str] = ()) -> dict[str, str]:
 
 
 def unwrap_url(url: str) -> str:
-    """Return where a redirect of Google leads, as far as it says so itself; any other URL as it is."""
+    """Return the target of a Google redirect if its URL contains it; any other URL unchanged."""
     if "google" not in url.lower():  # most are not, and need no parsing
         return url
     target = url
@@ -159,7 +159,7 @@ def registered_name(host: str) -> str:
 
 
 def _parse(url: str) -> _Address | None:
-    """Return the parts of a http(s) URL with escapes in one spelling; None if it is none."""
+    """Return the parts of an http(s) URL with escapes in one spelling; None for another text."""
     try:
         match = _WEB_ADDRESS.fullmatch(safe_url_string(_trim(url)))
     except ValueError:  # an impossible port, bracket or host
@@ -178,7 +178,7 @@ def _parse(url: str) -> _Address | None:
 
 
 def _trim(url: str) -> str:
-    """Drop what stands around the URL; half a surrogate pair, which cannot be encoded, becomes an escape."""
+    """Strip the URL; half a surrogate pair, which cannot be encoded, becomes an escape."""
     url = url.strip(_TRIMMED)
     if url.isascii():
         return url
@@ -198,7 +198,7 @@ def _unify_escape(escape: re.Match[str]) -> str:
 
 
 def _repair(url: str) -> str:
-    """Return the URL with one scheme, http; '' for what has another scheme, no host or too many characters."""
+    """Return the URL with one scheme, http; '' if it has another scheme, no host or too many characters."""
     if len(url) > _MAX_CHARACTERS:
         return ""
     url = url.strip(_TRIMMED).translate(_LINE_BREAKS).replace("\\", "/")
@@ -213,7 +213,7 @@ def _site(host: str) -> tuple[str, str]:
     """Return the host without its dropped labels, and its registrable domain ("google" for any of Google's).
 
     Labels are dropped as long as a registrable domain remains, not only the first: otherwise
-    www.news.example.com and news.example.com, which the rule joins with example.com, would stay apart.
+    www.news.example.com and news.example.com, which the rule equates with example.com, would stay different.
     """
     if host.startswith("[") or _IPV4.fullmatch(host):
         return host, host
@@ -221,16 +221,16 @@ def _site(host: str) -> tuple[str, str]:
     # An unknown last label is a suffix by the list's default rule, as for hosts of a private network.
     suffix_labels = parts.suffix.count(".") + 1
     site = ".".join(host.split(".")[-suffix_labels - 1 :])
-    if site in _TOLD_BY_LABELS:
+    if site in _LABELS_NAME_STORIES:
         return host, site
     while (label := _DROPPED_LABEL.match(host)) and host.count(".") > suffix_labels:
         host = host[label.end() :]
     return host, "google" if parts.domain == "google" else site
 
 
-@lru_cache(maxsize=2048)  # the form of a stored URL and what it lost are asked for one after the other
+@lru_cache(maxsize=2048)  # callers ask for the form of a URL and then for its dropped parameters
 def _innermost(url: str) -> _Place | None:
-    """Return where the page stands that the URL names, inside of redirects, archives and AMP copies."""
+    """Return the place of the page that the URL leads to, through redirects, archives and AMP copies."""
     for _ in range(_MAX_WRAPPERS):
         address = _parse(_repair(url))
         if address is None:

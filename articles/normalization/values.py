@@ -1,4 +1,4 @@
-"""Pure functions that read the fields of imported rows: days in the forms they are written in, and headlines."""
+"""Pure functions that read the fields of imported rows: days in several formats, and headlines."""
 
 import datetime
 import email.utils
@@ -19,13 +19,13 @@ _RFC_2822_DATE = re.compile(
     r"(?:[A-Za-z]{3}, ?)?[0-9]{1,2} [A-Za-z]{3} [0-9]{4} [0-9]{2}:[0-9]{2}(?::[0-9]{2})?"
     r"(?: (?:[+-][0-9]{4}|[A-Z]{1,4}))?"
 )
-# The lengths that seconds have from 1973 to 2286, and milliseconds too: neither can be taken for the
-# other, nor for an ISO date without hyphens.
+# The numbers of digits of seconds from 1973 to 2286, and of milliseconds: they cannot be mistaken for each other,
+# nor for an ISO date without hyphens.
 _EPOCH_SECONDS = re.compile(r"[0-9]{9,10}(?:\.[0-9]+)?")
 _EPOCH_MILLISECONDS = re.compile(r"[0-9]{12,13}(?:\.[0-9]+)?")
 _NUMBERS_ONLY_DATE = re.compile(r"[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{2,4}\b")
 
-# Only tags of running text, so that "for x<y and y>z" and an address in angle brackets stay.
+# Only tags of running text, so that "for x<y and y>z" and a URL in angle brackets stay.
 _TAG = re.compile(
     r"</?(?:(?P<block>blockquote|br|div|h[1-6]|hr|li|ol|p|table|td|th|tr|ul)"
     r"|a|abbr|b|big|cite|code|del|em|font|i|img|ins|mark|q|s|small|span|strike|strong|sub|sup|tt|u|wbr)"
@@ -36,14 +36,14 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", r
 
 
 class UnreadableDayError(ValueError):
-    """A text that is no day, or not surely one; the message names the text and the accepted forms."""
+    """A text that is not a day, or is ambiguous; the message names the text and the accepted formats."""
 
 
 def parse_day(value: str) -> datetime.date:
-    """Return the day that is written in the value; for epoch times, the day in UTC.
+    """Return the day in the value; for epoch times, the day in UTC.
 
-    A date-time counts for the day at its own place, whatever its offset: that is the day in the paper.
-    Raises UnreadableDayError for every other form, and for days and times that do not exist.
+    A date-time gives its local day, whatever its offset: that is the day in the newspaper.
+    Raises UnreadableDayError for every other format, and for days and times that do not exist.
     """
     text = " ".join(value.split())
     if not text:

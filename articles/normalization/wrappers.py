@@ -8,7 +8,7 @@ from urllib.parse import unquote
 _TARGET = re.compile(r"(?:\A|&)(?:url|q)=(?P<url>https?(?::|%3a)[^&]+)", re.IGNORECASE)
 _AMP_VIEWER = re.compile(r"/amp/(?P<secure>s/)?(?P<url>[^/]+\.[^/]+/.+)", re.IGNORECASE)
 _NEWS_CODE = re.compile(r"/(?:[a-z_]+/)*(?:articles|read)/(?P<code>[\w-]+)=*", re.IGNORECASE)
-# Of a protocol buffer: a number, then the text of field 4 with its length in one byte or two.
+# A protocol buffer: a number, then the text of field 4 with its length in one byte or two.
 _NEWS_TEXT = re.compile(rb"\x08.\x22(?:(?P<short>[\0-\x7f])|(?P<long>[\x80-\xff][\0-\x7f]))(?=https?://)", re.DOTALL)
 
 _ARCHIVES = frozenset({"archive.is", "archive.ph", "archive.today"})
@@ -17,9 +17,9 @@ _AMP_CACHED = re.compile(r"/[cv]/(?:s/)?(?P<url>[^/]+\.[^/]+/.+)", re.IGNORECASE
 
 
 def redirect_target(site: str, path: str, query: str) -> str:
-    """Return where a redirect of Google leads, as far as it says so itself; '' for all else.
+    """Return the target of a Google redirect if its URL contains it; '' otherwise.
 
-    It says so in Alerts and the older forms of Google News. The newer form, and feedproxy, hold no URL.
+    Alerts and the older forms of Google News contain it. The newer form and feedproxy do not.
     """
     if site != "google":
         return ""
@@ -33,10 +33,10 @@ def redirect_target(site: str, path: str, query: str) -> str:
 
 
 def copied_url(host: str, site: str, path: str, query: str) -> str:
-    """Return the URL of the page that an archive or an AMP cache shows a copy of; '' for all else."""
+    """Return the original URL of a page in an archive or an AMP cache; '' otherwise."""
     if host in _ARCHIVES:
         archived = _ARCHIVED.fullmatch(path)
-        # The archive escapes the fragment of the page's URL.
+        # The archive escapes the fragment of the original URL.
         return _with_query(archived["url"].partition("%23")[0], query) if archived else ""
     cached = _AMP_CACHED.fullmatch(path) if site == "ampproject.org" else None
     return _with_query(cached["url"], query) if cached else ""

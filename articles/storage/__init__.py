@@ -1,1 +1,1 @@
-"""The writers of articles: what comes in, what is brought up to date, and what is learnt of newspapers."""
+"""Writes articles: stores new ones, updates stored ones, and learns affixes and URL parameters."""

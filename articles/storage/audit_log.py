@@ -1,4 +1,4 @@
-"""Who did what to a row on the pages, in the log of Django's admin."""
+"""Records what users do on the pages in the log of Django's admin."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model, QuerySet
 
-_SHOWN_CHARACTERS = 200  # of a row; the column takes no more
+_SHOWN_CHARACTERS = 200  # of a row; the limit of the column
 
 
 def log_action(row: Model, flag: int, act: str, *, user: Any, object_id: str) -> None:
-    """Log that a user did this to a row. `flag` is ADDITION, CHANGE or DELETION; `object_id` finds the row again."""
+    """Log that a user did this to a row. `flag` is ADDITION, CHANGE or DELETION; `object_id` identifies the row."""
     LogEntry.objects.create(
         user=user,
         content_type=ContentType.objects.get_for_model(row),
@@ -24,6 +24,6 @@ def log_action(row: Model, flag: int, act: str, *, user: Any, object_id: str) ->
 
 
 def logged_actions(model: type[Model], object_id: str) -> QuerySet[LogEntry]:
-    """Return what was done to a row, the latest first."""
+    """Return what users did to a row, the latest first."""
     entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model), object_id=object_id)
     return entries.select_related("user").order_by("-pk")

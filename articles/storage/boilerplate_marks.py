@@ -1,8 +1,8 @@
 """The writer of boilerplate: finds it week by week and marks it in a newspaper's articles.
 
-What was stored of an article never changes; the marks and the texts without boilerplate stand beside it. A week is
-looked at again when its articles, the newspaper's whitelist or the rules have changed, and gives the same rows every
-time. Each week is a transaction of its own: what was interrupted goes on, and what is done costs nothing to do again.
+The content of an article never changes; the marks and the texts without boilerplate have columns of their own. A week
+is processed again if its articles, the newspaper's whitelist or the rules have changed; the same input gives the same
+rows. Each week is one transaction: an interrupted run resumes, and finished weeks cost nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from articles.querysets import given
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import writing
 
-# The marks alone, where the compared texts stay: that counts up no revision, and no run looks at the articles again.
+# Only the marks, if the compared texts stay the same: the revision stays too, so no run compares the articles again.
 _MARK_SQL = """
 UPDATE articles_article AS article SET boilerplate = changed.boilerplate
 FROM unnest(%(ids)s::bigint[], %(boilerplate)s::jsonb[]) AS changed (id, boilerplate)
@@ -63,7 +63,7 @@ class NewspaperWeek(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MarkedWeek:
-    """What became of a week: its articles, those whose compared texts changed, and its boilerplate sentences."""
+    """Counts of a week: its articles, those whose compared texts changed, and its boilerplate sentences."""
 
     articles: int
     changed: int
@@ -72,7 +72,7 @@ class MarkedWeek:
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """What the marks of an article leave to compare, named as the columns that keep it; None where that is all of it.
+    """The texts to compare without marked boilerplate, named as their columns; None if nothing is removed.
 
     A digest is None for an empty text too.
     """
@@ -85,14 +85,14 @@ class _Texts:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What a newspaper's boilerplate goes by: in how many articles a sentence stands, and what is none all the same."""
+    """A newspaper's rules: in how many articles a sentence must occur, and the sentences that are whitelisted."""
 
     least_articles: int
     whitelisted: frozenset[UUID]
 
 
 _TEXTS = [each.name for each in fields(_Texts)]
-# Of a week: how many articles it has, the highest of their revisions, and the sum of them.
+# The number of articles of a week, the highest of their revisions, and the sum of their revisions.
 _Facts = tuple[int, int, int]
 _NO_ARTICLES: _Facts = (0, 0, 0)
 
@@ -104,10 +104,10 @@ def outdated_weeks(
     until: datetime.date | None = None,
     every: bool = False,
 ) -> dict[NewspaperWeek, int]:
-    """Return the weeks to look at, in order, each with the number of its articles; `every`: also those up to date.
+    """Return the weeks to process, in order, each with its number of articles; with `every`, also those up to date.
 
-    Of these newspapers (None: of all), and from the week of `since` to that of `until`. Weeks of too few articles to
-    repeat anything are passed over.
+    Of these newspapers (None: all), from the week of `since` to the week of `until`. Weeks with too few articles to
+    repeat anything are skipped.
     """
     first = monday_of(since) if since else None
     counted = _facts(newspaper_ids, first, _sunday_of(until) if until else None)
@@ -117,7 +117,7 @@ def outdated_weeks(
     known = {NewspaperWeek(each.newspaper_id, each.week): each.fingerprint for each in looked_at.iterator()}
     return {
         week: counted.get(week, _NO_ARTICLES)[0]
-        # A week that has lost its articles has to be looked at too.
+        # A week that has lost its articles must be processed too.
         for week in sorted(facts | known.keys())
         if every or known.get(week) != _fingerprint(counted.get(week, _NO_ARTICLES), rules[week.newspaper_id])
     }
@@ -130,7 +130,7 @@ def mark_week(week: NewspaperWeek) -> MarkedWeek:
     articles = _articles_of(week)
     sentences, marks = _found(articles, rules)
     with writing():
-        if _facts_of(week) != seen:  # an article has come or changed meanwhile
+        if _facts_of(week) != seen:  # an article was added or changed since
             articles = _articles_of(week)
             sentences, marks = _found(articles, rules)
         changed = _store_marks(articles, marks)
@@ -158,7 +158,7 @@ def _facts_of(week: NewspaperWeek) -> _Facts:
 
 
 def _rules(newspaper_ids: Collection[int] | None) -> dict[int, _Rules]:
-    """Return the rules of these newspapers; None: of all."""
+    """Return the rules of these newspapers; None: all."""
     newspapers, whitelist = Newspaper.objects.all(), WhitelistedSentence.objects.all()
     if newspaper_ids is not None:
         newspapers, whitelist = (
@@ -191,7 +191,7 @@ def _found(articles: Sequence[Article], rules: _Rules) -> tuple[list[FoundSenten
 
 
 def _store_marks(articles: Sequence[Article], marks: Sequence[Sequence[Mark]]) -> int:
-    """Write what has changed; return of how many articles a compared text has."""
+    """Write what has changed; return the number of articles whose compared text changed."""
     marked: dict[int, str] = {}
     changed: dict[int, tuple[str, _Texts]] = {}
     for article, found in zip(articles, marks, strict=True):
@@ -243,7 +243,7 @@ def _store_sentences(week: NewspaperWeek, found: Sequence[FoundSentence], ids: S
 
 
 def _store_week(week: NewspaperWeek, found_in: str, *, kept: bool) -> None:
-    """Note what a week looked like; not of one that has too few articles to be looked at again."""
+    """Store the fingerprint of a week, or delete it if the week has too few articles to be processed again."""
     if kept:
         BoilerplateWeek.objects.update_or_create(
             newspaper_id=week.newspaper_id, week=week.monday, defaults={"fingerprint": found_in}

@@ -1,4 +1,4 @@
-"""Fingerprints of what a stored result was computed from: the result is computed again when its fingerprint changes."""
+"""Fingerprints of the input of a stored result; when one changes, the result is computed again."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ import json
 from typing import Any
 
 
-def fingerprint(*rests_on: Any) -> str:
-    """Return the SHA-256 of these values as JSON. Fingerprints are stored: other bytes would renew every result."""
-    return hashlib.sha256(json.dumps(rests_on).encode()).hexdigest()
+def fingerprint(*values: Any) -> str:
+    """Return the SHA-256 of these values as JSON. They are stored: other bytes would invalidate every result."""
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()

@@ -1,8 +1,8 @@
 """The one writer of articles: checks, normalises, stores, and attaches URLs that are already known.
 
-An article is stored once, as it was first seen; it is never fetched again or deleted. renormalization.py and
-reextraction.py alone change it, when the rules do. A URL names one article for good. Near-duplicates are
-stored like any other article: finding them is the business of the detection passes, which can be looked at and undone.
+An article is stored once, as it was first seen; it is never fetched again or deleted. Only renormalization.py and
+reextraction.py change it, when the rules change. A URL belongs to one article permanently. Near-duplicates are stored
+like any other article: the detection passes find them, and editors can review and undo the results.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from articles.storage.locks import Lock, lock_transaction
 from articles.storage.newspapers import newspapers_for
 from articles.storage.url_parameters import learn_parameters
 
-# So many new or changed articles at once ask for refresh_statistics.
+# After this many new or changed articles, call refresh_statistics.
 MANY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What became of an incoming article: stored anew, its URL already known, or rejected with a reason."""
+    """The result for an incoming article: created, known by its URL, or rejected with a reason."""
 
     outcome: Literal["created", "known", "rejected"]
     article_id: int | None = None
@@ -55,7 +55,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """What is compared of an article, named as the columns that keep it."""
+    """The normalised forms of an article, which are compared; named as their columns."""
 
     normalized_title: str
     normalized_text: str
@@ -75,14 +75,14 @@ class _Prepared:
     incoming: IncomingArticle
     newspaper: Newspaper
     forms: Forms
-    url: str  # where it stands
-    own_keys: Sequence[UUID]  # of that, and of the redirect under which it came
+    url: str  # of the article, without redirects
+    own_keys: Sequence[UUID]  # of that URL, and of the redirect that led to it
     urls: dict[UUID, SeenURL]  # its own first
 
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Be the one writer of articles for the length of a transaction."""
+    """Be the only writer of articles for the duration of a transaction."""
     with transaction.atomic():
         lock_transaction(Lock.INGEST)
         yield
@@ -97,9 +97,9 @@ def store_article(incoming: IncomingArticle) -> Stored:
 
 
 def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
-    """Store a batch in one transaction and return what became of each, in the order given.
+    """Store a batch in one transaction and return the result for each, in the same order.
 
-    A batch holds up to some hundreds of articles. Bad ones are rejected and the rest is kept.
+    A batch has up to some hundred articles. Invalid ones are rejected, the others stored.
     """
     results: list[Stored | None] = [None] * len(batch)
     prepared: dict[int, _Prepared] = {}
@@ -108,9 +108,9 @@ def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
             check_article(incoming)
         except RejectedArticleError as rejection:
             results[position] = Stored("rejected", reason=str(rejection))
-    sound = [position for position, result in enumerate(results) if result is None]
-    newspapers = newspapers_for([(batch[position].newspaper, batch[position].url) for position in sound])
-    for position, newspaper in zip(sound, newspapers, strict=True):
+    valid = [position for position, result in enumerate(results) if result is None]
+    newspapers = newspapers_for([(batch[position].newspaper, batch[position].url) for position in valid])
+    for position, newspaper in zip(valid, newspapers, strict=True):
         prepared[position] = _prepare(batch[position], newspaper)
     with writing():
         for position, stored in _write(prepared).items():
@@ -119,7 +119,7 @@ def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
 
 
 def known_urls(urls: Iterable[str]) -> set[str]:
-    """Return those of the URLs that already belong to an article, or lead to one's, and need no fetching."""
+    """Return those of the URLs that belong to a stored article or redirect to one; they need no fetching."""
     keys = {url: {url_key(url), url_key(story_url(url))} for url in urls}
     wanted = {key for either in keys.values() for key in either}
     known = set(ArticleURL.objects.filter(key__in=wanted).values_list("key", flat=True))
@@ -140,9 +140,9 @@ def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
 
 
 def newest_revision() -> int:
-    """Return the highest revision of an article; 0 for an empty store. All articles up to it can be seen.
+    """Return the highest revision of an article; 0 if there is none. All articles up to it are visible.
 
-    It waits for the writer of the moment, whose articles have numbers already that nobody sees yet.
+    It waits for the current writer, whose articles already have revisions but are not committed yet.
     """
     with writing():
         newest: int | None = Article.objects.aggregate(newest=Max("revision"))["newest"]
@@ -150,7 +150,7 @@ def newest_revision() -> int:
 
 
 def refresh_statistics() -> None:
-    """Have PostgreSQL look at the articles again, after many have come: else it reads them in a slower way at first."""
+    """Update PostgreSQL's statistics after many changes, so that it does not choose slow query plans."""
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE articles_article, articles_articleurl")
 
@@ -169,7 +169,7 @@ def _prepare(incoming: IncomingArticle, newspaper: Newspaper) -> _Prepared:
 
 
 def _details(incoming: IncomingArticle, newspaper: Newspaper) -> Details:
-    """Return the article's details; where it came without its page, with what its text alone tells."""
+    """Return the article's details; if it came without its page, completed from its text."""
     details = incoming.details
     if incoming.page is not None:
         return details
@@ -184,7 +184,7 @@ def _details(incoming: IncomingArticle, newspaper: Newspaper) -> Details:
 
 
 def _write(prepared: dict[int, _Prepared]) -> dict[int, Stored]:
-    """Store the prepared articles, inside the lock; return what became of each."""
+    """Store the prepared articles, inside the lock; return the result for each."""
     owners = _owners({key for each in prepared.values() for key in each.urls})
     outcomes: dict[int, tuple[Literal["created", "known"], Article]] = {}
     new_urls: list[tuple[UUID, SeenURL, Article]] = []
@@ -207,9 +207,9 @@ def _write(prepared: dict[int, _Prepared]) -> dict[int, Stored]:
 
 
 def _attach(new_urls: Sequence[tuple[UUID, SeenURL, Article]]) -> None:
-    """Store URLs that no article has; see whether they show a parameter that tells a newspaper's stories apart."""
+    """Store new URLs, and learn from them which parameters distinguish a newspaper's stories."""
     papers = {article.newspaper_id for _, _, article in new_urls}
-    # Inside the lock, because another writer may have learnt one since the newspapers were read.
+    # Read inside the lock, because another writer may have learnt a parameter since the newspapers were read.
     kept = dict(Newspaper.objects.filter(pk__in=papers).values_list("pk", "kept_url_parameters"))
     learn_parameters(
         ArticleURL.objects.bulk_create(
@@ -233,11 +233,11 @@ def _owners(keys: Collection[UUID]) -> dict[UUID, Article]:
 
 
 def _known_article(each: _Prepared, owners: dict[UUID, Article]) -> Article | None:
-    """Return the article that this one is, by its own URL or by another that it was seen under.
+    """Return the stored article with the same URL, or with another URL of this one; None if it is new.
 
-    Another URL (a canonical link, say) is believed only within the newspaper and for the same headline or
-    text: a site that names its front page as the canonical URL of every article must not lose them all,
-    nor a paper its wire copy because it points to the agency.
+    Another URL, such as a canonical link, counts only within the newspaper and for the same headline or text: a site
+    that names its front page as the canonical URL of every article must not lose them all, nor a newspaper its wire
+    copy because it points to the agency.
     """
     for key in each.own_keys:
         if key in owners:
@@ -269,7 +269,7 @@ def _new_article(each: _Prepared) -> Article:
 
 
 def _new_page(page: PageCopy, article_id: int) -> ArticlePage:
-    # Without a time in it, so that the same page is stored as the same bytes.
+    # Without a time in the header, so that the same page gives the same bytes.
     body = gzip.compress(page.body, mtime=0)
     return ArticlePage(
         article_id=article_id, url=page.url, content_type=page.content_type, body=body, published=page.published

@@ -1,4 +1,4 @@
-"""PostgreSQL's advisory locks: what only one process at a time may do on a database."""
+"""PostgreSQL's advisory locks, for what only one process at a time may do on a database."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from psycopg import sql
 
 
 class Lock(IntEnum):
-    """The locks. Their numbers are arbitrary, but fixed: an older version may be at work on the same database."""
+    """The locks. Their numbers are arbitrary but fixed: an older version may be running on the same database."""
 
-    INGEST = 5_112_001  # one writer of articles at a time, so that two who bring the same URL end with one article
-    REVIEW = 5_112_002  # decisions and runs change pairs and clusters one after the other
-    RUN = 5_112_003  # one run at a time, whichever process it is in
-    SCRATCH = 5_112_004  # whoever uses the schema of a number holds that number, and who fills one holds 0
+    INGEST = 5_112_001  # one writer of articles at a time, so that the same URL never gives two articles
+    REVIEW = 5_112_002  # one change of pairs and clusters at a time, by a decision or a run
+    RUN = 5_112_003  # one run at a time, in any process
+    SCRATCH = 5_112_004  # whoever uses a numbered schema holds its number; whoever fills one holds 0
 
 
 def lock_transaction(lock: Lock) -> None:
@@ -28,16 +28,16 @@ def lock_transaction(lock: Lock) -> None:
 
 @contextmanager
 def session_lock(lock: Lock) -> Iterator[bool]:
-    """Hold the lock unless another process does; give whether it is held.
+    """Hold the lock unless another process does; yield whether it is held.
 
-    The lock belongs to the database connection: it is free again when its process ends, however it ends.
+    The lock belongs to the database connection: it is released when the process ends, for whatever reason.
     """
     with connection.cursor() as cursor:
         held = try_lock(cursor, lock)
     try:
         yield held
     finally:
-        # Where the connection is lost, the lock is free already.
+        # If the connection is lost, the lock is already released.
         with suppress(OperationalError, InterfaceError):
             if held:
                 with connection.cursor() as cursor:
@@ -45,17 +45,17 @@ def session_lock(lock: Lock) -> Iterator[bool]:
 
 
 def wait_for_lock(cursor: Any, lock: Lock, *number: int) -> None:
-    """Wait for a lock, or for one of its numbers, and hold it until its connection ends or unlocks it."""
+    """Wait for a lock, or for one of its numbers, and hold it until the connection ends or unlocks it."""
     _call(cursor, "pg_advisory_lock", lock, *number)
 
 
 def try_lock(cursor: Any, lock: Lock, *number: int) -> bool:
-    """Hold a lock, or one of its numbers, as wait_for_lock does; return False at once where another one holds it."""
+    """Hold a lock, or one of its numbers, as wait_for_lock does; return False if another connection holds it."""
     return bool(_call(cursor, "pg_try_advisory_lock", lock, *number))
 
 
 def unlock(cursor: Any, lock: Lock, *number: int) -> None:
-    """Give back what this connection holds."""
+    """Release a lock, or one of its numbers, that this connection holds."""
     _call(cursor, "pg_advisory_unlock", lock, *number)
 
 

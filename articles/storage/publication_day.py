@@ -1,4 +1,4 @@
-"""The day of an article of which its page and its feed each say something: when it is crawled, and extracted again."""
+"""The publication day of an article by its page and its feed; used by crawls and by reextraction."""
 
 import datetime
 from dataclasses import replace
@@ -7,9 +7,9 @@ from articles.extraction.extract import ExtractedArticle, ExtractionError
 from articles.models import Article
 from articles.storage.incoming import MAX_DAYS_AHEAD, Details, extracted_details
 
-# A feed may carry an article some days after its page did; more than that is worth a look.
+# A feed may list an article some days after it appeared; a larger difference is worth a check.
 MAX_DAYS_APART = 3
-# The first page of the Web. An earlier day is an archive's, or the zero of a clock: 1970-01-01, 1901-12-13.
+# The first web page. An earlier day belongs to an archive, or is the zero of a clock: 1970-01-01, 1901-12-13.
 FIRST_WEB_DAY = datetime.date(1991, 8, 6)
 MAX_DOUBT_CHARACTERS = Article._meta.get_field("date_doubt").max_length  # noqa: SLF001 - Django's public API
 
@@ -17,13 +17,12 @@ MAX_DOUBT_CHARACTERS = Article._meta.get_field("date_doubt").max_length  # noqa:
 def dated_details(
     article: ExtractedArticle, link: datetime.date | None, fetched: datetime.date
 ) -> tuple[datetime.date, Details]:
-    """Return the day of publication and the details, by the page and by the day that its link was given.
+    """Return the publication day and the details, from the page and from the day that the feed gave its link.
 
-    `fetched` is the day of the fetch: one that lies far after it cannot be. Raises ExtractionError where there is no
-    day that can be.
+    A day far after `fetched`, the day of the fetch, is impossible. Raises ExtractionError if no day is possible.
     """
     if article.date is None and article.date_doubt and link is None:
-        raise ExtractionError("date out of range")  # the page named a day, which cannot be
+        raise ExtractionError("date out of range")  # the page named a day, but an impossible one
     day, doubt = judge_day(article.date, link, fetched)
     details = extracted_details(article)
     doubts = "; ".join(filter(None, [details.date_doubt, doubt]))
@@ -34,9 +33,9 @@ def dated_details(
 def judge_day(
     page: datetime.date | None, link: datetime.date | None, today: datetime.date
 ) -> tuple[datetime.date, str]:
-    """Return the day of publication, and in words why it may be wrong; '' if nothing speaks against it.
+    """Return the publication day and, for people, why it may be wrong; '' if there is no doubt.
 
-    The page is believed, but for a day that cannot be. Raises ExtractionError if there is no day that can be.
+    The page takes precedence unless its day is impossible. Raises ExtractionError if no day is possible.
     """
     last = today + datetime.timedelta(days=MAX_DAYS_AHEAD)
     possible = [day for day in (page, link) if day is not None and day <= last]
@@ -47,7 +46,7 @@ def judge_day(
     if page is None:
         return day, "" if likely else f"{day} is before the Web"
     if day != page:
-        return day, f"the page says {page}, which cannot be; the feed says {day}"
+        return day, f"the page says {page}, which is impossible; the feed says {day}"
     if link is not None and abs((page - link).days) > MAX_DAYS_APART:
         return day, f"the page says {page}, the feed {link}"
     return day, "" if likely else f"{day} is before the Web"

@@ -1,6 +1,6 @@
-"""Brings the texts of stored articles up to today's extraction, from the pages that were kept.
+"""Extracts stored articles again from their stored pages with the current extraction.
 
-It goes like the renewal of forms: batch by batch, and what was interrupted goes on.
+Like renormalization, it works batch by batch and resumes after an interruption.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _DETAILS = [field.name for field in fields(Details)]
 
 
 def outdated_texts(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
-    """Return the articles whose page is kept and was extracted otherwise than today."""
+    """Return the articles whose page is stored and was extracted by another version."""
     return articles_of(newspapers).filter(page__isnull=False).exclude(extractor_version=EXTRACTOR_VERSION)
 
 
 def reextract(
     newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 100, workers: int = 1
 ) -> Iterator[Renewed]:
-    """Extract stored pages again, in so many processes; yield after each batch, which is stored then.
+    """Extract stored pages again in up to `workers` processes; yield after each batch is stored.
 
-    Where a page gives no article any more, or one that cannot be stored, the article stays as it is. Raises
-    WorkerDiedError where a process was killed.
+    If a page no longer yields an article, or one that cannot be stored, the article is left unchanged. Raises
+    WorkerDiedError if a process was killed.
     """
     pages = ArticlePage.objects.filter(article__in=outdated_texts(newspapers)).order_by("pk")
     last_id = 0
@@ -45,10 +45,10 @@ def reextract(
 
 
 def _store_extracted(extracted: Mapping[ArticlePage, Extraction]) -> Renewed:
-    """Store what pages give today; what another process has stored meanwhile is passed over."""
+    """Store the extracted articles; skip those that another process has updated in the meantime."""
     changed: list[Article] = []
     failures: list[tuple[int, str]] = []
-    # Read by the one writer, so that no newspaper learns anything meanwhile.
+    # Read inside the lock, so that no newspaper's affixes or parameters change in the meantime.
     with writing():
         outdated = outdated_texts().filter(page__in=extracted).select_related("newspaper")
         articles = {article.pk: article for article in outdated}
@@ -65,13 +65,13 @@ def _store_extracted(extracted: Mapping[ArticlePage, Extraction]) -> Renewed:
 
 
 def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict[str, object]:
-    """Return the fields of the article by what its page gives today.
+    """Return the fields of the article according to its extracted page.
 
-    Raises ExtractionError or RejectedArticleError where the article cannot be stored with that.
+    Raises ExtractionError or RejectedArticleError if the article cannot be stored with them.
     """
     if isinstance(extraction, str):
         raise ExtractionError(extraction)
-    if extraction.date is None and page.published is None:  # then the day came from elsewhere, and is as good as it was
+    if extraction.date is None and page.published is None:  # the day has another source: keep it
         day, details = article.date, extracted_details(extraction)
         details = replace(details, date_source=article.date_source, date_doubt=article.date_doubt)
     else:

@@ -1,7 +1,7 @@
-"""Brings the normal forms of stored articles up to today's rules.
+"""Brings the normalised forms of stored articles up to the current rules.
 
-It goes batch by batch in the order of ids, each in a transaction of its own, and takes up only articles that carry an
-older version: what was interrupted goes on, and what is done costs nothing to do again.
+It works in batches ordered by id, one transaction each, and only on articles that carry another version: an
+interrupted run resumes, and finished articles cost nothing.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ FORMS = [field.name for field in fields(Forms)]
 
 @dataclass(frozen=True, slots=True)
 class Renewed:
-    """What became of a batch: articles looked at, those that changed, and what kept others as they were."""
+    """Counts of a batch: articles checked, articles changed, and failures, whose articles are unchanged."""
 
     articles: int
     changed: int
-    failures: Sequence[tuple[int, str]] = ()  # article ids, and why their pages gave nothing better
+    failures: Sequence[tuple[int, str]] = ()  # article ids and reasons
 
 
 def outdated_forms(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
-    """Return the articles whose normal forms are of other rules than today's."""
+    """Return the articles whose forms were normalised by another version of the rules."""
     return articles_of(newspapers).exclude(normalizer_version=NORMALIZER_VERSION)
 
 
 def mark_outdated(newspaper: Newspaper) -> int:
-    """Have the forms of a newspaper's articles renewed, after its affixes have changed; return their number.
+    """Mark the forms of a newspaper's articles as outdated after its affixes changed; return their number.
 
-    All of them count as changed, for headlines are also compared as they are read.
+    All of them count as changed, because the displayed headlines are compared too.
     """
-    # The database counts up the revision of a row whose title is written, whatever it is.
+    # A trigger increases the revision of a row whose title is written, even if it stays the same.
     return Article.objects.filter(newspaper=newspaper).update(
         normalizer_version=0, normalized_title=F("normalized_title")
     )
 
 
 def renormalize(newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 500) -> Iterator[Renewed]:
-    """Bring the forms of titles, texts and URLs up to date; yield after each batch, which is stored then."""
+    """Bring the forms of titles, texts and URLs up to date; yield after each batch is stored."""
     outdated = outdated_forms(newspapers).select_related("newspaper").order_by("id")
     last_id = 0
     while True:
-        # Read by the one writer, so that no newspaper learns anything meanwhile.
+        # Read inside the lock, so that no newspaper's affixes or parameters change in the meantime.
         with writing():
             articles = list(outdated.filter(id__gt=last_id)[:batch_size])
             if not articles:
@@ -63,14 +63,14 @@ def renormalize(newspapers: Sequence[Newspaper] | None = None, *, batch_size: in
 
 
 def articles_of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
-    """Return the articles of these newspapers; None: of all."""
+    """Return the articles of these newspapers; None: all."""
     return Article.objects.all() if newspapers is None else Article.objects.filter(newspaper__in=newspapers)
 
 
 def _renew_forms(articles: Sequence[Article]) -> set[int]:
     """Write the forms that changed; return the ids of their articles.
 
-    Only those, because the database counts up the revision of every row that is written, and runs look at it again.
+    Only those, because every written row gets a new revision, and runs compare it again.
     """
     changed = [article for article in articles if _set_forms(article)]
     Article.objects.bulk_update(changed, FORMS)
@@ -90,7 +90,7 @@ def _renew_urls(articles: Sequence[Article]) -> set[int]:
 
 
 def set_fields(article: Article, values: dict[str, object]) -> bool:
-    """Set these fields of the article; return whether one of them was another."""
+    """Set these fields of the article; return whether any of them changed."""
     changed = False
     for name, value in values.items():
         if getattr(article, name) != value:

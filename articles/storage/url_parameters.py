@@ -1,8 +1,8 @@
-"""Notices when a dropped parameter tells a newspaper's stories apart, and keeps it from then on.
+"""Detects dropped URL parameters that distinguish a newspaper's stories, and keeps them from then on.
 
-normalize_url drops parameters that decorate URLs on most sites and number the stories on some. Where different stories
-of one newspaper end with one form, the parameter in which their URLs differ is learnt: it goes to the newspaper's
-kept_url_parameters, with the two URLs as evidence, and the forms of that newspaper's URLs are renewed.
+normalize_url drops parameters that are decoration on most sites but number the stories on some. If different stories
+of one newspaper get the same form, the parameter in which their URLs differ is learnt: it is added to the newspaper's
+kept_url_parameters, with the two URLs as evidence, and the forms of that newspaper's URLs are updated.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from articles.normalization.urls import comparable_url, dropped_parameters
 
 logger = logging.getLogger(__name__)
 
-# More of a newspaper's parameters than this are noise, or malice.
+# More parameters of one newspaper are noise, or malice.
 MAX_LEARNT = 20
-# So many articles of a form are compared with each other.
+# At most this many articles of a form are compared with each other.
 MAX_ARTICLES = 25
 _MAX_ROWS = 2_000
 _MAX_PARAMETERS = 30  # of a URL
 _NAME = re.compile(r"[a-z0-9_.-]{1,40}")
-# Below it, a page may be a notice instead of a story; teasers of feeds are longer.
+# A shorter text may be a notice instead of a story; teasers of feeds are longer.
 _LEAST_CHARACTERS = 120
 _READ_CHARACTERS = 20_000
 _SHINGLE_WORDS = 4
-# Measured on labelled pairs of news: none of 89 duplicates and 54 versions passes for two stories, and 87 of 100 pairs
-# of other stories do.
+# Measured on labelled pairs of news: none of 89 duplicates and 54 versions is taken for two stories, and 87 of 100
+# pairs of different stories are.
 _MOST_SHARED = 0.1
 _MOST_SHARED_WORDS = 0.5  # of their titles
-# Decoration may differ on one page whose content changes (a front page, a notice), but hardly with three stories.
+# Decoration may differ on one page whose content changes (a front page, a notice), but rarely on three stories.
 _STORIES_OF_A_TRACKER = 3
-# Of normalised titles: pages that change under their URL, and notices.
+# Normalised titles of pages that change under their URL, and of notices.
 _NO_STORY = re.compile(
     r"\b(?:live|liveblog|liveticker|newsticker|ticker|updates|en direct|en vivo|ao vivo|error|not found|access denied"
     r"|forbidden|unavailable|captcha|just a moment|are you a robot|javascript|subscribe|log in|login|sign in)\b"
@@ -54,7 +54,7 @@ _NO_STORY = re.compile(
 
 @dataclass(slots=True)
 class _Seen:
-    """An article of a form, and what its URLs of that form lost: name, value, and the URL."""
+    """An article of a form, and the parameters dropped from its URLs: by name and value, the URL."""
 
     article_id: int
     title: str
@@ -64,22 +64,22 @@ class _Seen:
 
 @dataclass(frozen=True)
 class _Collision:
-    """Two articles under one form."""
+    """Two articles with the same form."""
 
     first: _Seen
     second: _Seen
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The parameters that URLs of both lost, and with them no value in common."""
+        """The parameters that were dropped from URLs of both, with different values."""
         first, second = self.first.dropped, self.second.dropped
         return frozenset(name for name in first.keys() & second.keys() if first[name].keys().isdisjoint(second[name]))
 
 
 def learn_parameters(seen: Sequence[ArticleURL]) -> set[int]:
-    """Learn from stored URLs, by what they share forms with; return the ids of the articles whose forms changed.
+    """Learn from stored URLs whose forms other articles share; return the ids of the articles whose forms changed.
 
-    Inside ingest.writing(). Costs one query by an index where no form is shared, and none where no URL lost a
+    Call it inside ingest.writing(). Costs one index query if no form is shared, and none if no URL has a dropped
     parameter.
     """
     forms = {url.normalized_url for url in seen if "?" in url.url and dropped_parameters(url.url)}
@@ -93,7 +93,7 @@ def learn_parameters(seen: Sequence[ArticleURL]) -> set[int]:
         one_text = [
             _Collision(*pair) for pair in pairs if pair[0].text_digest and pair[0].text_digest == pair[1].text_digest
         ]
-        for collision, name in _telling(confirmed, Counter(name for each in one_text for name in each.names)):
+        for collision, name in _distinguishing(confirmed, Counter(name for each in one_text for name in each.names)):
             changed |= _keep(newspaper_id, name, collision)
     return changed
 
@@ -111,7 +111,7 @@ def renew_url_forms(urls: Sequence[ArticleURL]) -> set[int]:
 
 
 def renew_forms_with(newspaper: Newspaper, names: Collection[str]) -> set[int]:
-    """Renew the forms of a newspaper's URLs that have one of these parameters; return the ids of those that changed."""
+    """Update the forms of a newspaper's URLs with one of these parameters; return the ids of the changed articles."""
     named = Q()
     for name in names:
         named |= Q(url__icontains=name)
@@ -143,14 +143,14 @@ def _sharing(forms: Collection[str]) -> Iterator[tuple[int, list[_Seen]]]:
 
 
 def _may_be_two_stories(first: _Seen, second: _Seen) -> bool:
-    """Whether two articles may be different stories, by their titles."""
+    """Return whether two articles may be different stories, by their titles."""
     if not (first.title and second.title) or _NO_STORY.search(first.title) or _NO_STORY.search(second.title):
         return False
     return _shared_share(set(first.title.split()), set(second.title.split())) <= _MOST_SHARED_WORDS
 
 
 def _confirmed(suspected: Sequence[_Collision], newspaper_id: int, articles: Sequence[_Seen]) -> list[_Collision]:
-    """Return the collisions whose texts are those of different stories; `articles` are all of the form."""
+    """Return the collisions of different stories, by their texts; `articles` are all of the form."""
     if not suspected:
         return []
     some = {each.article_id for collision in suspected for each in (collision.first, collision.second)}
@@ -167,9 +167,9 @@ def _confirmed(suspected: Sequence[_Collision], newspaper_id: int, articles: Seq
 def _shingles(
     article_ids: Collection[int], newspaper_id: int, of_form: Collection[int]
 ) -> Mapping[int, set[tuple[str, ...]]]:
-    """Return the runs of words in each article's text.
+    """Return the shingles of each article's text.
 
-    Left out are short texts, and those that the newspaper has under other URLs too: a notice in place of the story.
+    Short texts are left out, and those that the newspaper has under other URLs too: notices in place of the story.
     """
     rows = Article.objects.filter(pk__in=article_ids).annotate(beginning=Left("normalized_text", _READ_CHARACTERS))
     texts = list(rows.values_list("pk", "text_digest", "beginning"))
@@ -184,22 +184,22 @@ def _shingles(
 
 
 def _shared_share(left: set[Any], right: set[Any]) -> float:
-    """Return which share of the smaller set is in the other."""
+    """Return the share of the smaller set that is in the other."""
     return len(left & right) / (min(len(left), len(right)) or 1)
 
 
-def _telling(collisions: Sequence[_Collision], refuted: Mapping[str, int]) -> Iterator[tuple[_Collision, str]]:
-    """Yield the fewest parameters that tell the stories apart, as far as any do, each with a collision that it ends.
+def _distinguishing(collisions: Sequence[_Collision], refuted: Mapping[str, int]) -> Iterator[tuple[_Collision, str]]:
+    """Yield the fewest parameters that distinguish the stories, each with a collision that it resolves.
 
-    `refuted` counts the pairs of one text in which a parameter differs too. Trackers come last.
+    `refuted` counts, by parameter, the pairs of the same text in which it differs too. Trackers come last.
     """
     left = list(collisions)
     while left:
         votes = Counter(name for each in left for name in each.names)
-        telling = [name for name in votes if votes[name] > refuted.get(name, 0) and _may_tell(name, left)]
-        if not telling:
+        candidates = [name for name in votes if votes[name] > refuted.get(name, 0) and _may_distinguish(name, left)]
+        if not candidates:
             return
-        name = min(telling, key=lambda name: (is_tracker(name), -votes[name], not _is_number(name, left), name))
+        name = min(candidates, key=lambda name: (is_tracker(name), -votes[name], not _is_number(name, left), name))
         yield next(each for each in left if name in each.names), name
         left = [each for each in left if name not in each.names]
 
@@ -209,7 +209,7 @@ def _values(name: str, collisions: Sequence[_Collision]) -> set[str]:
     return {value for story in stories for value in story.dropped[name]}
 
 
-def _may_tell(name: str, collisions: Sequence[_Collision]) -> bool:
+def _may_distinguish(name: str, collisions: Sequence[_Collision]) -> bool:
     return not is_tracker(name) or len(_values(name, collisions)) >= _STORIES_OF_A_TRACKER
 
 
@@ -218,7 +218,7 @@ def _is_number(name: str, collisions: Sequence[_Collision]) -> bool:
 
 
 def _keep(newspaper_id: int, name: str, collision: _Collision) -> set[int]:
-    """Keep the parameter unless it was learnt before and taken out; return the articles whose forms changed."""
+    """Keep the parameter unless it was learnt before and removed; return the articles whose forms changed."""
     newspaper = Newspaper.objects.select_for_update().get(pk=newspaper_id)
     if name in newspaper.kept_url_parameters or newspaper.learnt_parameters.count() >= MAX_LEARNT:
         return set()

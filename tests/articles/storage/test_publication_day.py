@@ -14,7 +14,7 @@ def day(text: str) -> datetime.date | None:
     return datetime.date.fromisoformat(text) if text else None
 
 
-CANNOT_BE = "the page says {}, which cannot be; the feed says 2026-03-09"
+CANNOT_BE = "the page says {}, which is impossible; the feed says 2026-03-09"
 
 
 @pytest.mark.parametrize(
