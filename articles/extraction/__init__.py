@@ -1,1 +1,1 @@
-"""From the bytes of a page to an article. Pure."""
+"""Extracts the article from the bytes of a page. Pure."""

@@ -1,4 +1,4 @@
-"""The text of the article on a page: what its markup names as noise goes, readability finds the rest. Pure."""
+"""Finds the text of the article on a page: removes what the markup marks as noise, then uses readability. Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from articles.extraction.html import Paragraph, elements_of, join_paragraphs, pa
 from articles.extraction.page_chrome import MAX_LINE_CHARACTERS, is_announcement, is_time, without_page_chrome
 from articles.normalization.text import letters
 
-# Shorter texts are teasers and notices; scripts without blanks say as much in fewer characters.
+# Shorter texts are teasers and notices. Scripts without blanks need fewer characters for the same text.
 MIN_TEXT_LETTERS = 40
 # A text that is mostly links is a list of articles, not an article.
 MAX_LINK_SHARE = 0.5
-# Markup that calls itself noise but holds this share of the page's paragraphs is the article's frame …
+# An element marked as noise that holds this share of the page's paragraphs is the frame of the article …
 MAX_NOISE_SHARE = 0.3
-# … unless it has a link for so few letters: then it is a box that is longer than its article.
+# … unless it has a link for every so many letters: then it is a box that is longer than its article.
 MIN_LETTERS_A_LINK = 300
 
 _NOISE_ELEMENTS = frozenset({
@@ -39,7 +39,7 @@ _NOISE_NAMES = re.compile(
     r")(?:$|[\s_-])",
     re.IGNORECASE,
 )
-# What never frames an article, however long it is: readers' comments and the edges of the page.
+# These never frame an article, however long they are: readers' comments and the edges of the page.
 _NEVER_FRAMES = frozenset({"aside", "footer", "nav"})
 _COMMENT_NAMES = re.compile(
     r"(?:^|[\s_-])(?:comments|disqus|comment[_-]?(?:list|section|thread|area)s?)(?:$|[\s_-])", re.IGNORECASE
@@ -52,19 +52,19 @@ _BODY_NAMES = re.compile(
 _BOX_HEADINGS = "//h2 | //h3 | //h4 | //h5 | //h6 | //strong | //p[not(*)] | //div[not(*)] | //span[not(*)]"
 _KEPT = frozenset({"html", "head", "body", "article", "main"})
 _CAMEL_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-# What readability judges elements by; the rest only costs time.
+# The attributes that readability uses; the others only cost time.
 _READ_ATTRIBUTES = frozenset({"class", "id", "href", "itemprop", "style", "hidden"})
 
 
 def remove_programs(page: lxml.html.HtmlElement) -> None:
-    """Remove from the page what nobody reads: scripts, styles, templates and drawings."""
+    """Remove scripts, styles, templates and drawings from the page."""
     for element in list(page.iter("script", "style", "template", "svg")):
         if element.getparent() is not None:
             element.drop_tree()
 
 
 def remove_noise(page: lxml.html.HtmlElement) -> None:
-    """Remove from the page what its markup, or the heading of a box, says is no part of the article."""
+    """Remove what is not part of the article according to the markup, or to the heading of a box."""
     sizes = _paragraph_letters(page)
     frames = {frame for each in page.xpath(f"//h1 | {_ARTICLE_BODY}") for frame in (each, *each.iterancestors())}
     for element in list(elements_of(page)):
@@ -78,17 +78,17 @@ def remove_noise(page: lxml.html.HtmlElement) -> None:
 
 
 def find_text(page: lxml.html.HtmlElement, headlines: Collection[str]) -> str:
-    """Return the text of the page's article, its noise removed before; empty where there is none."""
+    """Return the text of the article on a page whose noise was removed; empty if there is none."""
     text = _as_text(_readable(page), headlines)
     marked = _marked_text(page, headlines)
-    # Of a very short article, readability prefers what stands around it.
+    # If the article is very short, readability prefers the text around it.
     if marked and not any(paragraph in text for paragraph in marked.split("\n\n")):
         return marked
     return text or _text_by_heading(page, headlines)
 
 
 def _outgrows(element: lxml.html.HtmlElement, rest: int) -> bool:
-    """Return whether noise that is longer than the article is noise all the same."""
+    """Return whether noise that is longer than the article is noise nevertheless."""
     if rest < MIN_TEXT_LETTERS or _BODY_NAMES.search(element.get("class", "")):
         return False
     if element.tag in _NEVER_FRAMES or _COMMENT_NAMES.search(_names(element)):
@@ -114,14 +114,14 @@ def _announced_boxes(
 
 
 def _is_box(parent: lxml.html.HtmlElement, heading: lxml.html.HtmlElement) -> bool:
-    """Return whether the parent begins with the heading and is a section of its own, or full of links."""
+    """Return whether the parent begins with the heading and is a section, or full of links."""
     if parent[0] is not heading or (parent.text or "").strip() or len(parent) == 1:
         return False
     return parent.tag == "section" or _outgrows(parent, MIN_TEXT_LETTERS)
 
 
 def _marked_text(page: lxml.html.HtmlElement, headlines: Collection[str]) -> str:
-    """Return the text of the one element that calls itself the article's body; empty if it is not one."""
+    """Return the text of the only element marked as the article's body; empty if there is not exactly one."""
     bodies = page.xpath(_ARTICLE_BODY) or [
         element for element in page.iter("div", "section") if _BODY_NAMES.search(element.get("class", ""))
     ]
@@ -130,7 +130,7 @@ def _marked_text(page: lxml.html.HtmlElement, headlines: Collection[str]) -> str
 
 
 def _text_by_heading(page: lxml.html.HtmlElement, headlines: Collection[str]) -> str:
-    """Return the text that stands in one element with the page's only main heading; empty if there is none."""
+    """Return the text in the same element as the page's only main heading; empty if there is none."""
     headings = page.xpath("//h1")
     if len(headings) == 1:
         for frame in headings[0].iterancestors():
@@ -168,7 +168,7 @@ def _for_readability(page: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
     page = copy.deepcopy(page)
     for element in elements_of(page):
         for name in element.keys():  # noqa: SIM118 - no mapping
-            # A quotation that is embedded from elsewhere is part of the text, whatever its class.
+            # An embedded quotation is part of the text, whatever its class.
             if name not in _READ_ATTRIBUTES or (element.tag == "blockquote" and name == "class"):
                 del element.attrib[name]
     return page
@@ -185,7 +185,7 @@ def _names(element: lxml.html.HtmlElement) -> str:
 
 
 def _paragraph_letters(page: lxml.html.HtmlElement) -> dict[lxml.html.HtmlElement, int]:
-    """Return for every element the characters of the paragraphs in it, or that it is."""
+    """Return for every element the number of characters of the paragraphs in it, or of itself if it is one."""
     sizes: dict[lxml.html.HtmlElement, int] = {}
     for _, element in lxml.etree.iterwalk(page, events=("end",)):
         own = len(element.text_content()) if element.tag == "p" else 0

@@ -1,7 +1,7 @@
-"""Who wrote an article, which news agency it comes from, and the place and day before its first sentence. Pure.
+"""Finds the byline, the news agency and the dateline of an article. Pure.
 
-An agency counts where it is credited: in the dateline, in brackets or after a dash at an end, as author. A sentence
-that quotes an agency ("Reuters reported on Tuesday that") names no author.
+An agency counts only if it is the source: in the dateline, in brackets or after a dash at the end, or as author. A
+sentence that quotes an agency ("Reuters reported on Tuesday that") does not count.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 MAX_AUTHORS = 10
 MAX_AUTHOR_CHARACTERS = 80
-# A dateline stands at the very beginning.
+# A dateline is at the very beginning.
 _BEGINNING = 200
 _END = 300
 
-# The name that is kept, and how bylines write it. Capitals count: "ap" is no agency.
+# The name that is stored, and its spellings in bylines. Case matters: "ap" is not an agency.
 AGENCIES = {
     "AAP": "AAP|Australian Associated Press",
     "AFP": "AFP|Agence France[- ]Presse|AGENCE FRANCE[- ]PRESSE",
@@ -124,12 +124,12 @@ _ENDINGS = tuple(
         rf"(?:^|\n)(?:©|\(c\)|Copyright\b).{{0,12}}?(?:\d{{4}}\s)?{_AGENCY}(?:\.\s|,|$)",
     )
 )
-# Reuters closes its texts with those who worked on them.
+# Reuters names the authors and editors at the end of its texts.
 _SIGN_OFF = re.compile(
     r"\(?(?:Reporting|Writing|Additional reporting) by [^()\n]{3,400}?;?\s?[Ee]diting by [^()\n]{3,200}\)?"
 )
 
-# What stands in capitals before a first sentence and is no place.
+# Words in capitals before a first sentence that are not places.
 _NO_PLACES = frozenset({
     "ANALYSIS", "BBC", "BREAKING", "CNN", "EDITORIAL", "EXCLUSIVE", "EXPLAINER", "FACTBOX", "ICC", "INTERVIEW",
     "LATEST", "LIVE", "NBC", "NOTE", "NPR", "OPINION", "Q&A", "REVIEW", "TIMELINE", "UPDATE", "UPDATED", "VIDEO",
@@ -153,7 +153,7 @@ _BETWEEN = re.compile(r"\s*(?:[,;|&/]|\b(?:and|und|et|y)\b)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Bylines:
-    """Authors, agency by its usual name, and dateline ("COLOMBO, March 3"); empty where there is none."""
+    """Authors, the agency by its usual name, and the dateline ("COLOMBO, March 3"); empty if there is none."""
 
     byline: str = ""
     agency: str = ""
@@ -161,9 +161,9 @@ class Bylines:
 
 
 def text_bylines(text: str, sites: Sequence[str] = ()) -> Bylines:
-    """Return the bylines that a plain text carries in itself.
+    """Return the bylines in a plain text.
 
-    `sites` are names of its newspaper: one that stands before the first sentence is no place.
+    `sites` are names of its newspaper: before the first sentence, they are not a place.
     """
     body = text.strip()
     byline, rest = split_byline(body)
@@ -174,9 +174,9 @@ def text_bylines(text: str, sites: Sequence[str] = ()) -> Bylines:
 
 
 def page_bylines(text: str, authors: Sequence[str], sites: Sequence[str]) -> Bylines:
-    """Return the bylines of a page: its text's, and of the authors that it declares, first choice first.
+    """Return the bylines of a page, from its text and from the authors that it declares, the first choice first.
 
-    `sites` are names of the site itself, which are no authors. An empty author begins the next choice.
+    `sites` are names of the site, which are not authors. An empty author separates one choice from the next.
     """
     found = text_bylines(text, sites)
     parts = [part for author in authors for part in _BETWEEN.split(author[: 10 * MAX_AUTHOR_CHARACTERS])]
@@ -186,7 +186,7 @@ def page_bylines(text: str, authors: Sequence[str], sites: Sequence[str]) -> Byl
 
 
 def split_byline(text: str) -> tuple[str, str]:
-    """Return the authors named in a line of their own at the beginning, and the text after it."""
+    """Return the authors named in a separate first line, and the text after it."""
     first, _, rest = text.partition("\n")
     if (match := _BYLINE.fullmatch(first.strip())) and rest.strip():
         names = [name for name in _BETWEEN.split(match["names"]) if name]
@@ -196,7 +196,7 @@ def split_byline(text: str) -> tuple[str, str]:
 
 
 def clean_byline(authors: Sequence[str], sites: Sequence[str] = ()) -> str:
-    """Return the authors' names, separated by commas, of the first choice that holds any."""
+    """Return the names of the authors of the first choice that has any, separated by commas."""
     no_authors = {site.strip().lstrip("@").casefold() for site in sites}
     names: dict[str, None] = {}
     for author in authors:
@@ -210,7 +210,7 @@ def clean_byline(authors: Sequence[str], sites: Sequence[str] = ()) -> str:
 
 
 def agency_named(name: str) -> str:
-    """Return the agency that this names, or a writer of; empty if it is none."""
+    """Return the agency of this name, or of this agency writer; empty for any other name."""
     name = _BY.sub("", name).strip(" .-–—/")
     if name in _CANONICAL:
         return _CANONICAL[name]
@@ -225,7 +225,7 @@ def _is_name(name: str) -> bool:
 
 
 def _opening(text: str) -> tuple[str, str]:
-    """Return dateline and agency of the beginning; empty if it is a sentence like any other."""
+    """Return the dateline and the agency at the beginning; empty if it begins with an ordinary sentence."""
     beginning = text[:_BEGINNING]
     for pattern in _OPENINGS:
         if match := pattern.match(beginning):

@@ -1,4 +1,4 @@
-"""The day on which an article was published, where that was read, and why it may be wrong. Pure."""
+"""Finds the day on which an article was published, its source, and why it may be wrong. Pure."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from articles.extraction.metadata import Declared
 
 DateSource = Literal["json-ld", "meta", "time", "htmldate"]
 
-# The first news sites are of 1990 and later; what claims an earlier day is an archive, or a mistake.
+# News sites exist since 1990 at the earliest; an earlier day belongs to an archive, or is a mistake.
 FIRST_DAY = datetime.date(1990, 1, 1)
-# The first printed newspaper is of 1605; 0001-01-01 and such are how programs write that they know no day.
+# The first printed newspaper appeared in 1605; programs write 0001-01-01 and the like if they know no day.
 FIRST_PRINTED = datetime.date(1605, 1, 1)
 MAX_TIME_CHARACTERS = 100
-# What a clock that was never set shows.
+# The day of a clock that was never set.
 UNSET = datetime.date(1970, 1, 1)
-# Tomorrow has begun in the east when it is today in UTC; the second day is for clocks that are wrong.
+# East of UTC, tomorrow has already begun; the second day allows for clocks that are wrong.
 MAX_DAYS_AHEAD = 2
-# Two places a few hours apart may write two days of one moment.
+# Two time zones may write the same moment as two days.
 MAX_DAYS_APART = 1
 MAX_DOUBT_CHARACTERS = 200
 _META_DATES = (
@@ -60,12 +60,12 @@ _URL_DAY = re.compile(
     re.IGNORECASE,
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_SOURCE_NAMES = {"json-ld": "its linked data", "meta": "a meta element", "time": "a time element"}
+_SOURCE_NAMES = {"json-ld": "its JSON-LD", "meta": "a meta element", "time": "a time element"}
 
 
 @dataclass(frozen=True, slots=True)
 class PublicationDay:
-    """The day, the source that was believed, and the doubt in words; no day where the page tells none."""
+    """The day, its source, and for people why it may be wrong; no day if the page names none."""
 
     day: datetime.date | None = None
     source: DateSource | None = None
@@ -75,10 +75,10 @@ class PublicationDay:
 def find_publication_day(
     page: lxml.html.HtmlElement, declared: Declared, url: str, today: datetime.date
 ) -> PublicationDay:
-    """Return the day of publication, at the place where it was written.
+    """Return the day of publication in the time zone of the author.
 
-    A day that cannot be (in the future, before there were news sites) is not believed, unless it lies in the past and
-    two sources agree on it.
+    An impossible day (in the future, or before there were news sites) is not believed, unless it is in the past and two
+    sources agree on it.
     """
     stated = _stated_days(page, declared)
     in_url = url_day(url)
@@ -109,7 +109,7 @@ def url_day(url: str) -> datetime.date | None:
 
 
 def written_day(value: Any) -> datetime.date | None:
-    """Return the day that a written time names, as it was in the place where it was written."""
+    """Return the day of a written time, in the time zone in which it was written."""
     if not isinstance(value, str) or len(value) > MAX_TIME_CHARACTERS:
         return None
     try:
@@ -123,7 +123,7 @@ def written_day(value: Any) -> datetime.date | None:
 
 
 def _stated_days(page: lxml.html.HtmlElement, declared: Declared) -> list[tuple[DateSource, datetime.date]]:
-    """Return the first day that each source names, and those after it, the source that is believed first first."""
+    """Return all days that the sources name, the most trusted source first."""
     values: list[tuple[DateSource, Any]] = [
         ("json-ld", declared.data.get("datePublished")),
         ("json-ld", declared.data.get("dateCreated")),
@@ -134,7 +134,7 @@ def _stated_days(page: lxml.html.HtmlElement, declared: Declared) -> list[tuple[
 
 
 def _times(page: lxml.html.HtmlElement) -> Iterator[str]:
-    """Yield the times of <time> elements: those marked as publication, then those of the article."""
+    """Yield the times of <time> elements: those marked as publication times, then those of the article."""
     marked = "//*[@itemprop='datePublished' or @pubdate]"
     inside = "//article//time | //main//time"
     for element in [*page.xpath(marked), *(page.xpath(inside) or page.xpath("//time"))]:
@@ -153,7 +153,7 @@ def _is_attested(
     stated: Sequence[tuple[DateSource, datetime.date]],
     in_url: datetime.date | None,
 ) -> bool:
-    """Return whether an old day is an archive's: named by two sources, or by the URL too."""
+    """Return whether an old day belongs to an archive: two sources name it, or the URL does too."""
     if day >= FIRST_DAY or day == UNSET:
         return False
     others = [other for name, other in stated if name != source]
@@ -188,7 +188,7 @@ def _agree(left: datetime.date, right: datetime.date) -> bool:
 
 
 def _unlikely(source: DateSource, day: datetime.date) -> str:
-    return f"{_SOURCE_NAMES[source]} says {day}, which cannot be"
+    return f"{_SOURCE_NAMES[source]} says {day}, which is impossible"
 
 
 def _sentence(doubts: Sequence[str]) -> str:
@@ -201,7 +201,7 @@ def _sentence(doubts: Sequence[str]) -> str:
 
 def _guessed_day(page: lxml.html.HtmlElement, url: str) -> datetime.date | None:
     # A tree, because htmldate downloads a str that looks like a URL; a copy, because it changes it. Its
-    # extensive search takes any year on the page, a copyright line's too: no date is better than that.
+    # extensive search takes any year on the page, even in a copyright line: no date is better than that.
     try:
         found = find_date(copy.deepcopy(page), extensive_search=False, original_date=True, url=url)
     except (ValueError, TypeError, OverflowError, lxml.etree.LxmlError):  # hostile markup

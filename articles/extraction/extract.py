@@ -1,7 +1,7 @@
-"""From the bytes of a page to the article on it. Pure: no network, no database; a clock only to tell the future.
+"""Extracts the article from the bytes of a page. Pure: no network, no database; the clock only to reject future days.
 
-The way: bytes -> tree (html.py) -> what the page declares (metadata.py) -> noise goes, the text is found
-(body.py, page_chrome.py) -> day (dates.py), authors and agency (bylines.py), language (normalization/language.py).
+The steps: bytes -> tree (html.py) -> metadata (metadata.py) -> remove noise and find the text (body.py,
+page_chrome.py) -> day (dates.py), authors and agency (bylines.py), language (normalization/language.py).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from articles.normalization.text import letters
 
 __all__ = ["EXTRACTOR_VERSION", "DateSource", "ExtractedArticle", "ExtractionError", "decode_page", "extract_article"]
 
-# Grows with every change of a result, so that stored pages that were extracted otherwise are found.
+# Increase it with every change of a result, so that articles extracted by another version can be found.
 EXTRACTOR_VERSION = 2
-# A longer text is more than the beginning that a page with a paywall shows.
+# A longer text is more than the beginning that a page behind a paywall shows.
 MAX_STUB_LETTERS = 1_500
 _LOCKED_TIERS = frozenset({"locked", "metered", "premium", "paid", "subscriber"})
 _PAYWALL_NAMES = (
@@ -45,7 +45,7 @@ _ASKS_TO_PAY = re.compile(
 
 
 class ExtractionError(ValueError):
-    """The page holds no article; `reason` says why, in words that can be counted."""
+    """The page has no article; `reason` is one of a few fixed texts, so that reasons can be counted."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -54,12 +54,12 @@ class ExtractionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ExtractedArticle:
-    """What a page says about its article.
+    """The article on a page.
 
-    `text` is plain, its paragraphs separated by blank lines, lines of lists and tables by line ends, and never empty.
-    What the page does not tell is empty, or None. URLs are absolute, and as the page declares them: whether to believe
-    them is decided where articles are stored. `date_doubt` says in words why the day may be wrong, or why there is
-    none; `paywalled` that the text is only the beginning.
+    `text` is plain and never empty; blank lines separate its paragraphs, line ends the lines of lists and tables.
+    Unknown fields are empty, or None. URLs are absolute, and as the page declares them: the writer of articles decides
+    whether to believe them. `date_doubt` explains to people why the day may be wrong, or why there is none; `paywalled`
+    means that the text is only the beginning.
     """
 
     text: str
@@ -82,7 +82,7 @@ def extract_article(
     """Return the article on a page, given its bytes, its URL and its HTTP Content-Type header.
 
     A day far after `today` (by default the day in UTC) is not believed. Raises ExtractionError, and nothing else,
-    where there is no article.
+    if there is no article.
     """
     try:
         page = parse_page(body, content_type)
@@ -91,7 +91,7 @@ def extract_article(
     declared = read_declared(page, url)
     remove_programs(page)
     locked = _is_locked(page, declared)
-    byline, text = split_byline(_text(page, declared))  # a line of its own, which has a field
+    byline, text = split_byline(_text(page, declared))  # a separate first line, which has a field of its own
     day = find_publication_day(page, declared, url, today or datetime.datetime.now(datetime.UTC).date())
     found = page_bylines(text, [*declared.authors, "", byline], declared.sites)
     return ExtractedArticle(
@@ -111,7 +111,7 @@ def extract_article(
 
 
 def _text(page: lxml.html.HtmlElement, declared: Declared) -> str:
-    """Return the article's text, and remove from the page what is none. Raises ExtractionError."""
+    """Remove the noise from the page and return the article's text. Raises ExtractionError."""
     remove_noise(page)
     if text := find_text(page, {each.casefold() for each in declared.headlines}):
         return text
@@ -122,7 +122,7 @@ def _text(page: lxml.html.HtmlElement, declared: Declared) -> str:
 
 
 def _is_locked(page: lxml.html.HtmlElement, declared: Declared) -> bool:
-    """Return whether the page says that the whole text is for those who pay."""
+    """Return whether the page says that only subscribers can read the whole text."""
     parts = [declared.data, *nodes(declared.data.get("hasPart"))]
     if any(str(part.get("isAccessibleForFree")).lower() == "false" for part in parts):
         return True

@@ -1,4 +1,4 @@
-"""From the bytes of a page to its tree of elements, and from a tree to plain paragraphs. Pure."""
+"""Parses the bytes of a page into a tree of elements, and turns a tree into plain paragraphs. Pure."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from w3lib.encoding import html_to_unicode
 
 from articles.normalization.text import letters
 
-# An article has thousands of elements, its page some ten thousand; what has more would take minutes to look through.
+# An article has thousands of elements, its page some ten thousand; larger pages would take minutes.
 MAX_ELEMENTS = 60_000
-# Pictures are written into attributes; nothing that is read here is so long.
+# Longer ones are pictures; no attribute that is read here is so long.
 MAX_ATTRIBUTE_CHARACTERS = 5_000
 MAX_ATTRIBUTES = 100
-# What is looked at of a page to guess its charset, from its first byte that is not ASCII.
+# How much of a page is used to guess its charset, from its first byte that is not ASCII.
 _GUESSED_BYTES = 50_000
-# What lxml lets in and cannot handle afterwards: characters that XML has not (XML 1.0, section 2.2).
+# Characters that lxml accepts but cannot handle, because XML does not allow them (XML 1.0, section 2.2).
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# A start tag up to its end; atomic, so that no page takes longer than its length.
+# A start tag up to its end; possessive, so that the time is linear in the length of the page.
 _TAG = re.compile(
     r"""<(?P<name>[a-zA-Z]\w*+)(?:[^"'<>]++|<(?!/)|"(?:[^"<]++|<(?!/script))*+"|'(?:[^'<]++|<(?!/script))*+')*+"""
 )
@@ -37,20 +37,20 @@ _BLOCKS = frozenset({
     "address", "article", "blockquote", "body", "center", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4", "h5",
     "h6", "header", "hr", "li", "main", "ol", "p", "pre", "section", "table", "tbody", "tfoot", "thead", "tr", "ul",
 })  # fmt: skip
-# Blocks whose neighbours stand on the next line, not in the next paragraph.
+# Blocks that are separated by a line end, not by a blank line.
 _LINES = {"li": ("ul", "ol", "menu"), "dt": ("dl",), "dd": ("dl",), "tr": ("table",)}
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
 class UnreadablePageError(ValueError):
-    """Bytes that hold no tree of elements, or too large a one; the message says which."""
+    """A page without elements, or with too many; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph, heading or line of a list or table, squeezed; `linked` is the share of its letters in links.
+    """A squeezed paragraph, heading, or line of a list or table; `linked` is the share of its letters in links.
 
-    Paragraphs of one `group` (a list, a table) are lines that belong together; those without stand alone.
+    Paragraphs with the same `group` (a list, a table) are lines of it; those without a group stand alone.
     """
 
     text: str
@@ -60,9 +60,9 @@ class Paragraph:
 
 
 def decode_page(body: bytes, content_type: str = "") -> str:
-    """Return the page's text: charset from a BOM, the HTTP header, a meta element, else guessed.
+    """Return the page's text. The charset is from a BOM, the HTTP header or a meta element, else guessed.
 
-    A charset that the page declares and does not keep to is guessed too.
+    It is also guessed if the declared charset does not fit.
     """
     if encoding := _wide_encoding(body):
         return body.decode(encoding, "replace")
@@ -77,11 +77,11 @@ def parse_page(body: bytes, content_type: str = "") -> lxml.html.HtmlElement:
     source = _NOT_XML.sub(" ", decode_page(body, content_type))
     if not source.strip():
         raise UnreadablePageError("empty page")
-    if not _MARKUP.search(source):  # a plain text that is called a page
+    if not _MARKUP.search(source):  # a plain text served as a page
         source = "".join(f"<p>{html.escape(part)}</p>" for part in re.split(r"\n\s*\n", source))
     try:
         page = parse_markup(source)
-    except (lxml.etree.LxmlError, AssertionError) as error:  # nothing but comments, or no element at all
+    except (lxml.etree.LxmlError, AssertionError) as error:  # only comments, or no element at all
         raise UnreadablePageError("empty page") from error
     if int(page.xpath("count(//*)")) > MAX_ELEMENTS:
         raise UnreadablePageError("page too large")
@@ -90,7 +90,7 @@ def parse_page(body: bytes, content_type: str = "") -> lxml.html.HtmlElement:
 
 
 def _drop_attributes(page: lxml.html.HtmlElement) -> None:
-    """Remove attributes that are too long to be read, and those of elements that have too many."""
+    """Remove attributes that are too long, and the excess of elements that have too many."""
     for element in page.xpath(f"//*[@*[string-length() > {MAX_ATTRIBUTE_CHARACTERS}] or count(@*) > {MAX_ATTRIBUTES}]"):
         kept = [(name, value) for name, value in element.items() if len(value) <= MAX_ATTRIBUTE_CHARACTERS]
         element.attrib.clear()
@@ -98,7 +98,7 @@ def _drop_attributes(page: lxml.html.HtmlElement) -> None:
 
 
 def parse_markup(source: str) -> lxml.html.HtmlElement:
-    """Return the root element of HTML. Raises LxmlError where there is no element."""
+    """Return the root element of HTML. Raises LxmlError if there is no element."""
     if len(source) > _MANY_CHARACTERS:
         source = _TAG.sub(_without_crowd, source)
     # As bytes, because lxml refuses a str that declares an encoding of its own.
@@ -107,9 +107,9 @@ def parse_markup(source: str) -> lxml.html.HtmlElement:
 
 
 def _without_crowd(tag: re.Match[str]) -> str:
-    """Return the tag; without its attributes if there are so many that libxml2 would take minutes over them.
+    """Return the tag; without its attributes if there are so many that libxml2 would take minutes.
 
-    Values do not count: what a stray quotation mark opens is half a page, and no attribute.
+    Values do not count: a stray quotation mark may begin a value of half a page.
     """
     if len(tag[0]) <= _MANY_CHARACTERS:
         return tag[0]
@@ -119,12 +119,12 @@ def _without_crowd(tag: re.Match[str]) -> str:
 
 
 def squeeze(text: str) -> str:
-    """Return the text with single blanks, and without characters that no text has."""
+    """Return the text with single blanks, without characters that XML does not allow."""
     return " ".join(_NOT_XML.sub(" ", text).split())
 
 
 def paragraphs(element: lxml.html.HtmlElement) -> list[Paragraph]:
-    """Return the element's paragraphs in order; two line breaks end one too."""
+    """Return the element's paragraphs in order; two line breaks also end a paragraph."""
     collector = _Collector()
     for event, node in lxml.etree.iterwalk(element, events=("start", "end")):
         if event == "start":
@@ -149,7 +149,7 @@ def join_paragraphs(parts: Sequence[Paragraph]) -> str:
 
 @dataclass
 class _Collector:
-    """Cuts a walk over elements into paragraphs."""
+    """Collects paragraphs during a walk over elements."""
 
     paragraphs: list[Paragraph] = field(default_factory=list)
     _pieces: list[str] = field(default_factory=list)
@@ -206,14 +206,14 @@ class _Collector:
 
 
 def _group(block: lxml.html.HtmlElement | None) -> object:
-    """Return the list or table that a line belongs to; None for what is no line."""
+    """Return the list or table that a line belongs to; None for any other block."""
     if block is None or block.tag not in _LINES:
         return None
     return next(block.iterancestors(*_LINES[block.tag]), None)
 
 
 def _wide_encoding(body: bytes) -> str:
-    """Return the encoding of UTF-16 without a byte order mark: every other byte of its markup is zero."""
+    """Return which UTF-16 without a byte order mark this is, because every other byte is zero; '' if it is not."""
     start = body[:400]
     if len(start) < 4 or start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return ""
@@ -234,7 +234,7 @@ def _guess_charset(body: bytes) -> str | None:
 
 
 def _japanese_charset(sample: bytes) -> str | None:
-    """Return the Japanese charset that makes a tenth of the text kana; charset_normalizer misses short ones."""
+    """Return the Japanese charset in which a tenth of the text is kana; charset_normalizer misses short texts."""
     for encoding in ("cp932", "euc_jp"):
         text = sample.decode(encoding, "ignore")
         if len(_KANA.findall(text)) * 10 > sum(character > "\x7f" for character in text):
@@ -243,18 +243,18 @@ def _japanese_charset(sample: bytes) -> str | None:
 
 
 def _sample(body: bytes) -> bytes:
-    """Return the part of the body that tells its charset."""
+    """Return the part of the body from which its charset is guessed."""
     found = re.search(rb"[\x80-\xff]", body)
     start = found.start() if found else 0
     return body[start : start + _GUESSED_BYTES]
 
 
 def _better_guess(text: str, body: bytes) -> str | None:
-    """Return another charset if the declared one can read less than half of what is beyond ASCII."""
+    """Return another charset if the declared one decodes less than half of the characters beyond ASCII."""
     beyond = len(text) - len(text.encode("ascii", "ignore"))
     return _guess_charset(body) if text.count("\ufffd") > beyond / 2 else None
 
 
 def elements_of(page: lxml.html.HtmlElement) -> Iterator[lxml.html.HtmlElement]:
-    """Yield the elements in order; no comments and no processing instructions."""
+    """Yield the elements in order, without comments and processing instructions."""
     return page.iter(lxml.etree.Element)

@@ -1,4 +1,4 @@
-"""Extracts pages as they are kept."""
+"""Extracts stored pages."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple, TypeAlias
 
 from articles.extraction.extract import ExtractedArticle, ExtractionError, extract_article
 
-# The article, or why there is none.
+# The article, or the reason why there is none.
 Extraction: TypeAlias = ExtractedArticle | str
 
 
 class KeptPage(NamedTuple):
-    """A page and the day it was fetched, after which it was not published."""
+    """A page and the day it was fetched, which bounds its publication day."""
 
     body: bytes  # compressed
     url: str
@@ -23,7 +23,7 @@ class KeptPage(NamedTuple):
 
 
 def extract_kept(page: KeptPage, _on_progress: object = None) -> Extraction:
-    """Return the article on a kept page, or why there is none."""
+    """Return the article on a stored page, or the reason why there is none."""
     try:
         return extract_article(gzip.decompress(page.body), page.url, page.content_type, today=page.fetched)
     except (ExtractionError, OSError, EOFError, zlib.error) as error:

@@ -1,4 +1,4 @@
-"""What a page says about its article in markup that is meant for programs: JSON-LD, meta elements, links. Pure."""
+"""Reads the metadata of a page's article: JSON-LD, meta elements, links. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import lxml.html
 
 from articles.extraction.html import join_paragraphs, paragraphs, parse_markup, squeeze
 
-# A script of linked data has some thousand characters; more is not read.
+# JSON-LD has some thousand characters; longer scripts are not read.
 MAX_DATA_CHARACTERS = 2_000_000
 MAX_DATA_DEPTH = 12
 _ARTICLE_TYPES = ("BlogPosting", "LiveBlogPosting", "Report")
@@ -37,10 +37,10 @@ _BLANK = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a page declares. `data` is the JSON-LD object of its article, `metas` its meta elements by lower-case name.
+    """A page's metadata. `data` is the JSON-LD object of its article, `metas` its meta elements by lower-case name.
 
-    Names and headlines are the preferred one first. URLs are absolute; whether to believe them is decided where
-    articles are stored.
+    Headlines, authors and sites have the preferred one first. URLs are absolute; the writer of articles decides whether
+    to believe them.
     """
 
     data: Mapping[str, Any]
@@ -53,14 +53,14 @@ class Declared:
     amp_url: str | None
 
     def meta(self, *names: str) -> Iterator[str]:
-        """Yield the contents of the meta elements of these names that are there, in the order of the names."""
+        """Yield the contents of the meta elements with these names, in the order of the names."""
         for name in names:
             if content := self.metas.get(name):
                 yield content
 
 
 def read_declared(page: lxml.html.HtmlElement, url: str) -> Declared:
-    """Return what the page at this URL declares."""
+    """Return the metadata of the page at this URL."""
     data, metas = _article_data(page), _metas(page)
     base = _base(page, url)
     return Declared(
@@ -102,7 +102,7 @@ def names_of(value: Any) -> Iterator[str]:
 
 
 def nodes(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a JSON-LD document: itself, of a list, of @graph, and a page's main entity."""
+    """Yield the objects of a JSON-LD document: itself, those in lists and @graph, and a page's main entity."""
     if depth > MAX_DATA_DEPTH:
         return
     if isinstance(data, list):
@@ -138,7 +138,7 @@ def _is_article(node: dict[str, Any]) -> bool:
 
 
 def _metas(page: lxml.html.HtmlElement) -> dict[str, str]:
-    """Return the meta elements' contents by name; of those with one name, the first that says something."""
+    """Return the contents of the meta elements by name; of several with one name, the first that is not empty."""
     contents: dict[str, str] = {}
     for meta in page.xpath("//meta[@content]"):
         content = meta.get("content").strip()
@@ -154,7 +154,7 @@ def _headlines(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapp
     found += [heading.text_content() for heading in page.xpath("//article//h1 | //main//h1") or page.xpath("//h1")]
     found += [title.text_content() for title in page.xpath("//head/title | //title")]
     for each in found:
-        # Twice escaped entities are common in JSON-LD and meta elements.
+        # Entities are often escaped twice in JSON-LD and meta elements.
         if isinstance(each, str) and (headline := squeeze(html.unescape(each))):
             yield headline
 
@@ -169,7 +169,7 @@ def _authors(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mappin
         (each.text_content() for each in page.xpath("//*[contains(concat(' ', @class, ' '), ' byline ')]")),
     )
     for source in sources:
-        # An address is no name: article:author is often a profile's.
+        # A URL is not a name: article:author often has the URL of a profile.
         if names := [name for each in source if (name := squeeze(html.unescape(each))) and "://" not in name]:
             yield from names
             yield ""  # the next source is a second choice
@@ -183,7 +183,7 @@ def _sites(data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:
 
 
 def _language(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]) -> str:
-    """Return the ISO 639 code that the page gives itself; empty if it gives none."""
+    """Return the ISO 639 code that the page declares; empty if it declares none."""
     found = [page.get("lang"), page.get("{http://www.w3.org/XML/1998/namespace}lang"), page.get("xml:lang")]
     for each in [data.get("inLanguage"), *found, *(metas.get(name) for name in _META_LANGUAGES)]:
         if isinstance(each, str) and (match := re.match(r"([a-z]{2,3})(?:[-_,;]|$)", each.strip().lower())):
@@ -224,10 +224,10 @@ def _canonical_url(
 
 
 def _article_url(candidate: str, base: str) -> str | None:
-    """Return the URL, absolute, if it can be an article's.
+    """Return the absolute URL if it can be an article's.
 
-    Not the site's root, which careless templates name on every page, and nothing that is neither
-    absolute nor begins at the root, such as `undefined` or `#`.
+    It cannot be the site's root, which careless templates name on every page, nor a relative path such as
+    `undefined` or `#`.
     """
     candidate = candidate.strip()
     if not candidate.lower().startswith(("http://", "https://", "/")) or _BLANK.search(candidate):

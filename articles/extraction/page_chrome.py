@@ -1,6 +1,6 @@
-"""The lines around an article's text that markup does not tell apart: read-also lines, share bars, sign-up lines.
+"""Removes the lines around an article's text that its markup does not mark: read-also lines, share bars, sign-ups.
 
-A line is judged as a whole, by its beginning and its length, so that a sentence that only contains such words stays.
+A line is judged as a whole, by its beginning and its length, so that a sentence that only contains such words is kept.
 Pure.
 """
 
@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from articles.extraction.html import Paragraph
 from articles.normalization.text import letters
 
-# Longer paragraphs are prose, whatever they begin with.
+# Longer paragraphs are prose, however they begin.
 MAX_LINE_LETTERS = 250
 MAX_LINE_CHARACTERS = 500
-# A line of which so much is link leads elsewhere, if it is long enough for a headline.
+# A line with at least this share of linked text leads elsewhere, if it is long enough for a headline.
 MIN_LINKED = 0.8
 MIN_HEADLINE_LETTERS = 12
-# A text that consists of such lines to a greater part is a list that its author wrote.
+# If such lines are a larger share of a text, it is a list that its author wrote.
 MAX_LINKED_LINES = 0.5
 
 
@@ -32,7 +32,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[^\W_][\w'\u0300-\u036f\u0900-\u0fff-]*", text)
 
 
-# What announces other articles: alone, before a colon or a dash, or before a link.
+# Phrases that announce other articles: alone, before a colon or a dash, or before a link.
 _READ_ALSO = _phrases("""
 also | also read | also see | read | read also | read more | read next | read this | read on | see also | see more
 related | related news | related story | related stories | related article | related articles | related topics
@@ -55,7 +55,7 @@ pročitajte i | διαβάστε επίσης | διαβάστε ακόμα | ا
 यह भी पढ़ें | ये भी पढ़ें | আরও পড়ুন | あわせて読みたい | 関連記事 | 関連ニュース | 相关阅读 | 相关新闻 | 相关文章 | 相关报道
 延伸閱讀 | 相關新聞 | 相關報導 | 관련기사 | 관련 기사 | อ่านเพิ่มเติม | อ่านข่าวอื่น
 """)
-# Whole lines that are labels of buttons and boxes. 0 stands for any number.
+# Whole lines that are labels of buttons and boxes. 0 is any number.
 _LABELS = _phrases("""
 post a comment | leave a comment | leave a reply | add a comment | add comment | write a comment | view comments
 view all comments | view 0 comments | show comments | read comments | read 0 comments | join the conversation
@@ -76,7 +76,7 @@ komentarze | sdílet | hirdetés | publicitate | iklan | bagikan | реклам�
 поділитися | коментарі | διαφήμιση | σχόλια | إعلان | شارك | تعليقات | פרסומת | תגובות | विज्ञापन | शेयर करें | শেয়ার করুন
 広告 | シェア | シェアする | 广告 | 廣告 | 分享 | 分享到 | 광고 | 공유 | 공유하기 | โฆษณา | แชร์
 """)
-# A line of such words alone is a share bar, if one of the first kind is among them.
+# A line of only these words is a share bar if it has a word of the first set.
 _SHARE_WORDS = frozenset({
     "share", "tweet", "pin", "pint", "email", "e-mail", "print", "whatsapp", "facebook", "twitter", "telegram",
     "pinterest", "linkedin", "reddit", "flipboard", "messenger", "comment", "comments", "subscribe", "loading",
@@ -88,7 +88,7 @@ _SHARE_HELPERS = frozenset({
     "the", "this", "to", "up", "us", "via", "window", "with", "x", "your", "0",
 })  # fmt: skip
 MAX_SHARE_WORDS = 15
-# Lines that ask the reader for something, by how they begin.
+# Beginnings of lines that ask the reader to do something.
 _CALL = re.compile(
     r"""[\W_]{0,5}(?:
       (?:sign\ up|subscribe|register|join|get|receive|stay|enter\ your|want|never\ miss)\b(?=.*\b(?:newsletters?|inbox
@@ -111,7 +111,7 @@ _CALL = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
-# Rights, credits of pictures, and lists of keywords.
+# Copyright notices, picture credits, and lists of keywords.
 _IMPRINT = re.compile(
     r"""[\W_]{0,5}(?:
       (?:©|\(c\)|copyright\b).{0,80}(?:\b(?:19|20)\d\d\b|all\ rights\ reserved|alle\ rechte|tous\ droits)
@@ -140,7 +140,7 @@ _TIME_WORD = re.compile(
 
 
 def without_page_chrome(parts: Sequence[Paragraph]) -> list[Paragraph]:
-    """Return the paragraphs without the lines that are no text of the article."""
+    """Return the paragraphs without page chrome, the lines that are not part of the article."""
     total = sum(letters(part.text) for part in parts)
     leading_away = sum(letters(part.text) for part in parts if part.linked >= MIN_LINKED)
     listing = leading_away > MAX_LINKED_LINES * total
@@ -148,7 +148,7 @@ def without_page_chrome(parts: Sequence[Paragraph]) -> list[Paragraph]:
 
 
 def is_page_chrome(part: Paragraph, *, listing: bool = False) -> bool:
-    """Return whether the line is no text of the article; in a listing, lines that are links belong to it."""
+    """Return whether the line is not part of the article; in a `listing`, lines that are links are."""
     text = part.text
     if len(text) > MAX_LINE_CHARACTERS or letters(text) > MAX_LINE_LETTERS:
         return False
@@ -164,7 +164,7 @@ def is_page_chrome(part: Paragraph, *, listing: bool = False) -> bool:
 
 
 def is_announcement(text: str) -> bool:
-    """Return whether the line is the heading of a box with other articles, or of readers' comments."""
+    """Return whether the line is the heading of a box with other articles or with readers' comments."""
     words = tuple(_words(text))
     return words in _READ_ALSO or words in _LABELS
 
@@ -177,7 +177,7 @@ def is_time(text: str) -> bool:
 
 
 def _leads_away(part: Paragraph) -> bool:
-    """Return whether the line is a link to another page. An address that is written out is not."""
+    """Return whether the line is a link to another page. A URL that is written out is not."""
     text = part.text
     written_out = " " not in text and text.isascii()
     return part.linked >= MIN_LINKED and not part.heading and letters(text) >= MIN_HEADLINE_LETTERS and not written_out

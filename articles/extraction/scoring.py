@@ -1,7 +1,7 @@
-"""How well extracted texts match the known ones: precision, recall and F1 over sequences of four words.
+"""Measures how well extracted texts match reference texts: precision, recall and F1 over sequences of four words.
 
-The measure is that of the public article extraction benchmark of Scrapinghub (scrapinghub/article-extraction-benchmark,
-evaluate.py), so that figures can be laid beside those that are published for other programs.
+The measure is the one of Scrapinghub's public article extraction benchmark (scrapinghub/article-extraction-benchmark,
+evaluate.py), so that the figures can be compared with those published for other programs.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dataclasses import asdict, dataclass, fields
 
 SHINGLE_WORDS = 4
 RESAMPLES = 1_000
-# Of a normal distribution: 95 of 100 means lie within so many deviations.
+# In a normal distribution, 95 of 100 means are within this many standard deviations.
 _DEVIATIONS = 1.96
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class PageScore:
-    """The shares of a page's shingles: found rightly, found wrongly, missed. Their sum is 1, or 0 without any."""
+    """The shares of a page's shingles that are right, wrong and missed. Their sum is 1, or 0 if there are none."""
 
     right: float
     wrong: float
@@ -43,7 +43,7 @@ class PageScore:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionScore:
-    """Of all pages: mean precision and recall, the F1 of the two, and the share of texts that are exactly right."""
+    """Over all pages: mean precision and recall, the F1 of the two, and the share of texts that are exactly right."""
 
     f1: float
     precision: float
@@ -52,7 +52,7 @@ class ExtractionScore:
 
 
 def score_page(expected: str, found: str) -> PageScore:
-    """Compare a page's known text with the one that was found; how often a shingle occurs counts too."""
+    """Compare a page's reference text with the text that was found; repeated shingles count repeatedly."""
     wanted, got = _shingles(expected), _shingles(found)
     right = (wanted & got).total()
     wrong, missed = got.total() - right, wanted.total() - right
@@ -61,7 +61,7 @@ def score_page(expected: str, found: str) -> PageScore:
 
 
 def score_pages(pages: Sequence[PageScore]) -> ExtractionScore:
-    """Return the score of all pages. Those where nothing was found count in recall only."""
+    """Return the score of all pages. Pages where nothing was found count only for recall."""
     precision = _mean([page.precision for page in pages if page.right + page.wrong])
     recall = _mean([page.recall for page in pages if page.right + page.missed])
     accuracy = _mean([float(not page.wrong and not page.missed) for page in pages])
@@ -69,7 +69,7 @@ def score_pages(pages: Sequence[PageScore]) -> ExtractionScore:
 
 
 def margins(pages: Sequence[PageScore], *, resamples: int = RESAMPLES, seed: int = 1) -> ExtractionScore:
-    """Return how far each figure may lie off by the choice of the pages (95 percent, bootstrap)."""
+    """Return half the 95% confidence interval of each figure (bootstrap over the pages)."""
     dice = random.Random(seed)  # noqa: S311 - a sample, no secret
     samples = [asdict(score_pages(dice.choices(pages, k=len(pages)))) for _ in range(resamples)]
     names = [field.name for field in fields(ExtractionScore)]
@@ -77,7 +77,7 @@ def margins(pages: Sequence[PageScore], *, resamples: int = RESAMPLES, seed: int
 
 
 def _shingles(text: str) -> Counter[tuple[str, ...]]:
-    """Return the sequences of four words; of a shorter text, the one sequence that it is."""
+    """Return the sequences of four words; for a shorter text, one sequence of all its words."""
     words = _WORD.findall(text)
     starts = range(max(1, len(words) - SHINGLE_WORDS + 1))
     return Counter(tuple(words[start : start + SHINGLE_WORDS]) for start in starts if words)

@@ -43,11 +43,11 @@ def meta(day: str, name: str = "article:published_time") -> str:
          "it was changed on 2024-04-20, before it was published"),
         # Days that cannot be give way to one that can.
         (linked(datePublished="2062-05-03") + meta("2024-05-03"), URL, "2024-05-03", "meta",
-         "its linked data says 2062-05-03, which cannot be"),
+         "its JSON-LD says 2062-05-03, which is impossible"),
         (linked(datePublished="1970-01-01") + meta("2024-05-03"), URL, "2024-05-03", "meta",
-         "its linked data says 1970-01-01, which cannot be"),
+         "its JSON-LD says 1970-01-01, which is impossible"),
         (linked(datePublished="1970-01-01"), f"{URL}/2024/05/03/", "2024-05-03", "htmldate",
-         "its linked data says 1970-01-01, which cannot be"),
+         "its JSON-LD says 1970-01-01, which is impossible"),
         (linked(datePublished="0001-01-01") + meta("2024-05-03"), URL, "2024-05-03", "meta", ""),
         (linked(datePublished="2024-06-03"), URL, "2024-06-03", "json-ld", ""),
         # An archive: two sources agree.
@@ -67,10 +67,10 @@ def test_the_likely_day_is_believed_and_what_disagrees_is_said(
 @pytest.mark.parametrize(
     ("head", "doubt"),
     [
-        (linked(datePublished="2062-05-03"), "its linked data says 2062-05-03, which cannot be"),
+        (linked(datePublished="2062-05-03"), "its JSON-LD says 2062-05-03, which is impossible"),
         (linked(datePublished="1970-01-01") + meta("1970-01-01"),
-         "its linked data says 1970-01-01, which cannot be; a meta element says 1970-01-01, which cannot be"),
-        (linked(datePublished="1985-05-03"), "its linked data says 1985-05-03, which cannot be"),
+         "its JSON-LD says 1970-01-01, which is impossible; a meta element says 1970-01-01, which is impossible"),
+        (linked(datePublished="1985-05-03"), "its JSON-LD says 1985-05-03, which is impossible"),
         ("", ""),
     ],
 )  # fmt: skip

@@ -147,7 +147,7 @@ def test_reextract_keeps_the_day_of_the_feed_where_the_page_has_none() -> None:
     ("page", "feed", "day", "source", "doubt"),
     [
         ("2026-03-02", "2026-03-09", "2026-03-02", "meta", "the page says 2026-03-02, the feed 2026-03-09"),
-        ("2026-03-30", "2026-03-09", "2026-03-09", "link", "a meta element says 2026-03-30, which cannot be"),
+        ("2026-03-30", "2026-03-09", "2026-03-09", "link", "a meta element says 2026-03-30, which is impossible"),
         ("none", "2026-03-09", "2026-03-09", "link", ""),
         ("2026-03-02", "", "2026-03-02", "meta", ""),
     ],
