@@ -181,8 +181,7 @@ def test_a_home_that_the_server_cannot_be_told_is_refused(monkeypatch, character
         folders.home()
     message = str(refused.value)
     assert f"{f'/srv/news{character}desk'!r}" in message
-    assert f" {character!r} " in message
-    assert "Set NEWSDEDUP_HOME" in message
+    assert f" {character!r}. Set NEWSDEDUP_HOME " in message
 
 
 def test_the_home_of_a_file_of_settings_counts(monkeypatch, tmp_path, capsys) -> None:
