@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command-line door: what the machine or its settings are to blame for ends with a sentence."""
+"""The entry point for commands. Errors of the machine or its settings are reported in one sentence."""
 
 import os
 import sys
@@ -18,25 +18,28 @@ UNDEFINED_TABLE_OR_COLUMN = ("42P01", "42703")
 
 
 def explain(error: DatabaseError) -> str | None:
-    """Return what an operator can do about a database error; None where the fault is in the program."""
+    """Return what an operator can do about a database error; None if the fault is in the program."""
     words = " ".join(str(error).split())
     state = getattr(error.__cause__, "sqlstate", None)
     if isinstance(error, OperationalError):
-        return f"The database cannot be used: {words}. Check that its server runs, and DATABASE_URL where it is set."
+        return (
+            f"The database cannot be used: {words}. "
+            "Check that its server is running and that DATABASE_URL, if set, is correct."
+        )
     if state in UNDEFINED_TABLE_OR_COLUMN:
         return f"The database is not up to date: {words}. Run manage.py migrate."
     if state == INSUFFICIENT_PRIVILEGE and "create extension" in words:
         return (
-            f"{words}. The owner of the database, or a superuser, may run CREATE EXTENSION pg_trgm in it; "
+            f"{words}. Ask the owner of the database, or a superuser, to run CREATE EXTENSION pg_trgm in it; "
             "then run manage.py migrate again."
         )
     if state == INSUFFICIENT_PRIVILEGE or isinstance(error, MigrationSchemaMissing):
-        return f"The role of DATABASE_URL may not do this: {words}. Make it the owner of the database."
+        return f"The role in DATABASE_URL has no permission for this: {words}. Make it the owner of the database."
     return None
 
 
 def execute(arguments: list[str]) -> None:
-    """Run a command. Django would answer `version` with its own version alone."""
+    """Run a command. Django itself would answer `version` with only its own version."""
     utility = ManagementUtility(arguments)
     if arguments[1:2] == ["version"]:
         django.setup()
@@ -46,7 +49,7 @@ def execute(arguments: list[str]) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Run a command. Exits with 1 and one sentence on stderr; `--traceback` shows where it came from."""
+    """Run a command. An error exits with 1 and one sentence on stderr; `--traceback` shows its origin instead."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
     try:
         try:
@@ -54,7 +57,7 @@ def main(arguments: list[str]) -> None:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has gone (`| head`): what is still buffered goes nowhere when Python ends.
+        # The reader has closed the pipe (`| head`): discard what Python would still flush when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (

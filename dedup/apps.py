@@ -6,4 +6,4 @@ class DedupConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the system checks."""
-        from dedup import checks  # noqa: F401, PLC0415 - Django asks for it here
+        from dedup import checks  # noqa: F401, PLC0415 - where Django wants checks registered

@@ -1,4 +1,4 @@
-"""Questions that are asked of pairs and clusters in more than one place."""
+"""Queries on pairs, clusters and evidence that several modules share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         Pair,
     )
 
-# A cluster that a less probable pair holds together is shown as such.
+# A cluster held together by a less probable pair is shown as weak.
 WEAK_PROBABILITY = 0.75
 
 
@@ -29,35 +29,35 @@ class PairQuerySet(models.QuerySet["Pair"]):
     """Pairs."""
 
     def proposed(self) -> PairQuerySet:
-        """Return the pairs that some pass proposes: not all of their evidence is stale."""
+        """Return the pairs that some pass currently proposes: not all of their evidence is stale."""
         return self.filter(best_score__gt=0)
 
     def in_queue(self) -> PairQuerySet:
-        """Return the proposed pairs that wait for an editor."""
+        """Return the proposed pairs that are waiting for an editor's decision."""
         return self.proposed().filter(state="undecided")
 
     def joining(self) -> PairQuerySet:
-        """Return the proposed pairs whose verdict puts the two articles into one cluster."""
+        """Return the proposed pairs whose verdict puts both articles in one cluster."""
         return self.proposed().filter(joins=True)
 
     def no_copies(self) -> PairQuerySet:
-        """Return the pairs that were compared in full and found to be no copies of each other."""
+        """Return the pairs that the full comparison found not to be copies of each other."""
         return self.filter(verdict__in=[VerdictKind.TEMPLATE.value, VerdictKind.SIMILAR.value])
 
     def among(self, article_ids: Collection[int] | QuerySet[Any]) -> PairQuerySet:
-        """Return the pairs that have both articles among these."""
+        """Return the pairs with both articles among these."""
         return self.filter(left__in=article_ids, right__in=article_ids)
 
     def touching(self, article_ids: Collection[int]) -> PairQuerySet:
-        """Return the pairs that have at least one article among these."""
+        """Return the pairs with at least one article among these."""
         return self.filter(Q(left__in=article_ids) | Q(right__in=article_ids))
 
     def with_doubt(self) -> PairQuerySet:
-        """Return the same pairs with their `doubt`: how close they are to even odds, 0 at even odds, 0.5 if clear."""
+        """Return the same pairs with `doubt`, the distance from even odds: 0 for the most doubtful, 0.5 for certain."""
         return self.annotate(doubt=Abs(F("duplicate_probability") - 0.5))
 
     def with_articles(self) -> PairQuerySet:
-        """Return the same pairs with what a list shows of their articles, and without the long texts."""
+        """Return the same pairs with their articles as lists show them, without the long texts."""
         deferred = [f"{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
         return self.select_related("left__newspaper", "right__newspaper").defer(*deferred)
 
@@ -66,7 +66,7 @@ class ClusterQuerySet(models.QuerySet["Cluster"]):
     """Clusters."""
 
     def weakly_held(self) -> ClusterQuerySet:
-        """Return the proposed clusters of which one pair is less probable than WEAK_PROBABILITY."""
+        """Return the proposed clusters with a pair less probable than WEAK_PROBABILITY."""
         return self.filter(state="proposed", lowest_score__lt=WEAK_PROBABILITY)
 
     def with_kept(self) -> ClusterQuerySet:
@@ -78,14 +78,14 @@ class EvidenceQuerySet(models.QuerySet["Evidence"]):
     """Evidence."""
 
     def ending_on(self, day: datetime.date) -> EvidenceQuerySet:
-        """Return the evidence of the pairs whose later article is of this day."""
+        """Return the evidence of the pairs whose later article is from this day."""
         left_later = Q(pair__left__date=day, pair__right__date__lte=day)
         return self.filter(left_later | Q(pair__right__date=day, pair__left__date__lte=day))
 
     def found_by(self, run: DetectionRun) -> EvidenceQuerySet:
-        """Return the evidence that a run found of the pairs that it was about.
+        """Return the evidence that a run found for the pairs in its scope.
 
-        A pass that looks at all articles finds again what is older than that; it is no answer to what was asked.
+        A pass that reads all articles also finds pairs that are older than the scope; these are left out.
         """
         found = self.filter(run=run)
         if since := run.scope.get("since"):

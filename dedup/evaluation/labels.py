@@ -1,4 +1,4 @@
-"""Labelled pairs of articles: reads files of them, and finds the stored articles that they name."""
+"""Labelled pairs of articles: reads files of labels and finds the stored articles that they name."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Value = TypeVar("Value")
 
 
 class LabelsError(ValueError):
-    """Labels of which none can be used; the message says what to do about it."""
+    """None of the labels can be used; the message says what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """How a label names an article: by its external id, by a URL under which it was seen, or by both."""
+    """How a label names an article: by its external id, by a URL it was seen under, or by both."""
 
     external_id: str = ""
     url: str = ""
@@ -40,7 +40,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A labelled pair: what it is (LABELS), how many pairs it stands for, and the cell that it was drawn from."""
+    """A labelled pair: its label (see LABELS), how many pairs it represents, and the stratum it was sampled from."""
 
     line: int
     ends: tuple[Named, Named]
@@ -52,11 +52,11 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A row that does not count, and why; what follows the semicolon is the remedy."""
+    """A row that does not count, and why; the remedy follows the semicolon."""
 
     line: int
     reason: str
-    stored: bool = True  # False: the row is well, but an article that it names is not stored
+    stored: bool = True  # False: the row is valid, but an article that it names is not stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ class FoundPair:
 
 
 def read_labels(path: Path) -> tuple[list[Label], list[Problem]]:
-    """Return the labels of a .jsonl or .csv file, which may be gzipped, and the rows that hold none.
+    """Return the labels of a .jsonl or .csv file, which may be gzipped, and the rows without one.
 
-    A row has a and b (external ids) or url_a and url_b, a label, and if it likes weight, stratum and days; more
-    columns do no harm. Raises FileUsageError and UnreadableFileError where no row can be read.
+    A row has a and b (external ids) or url_a and url_b, a label, and optionally weight, stratum and days; other columns
+    are ignored. Raises FileUsageError and UnreadableFileError if no row can be read.
     """
     source = source_named(str(path))
     labels: list[Label] = []
@@ -87,7 +87,7 @@ def read_labels(path: Path) -> tuple[list[Label], list[Problem]]:
 
 
 def find_articles(labels: Sequence[Label]) -> tuple[list[FoundPair], list[Problem]]:
-    """Return the labels whose two articles are stored, each pair once, and why the others do not count."""
+    """Return the labels whose two articles are stored, each pair once, and why the other labels do not count."""
     by_id = _by_external_id({end.external_id for label in labels for end in label.ends} - {""})
     by_url = _by_url({end.url for label in labels for end in label.ends} - {""})
     found: dict[tuple[int, int], FoundPair] = {}
@@ -100,10 +100,10 @@ def find_articles(labels: Sequence[Label]) -> tuple[list[FoundPair], list[Proble
             continue
         ends = (min(first, second), max(first, second))
         if first == second:
-            problems.append(Problem(label.line, f"both are the stored article {first}; a pair has two articles"))
+            problems.append(Problem(label.line, f"a and b are the same stored article, {first}; name two articles"))
         elif ends in found:
             earlier = found[ends].label
-            reason = f"line {earlier.line} labels the same pair, as {earlier.label}; leave one of them out"
+            reason = f"line {earlier.line} labels the same pair as {earlier.label}; remove one of the two lines"
             problems.append(Problem(label.line, reason))
         else:
             found[ends] = FoundPair(label, *ends)
@@ -117,12 +117,12 @@ def _check_header(names: Sequence[str]) -> None:
     if "label" not in map(_column, names):
         shown = _shown(", ".join(names))
         raise UnreadableFileError(
-            f"the header {shown} has no column label; it needs label, and a and b or url_a and url_b"
+            f"the header {shown} has no label column; it needs label, and a and b or url_a and url_b"
         )
 
 
 def _label(record: Record) -> Label:
-    """Return the label of a row. Raises ValueError with the reason for one that holds none."""
+    """Return the label of a row. Raises ValueError with the reason if it has none."""
     if record.fault:
         raise ValueError(record.fault)
     values = {_column(name): value for name, value in record.values.items()}
@@ -141,7 +141,7 @@ def _label(record: Record) -> Label:
 
 def _named(values: Mapping[str, object], side: str) -> Named:
     name = _text(values, side)
-    # Some collections have URLs for ids.
+    # Some collections use URLs as ids.
     named = Named(name, _text(values, f"url_{side}") or (name if name.startswith(("https://", "http://")) else ""))
     if named == Named():
         raise ValueError(f"neither {side} nor url_{side} names an article; give its external id or its URL")
@@ -162,12 +162,12 @@ def _days(values: Mapping[str, object]) -> int | None:
         return None
     days = _number(text)
     if days is None or days < 0 or days != int(days):
-        raise ValueError(f"days is {_shown(values['days'])}; it must be a whole number from 0 on, or empty")
+        raise ValueError(f"days is {_shown(values['days'])}; it must be a whole number, at least 0, or empty")
     return int(days)
 
 
 def _number(text: str) -> float | None:
-    """Return the finite number that a text stands for."""
+    """Return a text as a finite number, or None if it is not one."""
     try:
         number = float(text)
     except ValueError:
@@ -176,12 +176,12 @@ def _number(text: str) -> float | None:
 
 
 def _text(values: Mapping[str, object], name: str) -> str:
-    """Return a value as text without blanks around it; '' for one that is absent or null."""
+    """Return a value as text without surrounding whitespace; '' if it is absent or null."""
     value = values.get(name)
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"{name} is {_shown(value)}; it must be a text or a number")  # noqa: TRY004 - a fault of the file
+        raise ValueError(f"{name} is {_shown(value)}; it must be text or a number")  # noqa: TRY004 - a fault of the file
     return str(value).strip()
 
 
@@ -198,7 +198,7 @@ def _shown(value: object) -> str:
 
 
 class _NotFoundError(LookupError):
-    """No article, or more than one, answers to a name."""
+    """No article, or more than one, has this name."""
 
 
 def _parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
@@ -229,5 +229,5 @@ def _article(named: Named, by_id: Mapping[str, Sequence[int]], by_url: Mapping[s
     if not known:
         raise _NotFoundError(f"no stored article has {named}; import it, or correct the label")
     if len(known) > 1:
-        raise _NotFoundError(f"{len(known)} stored articles have {named}; name it by its URL")
+        raise _NotFoundError(f"{len(known)} stored articles have {named}; use its URL instead")
     return known[0]

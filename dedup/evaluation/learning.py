@@ -1,4 +1,4 @@
-"""Learns a verdict model from the decisions of editors, says what it would change, and puts it in use."""
+"""Learns a verdict model from editors' decisions, shows what it would change, and puts it into use."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from dedup.runs.months import model_in_use
 from dedup.verdicts.model import ModelError, VerdictModel, default_model, dump_model, fit, load_model
 from dedup.verdicts.verdict import VerdictChanges, verdict_changes
 
-# Fewer teach more of the editor's luck than of the articles.
+# With fewer, a model learns more from chance than from the articles.
 LEAST_OF_EACH = 20
-# Changes are shown on so many pairs at most, the same ones every time: some ten seconds of comparisons.
+# Changes are measured on at most this many pairs, the same ones every time: about ten seconds of comparisons.
 MOST_COMPARED = 20_000
 SHIPPED = "shipped"
-# An editor who rejects a pair says that it is no duplicate, and not what else it is. The questions of templates and
-# versions are therefore not asked of decisions.
+# An editor who rejects a pair says that it is not a duplicate, but not what it is instead. So the answers about
+# templates and versions are not learnt from decisions.
 _LABELS = {Pair.State.CONFIRMED: "D", Pair.State.REJECTED: "N"}
 _FOLDS = 6
 
@@ -34,12 +34,12 @@ Row = tuple[float, ...]
 
 
 class LearningError(ValueError):
-    """There is nothing to learn from, or no such model; the message says what to do."""
+    """There is too little to learn from, or the model does not exist; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """What a model is learnt from: labelled pairs with their features; `decisions` of them were decided by editors."""
+    """What a model is learnt from: labelled pairs with their features. The first `decisions` are editors' decisions."""
 
     pairs: Sequence[LabelledPair]
     rows: Sequence[Row]
@@ -48,7 +48,7 @@ class Lessons:
 
 @dataclass(frozen=True, slots=True)
 class ModelChange:
-    """What a new model would change, on `compared` pairs; `pairs` are those that were asked about, in their places."""
+    """What a new model would change on `compared` of `judged` pairs. `pairs` has the ids of the pairs, by place."""
 
     changes: VerdictChanges
     pairs: Sequence[int]
@@ -57,16 +57,16 @@ class ModelChange:
 
 
 def lessons(labels: Sequence[FoundPair] = ()) -> Lessons:
-    """Return what there is to learn from: the decisions that stand, and labelled pairs that nobody has decided.
+    """Return what there is to learn from: decisions in force, and labelled pairs that nobody has decided.
 
-    Raises LearningError where there are too few.
+    Raises LearningError if there are too few.
     """
     decided: dict[Ends, tuple[str, float]] = {
         (left, right): (_LABELS[Pair.State(state)], 1.0)
         for left, right, state in Pair.objects.filter(state__in=_LABELS).values_list("left", "right", "state")
     }
     labelled = {(each.left, each.right): (each.label.label, each.label.weight) for each in labels}
-    # Decisions first: their places tell them from labels.
+    # Decisions come first, so that a place below their number is a decision.
     taught = decided | {ends: given for ends, given in labelled.items() if ends not in decided}
     features = features_of_pairs(taught)
     known = [ends for ends in taught if ends in features]
@@ -83,25 +83,25 @@ def _check_numbers(labels: Sequence[str]) -> None:
     duplicates, others = labels.count("D"), sum(label in "TEN" for label in labels)
     if min(duplicates, others) < LEAST_OF_EACH:
         raise LearningError(
-            f"editors confirmed {duplicates} pairs and rejected {others}, labels included; at least {LEAST_OF_EACH} of "
+            f"decisions and labels name {duplicates} duplicates and {others} other pairs; at least {LEAST_OF_EACH} of "
             "each are needed: decide more pairs, or add --labels"
         )
 
 
 def learn(taught: Lessons) -> VerdictModel:
-    """Return the shipped model, drawn towards what is taught."""
+    """Return a model fitted to the lessons, with the shipped model as its prior."""
     model = _fitted(taught, range(len(taught.pairs)))
     named = replace(model, version=f"own decisions, {timezone.now():%Y-%m-%d %H:%M} UTC")
-    return load_model(dump_model(named))  # as it will be read: what is shown of it is what it does
+    return load_model(dump_model(named))  # rounded as it will be stored, so that its results are those shown
 
 
 def _fitted(taught: Lessons, places: Sequence[int]) -> VerdictModel:
-    """Return the model fitted to the lessons in these places. Raises ModelError where they have one answer only."""
+    """Return the model fitted to the lessons in these places. Raises ModelError if they all have the same answer."""
     model = _fit(taught, places)
     labelled = [place for place in places if place >= taught.decisions]
     try:
         others = _fit(taught, labelled)
-    except ModelError:  # too few labels, or none: what is no duplicate is told apart as before
+    except ModelError:  # too few labels, or none: the shipped model answers about templates and versions
         others = default_model()
     return replace(model, questions={**others.questions, "duplicate": model.questions["duplicate"]})
 
@@ -117,9 +117,9 @@ def _fit(taught: Lessons, places: Sequence[int]) -> VerdictModel:
 
 
 def agreement(taught: Lessons) -> tuple[int, int, int]:
-    """Return how many lessons were tested, and with how many the model in use and a fitted one agree.
+    """Return how many lessons were tested, and how many of them the model in use and a fitted one agree with.
 
-    The fitted one is another for each block of dates, learnt from the lessons of all others.
+    Each block of dates is tested with a model fitted to the lessons of all other blocks.
     """
     now, tested, before, after = model_in_use(), 0, 0, 0
     for train, test in date_folds(taught.pairs, _FOLDS):
@@ -142,8 +142,8 @@ def _calls(model: VerdictModel, row: Row) -> bool:
 
 
 def change_to(model: VerdictModel) -> ModelChange:
-    """Return what a model would change of the verdicts that the model in use has given; rules stay rules."""
-    # A verdict of the model is never exactly 0; that of a rule is.
+    """Return what a model would change in the verdicts that the model in use gave. Verdicts of rules do not change."""
+    # The model never gives a probability of exactly 0; a rule does.
     judged = Pair.objects.proposed().filter(duplicate_probability__gt=0)
     some = judged.order_by(MD5(Cast("pk", TextField())))[:MOST_COMPARED].values_list("pk", "left", "right")
     numbers = {(left, right): pk for pk, left, right in some}
@@ -153,7 +153,7 @@ def change_to(model: VerdictModel) -> ModelChange:
 
 
 def store(model: VerdictModel, decisions: int, *, in_use: bool) -> FittedModel:
-    """Store a model, and put it in use where that is wanted: the next run then judges all pairs by it."""
+    """Store a model and, with `in_use`, put it into use: the next run then judges all pairs with it."""
     with transaction.atomic():
         if in_use:
             FittedModel.objects.filter(in_use=True).update(in_use=False)
@@ -161,7 +161,7 @@ def store(model: VerdictModel, decisions: int, *, in_use: bool) -> FittedModel:
 
 
 def use(which: str) -> FittedModel | None:
-    """Put a stored model in use, or the shipped one (None). Raises LearningError for one that cannot be used."""
+    """Put a stored model into use, or the shipped one (returns None). Raises LearningError if it cannot be used."""
     with transaction.atomic():
         fitted = None if which == SHIPPED else _stored(which)
         FittedModel.objects.filter(in_use=True).update(in_use=False)
@@ -175,7 +175,7 @@ def _stored(which: str) -> FittedModel:
     fitted = FittedModel.objects.filter(pk=int(which)).first() if which.isdecimal() else None
     if fitted is None:
         known = ", ".join(map(str, FittedModel.objects.values_list("pk", flat=True))) or "none"
-        raise LearningError(f"there is no model {which!r}; there are {SHIPPED} and those learnt here: {known}")
+        raise LearningError(f"there is no model {which!r}; use {SHIPPED} or a model learnt here: {known}")
     try:
         load_model(fitted.content)
     except ModelError as error:

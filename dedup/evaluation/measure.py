@@ -18,7 +18,7 @@ from dedup.runs.judging import features_of_pairs
 from dedup.runs.months import model_in_use
 from dedup.verdicts.model import LABELS, ModelError
 
-# The window of most passes, by default. Pairs farther apart are rarer, and harder to find.
+# The default window of most passes. Pairs further apart are rarer and harder to find.
 NEAR_DAYS = 3
 _FOLDS = 6
 _COUNTED = "DTEN"
@@ -35,7 +35,7 @@ Numbers = dict[str, float | int | list[float] | None]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A labelled pair beside what is stored of it; `pair` is None where no pass proposes it."""
+    """A labelled pair with what is stored about it; `pair` is None if no pass proposes it."""
 
     found: FoundPair
     left: Article
@@ -50,7 +50,7 @@ class Judged:
 
     @property
     def days(self) -> int:
-        """Return the days between the two, as the label says or else as the articles do."""
+        """Return the days between the two: those of the label, or else those between the articles."""
         days = self.found.label.days
         return abs((self.left.date - self.right.date).days) if days is None else days
 
@@ -66,12 +66,12 @@ class Judged:
 
     @property
     def label(self) -> str:
-        """Return the label itself."""
+        """Return the letter of the label."""
         return self.found.label.label
 
 
 def judged_pairs(found: Sequence[FoundPair]) -> list[Judged]:
-    """Return labelled pairs with what is stored of them."""
+    """Return labelled pairs with what is stored about them."""
     parts = range(0, len(found), _LOOKED_UP_AT_ONCE)
     return [each for start in parts for each in _looked_up(found[start : start + _LOOKED_UP_AT_ONCE])]
 
@@ -89,7 +89,7 @@ def _looked_up(found: Sequence[FoundPair]) -> Iterator[Judged]:
 
 
 def report(judged: Sequence[Judged], passes: Sequence[str], *, cross_validated: bool) -> dict[str, Any]:
-    """Return all numbers: shares of 0..1, null for a share of nothing, intervals of 95 %.
+    """Return all numbers: shares in 0..1, null for a share of nothing, and 95 % intervals.
 
     `passes` are those that took part. Pairs that no pass proposed count as not called.
     """
@@ -106,7 +106,7 @@ def report(judged: Sequence[Judged], passes: Sequence[str], *, cross_validated: 
 
 
 def counts_of(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Return how many labelled pairs count, by label, and how many of them some pass proposed."""
+    """Return the number of labelled pairs, by label, and how many of them some pass proposed."""
     by_label = Counter(each.label for each in judged)
     proposed = Counter(each.label for each in judged if each.pair)
     return {
@@ -154,9 +154,9 @@ def _score_of(
 
 
 def _cross_validated(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Return the scores of verdicts by models that were fitted on these labels, each on other dates than it judges.
+    """Return the scores of verdicts by models fitted to these labels, each on other dates than those it judges.
 
-    Pairs that no pass proposed are learnt from too, and are not called duplicates.
+    Pairs that no pass proposed are used for fitting too, but are not called duplicates.
     """
     features = features_of_pairs([each.ends for each in judged])
     known = [each for each in judged if each.ends in features]
@@ -166,7 +166,7 @@ def _cross_validated(judged: Sequence[Judged]) -> dict[str, Any]:
     except ModelError as error:
         return _not_validated(str(error))
     if not probabilities:
-        return _not_validated("all labelled pairs are of too few days; label pairs of more days")
+        return _not_validated("the labelled pairs are from too few days; label pairs from more days")
     threshold = model_in_use().threshold
     calls = {each.ends: False for each in judged if each.ends not in features}
     for place, probability in probabilities.items():
@@ -191,7 +191,7 @@ def _labelled(judged: Judged) -> LabelledPair:
 
 
 def _by_the_model(pair: Pair | None) -> bool:
-    """Return whether a pair was proposed, and the model was asked: it never says exactly 0, and a rule does."""
+    """Return whether a pair was proposed and judged by the model, which never gives exactly 0; a rule does."""
     return pair is not None and pair.duplicate_probability != 0
 
 
@@ -199,7 +199,7 @@ def _by_the_model(pair: Pair | None) -> bool:
 
 
 def _by_weight(judged: Iterable[Judged]) -> list[Judged]:
-    """Return false duplicates before missed ones, those that stand for the most pairs first."""
+    """Return false duplicates before missed ones, those with the largest weight first."""
     return sorted(judged, key=lambda each: (not each.called, -each.found.label.weight, each.found.label.line))
 
 

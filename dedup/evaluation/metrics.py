@@ -24,7 +24,7 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
-    """A labelled pair: its articles by any ids, the day of the later one, and how many pairs it stands for."""
+    """A labelled pair: its articles by any ids, the later one's day, its label, and how many pairs it represents."""
 
     articles: tuple[str, str]
     date: datetime.date
@@ -34,7 +34,7 @@ class LabelledPair:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number and the bounds between which it lies in 95 of 100 resamples of the labelled pairs."""
+    """A number with its 95 % interval over resamples of the labelled pairs."""
 
     value: float
     low: float
@@ -43,7 +43,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How well pairs called duplicates agree with labels, weighted. `templates`: the share of T called duplicate."""
+    """How well the pairs called duplicates agree with the labels, weighted. `templates`: the share of T called so."""
 
     precision: Estimate
     recall: Estimate
@@ -54,8 +54,8 @@ class Score:
 def score(labels: Sequence[str], weights: Sequence[float], called: Sequence[bool]) -> Score:
     """Return the score of verdicts; `called` says which pairs were called duplicates, V pairs are left out.
 
-    A pair that was never proposed is one that was not called a duplicate. A share of nothing is 0. The bounds are
-    those of a bootstrap over pairs with a fixed seed (Efron and Tibshirani, 1993, 13.3).
+    A pair that was never proposed counts as not called. A share of nothing is 0. The intervals come from a bootstrap
+    over pairs with a fixed seed (Efron and Tibshirani, 1993, 13.3).
     """
     counted = [place for place, label in enumerate(labels) if label in _COUNTED]
     answers = np.asarray(labels)[counted]
@@ -71,19 +71,19 @@ def score(labels: Sequence[str], weights: Sequence[float], called: Sequence[bool
 
 
 def _resampled(parts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the sums of the rows over as many pairs drawn with replacement, a column a resample."""
+    """Return the sums of the rows over resamples of all pairs, drawn with replacement; one column a resample."""
     pairs = parts.shape[1]
     if not pairs:
         return np.zeros((len(parts), 1))
     dice = np.random.default_rng(_SEED)
-    # A part at a time, which bounds the memory by a hundred numbers a pair.
+    # In parts, which bounds the memory to a hundred numbers a pair.
     steps = range(0, _RESAMPLES, _RESAMPLED_AT_ONCE)
     drawn = (dice.multinomial(pairs, np.full(pairs, 1 / pairs), size=_RESAMPLED_AT_ONCE) for _ in steps)
     return np.concatenate([parts @ counts.T for counts in drawn], axis=1)
 
 
 def _shares(totals: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return precision, recall, F1 and templates called, given rows of duplicates, called, both, templates, both."""
+    """Return precision, recall, F1 and templates called, from rows: duplicates, called, both, templates, both."""
     duplicates, called, true, templates, false = totals
     precision, recall = _ratio(true, called), _ratio(true, duplicates)
     return np.stack([precision, recall, _ratio(2 * precision * recall, precision + recall), _ratio(false, templates)])
@@ -96,10 +96,10 @@ def _ratio(part: npt.NDArray[np.float64], whole: npt.NDArray[np.float64]) -> npt
 def date_folds(
     pairs: Sequence[LabelledPair], count: int, *, forward: bool = False
 ) -> Iterator[tuple[Indices, Indices]]:
-    """Yield training and test places for `count` blocks of dates, about equal in pairs.
+    """Yield training and test places for `count` blocks of dates with about the same number of pairs each.
 
     Each block is the test set once; `forward` trains on earlier blocks only, and tests the later half of the blocks.
-    A pair one of whose articles is tested is in no training set. Folds without training pairs are passed over.
+    A pair that shares an article with the test set is not used for training. Folds without training pairs are skipped.
     """
     order = np.array(sorted(range(len(pairs)), key=lambda place: pairs[place].date), dtype=np.int64)
     starts = _starts([pairs[place].date for place in order], count)
@@ -113,7 +113,7 @@ def date_folds(
 
 
 def _starts(days: Sequence[datetime.date], count: int) -> list[int]:
-    """Return where `count` blocks of about equal size start among ascending days, and the end; no day is divided."""
+    """Return where `count` blocks of about equal size start among ascending days, and the end; no day is split."""
     bounds = [len(days) * block // count for block in range(1, count)]
     return [0, *(bisect_left(days, days[bound]) for bound in bounds), len(days)] if days else [0] * (count + 1)
 
@@ -121,7 +121,7 @@ def _starts(days: Sequence[datetime.date], count: int) -> list[int]:
 def cross_validate(
     pairs: Sequence[LabelledPair], rows: Sequence[Sequence[float]], *, folds: int = 6, forward: bool = False
 ) -> dict[int, float]:
-    """Return, for each place that was tested, the probability of a duplicate by a model that did not see its dates."""
+    """Return, for each tested place, the duplicate probability given by a model that did not see its dates."""
     found: dict[int, float] = {}
     for train, test in date_folds(pairs, folds, forward=forward):
         model = _fitted(pairs, rows, train)

@@ -18,7 +18,7 @@ def print_report(result: dict[str, Any], stream: TextIO) -> None:
     """Print a report as tables and a list of errors."""
     labels = result["labels"]
     shown = ", ".join(f"{count} {label}" for label, count in labels["by_label"].items())
-    stream.write(f"{labels['evaluated']:,} labelled pairs: {shown}. V is left out. {result['about']}\n")
+    stream.write(f"{labels['evaluated']:,} labelled pairs: {shown}. V pairs are left out. {result['about']}\n")
     console = Console(file=stream, width=None if stream.isatty() else _WIDTH)
     crossed = result["cross_validated"] or {}
     within = result["within_3_days"]
@@ -66,7 +66,7 @@ def _cell(value: float | None, interval: Sequence[float] | None) -> str:
 
 def _print_errors(errors: Sequence[dict[str, Any]], stream: TextIO) -> None:
     false = sum(each["kind"] == "false duplicate" for each in errors)
-    stream.write(f"{false} false and {len(errors) - false} missed duplicates, the weightiest first:\n")
+    stream.write(f"{false} false and {len(errors) - false} missed duplicates, largest weight first:\n")
     for each in errors:
         lead = f"{each['kind']} (line {each['line']}, label {each['label']}, weight {each['weight']:g})"
         verdict = (

@@ -1,4 +1,4 @@
-"""A schema of the same database that has the project's tables and nothing in them, for as long as it is used."""
+"""A temporary schema in the same database, with the project's tables and nothing in them."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ SELECT nspname FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extname
 
 
 class ScratchError(RuntimeError):
-    """There can be no scratch schema; the message says what to do."""
+    """The scratch schema cannot be created; the message says what to do."""
 
 
 @contextmanager
 def scratch_schema() -> Iterator[str]:
-    """Have all queries of this process, and of the worker processes that it starts, go to a schema of its own.
+    """Direct all queries of this process, and of the worker processes that it starts, to a schema of its own.
 
-    It is dropped at the end, however that comes, and with it those that a killed process has left behind: whoever
-    uses one holds a lock on a connection of its own. Not inside a transaction. Raises ScratchError.
+    The schema is dropped at the end, even after an error. Schemas that killed processes left behind are dropped first:
+    a schema in use is locked on a separate connection. Do not call it in a transaction. Raises ScratchError.
     """
     holder = connection.copy()
     try:
@@ -47,7 +47,7 @@ def scratch_schema() -> Iterator[str]:
             schema = _create(cursor)
             try:
                 with _search_path(schema, trigrams):
-                    # One after the other, because the triggers of all schemas share a function in public.
+                    # One process at a time, because the triggers of all schemas share a function in public.
                     wait_for_lock(cursor, Lock.SCRATCH, 0)
                     try:
                         _migrate()
@@ -89,7 +89,7 @@ def _create(cursor: Any) -> str:
             raise
         grant = f'GRANT CREATE ON DATABASE "{database}" TO "{role}"'
         raise ScratchError(
-            f"the role {role} may not create schemas in the database {database}; let its owner run {grant}, "
+            f"the role {role} may not create schemas in the database {database}; ask its owner to run {grant}, "
             "or import the articles and evaluate without --articles"
         ) from error
     return schema
@@ -100,8 +100,8 @@ def _drop(cursor: Any, schema: str) -> None:
 
 
 def _migrate() -> None:
-    """Make the tables of the detection."""
-    # Without a table of its own, migrations would look into the one on the search path after it, and do nothing.
+    """Create the tables of the detection."""
+    # Without its own table of migrations, migrate would read the one of the next schema on the path and do nothing.
     with connection.schema_editor() as editor:
         editor.create_model(MigrationRecorder.Migration)
     for label in ("articles", "dedup"):
@@ -110,13 +110,13 @@ def _migrate() -> None:
 
 @contextmanager
 def _search_path(*schemas: str) -> Iterator[None]:
-    """Have this process, and those that it starts, look for tables in these schemas alone."""
+    """Make this process, and those that it starts, look for tables in these schemas only."""
     values = connection.settings_dict
     before = values["OPTIONS"]
     options = f"{before.get('options', '')} -c search_path={','.join(schemas)}".strip()
     environment = {name: os.environ.get(name) for name in ("DATABASE_URL", "SECRET_KEY")}
     try:
-        # Worker processes read their settings from the environment. The embedded server takes no PGOPTIONS.
+        # Worker processes read their settings from the environment. The embedded server does not accept PGOPTIONS.
         os.environ["DATABASE_URL"] = _with_options(os.environ.get("DATABASE_URL", "").strip() or _url(values), options)
         os.environ["SECRET_KEY"] = settings.SECRET_KEY
         _reconnect({**before, "options": options})
@@ -134,13 +134,13 @@ def _reconnect(options: dict[str, Any]) -> None:
     connection.close()
     connection.close_pool()  # type: ignore[attr-defined]
     connection.settings_dict["OPTIONS"] = options
-    # What is remembered by number is something else in another schema.
+    # Both are cached by id, and another schema uses the same ids for other rows.
     ContentType.objects.clear_cache()
-    ARTICLES.clear()  # in another schema, others have their numbers
+    ARTICLES.clear()
 
 
 def _url(values: dict[str, Any]) -> str:
-    """Return the URL of a database, its host and port as parameters: the folder of a socket fits nowhere else."""
+    """Return the URL of a database with host and port as parameters: a socket's folder fits nowhere else."""
     login = ":".join(quote(values[name], safe="") for name in ("USER", "PASSWORD") if values[name])
     return f"postgres://{login}@/{values['NAME']}?" + urlencode({"host": values["HOST"], "port": values["PORT"]})
 

@@ -1,4 +1,4 @@
-"""The contract of a report: what is counted, with which options, and the tables and the sentence that show it."""
+"""The contract of a report: what it counts, its options, and the sentence and the tables that show the result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Cell = str | int | float | date | None
 
 
 class ColumnType(StrEnum):
-    """What the cells of a column are: a string, an integer, a number in 0..1, or a date. None is an empty cell."""
+    """The type of a column's cells: a string, an integer, a number in 0..1, or a date. None is an empty cell."""
 
     TEXT = "text"
     COUNT = "count"
@@ -26,7 +26,7 @@ class ColumnType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; programs read its name, people its label."""
+    """A column. Programs use its name; people see its label."""
 
     name: str
     label: str
@@ -34,11 +34,11 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Whether the column is aligned to the right."""
+        """Whether the column is right-aligned."""
         return self.type in (ColumnType.COUNT, ColumnType.SHARE)
 
     def write(self, cell: Cell) -> str:
-        """Write a cell for people: 1,234 and 8.63% and 2026-03-02."""
+        """Format a cell for people: 1,234 or 8.63% or 2026-03-02."""
         if cell is None:
             return ""
         formats = {ColumnType.COUNT: "{:,}", ColumnType.SHARE: "{:.2%}"}
@@ -55,23 +55,23 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
     def written(self) -> Iterator[list[tuple[Column, str]]]:
-        """Yield the cells of each row as people read them, each with its column."""
+        """Yield each row as cells formatted for people, each with its column."""
         for row in self.rows:
             yield [(column, column.write(cell)) for column, cell in zip(self.columns, row, strict=True)]
 
 
 class Report(Protocol):
-    """One thing to count in the store.
+    """A count over the archive.
 
-    `result` counts and changes nothing. It returns dataclasses, lists and dictionaries of texts, numbers and days:
-    they are the report's JSON. `tables` and `says` show that result to people and spreadsheets and read nothing else.
+    `result` counts and changes nothing. It returns dataclasses, lists and dictionaries of texts, numbers and days,
+    which are the report's JSON. `tables` and `says` present that result to people and spreadsheets, and nothing else.
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
     # One sentence: what the report counts.
     help: ClassVar[str]
-    # A field that is yes or no is no by default: an address names only what is chosen.
+    # Booleans default to false: a URL has only the options that were chosen.
     options_class: ClassVar[type[Settings]]
 
     def result(self, scope: Scope, options: Any) -> Any: ...

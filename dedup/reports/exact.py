@@ -1,7 +1,7 @@
-"""Report `exact`: articles with the same headline, the same text, or both, character by character and in normal form.
+"""Report `exact`: articles with the same headline, the same text, or both, compared as stored and normalised.
 
-It counts as a study of a Google Alerts feed did, where 8.63 % of the items repeated a headline or a teaser: groups by
-title, by description and by both, and what its rule of retention would drop.
+It counts like a study of a Google Alerts feed, in which 8.63 % of the items repeated a headline or a teaser: groups by
+title, by description and by both, and what the study's retention rule would drop.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ITEMS_SQL = """
 CREATE TEMPORARY TABLE dedup_item (form text, id bigint, newspaper text, date date, title text, text bytea)
 ON COMMIT DROP
 """
-# One scan of the articles. A headline or text that is empty equals nothing.
+# One scan of the articles. An empty headline or text never matches.
 _STORED_SQL = """
 INSERT INTO dedup_item
 SELECT form, id, newspaper_id, date, title, text
@@ -76,7 +76,7 @@ GROUP BY form
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Groups of two or more articles that have something in common, and the articles in them."""
+    """The number of groups of two or more articles that share something, and of the articles in them."""
 
     groups: int
     articles: int
@@ -84,11 +84,11 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class ExactCopies:
-    """What stands more than once among `articles`.
+    """The exact repeats among `articles`.
 
-    `any` counts the articles whose headline, text or both stand again. By the study's rule of retention,
-    `same_day` would be dropped as copies of one newspaper on one day, and then `other_day` as later ones with the same
-    headline and text in one newspaper; copies in other newspapers are kept.
+    `any` counts the articles whose headline or text another article has too. The study's retention rule drops
+    `same_day`, copies in one newspaper on one day, and then `other_day`, later articles of one newspaper with the same
+    headline and text. It keeps copies in other newspapers.
     """
 
     articles: int
@@ -101,7 +101,7 @@ class ExactCopies:
 
     @property
     def share(self) -> float:
-        """Return the share of articles, 0..1, whose headline or text stands again."""
+        """Return the share of articles, 0..1, whose headline or text another article has too."""
         return self.any / self.articles if self.articles else 0.0
 
 
@@ -111,7 +111,7 @@ _NONE = ExactCopies(0, Groups(0, 0), Groups(0, 0), Groups(0, 0), 0, 0, 0)
 def exact_copies(
     since: date | None = None, until: date | None = None, newspaper_ids: tuple[int, ...] | None = None
 ) -> dict[Form, ExactCopies]:
-    """Return the counts by form: "exact", as the articles were stored, and "normalised", as passes compare them."""
+    """Return the counts by form: "exact", as the articles are stored, and "normalised", as passes compare them."""
     ids = None if newspaper_ids is None else list(newspaper_ids)
     with _items() as cursor:
         cursor.execute(_STORED_SQL, {"since": since, "until": until, "newspaper_ids": ids})
@@ -119,7 +119,7 @@ def exact_copies(
 
 
 def exact_copies_in(articles: Iterable[IncomingArticle]) -> dict[Form, ExactCopies]:
-    """Return the counts of articles that need not be stored, each of which counts: one URL may stand twice."""
+    """Return the counts of articles that need not be stored. Each counts, even if its URL appears twice."""
     with _items() as cursor:
         with cursor.copy(_COPY_SQL) as copy:
             for row in _rows(articles):
@@ -139,7 +139,7 @@ def _rows(articles: Iterable[IncomingArticle]) -> Iterator[tuple[Any, ...]]:
 
 @contextmanager
 def _items() -> Iterator[Any]:
-    """Make the table of what is counted, for as long as it is used."""
+    """Create the temporary table of the articles to count, and drop it afterwards."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_ITEMS_SQL)
         yield cursor
@@ -159,13 +159,13 @@ def _copies(counts: list[int]) -> ExactCopies:
 
 
 class ExactReport:
-    """Exact repeats, by themselves and as a share of all articles."""
+    """Exact repeats, as numbers and as shares of all articles."""
 
     name: ClassVar[str] = "exact"
     label: ClassVar[str] = "Exact repeats"
     help: ClassVar[str] = (
-        "Counts articles with the same headline, the same text, or both: as stored, and without regard to case, "
-        "punctuation and the newspaper's name."
+        "Counts articles with the same headline, the same text, or both: as stored, and ignoring case, punctuation "
+        "and the newspaper's name."
     )
     options_class: ClassVar[type[Settings]] = Settings
 
@@ -178,13 +178,13 @@ class ExactReport:
         return exact_copies_in(articles)
 
     def says(self, result: dict[Form, ExactCopies]) -> str:
-        """Return how many articles repeat something."""
+        """Return a sentence with the number of repeats."""
         exact, normalised = result["exact"], result["normalised"]
         if not exact.articles:
             return "There are no articles to count."
         return (
-            f"{exact.any:,} of {exact.articles:,} articles ({exact.share:.2%}) share a headline or a text with another "
-            f"as stored, and {normalised.any:,} ({normalised.share:.2%}) in normal form."
+            f"{exact.any:,} of {exact.articles:,} articles ({exact.share:.2%}) share a headline or text with another "
+            f"article as stored; {normalised.any:,} ({normalised.share:.2%}) do once normalised."
         )
 
     def tables(self, result: dict[Form, ExactCopies]) -> list[Table]:
@@ -192,7 +192,7 @@ class ExactReport:
         return [Table(form, _TITLES[form], _COLUMNS, tuple(_table_rows(copies))) for form, copies in result.items()]
 
 
-_TITLES: dict[Form, str] = {"exact": "As stored", "normalised": "In normal form"}
+_TITLES: dict[Form, str] = {"exact": "As stored", "normalised": "Normalised"}
 _COLUMNS = (
     Column("repeated", "Repeated"),
     Column("groups", "Groups", ColumnType.COUNT),
@@ -205,9 +205,9 @@ def _table_rows(copies: ExactCopies) -> Iterator[tuple[Cell, ...]]:
     for words, groups, articles in (
         ("the same headline", copies.headline.groups, copies.headline.articles),
         ("the same text", copies.text.groups, copies.text.articles),
-        ("both the same", copies.both.groups, copies.both.articles),
+        ("the same headline and text", copies.both.groups, copies.both.articles),
         ("any of these", None, copies.any),
         ("copies in one newspaper on one day", None, copies.same_day),
-        ("both the same in one newspaper, on a later day", None, copies.other_day),
+        ("the same headline and text in one newspaper on a later day", None, copies.other_day),
     ):
         yield words, groups, articles, articles / copies.articles if copies.articles else None

@@ -16,9 +16,9 @@ from rich.table import Table as TextTable
 
 from dedup.reports.base import Cell, Column, ColumnType, Table
 
-# Of a table that goes to a file or another program; a terminal has a width of its own.
+# The width of tables for files and other programs; a terminal has its own width.
 _WIDTH = 120
-# Where a cell begins with one of these, spreadsheets run it as a formula. Source: OWASP, "CSV Injection".
+# Spreadsheets run a cell that begins with one of these as a formula. Source: OWASP, "CSV Injection".
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -28,16 +28,16 @@ def as_json(result: Any) -> str:
 
 
 def as_csv(tables: Iterable[Table]) -> str:
-    """Return tables as one CSV file, numbers in full.
+    """Return tables as one CSV file; numbers are not rounded.
 
-    Several tables are below each other: the first column has the table's name, and a cell is empty where a table does
-    not have the column. A text that a spreadsheet would run as a formula gets an apostrophe in front.
+    If there are several tables, the first column has the table's name, and cells are empty in columns that a table does
+    not have. A text that a spreadsheet would run as a formula gets an apostrophe in front.
     """
     tables = list(tables)
     names = list(dict.fromkeys(column.name for table in tables for column in table.columns))
     several = ["table"] if len(tables) > 1 else []
     out = io.StringIO()
-    # Quoted, because a carriage return in a cell would otherwise end the row for some readers.
+    # Quoted, because a carriage return in a cell would otherwise end the row in some programs.
     writer = csv.DictWriter(out, [*several, *names], lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writeheader()
     for table in tables:
@@ -60,7 +60,7 @@ def _plain(value: Any) -> Any:
         return dataclasses.asdict(value)
     if isinstance(value, date):
         return value.isoformat()
-    raise TypeError(f"a result holds {value!r}, which JSON cannot say")
+    raise TypeError(f"a result holds {value!r}, which JSON cannot represent")
 
 
 def _csv_cell(column: Column, cell: Cell) -> Cell:

@@ -1,4 +1,4 @@
-"""The articles that a process keeps ready to be compared, for their next pair and the next month."""
+"""A process's cache of articles prepared for comparison: an article is in many pairs and in several months' samples."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from articles.normalization.titles import plain_title
 from dedup.comparison.prepared import ArticleText, PreparedArticle, Preparer
 from dedup.runs.headlines import AFFIX_COLUMNS
 
-# Some 40 kB each; and words.
+# An article takes about 40 kB. With more known words than this, the preparer starts over.
 _KEPT_ARTICLES = 4_000
 _KNOWN_WORDS = 400_000
 
 
 class CachedArticle(NamedTuple):
-    """An article ready to be compared, as it was at a revision, and the form of its headline."""
+    """An article prepared for comparison at one revision, with the form of its headline."""
 
     article: PreparedArticle
     form: str
@@ -26,7 +26,7 @@ class CachedArticle(NamedTuple):
 
 
 class ArticleCache:
-    """The prepared articles of a process: made once, forgotten when others were asked for since."""
+    """The prepared articles of a process. Each is prepared once; the least recently used are dropped first."""
 
     def __init__(self) -> None:
         self._preparer = Preparer()
@@ -34,7 +34,7 @@ class ArticleCache:
         self._boilerplate = Mode.KEEP
 
     def fetch(self, wanted: set[int], boilerplate: Mode) -> dict[int, CachedArticle]:
-        """Return these articles, with their boilerplate or without."""
+        """Return these articles, with or without their boilerplate."""
         if self._boilerplate is not boilerplate:
             self.clear()
             self._boilerplate = boilerplate

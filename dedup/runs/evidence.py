@@ -1,4 +1,4 @@
-"""The writer of pairs and their evidence: a block at a time, by COPY and one upsert."""
+"""Writes pairs and their evidence, one block at a time: COPY into a temporary table, then an upsert."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CREATE TEMPORARY TABLE found_candidate (
 
 _COPY_SQL = "COPY found_candidate (left_id, right_id, pass_name, score, details) FROM STDIN"
 
-# Editors may have decided on two articles before any pass put them beside each other: by a cluster.
+# Editors may have decided about two articles before a pass proposes them as a pair: by deciding about their cluster.
 _INSERT_PAIRS_SQL = with_pair_state(
     article_sql(
         """
@@ -58,7 +58,7 @@ SET score = excluded.score, details = excluded.details, run_id = excluded.run_id
     stale = false
 """
 
-# Of pairs that were known. Lower scores wait for the end of the run, when it is known what it no longer finds.
+# Raises the scores of existing pairs. They are lowered at the end of the run, when it is known which evidence is stale.
 _RAISE_SCORES_SQL = """
 UPDATE dedup_pair AS pair
 SET best_score = found.score
@@ -66,7 +66,7 @@ FROM found_candidate AS found
 WHERE pair.left_id = found.left_id AND pair.right_id = found.right_id AND pair.best_score < found.score
 """
 
-# Evidence of this pass, of pairs that this run answers for, that it did not find again.
+# Evidence of this pass for pairs that the run covered and did not find again.
 _MARK_STALE_SQL = article_sql(
     """
 UPDATE dedup_evidence AS evidence
@@ -100,9 +100,9 @@ WHERE best.id = pair.id AND pair.best_score <> best.score
 
 
 def write_block(run_id: int, pass_name: str, candidates: Iterable[Candidate], window: Window, tally: Tally) -> int:
-    """Store what a pass finds in a block of days, and the block's mark, in one transaction; return how many pairs.
+    """Store the candidates of a block of days and the block's mark in one transaction; return the number of pairs.
 
-    The candidates stream into a temporary table while the pass finds them: memory holds some thousands.
+    The candidates are streamed into a temporary table as the pass finds them: memory holds only some thousands.
     """
     began = time.monotonic()
     with transaction.atomic():
@@ -120,20 +120,20 @@ def write_block(run_id: int, pass_name: str, candidates: Iterable[Candidate], wi
     return pairs
 
 
-def mark_stale(run: DetectionRun, pass_name: str, answered: dict[str, Any]) -> int:
-    """Mark the evidence of a pass that a finished run answers for and did not find again; return how much."""
+def mark_stale(run: DetectionRun, pass_name: str, covered: dict[str, Any]) -> int:
+    """Mark the evidence of a pass that a finished run covered and did not find again; return how much."""
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
-        cursor.execute(_MARK_STALE_SQL, {"run_id": run.pk, "pass_name": pass_name, **answered})
+        cursor.execute(_MARK_STALE_SQL, {"run_id": run.pk, "pass_name": pass_name, **covered})
         stale: int = cursor.rowcount
     return stale
 
 
-def follow_scores() -> None:
-    """Set the best score of every pair to that of its evidence that is not stale."""
+def update_best_scores() -> None:
+    """Set the best score of every pair to the highest score of its evidence that is not stale, or 0."""
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
-        # A first run fills tables that were last counted as empty; then the plan would visit all pairs for each pair.
+        # After a first run, the statistics still describe empty tables: the plan would visit all pairs for each pair.
         cursor.execute("ANALYZE dedup_pair, dedup_evidence")
         cursor.execute(_BEST_SCORES_SQL)
 
@@ -143,7 +143,7 @@ def _store_candidates(run_id: int, candidates: Iterable[Candidate]) -> int:
     pairs = 0
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_SQL)
-        # One COPY after the other, because a pass asks questions of the same connection while it finds.
+        # In batches, because the pass runs queries on the same connection between them.
         while batch := list(islice(found, _COPIED_AT_ONCE)):
             pairs += len(batch)
             with cursor.copy(_COPY_SQL) as copy:

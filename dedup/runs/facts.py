@@ -1,4 +1,4 @@
-"""Read-only aggregates: what a run asked and found, in the words and the order that people read."""
+"""The settings and counts of a run, with labels and in reading order. Read-only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dedup.runs.scope import Scope
 from dedup.types import BOILERPLATE, VERDICTS
 
 _STEPS = {BOILERPLATE: "Boilerplate", VERDICTS: "Full comparison", "audit": "Audit"}
-# What pairs are, of all that stand, as a run counts them.
+# Labels for the verdicts that a run counts over all proposed pairs.
 _KINDS = {
     "duplicate": "duplicates",
     "version": "new versions",
@@ -22,7 +22,7 @@ _KINDS = {
 }
 
 
-# What a run counts, in the order that people read.
+# The counts of a run in reading order.
 _COUNTS = (
     "articles", "passes", "pairs", "stale", "outdated", "verdicts", "clusters", "clustered_articles",
     "duplicate_articles", "duplicate_share", "contradictions",
@@ -31,9 +31,9 @@ _COUNTS = (
 
 @dataclass(frozen=True, slots=True)
 class PassCount:
-    """What a pass did in a run: pairs, and where it was measured its work and its time in seconds.
+    """What a pass did in a run: its pairs and, if measured, its work and its time in seconds.
 
-    The time is that of all its blocks, which may have run side by side.
+    The time is the sum over its blocks, which may have run in parallel.
     """
 
     label: str
@@ -44,7 +44,7 @@ class PassCount:
 
 
 def pass_counts(run: DetectionRun) -> list[PassCount]:
-    """Return the counts of the passes that were part of a run, in their order; empty while it is under way."""
+    """Return the counts of the passes that took part in a run, in their order; empty until it finishes."""
     counted = run.counts.get("passes")
     if counted is None:
         return []
@@ -53,7 +53,7 @@ def pass_counts(run: DetectionRun) -> list[PassCount]:
 
 
 def run_facts(run: DetectionRun) -> list[tuple[str, str]]:
-    """Return what a finished run counted, as labels and texts; what is nought and seldom asked for is left out."""
+    """Return the counts of a finished run as labels and texts. Counts of rare events are left out when they are 0."""
     counts = run.counts
     if "articles" not in counts:
         return []
@@ -63,12 +63,12 @@ def run_facts(run: DetectionRun) -> list[tuple[str, str]]:
         ("Clusters", f"{counts['clusters']:,}"),
         ("Articles in clusters", f"{counts['clustered_articles']:,}"),
         ("Articles that are duplicates", f"{counts['duplicate_articles']:,}"),
-        ("Share of all articles", f"{counts['duplicate_share']:.1%}"),
+        ("Duplicates as a share of all articles", f"{counts['duplicate_share']:.1%}"),
     ]
     seldom = (
         ("stale", "Evidence no longer found"),
         ("contradictions", "Decisions that contradict each other"),
-        ("outdated", "Articles compared in outdated forms"),
+        ("outdated", "Articles normalised with outdated rules"),
     )
     return facts + [(words, f"{counts[name]:,}") for name, words in seldom if counts.get(name)]
 
@@ -81,14 +81,14 @@ def run_settings(run: DetectionRun) -> list[tuple[str, list[tuple[str, Any]]]]:
 
 
 def label(pass_name: str) -> str:
-    """Return what a pass, or another step of a run, is called; one that is no longer registered keeps its name."""
+    """Return the label of a pass or of another step of a run. A pass that is no longer registered keeps its name."""
     if pass_name in _STEPS:
         return _STEPS[pass_name]
     return PASSES[pass_name].label if pass_name in PASSES else pass_name
 
 
 def run_summary(run: DetectionRun) -> dict[str, Any]:
-    """Return all that is known of a run, for programs."""
+    """Return everything known about a run, for programs."""
     counts = {name: value for name, value in run.counts.items() if name not in ("fingerprint", "newest")}
     by_pass = counts.get("passes", {})
     config = {name: _by_names(run.config[name], _settings_of(name)) for name in _in_order(run.config)}
@@ -107,7 +107,7 @@ def _settings_of(pass_name: str) -> list[str]:
 
 
 def _in_order(named: Iterable[str]) -> list[str]:
-    """Return names of passes in the order of a run: JSON in PostgreSQL forgets it."""
+    """Return names of passes in the order of a run, which jsonb does not keep."""
     return list(_by_names(dict.fromkeys(named), PASSES))
 
 

@@ -19,7 +19,6 @@ _WRITTEN_AT_ONCE = 5_000
 # The columns that Newspaper.affixes reads.
 AFFIX_COLUMNS = ("newspaper__name", "newspaper__title_affixes", "newspaper__learnt_affixes")
 
-# Series with an editor's rule are kept even if they no longer have enough articles.
 _COUNT_SERIES_SQL = """
 INSERT INTO dedup_series (newspaper_id, form, headline, articles, days, first_day, last_day)
 SELECT newspaper_id, form, '', count(*), count(DISTINCT date), min(date), max(date)
@@ -30,6 +29,7 @@ HAVING count(DISTINCT date) >= %(least_days)s
 ON CONFLICT (newspaper_id, md5(form)) DO UPDATE
 SET articles = excluded.articles, days = excluded.days, first_day = excluded.first_day, last_day = excluded.last_day
 """
+# A series that an editor made a rule for stays, even if too few days are left.
 _DROP_SERIES_SQL = """
 DELETE FROM dedup_series AS series
 WHERE ruled_at IS NULL AND %(least_days)s > (

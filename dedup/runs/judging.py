@@ -1,8 +1,8 @@
-"""The writer of verdicts: every pair that a pass proposed is compared in full, a month of them at a time.
+"""Writes verdicts: compares every proposed pair in full, one month at a time.
 
-A verdict rests on the two articles and on what is known of their newspapers around that time: headlines of one form
-within SERIES_DAYS, and what the proposed articles of some weeks have in common. So the pairs of a month are judged
-together, and again whenever any of that has changed: the result is that of judging all.
+A verdict depends on the two articles and on what their newspapers published around that time: headlines of one form
+within SERIES_DAYS, and text that recurs in the proposed articles of some weeks. So the pairs of a month are judged
+together, and again whenever any of this changes. The result is the same as judging all pairs.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from dedup.verdicts.model import default_model, dump_model, load_model
 from dedup.verdicts.reasons import NOTHING_LEFT, RULE_REASON, leftover
 from dedup.verdicts.verdict import Judgement, judgement_of
 
-# What recurs is learnt from articles of pairs that are so near to each other, because what repeats after weeks is
-# already rare; and from how many articles at most.
+# Recurring text is learnt from pairs that are at most this many days apart, because text that repeats after weeks is
+# already rare, and from at most this many articles.
 _NEAR_DAYS = 3
 _MOST_LEARNT_FROM = 3_000
 _PAIRS_AT_ONCE = 500
@@ -51,7 +51,7 @@ ORDER BY {pair.later_day}, pair.left_id, pair.right_id
 """
 )
 
-# Of the articles that a pass proposed around the month, the same ones every time, whichever they are.
+# A sample of the articles that a pass proposed around the month: arbitrary, but the same every time.
 _ARTICLES_AROUND_SQL = article_sql(
     """
 SELECT id FROM (
@@ -84,13 +84,13 @@ class _Pair(NamedTuple):
     id: int
     left: int
     right: int
-    leftover: int  # under how many headlines a newspaper has the text of both, if that is too many; else 0
+    leftover: int  # the number of headlines under which a newspaper has the text of both, if too many; else 0
 
 
 def judge_month(task: MonthTask, on_judged: Callable[[int], None]) -> int:
-    """Compare the pairs of a month in full and store their verdicts with the month's mark; return how many.
+    """Compare the pairs of a month in full; store their verdicts and the month's mark; return the number of pairs.
 
-    The pairs are written in one transaction. Memory: the pairs' numbers, and the cached articles.
+    All of it is one transaction. Memory holds the ids of the pairs and the cached articles.
     """
     with _without_collector(), transaction.atomic():
         judge = MonthJudge(task)
@@ -115,8 +115,8 @@ def judge_month(task: MonthTask, on_judged: Callable[[int], None]) -> int:
 def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[float, ...]]:
     """Return the features of pairs of stored articles, whether or not a pass proposes them.
 
-    Each is compared with what is known of the month of its later article, as judge_month did it in the last run. Pairs
-    of articles that have been stored since then are left out.
+    Each pair is compared in the month of its later article, as judge_month did in the last run. Pairs with an article
+    stored since then are left out.
     """
     seen = HeadlineForm.objects.filter(pk__in={end for pair in ends for end in pair})
     days = dict(seen.values_list("pk", "date"))
@@ -141,7 +141,7 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
 
 
 class MonthJudge:
-    """Gives the verdicts of a month."""
+    """Judges the pairs of a month."""
 
     def __init__(self, task: MonthTask) -> None:
         self._task = task
@@ -151,7 +151,7 @@ class MonthJudge:
         self._texts = recurring_texts(self._articles_around())
 
     def rows(self, pairs: Sequence[_Pair]) -> Iterator[tuple[Any, ...]]:
-        """Yield the verdict of each pair as it is stored."""
+        """Yield the verdict of each pair as a row to store."""
         for pair, left, right, comparison in self.comparisons(pairs):
             judgement = self._judged(pair, left, right, comparison)
             joins = judgement.kind is VerdictKind.DUPLICATE or (
@@ -188,7 +188,7 @@ class MonthJudge:
         return self._series.recurrence_of(each.article.newspaper, each.article.date, each.form, text)
 
     def _articles_around(self) -> Iterator[PreparedArticle]:
-        """Yield the articles from which it is learnt what recurs in the texts of the month's newspapers."""
+        """Yield the articles from which the recurring text of the month's newspapers is learnt."""
         around = datetime.timedelta(days=RECURRING_TEXT_DAYS)
         bounds = {"first_day": self._task.first_day - around, "last_day": self._task.last_day + around}
         with connection.cursor() as cursor:
@@ -209,7 +209,7 @@ def _forms_around(task: MonthTask) -> Iterator[tuple[int, datetime.date, str]]:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Keep the garbage collector from passing over thousands of prepared articles, which have no cycles."""
+    """Disable the garbage collector: it would traverse thousands of prepared articles, which have no cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

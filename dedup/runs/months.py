@@ -1,4 +1,4 @@
-"""The months whose pairs are to be judged: those of which something has changed that their verdicts rest on."""
+"""Finds the months to judge: those where something that their verdicts depend on has changed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dedup.comparison.recurring import SERIES_DAYS
 from dedup.models import FittedModel, JudgedMonth, Series
 from dedup.verdicts.model import VerdictModel, default_model, dump_model, load_model
 
-# Raise it when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
+# Increase this when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
 COMPARISON_VERSION = 2
-# How many days around a month it is learnt what recurs in the texts of its newspapers.
+# The recurring text of a month is learnt from its articles and those of this many days before and after.
 RECURRING_TEXT_DAYS = 21
 
 _FACTS_SQL = article_sql(
@@ -38,7 +38,7 @@ GROUP BY 2
 
 @dataclass(frozen=True, slots=True)
 class MonthTask:
-    """The pairs whose later article is of one month, for whichever process takes them."""
+    """The pairs whose later article is from one month, as a task for any process."""
 
     first_day: datetime.date
     last_day: datetime.date
@@ -50,13 +50,13 @@ class MonthTask:
 
 
 def model_in_use() -> VerdictModel:
-    """Return the model that verdicts are given by: the installation's own, or the one that comes with the program."""
+    """Return the model that gives the verdicts: the installation's own, or the one shipped with the program."""
     fitted = FittedModel.objects.filter(in_use=True).first()
     return load_model(fitted.content) if fitted else default_model()
 
 
 def months_to_judge(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> list[MonthTask]:
-    """Return the months of which something has changed that their verdicts rest on, in order."""
+    """Return, in order, the months where something that their verdicts depend on has changed."""
     articles, pairs = _facts()
     model = dump_model(model_in_use())
     rules = list(Series.objects.filter(ruled_at__isnull=False).order_by("pk"))
@@ -87,7 +87,7 @@ Facts = dict[datetime.date, tuple[int, int, int]]
 
 
 def _facts() -> tuple[Facts, Facts]:
-    """Return, by day, what changes when articles or proposed pairs do."""
+    """Return, by day, numbers that change whenever articles or proposed pairs do."""
     facts: dict[str, Facts] = {"articles": {}, "pairs": {}}
     with connection.cursor() as cursor:
         cursor.execute(_FACTS_SQL)
@@ -103,5 +103,5 @@ def _between(facts: Facts, first_day: datetime.date, last_day: datetime.date, ar
 
 
 def next_month(day: datetime.date) -> datetime.date:
-    """Return the first day of the month after that of a day."""
+    """Return the first day of the following month."""
     return (day.replace(day=1) + datetime.timedelta(days=32)).replace(day=1)

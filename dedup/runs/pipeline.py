@@ -1,4 +1,4 @@
-"""The whole way of a run, top to bottom: blocks of days, passes, evidence, clusters."""
+"""A whole run from start to finish: blocks of days, passes, evidence, verdicts, clusters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, Verdict
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig, Reach
-from dedup.runs.evidence import follow_scores, mark_stale, write_block
+from dedup.runs.evidence import mark_stale, update_best_scores, write_block
 from dedup.runs.headlines import update_series
 from dedup.runs.judging import judge_month
 from dedup.runs.months import months_to_judge
@@ -34,26 +34,26 @@ from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, wi
 from dedup.runs.workers import execute
 from dedup.types import BOILERPLATE, VERDICTS, Candidate, Tally, Window
 
-# So many articles make up for the second of work that starting another process costs.
+# Starting another process costs a second of work; it pays off for this many articles or pairs.
 ARTICLES_PER_WORKER = 50_000
 PAIRS_PER_WORKER = 2_000
 _LOOKED_UP_AT_ONCE = 1_000
-# What a run counts of all that is stored by then.
+# Counts over all that is stored, which a dry run leaves empty.
 _COUNTED_OF_THE_STORE = (
     "stale", "verdicts", "clusters", "clustered_articles", "duplicate_articles", "duplicate_share", "contradictions"
 )  # fmt: skip
 
-# Of each pair of articles the scores by pass.
+# The scores of each pair of articles, by pass.
 Scores = Mapping[tuple[int, int], dict[str, float]]
 
 
 class RunActiveError(RuntimeError):
-    """Another run is under way on this database."""
+    """Another run is active on this database."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockTask:
-    """One block of one pass, for whichever process takes it."""
+    """One block of one pass, as a task for any process."""
 
     run_id: int
     pass_name: str
@@ -63,20 +63,20 @@ class BlockTask:
 
 
 class Progress(Protocol):
-    """Who is told how a run comes along."""
+    """Receives the progress of a run."""
 
     def start(self, pass_name: str, articles: int) -> None:
-        """A pass begins, with so many articles before it."""
+        """A pass starts; this many articles are ahead of it."""
 
     def read(self, pass_name: str, articles: int) -> None:
-        """A pass that takes all days at once has read so many articles more."""
+        """A pass that takes all days in one block has read this many more articles."""
 
     def advance(self, pass_name: str, articles: int, pairs: int) -> None:
-        """A block of so many articles is finished."""
+        """A block of this many articles is finished; this many pairs were found in it."""
 
 
 class NoProgress:
-    """Tells nobody."""
+    """Reports nothing."""
 
     def start(self, pass_name: str, articles: int) -> None:
         """Do nothing."""
@@ -96,19 +96,21 @@ def start_run(
     user_id: int | None = None,
     progress: Progress | None = None,
 ) -> DetectionRun:
-    """Store a new run, or take up the last one where it stopped. Call inside `run_lock`.
+    """Store a new run, or resume the last one if it stopped. Call inside `run_lock`.
 
-    Where texts are compared without boilerplate, it is marked first in the weeks that are outdated.
+    If texts are compared without boilerplate, the boilerplate of outdated weeks is marked first.
 
-    A run that stopped is taken up when it was asked the same of the same articles; what it found is kept and its
-    finished blocks are not repeated. Otherwise it is marked as interrupted and a new run repairs after it.
+    A run that stopped is resumed if its settings, its scope and the articles are still the same: its results are kept
+    and its finished blocks are not repeated. Otherwise it is marked as interrupted, and a new run repairs what it left.
     """
     _mark_boilerplate(scope, progress or NoProgress())
     asked_as = profile.name if profile else ""
     asked = {"config": snapshot(configs), "scope": scope.stored()}
     newest, seen = newest_revision(), state_of_articles(scope)
     DetectionRun.objects.filter(state=DetectionRun.State.RUNNING).update(
-        state=DetectionRun.State.INTERRUPTED, finished_at=timezone.now(), error="The process ended without a word."
+        state=DetectionRun.State.INTERRUPTED,
+        finished_at=timezone.now(),
+        error="The process ended unexpectedly (killed or crashed).",
     )
     last = DetectionRun.objects.order_by("-pk").first()
     stopped = (DetectionRun.State.INTERRUPTED, DetectionRun.State.FAILED)
@@ -132,7 +134,7 @@ def start_run(
 
 
 def _mark_boilerplate(scope: Scope, progress: Progress) -> None:
-    """Mark the boilerplate of the scope's outdated weeks; the earliest too, because some passes compare all days."""
+    """Mark the boilerplate of all outdated weeks up to the scope's end, because some passes compare all days."""
     if scope.boilerplate is Mode.KEEP:
         return
     weeks = outdated_weeks(scope.newspaper_ids, until=scope.until)
@@ -143,7 +145,7 @@ def _mark_boilerplate(scope: Scope, progress: Progress) -> None:
 
 
 def store_refused_run(scope: Scope, reason: str, *, profile: Profile, user_id: int | None) -> DetectionRun:
-    """Store that a run could not begin, for those who asked for it on a page and see no terminal."""
+    """Store that a run could not start, for users who started it on a page and see no terminal."""
     return DetectionRun.objects.create(
         profile=profile,
         profile_name=profile.name,
@@ -167,9 +169,9 @@ def run_detection(
 ) -> None:
     """Execute a run: every pass over every block, stale evidence, verdicts, clusters. Call inside `run_lock`.
 
-    Without `verdicts` it ends with the evidence: new pairs join no cluster until a run with them.
-    Each block's evidence is stored with the block's mark in one transaction: a run that is killed repeats no
-    more than the blocks under way, one a worker process. Whatever ends the run early is stored with it and raised.
+    Without `verdicts`, pairs are not judged: new pairs join no cluster until a run with verdicts.
+    Each block's evidence and mark are stored in one transaction, so a run that is killed repeats only its unfinished
+    blocks, one per worker process. An error that ends the run early is stored with it and raised.
     """
     try:
         tasks = _tasks(run, configs, scope, progress)
@@ -177,11 +179,11 @@ def run_detection(
             tasks,
             perform_block,
             workers=min(workers, max(1, sum(task.articles for task in tasks) // ARTICLES_PER_WORKER)),
-            on_read=lambda task, articles: _tell_read(progress, task.pass_name, articles),
+            on_read=lambda task, articles: _report_read(progress, task.pass_name, articles),
             on_done=lambda task, pairs: progress.advance(task.pass_name, task.articles, pairs),
         )
-        stale = sum(mark_stale(run, name, scope.answered(name)) for name in scope.passes or PASSES)
-        follow_scores()
+        stale = sum(mark_stale(run, name, scope.covered(name)) for name in scope.passes or PASSES)
+        update_best_scores()
         if verdicts:
             update_series()
             _judge(run, scope, progress, workers)
@@ -191,14 +193,14 @@ def run_detection(
         _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")
         raise
     except (OperationalError, InterfaceError):
-        raise  # nobody is there to be told; whoever starts the next run marks this one as interrupted
+        raise  # the database is lost, so nothing can be stored; the next run marks this one as interrupted
     except BaseException as error:
         _finish(run, DetectionRun.State.FAILED, error=f"{type(error).__name__}: {error}")
         raise
 
 
 def _judge(run: DetectionRun, scope: Scope, progress: Progress, workers: int) -> None:
-    """Compare in full the pairs of every month of which something has changed."""
+    """Compare in full the pairs of every month in which something has changed."""
     versions_join = run.profile is not None and run.profile.versions_join
     months = months_to_judge(versions_join=versions_join, boilerplate=scope.boilerplate)
     pairs = sum(month.pairs for month in months)
@@ -213,7 +215,7 @@ def _judge(run: DetectionRun, scope: Scope, progress: Progress, workers: int) ->
 
 
 def _tasks(run: DetectionRun, configs: Configs, scope: Scope, progress: Progress) -> list[BlockTask]:
-    """Return what is left to do, a pass that takes all days at once before the others: they fill up the time."""
+    """Return the tasks left, those of one block for all days first: the smaller ones then keep all workers busy."""
     tasks: list[BlockTask] = []
     every = blocks_of(scope)
     for name, config in enabled(configs).items():
@@ -229,16 +231,16 @@ def _tasks(run: DetectionRun, configs: Configs, scope: Scope, progress: Progress
 
 
 def perform_block(task: BlockTask, on_read: Callable[[int], None]) -> int:
-    """Find and store what a pass finds in a block; return how many pairs."""
+    """Find and store the pairs of a block; return how many."""
     tally = Tally(on_read)
     candidates = PASSES[task.pass_name].find(task.window, task.config, connection, tally)
     return write_block(task.run_id, task.pass_name, candidates, task.window, tally)
 
 
 def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[DetectionRun, Scores]:
-    """Return a run that is not stored, with what it would count, and the scores of the pairs that it would find.
+    """Return a run that is not stored, with its counts, and the scores of the pairs that it would find.
 
-    None are the counts that follow from what is stored.
+    Counts that depend on stored pairs are None.
     """
     blocks = blocks_of(scope)
     scores: defaultdict[tuple[int, int], dict[str, float]] = defaultdict(dict)
@@ -248,16 +250,16 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
         progress.start(name, sum(block.articles for block in own_blocks))
         counted = passes[name] = {"candidates": 0, "verified": 0, "pairs": 0, "seconds": 0.0}
         for block in own_blocks:
-            began, tally = time.monotonic(), Tally(partial(_tell_read, progress, name))
+            began, tally = time.monotonic(), Tally(partial(_report_read, progress, name))
             found = PASSES[name].find(window_of(name, block, scope), config, connection, tally)
-            asked_for = list(_asked_for(name, found, scope))
-            for each in asked_for:
+            kept = list(_within_scope(name, found, scope))
+            for each in kept:
                 scores[each.left, each.right][name] = each.score
             counted["candidates"] += tally.candidates
             counted["verified"] += tally.verified
-            counted["pairs"] += len(asked_for)
+            counted["pairs"] += len(kept)
             counted["seconds"] = round(counted["seconds"] + time.monotonic() - began, 3)
-            progress.advance(name, block.articles, len(asked_for))
+            progress.advance(name, block.articles, len(kept))
     counts = dict.fromkeys(_COUNTED_OF_THE_STORE) | {
         "articles": Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).count(),
         "passes": passes,
@@ -267,14 +269,14 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
     return DetectionRun(config=snapshot(configs), scope=scope.stored(), state="dry run", counts=counts), scores
 
 
-def _tell_read(progress: Progress, pass_name: str, articles: int) -> None:
-    """Tell what a pass has read whose one block takes long; blocks of days tell enough by being finished."""
+def _report_read(progress: Progress, pass_name: str, articles: int) -> None:
+    """Report what a pass with one long block has read; with blocks of days, the finished ones are report enough."""
     if not PASSES[pass_name].by_days:
         progress.read(pass_name, articles)
 
 
-def _asked_for(name: str, found: Iterator[Candidate], scope: Scope) -> Iterator[Candidate]:
-    """Leave out the pairs that a pass had to find beside those of the scope, because they hang on each other."""
+def _within_scope(name: str, found: Iterator[Candidate], scope: Scope) -> Iterator[Candidate]:
+    """Leave out the pairs outside the scope, which some passes find because their pairs depend on each other."""
     newer_than = (scope.newer_than or {}).get(name)
     if PASSES[name].reach is Reach.PAIR or (scope.since is None and newer_than is None):
         yield from found
@@ -292,9 +294,9 @@ def _asked_for(name: str, found: Iterator[Candidate], scope: Scope) -> Iterator[
 
 @contextmanager
 def run_lock() -> Iterator[None]:
-    """Hold the one lock of runs. Raises RunActiveError at once when another process holds it.
+    """Hold the one lock of runs. Raises RunActiveError immediately if another process holds it.
 
-    It is free again when its process ends, however it ends.
+    PostgreSQL releases it when the process ends, even if it is killed.
     """
     with session_lock(Lock.RUN) as held:
         if not held:

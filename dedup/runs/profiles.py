@@ -1,4 +1,4 @@
-"""From a Profile row, or the options of a command, to the validated configs of the passes, and their snapshot."""
+"""Turns a Profile row, or the options of a command, into validated configs of the passes, and these into a snapshot."""
 
 from __future__ import annotations
 
@@ -15,47 +15,47 @@ Configs = dict[str, PassConfig]
 
 
 class ProfileError(ValueError):
-    """A profile, or an option over it, cannot be used; the message names the value, the bound and the remedy."""
+    """A profile, or an option that overrides it, is invalid; the message names the value, the bound and the remedy."""
 
 
 def default_profile() -> Profile:
-    """Return the profile that is used when none is named. Raises ProfileError where there is none."""
+    """Return the profile that is used when none is named. Raises ProfileError if there is none."""
     profile = Profile.objects.filter(is_default=True).first()
     if profile is None:
-        raise ProfileError("no profile is the default; tick “is default” on one in the admin, or name one")
+        raise ProfileError("no profile is the default; tick “is default” on one in the admin, or name a profile")
     return profile
 
 
 def profile_named(name: str) -> Profile:
-    """Return the profile of this name. Raises ProfileError, which lists those there are."""
+    """Return the profile with this name. Raises ProfileError, which lists the existing ones."""
     try:
         return Profile.objects.get(name=name)
     except Profile.DoesNotExist:
         names = ", ".join(Profile.objects.values_list("name", flat=True))
-        raise ProfileError(f"there is no profile {name!r}; there are: {names or 'none'}") from None
+        raise ProfileError(f"no profile is named {name!r}; known profiles: {names or 'none'}") from None
 
 
 def configs_of(settings: Mapping[str, Mapping[str, Any]]) -> Configs:
-    """Return the config of every pass, in the order of a run, from stored settings over the defaults.
+    """Return the config of every pass, in the order of a run: the defaults, overridden by the stored settings.
 
-    Raises ProfileError for an unknown pass or setting and for a value out of its range.
+    Raises ProfileError for an unknown pass or setting and for a value out of range.
     """
     if not isinstance(settings, Mapping):
-        raise ProfileError(f"the settings of a profile are {settings!r}; they must be an object of passes")
+        raise ProfileError(f"the settings of a profile are {settings!r}; they must be a JSON object of passes")
     for name, values in settings.items():
         _check_pass(name)
         if not isinstance(values, Mapping):
-            raise ProfileError(f"{name}: the settings are {values!r}; they must be an object of values")
+            raise ProfileError(f"{name}: the settings are {values!r}; they must be a JSON object of values")
     return {name: _make(name, dict(settings.get(name, {}))) for name in PASSES}
 
 
 def snapshot(configs: Configs) -> dict[str, dict[str, Any]]:
-    """Return every setting of every pass as it is stored with a run."""
+    """Return every setting of every pass in the form stored with a run."""
     return {name: dataclasses.asdict(config) for name, config in configs.items()}
 
 
 def choose_passes(configs: Configs, names: Collection[str]) -> Configs:
-    """Return the configs with these passes enabled and all others disabled. Raises ProfileError."""
+    """Return the configs with only these passes enabled. Raises ProfileError."""
     for name in names:
         _check_pass(name)
     return {name: dataclasses.replace(config, enabled=name in names) for name, config in configs.items()}
@@ -67,14 +67,14 @@ def override(configs: Configs, setting: str, value: Any, *, only: str | None = N
         _check_pass(only)
         if setting not in settings_of(type(configs[only])):
             having = ", ".join(name for name, config in configs.items() if setting in settings_of(type(config)))
-            raise ProfileError(f"the pass {only!r} has no {setting}; these have: {having}")
+            raise ProfileError(f"the pass {only!r} has no setting {setting}; these passes have it: {having}")
     chosen = [only] if only else [name for name, config in configs.items() if setting in settings_of(type(config))]
     changed = {name: _make(name, {**dataclasses.asdict(configs[name]), setting: value}) for name in chosen}
     return configs | changed
 
 
 def enabled(configs: Configs) -> Configs:
-    """Return the configs of the passes that are part of the run."""
+    """Return the configs of the enabled passes."""
     return {name: config for name, config in configs.items() if config.enabled}
 
 

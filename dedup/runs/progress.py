@@ -34,16 +34,16 @@ _PAIRS_AT_ONCE = 1_000
 
 
 class RateColumn(ProgressColumn):
-    """How many articles a second a pass takes."""
+    """The speed of a pass, in articles or pairs per second."""
 
     def render(self, task: Task) -> Text:
-        """Return the rate over the last half minute, or over all of a pass that is done."""
+        """Return the rate over the last half minute, or over the whole pass once it is done."""
         rate = task.finished_speed or task.speed
         return Text("" if rate is None else f"{rate:,.0f}/s")
 
 
 class RunProgress:
-    """A bar for each pass, by articles."""
+    """A progress bar for each pass, in articles, and for the full comparison, in pairs."""
 
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
@@ -54,12 +54,12 @@ class RunProgress:
         self._read: Counter[str] = Counter()
 
     def start(self, step: str, total: int) -> None:
-        """Begin the bar of a pass, by articles, or of the full comparison, by pairs."""
+        """Start the bar of a step."""
         self._totals[step] = total
         self._tasks[step] = self._bars.add_task(label(step), total=total, unit=self._unit(step))
 
     def read(self, step: str, amount: int) -> None:
-        """Move a bar on inside a block; the last step waits for the block's end."""
+        """Move a bar forward inside a block; the last 5 % wait for the block's end."""
         self._read[step] += amount
         self._show(step)
 
@@ -82,7 +82,7 @@ class RunProgress:
 
 @contextmanager
 def run_progress(*, show: bool) -> Iterator[RunProgress]:
-    """Show progress on stderr while it is a terminal and `show` is true."""
+    """Show progress on stderr if it is a terminal and `show` is true."""
     bars = progress_bars(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -99,10 +99,10 @@ def run_progress(*, show: bool) -> Iterator[RunProgress]:
 def print_run(
     run: DetectionRun, form: str, stream: Any, *, scores: Scores | None = None, detailed: bool = False
 ) -> None:
-    """Print a finished run: a table, one JSON object, or one JSON line for each pair that it found.
+    """Print a finished run: tables, one JSON object, or one JSON line for each pair that it found.
 
-    `scores` are those of a dry run, which is not stored. A detailed table also tells how many candidates each pass
-    had, and how many it compared in full.
+    `scores` are those of a dry run, which is not stored. A detailed table also shows how many candidates each pass had,
+    and how many of them it scored exactly.
     """
     if form == "json":
         stream.write(json.dumps(run_summary(run), ensure_ascii=False))
@@ -117,23 +117,23 @@ def print_run(
 
 
 def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
-    """Print what the plain join found on some days beside what the trigram pass found."""
-    table = Table(title="The trigram pass against the plain SQL join", title_justify="left")
-    for heading in ("Day", "Articles", "Plain join", "Pass", "Missed", "Invented", "Other score"):
+    """Print how the pairs of the trigram pass compare with those of the plain join, day by day."""
+    table = Table(title="The trigram pass compared with the plain SQL join", title_justify="left")
+    for heading in ("Day", "Articles", "Plain join", "Pass", "Missed", "Extra", "Score differs"):
         table.add_column(heading, justify="left" if heading == "Day" else "right")
     for each in audited:
-        differences = (len(each.missed), len(each.invented), len(each.misjudged))
+        differences = (len(each.missed), len(each.extra), len(each.scored_differently))
         numbers = (each.articles, len(each.plain), len(each.stored), *differences)
         table.add_row(str(each.day), *(f"{number:,}" for number in numbers))
     _print(table, stream)
-    wrong = [pair for each in audited for pair in (*each.missed, *each.invented, *each.misjudged)]
+    wrong = [pair for each in audited for pair in (*each.missed, *each.extra, *each.scored_differently)]
     if wrong:
         some = ", ".join(f"{left} and {right}" for left, right in wrong[:10])
-        stream.write(f"The articles of the pairs that differ, at most ten: {some}.")
+        stream.write(f"Pairs that differ, at most ten, by their articles: {some}.")
     elif audited:
         stream.write(f"The same pairs with the same scores on {len(audited)} of {len(audited)} days.")
     else:
-        stream.write("There is no day with articles to audit.")
+        stream.write("There are no days with articles to audit.")
 
 
 def _print_passes(title: str, passes: Sequence[PassCount], pairs: int, stream: Any, *, detailed: bool = False) -> None:
@@ -181,7 +181,7 @@ def _scores_of_run(run: DetectionRun) -> Iterator[tuple[tuple[int, int], dict[st
 
 
 def _pair_lines(pairs: Any) -> Iterator[dict[str, Any]]:
-    """Yield a line for each pair; the articles are looked up some hundred pairs at a time."""
+    """Yield a line for each pair; the articles are looked up for _PAIRS_AT_ONCE pairs at a time."""
     block: list[tuple[tuple[int, int], dict[str, float]]] = []
     for each in pairs:
         block.append(each)

@@ -1,4 +1,4 @@
-"""What a run is about: which articles it compares, and the blocks of days in which each pass takes them."""
+"""The scope of a run: which articles it compares, and the blocks of days that each pass works through."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from dedup.passes.base import NearConfig, PassConfig, Reach
 from dedup.runs.profiles import Configs, enabled
 from dedup.types import Window
 
-# A block of days ends when it has this many articles; its memory and its repetition after a crash follow.
+# A block of days ends once it has this many articles, which bounds its memory and the work repeated after a crash.
 BLOCK_ARTICLES = 4_000
 
 
 class ScopeError(ValueError):
-    """The articles to compare cannot be chosen as asked; the message says how they can."""
+    """The articles to compare cannot be chosen this way; the message says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which pairs a run is about; None means no bound.
+    """The pairs that a run covers; None means no bound.
 
-    The later article of a pair was published from `since` to `until`, both included; the earlier one may be older than
-    `since`, so that a run from a day on finds what a run of all would find from that day on. Both are by one
-    of `newspaper_ids`. With `newer_than`, the pairs of a pass have an article of a higher revision than is given
-    for it; a pass that it does not name compares all. A run of some `passes` says nothing of the others; a run of all
-    (None) says of a pass that its profile switched off that it finds nothing any more. Texts are compared with
-    their `boilerplate` or without.
+    The later article of a pair was published from `since` to `until`, both included. The earlier one may be older than
+    `since`, so that a run from a day on finds the same pairs from that day on as a full run. Both are from newspapers
+    in `newspaper_ids`. With `newer_than`, each pair of a pass has an article with a higher revision than the one given
+    for the pass; passes without one compare everything. A run of some `passes` leaves the evidence of the others as it
+    is; a run of all (None) marks the evidence of disabled passes as stale. Texts are compared with or without their
+    `boilerplate`.
     """
 
     since: datetime.date | None = None
@@ -51,7 +51,7 @@ class Scope:
             raise ScopeError(fault)
 
     def stored(self) -> dict[str, Any]:
-        """Return the scope as it is stored with a run."""
+        """Return the scope in the form stored with a run."""
         return {
             "since": self.since and self.since.isoformat(),
             "until": self.until and self.until.isoformat(),
@@ -61,8 +61,8 @@ class Scope:
             "boilerplate": self.boilerplate.value,
         }
 
-    def answered(self, pass_name: str) -> dict[str, Any]:
-        """Return which pairs a run answers for in this pass, as the parameters of a statement."""
+    def covered(self, pass_name: str) -> dict[str, Any]:
+        """Return which pairs a run covers in this pass, as the parameters of an SQL statement."""
         reach = PASSES[pass_name].reach
         return {
             "since": None if reach is Reach.STORE else self.since,
@@ -74,7 +74,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of days, both included, and how many articles it has."""
+    """A block of days, the first and the last included, and its number of articles."""
 
     first_day: datetime.date
     last_day: datetime.date
@@ -82,10 +82,10 @@ class Block:
 
 
 def only_new(scope: Scope, configs: Configs) -> Scope:
-    """Return the scope without the pairs of articles that each pass has compared with each other already.
+    """Return the scope without the pairs that each pass has already compared.
 
-    A pass is not restricted where no finished run over the whole store is known that had its settings, or where a later
-    run with other settings has changed what it left.
+    A pass is not restricted if no finished run over all articles used its settings, or if a later run with other
+    settings has changed the results.
     """
     compared = {
         name: _compared_up_to(name, dataclasses.asdict(config), scope.boilerplate)
@@ -118,13 +118,13 @@ def blocks_of(scope: Scope) -> list[Block]:
 
 
 def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: Scope) -> list[Block]:
-    """Return the blocks as a pass wants them: one after the other, all days in one, or the whole store in one."""
+    """Return the blocks for a pass: the given ones, one for all their days, or one for the whole store."""
     each = PASSES[pass_name]
     if each.reach is Reach.STORE and scope.since is not None:
         blocks = list(_blocks(_articles_per_day(scope, None)))
     if not each.by_days and blocks:
         blocks = [Block(blocks[0].first_day, blocks[-1].last_day, sum(block.articles for block in blocks))]
-    newer_than = scope.answered(pass_name)["newer_than"]
+    newer_than = scope.covered(pass_name)["newer_than"]
     if newer_than is None:
         return blocks
     fresh = Article.objects.in_scope(None, scope.until, scope.newspaper_ids).filter(revision__gt=newer_than)
@@ -134,13 +134,13 @@ def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: S
 
 
 def window_of(pass_name: str, block: Block, scope: Scope) -> Window:
-    """Return what a pass is asked about a block."""
-    newer_than = scope.answered(pass_name)["newer_than"]
+    """Return the window of a pass for a block."""
+    newer_than = scope.covered(pass_name)["newer_than"]
     return Window(block.first_day, block.last_day, scope.newspaper_ids, newer_than, scope.boilerplate)
 
 
 def state_of_articles(scope: Scope) -> list[int]:
-    """Return what changes whenever an article is added to the scope or changes: how many there are, and the newest."""
+    """Return the scope's article count and newest revision: one of them changes whenever an article does."""
     articles = Article.objects.in_scope(None, scope.until, scope.newspaper_ids)
     facts = articles.aggregate(count=Count("id"), newest=Max("revision"))
     return [facts["count"], facts["newest"] or 0]
@@ -165,7 +165,7 @@ def _blocks(per_day: Iterator[tuple[datetime.date, int]]) -> Iterator[Block]:
 
 
 def _trimmed(block: Block, fresh_days: Sequence[int], day_window: int) -> Block | None:
-    """Return the days of the block on which a pair with a fresh article can end; None where there is none."""
+    """Return the days of the block on which the later article of a pair with a fresh one can be, or None."""
     first, last = block.first_day.toordinal(), block.last_day.toordinal()
     near = [day for day in fresh_days if first - day_window <= day <= last]
     if not near:

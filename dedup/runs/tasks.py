@@ -1,4 +1,4 @@
-"""Work that a worker process does for the pages and by the clock: `manage.py db_worker` runs it."""
+"""Runs that the pages and the schedules queue for a worker process. `manage.py db_worker` executes them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from dedup.runs.pipeline import (
 from dedup.runs.profiles import ProfileError, configs_of
 from dedup.runs.scope import Scope, only_new
 
-# A nightly run that meets another one comes again after this time.
-_LATER = datetime.timedelta(minutes=10)
+# A nightly run that finds another run active retries after this time.
+_RETRY_AFTER = datetime.timedelta(minutes=10)
 
 
 @task()
@@ -36,10 +36,10 @@ def find_duplicates_task(
     *,
     new: bool = False,
 ) -> int:
-    """Run the detection with a profile and return the number of the run. Days are ISO dates.
+    """Run the detection with a profile and return the id of the run. Days are ISO dates.
 
-    Where it cannot begin (another run is active, the profile cannot be used), a failed run says so on the page of runs,
-    and the error is raised.
+    If it cannot start (another run is active, or the profile is invalid), a failed run is stored, so that the Runs page
+    shows why, and the error is raised.
     """
     profile = Profile.objects.get(pk=profile_id)
     scope = Scope(
@@ -57,10 +57,10 @@ def find_duplicates_task(
 
 @task()
 def nightly_task(profile_id: int, due: str) -> int | None:
-    """Compare new articles as a profile wants it every night, and return the number of the run.
+    """Do the nightly run of a profile, on new articles, and return the id of the run.
 
-    The next night is arranged first: a worker that is killed in the middle loses this night alone. A task
-    whose time is no longer that of the profile does nothing: another one has been arranged.
+    The next night is scheduled first: a worker that is killed during the run loses only this night. A task whose
+    time no longer matches the profile does nothing: another one has been scheduled.
     """
     profile = Profile.objects.filter(pk=profile_id).first()
     if profile is None or profile.nightly_due is None or profile.nightly_due.isoformat() != due:
@@ -69,7 +69,7 @@ def nightly_task(profile_id: int, due: str) -> int | None:
     try:
         return _run(profile, Scope(boilerplate=Mode(profile.boilerplate)), new=True, user_id=None)
     except RunActiveError:
-        _arrange(profile, timezone.now() + _LATER)
+        _enqueue(profile, timezone.now() + _RETRY_AFTER)
         return None
     except ProfileError as error:
         store_refused_run(Scope(), str(error), profile=profile, user_id=None)
@@ -77,7 +77,7 @@ def nightly_task(profile_id: int, due: str) -> int | None:
 
 
 def schedule_nightly(profile: Profile) -> None:
-    """Arrange the next nightly run of a profile, in place of any arranged before; none where it has no time."""
+    """Schedule the next nightly run of a profile, replacing any scheduled before; none if it has no time."""
     if profile.nightly_at is None:
         Profile.objects.filter(pk=profile.pk).update(nightly_due=None)
         return
@@ -85,10 +85,10 @@ def schedule_nightly(profile: Profile) -> None:
     due = now.replace(
         hour=profile.nightly_at.hour, minute=profile.nightly_at.minute, second=profile.nightly_at.second, microsecond=0
     )
-    _arrange(profile, due if due > now else due + datetime.timedelta(days=1))
+    _enqueue(profile, due if due > now else due + datetime.timedelta(days=1))
 
 
-def _arrange(profile: Profile, due: datetime.datetime) -> None:
+def _enqueue(profile: Profile, due: datetime.datetime) -> None:
     due = due.astimezone(datetime.UTC)
     with transaction.atomic():
         Profile.objects.filter(pk=profile.pk).update(nightly_due=due)

@@ -1,4 +1,4 @@
-"""Worker processes for the tasks of a run: they use the database of their parent."""
+"""Worker processes for the tasks of a run. They use the same database as their parent."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def execute(
     on_read: Callable[[Task, int], None],
     on_done: Callable[[Task, Result], None],
 ) -> None:
-    """Perform every task, in this process or in so many others; call back in this one as they come along.
+    """Perform every task, in this process or in `workers` others; the callbacks run in this process.
 
-    Raises what a task raises, and WorkerDiedError where a process was killed; the others are then ended.
+    Raises what a task raises, and WorkerDiedError if a process is killed; the other processes are then stopped.
     """
     database = connection.settings_dict["NAME"]
     with Workers(min(workers, len(tasks)), perform, connected, database) as processes:
@@ -31,7 +31,7 @@ def execute(
 
 @contextmanager
 def connected(database: str) -> Iterator[None]:
-    """Have all queries of a new process go to the database of this name."""
+    """Direct all queries of a new process to the database with this name."""
     django.setup()
     connection.settings_dict["NAME"] = database
     yield

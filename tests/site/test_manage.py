@@ -33,7 +33,7 @@ def test_a_server_that_is_away_is_said_in_a_sentence() -> None:
     assert status == 1
     [sentence] = said.splitlines()
     assert sentence.startswith("The database cannot be used: connection failed")
-    assert sentence.endswith(". Check that its server runs, and DATABASE_URL where it is set.")
+    assert "DATABASE_URL" in sentence
     assert "s3cret" not in said
     status, _, said = manage("migrate", "--traceback", **NO_SERVER)
     assert status == 1
@@ -87,16 +87,15 @@ def test_a_role_that_may_not_migrate_is_told_who_may(unmigrated) -> None:
     environment = {"DATABASE_URL": guest, "SECRET_KEY": "for one test alone"}
     status, _, said = manage("migrate", "--verbosity", "0", **environment)
     assert (status, len(said.splitlines())) == (1, 1)
-    assert said.startswith("The role of DATABASE_URL may not do this: Unable to create the django_migrations table")
+    assert "Unable to create the django_migrations table" in said
+    assert "the owner of the database" in said
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
     status, _, said = manage("migrate", "--verbosity", "0", **environment)
     assert (status, len(said.splitlines())) == (1, 1)
     assert said.startswith('permission denied to create extension "pg_trgm"')
-    assert said.endswith(
-        "The owner of the database, or a superuser, may run CREATE EXTENSION pg_trgm in it; "
-        "then run manage.py migrate again.\n"
-    )
+    assert "CREATE EXTENSION pg_trgm" in said
+    assert "manage.py migrate again" in said
 
 
 def test_a_reader_that_has_gone_gets_no_traceback() -> None:

@@ -202,23 +202,20 @@ def test_few_decisions_teach_nothing(corpus) -> None:
     mara = make_user("mara", "editor")
     for pair in Pair.objects.filter(left__headline__startswith="Rates")[:3]:
         decide_pair(pair.pk, "reject", user=mara)
-    assert refused() == (
-        "editors confirmed 0 pairs and rejected 3, labels included; at least 20 of each are needed: "
-        "decide more pairs, or add --labels."
-    )
+    assert re.search(r"\b0 .*\b3 .*at least 20 .*--labels", refused())
     assert FittedModel.objects.count() == 0
 
 
 def test_a_decision_that_was_overruled_teaches_nothing(decided) -> None:
     pair = Pair.objects.filter(state=Pair.State.CONFIRMED).first()
     decide_pair(pair.pk, "unsure", user=make_user("ben", "editor"))
-    assert refused().startswith("editors confirmed 19 pairs and rejected 20, labels included;")
+    assert re.search(r"\b19 .*\b20 .*at least 20", refused())
 
 
 def test_a_model_that_is_not_there_or_of_another_version_is_refused(db) -> None:
     other = FittedModel.objects.create(content='{"format": 0}', decisions=50)
-    assert refused("--use=7000") == f"there is no model '7000'; there are shipped and those learnt here: {other.pk}."
-    assert refused("--use=mine") == f"there is no model 'mine'; there are shipped and those learnt here: {other.pk}."
+    for unknown in ("7000", "mine"):
+        assert re.search(rf"no model '{unknown}'; .*shipped.* {other.pk}", refused(f"--use={unknown}"))
     assert re.search(rf"model {other.pk} .*format 0, not 1; fit", refused(f"--use={other.pk}"))
     assert not FittedModel.objects.filter(in_use=True).exists()
 

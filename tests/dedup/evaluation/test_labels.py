@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import pytest
 
@@ -34,17 +35,14 @@ def test_every_form_of_file_gives_the_same_labels(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ('{"a": "1", "label": "D"}', "neither b nor url_b names an article; give its external id or its URL"),
-        ('{"a": "1", "b": "2"}', "label is None; it must be one of D, V, T, E, N"),
-        ('{"a": "1", "b": "2", "label": "D", "weight": 0}', "weight is 0; it must be a number above 0, or empty for 1"),
-        (
-            '{"a": "1", "b": "2", "label": "D", "weight": "much"}',
-            "weight is 'much'; it must be a number above 0, or empty for 1",
-        ),
-        ('{"a": "1", "b": "2", "label": "D", "days": -1}', "days is -1; it must be a whole number from 0 on, or empty"),
-        ('{"a": ["1"], "b": "2", "label": "D"}', "a is ['1']; it must be a text or a number"),
-        ("[1, 2]", "line holds an array, not a JSON object; write one object per line"),
-        ("a and b", "line is not JSON: Expecting value at character 1; write one object per line"),
+        ('{"a": "1", "label": "D"}', r"b .*url_b .*; .*external id .*URL"),
+        ('{"a": "1", "b": "2"}', r"label is None; .*D, V, T, E, N"),
+        ('{"a": "1", "b": "2", "label": "D", "weight": 0}', r"weight is 0; .*above 0"),
+        ('{"a": "1", "b": "2", "label": "D", "weight": "much"}', r"weight is 'much'; .*number above 0"),
+        ('{"a": "1", "b": "2", "label": "D", "days": -1}', r"days is -1; .*whole number.* 0"),
+        ('{"a": ["1"], "b": "2", "label": "D"}', r"a is \['1'\]; .*text or a number"),
+        ("[1, 2]", r"array.*; .*one object per line"),
+        ("a and b", r"JSON.*character 1; .*one object per line"),
     ],
 )
 def test_a_bad_row_names_value_and_remedy(tmp_path, line, reason) -> None:
@@ -52,7 +50,9 @@ def test_a_bad_row_names_value_and_remedy(tmp_path, line, reason) -> None:
     path.write_text(f'{line}\n{{"a": "1", "b": "2", "label": "D"}}\n')
     labels, problems = read_labels(path)
     assert [each.line for each in labels] == [2]
-    assert [(each.line, each.reason) for each in problems] == [(1, reason)]
+    [problem] = problems
+    assert problem.line == 1
+    assert re.search(reason, problem.reason)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_bad_row_names_value_and_remedy(tmp_path, line, reason) -> None:
         (
             "labels.csv",
             b"a,b\n",
-            "{} cannot be read: the header 'a, b' has no column label; it needs label, and a and b or url_a and url_b",
+            "{} cannot be read: the header 'a, b' has no label column; it needs label, and a and b or url_a and url_b",
         ),
     ],
 )

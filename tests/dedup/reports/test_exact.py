@@ -6,6 +6,7 @@ import datetime
 import io
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -51,16 +52,14 @@ def test_prints_a_table(store: StoreArticle) -> None:
     out, _ = report()
 
     lines = [" ".join(line.split()) for line in out.splitlines() if line.strip()]
-    assert lines[0] == (
-        "3 of 4 articles (75.00%) share a headline or a text with another as stored, and 3 (75.00%) in normal form."
-    )
+    assert re.search(r"3 of 4 articles \(75\.00%\).*\b3 \(75\.00%\)", lines[0])
     assert lines[lines.index("As stored") :][:7] == [
         "As stored",
         "Repeated Groups Articles Share",
         "─" * 75,
         "the same headline 1 2 50.00%",
         "the same text 1 2 50.00%",
-        "both the same 0 0 0.00%",
+        "the same headline and text 0 0 0.00%",
         "any of these 3 75.00%",
     ]
 

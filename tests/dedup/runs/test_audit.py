@@ -36,8 +36,9 @@ def corpus(store) -> list[Article]:
 
 def test_the_days_agree_and_the_table_says_so(corpus) -> None:
     printed, _ = find_duplicates("--audit=4")
-    assert "The same pairs with the same scores on 4 of 4 days." in printed
-    assert "The trigram pass against the plain SQL join" in printed
+    assert "on 4 of 4 days." in printed
+    lines = [line for line in printed.splitlines() if line.startswith("│ 2026-03")]
+    assert len(lines) == 4
 
 
 def test_more_days_than_there_are_is_all_of_them(corpus) -> None:
@@ -79,7 +80,7 @@ def test_what_was_missed_invented_or_scored_otherwise_is_counted_and_ends_with_1
     assert raised.value.returncode == 1
     cells = [line.replace(" ", "").split("│")[5:8] for line in output.getvalue().splitlines() if "│ 2026-03" in line]
     assert [sum(int(row[place]) for row in cells) for place in (0, 1, 2)] == [2, 1, 1]
-    assert "The articles of the pairs that differ, at most ten: " in output.getvalue()
+    assert f"{corpus[0].pk} and {corpus[11].pk}" in output.getvalue()
 
 
 @pytest.mark.parametrize("options", [["--audit=2", "--dry-run"], ["--audit=2", "--passes=url"]])
@@ -92,4 +93,4 @@ def test_there_must_be_something_to_judge(options) -> None:
 
 
 def test_an_empty_store_has_no_day() -> None:
-    assert "There is no day with articles to audit." in find_duplicates("--audit=3")[0]
+    assert "no days with articles" in find_duplicates("--audit=3")[0]

@@ -49,8 +49,8 @@ def test_without_a_default_the_error_says_what_to_do() -> None:
             {"trigram": {"prefix": "1000"}},
             "trigram: prefix is '1000'; it must be of type int (characters of normalised text)",
         ),
-        ([], "the settings of a profile are []; they must be an object of passes"),
-        ({"exact": 5}, "exact: the settings are 5; they must be an object of values"),
+        ([], "the settings of a profile are []; they must be a JSON object of passes"),
+        ({"exact": 5}, "exact: the settings are 5; they must be a JSON object of values"),
         ({"url": {"enabled": 1}}, "url: enabled is 1; it must be of type bool (yes or no)"),
     ],
 )

@@ -49,7 +49,6 @@ def test_a_finished_run_shows_what_it_found_and_what_it_was_asked(editor_client:
         "Harbour Post, Inland Courier",
         "Similar text",
         "All, each pair once",
-        "Share of all articles",
         "50.0%",
     ):
         assert expected in page
