@@ -268,7 +268,7 @@ class ArticlePage(models.Model):
 
 
 class BoilerplateWeek(models.Model):
-    """A fingerprint of what a newspaper's week was searched in: when it changes, boilerplate is searched again."""
+    """A fingerprint of what the boilerplate of a newspaper's week depends on: when it changes, it is searched again."""
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="+")
     week = models.DateField(help_text="The Monday of the week.")

@@ -38,7 +38,7 @@ class LearningError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Lessons:
+class TrainingSet:
     """What a model is learnt from: labelled pairs with their features. The first `decisions` are editors' decisions."""
 
     pairs: Sequence[LabelledPair]
@@ -56,7 +56,7 @@ class ModelChange:
     judged: int
 
 
-def lessons(labels: Sequence[FoundPair] = ()) -> Lessons:
+def training_set(labels: Sequence[FoundPair] = ()) -> TrainingSet:
     """Return what there is to learn from: decisions in force, and labelled pairs that nobody has decided.
 
     Raises LearningError if there are too few.
@@ -67,16 +67,16 @@ def lessons(labels: Sequence[FoundPair] = ()) -> Lessons:
     }
     labelled = {(each.left, each.right): (each.label.label, each.label.weight) for each in labels}
     # Decisions come first, so that a place below their number is a decision.
-    taught = decided | {ends: given for ends, given in labelled.items() if ends not in decided}
-    features = features_of_pairs(taught)
-    known = [ends for ends in taught if ends in features]
-    _check_numbers([taught[ends][0] for ends in known])
+    answers = decided | {ends: given for ends, given in labelled.items() if ends not in decided}
+    features = features_of_pairs(answers)
+    known = [ends for ends in answers if ends in features]
+    _check_numbers([answers[ends][0] for ends in known])
     days = dict(Article.objects.filter(pk__in={end for ends in known for end in ends}).values_list("pk", "date"))
     pairs = [
         LabelledPair((str(left), str(right)), max(days[left], days[right]), label, weight)
-        for (left, right), (label, weight) in ((ends, taught[ends]) for ends in known)
+        for (left, right), (label, weight) in ((ends, answers[ends]) for ends in known)
     ]
-    return Lessons(pairs, [features[ends] for ends in known], sum(ends in decided for ends in known))
+    return TrainingSet(pairs, [features[ends] for ends in known], sum(ends in decided for ends in known))
 
 
 def _check_numbers(labels: Sequence[str]) -> None:
@@ -88,52 +88,52 @@ def _check_numbers(labels: Sequence[str]) -> None:
         )
 
 
-def learn(taught: Lessons) -> VerdictModel:
-    """Return a model fitted to the lessons, with the shipped model as its prior."""
-    model = _fitted(taught, range(len(taught.pairs)))
+def learn(training: TrainingSet) -> VerdictModel:
+    """Return a model fitted to the training pairs, with the shipped model as its prior."""
+    model = _fitted(training, range(len(training.pairs)))
     named = replace(model, version=f"own decisions, {timezone.now():%Y-%m-%d %H:%M} UTC")
     return load_model(dump_model(named))  # rounded as it will be stored, so that its results are those shown
 
 
-def _fitted(taught: Lessons, places: Sequence[int]) -> VerdictModel:
-    """Return the model fitted to the lessons in these places. Raises ModelError if they all have the same answer."""
-    model = _fit(taught, places)
-    labelled = [place for place in places if place >= taught.decisions]
+def _fitted(training: TrainingSet, places: Sequence[int]) -> VerdictModel:
+    """Return a model fitted to the pairs in these places. Raises ModelError if all have the same answer."""
+    model = _fit(training, places)
+    labelled = [place for place in places if place >= training.decisions]
     try:
-        others = _fit(taught, labelled)
+        others = _fit(training, labelled)
     except ModelError:  # too few labels, or none: the shipped model answers about templates and versions
         others = default_model()
     return replace(model, questions={**others.questions, "duplicate": model.questions["duplicate"]})
 
 
-def _fit(taught: Lessons, places: Sequence[int]) -> VerdictModel:
-    chosen = [taught.pairs[place] for place in places]
+def _fit(training: TrainingSet, places: Sequence[int]) -> VerdictModel:
+    chosen = [training.pairs[place] for place in places]
     return fit(
-        [taught.rows[place] for place in places],
+        [training.rows[place] for place in places],
         [pair.label for pair in chosen],
         [pair.weight for pair in chosen],
         prior=default_model(),
     )
 
 
-def agreement(taught: Lessons) -> tuple[int, int, int]:
-    """Return how many lessons were tested, and how many of them the model in use and a fitted one agree with.
+def agreement(training: TrainingSet) -> tuple[int, int, int]:
+    """Return how many training pairs were tested, and how many of them the model in use and a fitted one agree with.
 
-    Each block of dates is tested with a model fitted to the lessons of all other blocks.
+    Each block of dates is tested with a model fitted to the training pairs of all other blocks.
     """
     now, tested, before, after = model_in_use(), 0, 0, 0
-    for train, test in date_folds(taught.pairs, _FOLDS):
+    for train, test in date_folds(training.pairs, _FOLDS):
         try:
-            model = _fitted(taught, train.tolist())
+            model = _fitted(training, train.tolist())
         except ModelError:
             continue
         for place in test.tolist():
-            if taught.pairs[place].label == "V":
+            if training.pairs[place].label == "V":
                 continue
-            answer = taught.pairs[place].label == "D"
+            answer = training.pairs[place].label == "D"
             tested += 1
-            before += answer == _calls(now, taught.rows[place])
-            after += answer == _calls(model, taught.rows[place])
+            before += answer == _calls(now, training.rows[place])
+            after += answer == _calls(model, training.rows[place])
     return tested, before, after
 
 

@@ -1,4 +1,4 @@
-"""The options of the commands that run the detection, and the configs of the passes that they make."""
+"""The options of commands that run the detection, and the configs of passes that result from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dedup.runs.profiles import (
     profile_named,
 )
 
-# The settings that an option changes: what reads its value, what the help calls the value, and an example of it.
+# The settings that an option changes: the type of the value, its name in the help, and an example.
 _OVERRIDES: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "day_window": (int, "DAYS", "7"),
     "prefix": (int, "N", "1000"),
@@ -30,26 +30,26 @@ _OVERRIDES: dict[str, tuple[Callable[[str], Any], str, str]] = {
 
 
 def add_profile_options(parser: CommandParser, *, condition: str = "") -> None:
-    """Add --profile, --passes and --boilerplate; `condition` says when they have a meaning."""
+    """Add --profile, --passes and --boilerplate; `condition` says when they apply."""
     names = ",".join(PASSES)
     parser.add_argument(
-        "--profile", help=f"{condition}the profile to take the settings from (default: the default one)"
+        "--profile", help=f"{condition}take the settings from this profile (default: the default profile)"
     )
-    parser.add_argument("--passes", help=f"{condition}these passes alone, separated by commas, out of {names}")
+    parser.add_argument("--passes", help=f"{condition}run only these passes, separated by commas, out of {names}")
     parser.add_argument(
         "--boilerplate",
         choices=[mode.value for mode in Mode],
-        help=f"{condition}compare texts with their boilerplate (keep), without it but for the first article of a week "
-        "that has it (story), or without any (topic); default: as the profile says",
+        help=f"{condition}compare texts with boilerplate (keep), without it except in the first article of a week "
+        "that has it (story), or without any (topic); default: the profile's setting",
     )
 
 
 def add_override_options(parser: CommandParser) -> None:
-    """Add the options that change a setting of all passes that have it, or of the pass they name."""
+    """Add the options that change a setting in all passes that have it, or in the pass they name."""
     helps = {
-        "day_window": "compare articles at most this far apart",
+        "day_window": "compare articles at most this many days apart",
         "prefix": "compare the first N normalised characters",
-        "threshold": "propose pairs from this score on",
+        "threshold": "propose pairs with at least this score",
     }
     for setting, (_, value, example) in _OVERRIDES.items():
         parser.add_argument(
@@ -57,7 +57,7 @@ def add_override_options(parser: CommandParser) -> None:
             action="append",
             default=[],
             metavar=f"[PASS=]{value}",
-            help=f"{helps[setting]}; with PASS= in this pass alone, such as trigram={example}; may be repeated",
+            help=f"{helps[setting]}; with PASS= in this pass only, such as trigram={example}; may be repeated",
         )
 
 
@@ -67,18 +67,18 @@ def chosen_profile(options: Mapping[str, Any]) -> Profile:
 
 
 def chosen_boilerplate(options: Mapping[str, Any], profile: Profile) -> Mode:
-    """Return how texts are compared."""
+    """Return how boilerplate is treated."""
     return Mode(options["boilerplate"] or profile.boilerplate)
 
 
 def chosen_passes(options: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the names of --passes; None where it is not given."""
+    """Return the names of --passes; None if it is not given."""
     listed: str | None = options["passes"]
     return None if listed is None else tuple(name.strip() for name in listed.split(","))
 
 
 def chosen_configs(profile: Profile, options: Mapping[str, Any]) -> Configs:
-    """Return the profile's configs with the options over them. Raises ProfileError."""
+    """Return the profile's configs, overridden by the options. Raises ProfileError."""
     configs = configs_of(profile.settings)
     names = chosen_passes(options)
     if names is not None:
@@ -107,13 +107,13 @@ def _overridden(configs: Configs, setting: str, text: str) -> Configs:
     having = [each for each, config in passes.items() if hasattr(config, setting)]
     if not name and not having:
         raise ProfileError(f"no pass of this run has a {setting}; its passes are {', '.join(passes)}")
-    if not name and setting == "threshold":  # scores of different passes do not compare
+    if not name and setting == "threshold":  # scores of different passes are not comparable
         if len(having) > 1:
             raise ProfileError(f"--threshold {text} names no pass; write PASS={text} for one of {', '.join(having)}")
         [name] = having
     changed = override(configs, setting, wanted, only=name or None)
     if name and name not in passes:
-        raise ProfileError(f"the pass {name!r} is no part of this run, which has {', '.join(passes)}")
+        raise ProfileError(f"the pass {name!r} is not part of this run, which has {', '.join(passes)}")
     return changed
 
 

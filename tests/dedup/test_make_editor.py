@@ -49,8 +49,7 @@ def test_reset_the_old_password_no_longer_works_and_the_role_is_the_new_one() ->
 
 def test_a_user_who_is_there_is_left_as_they_are() -> None:
     password = make_editor("anna", "--admin")
-    message = r"\Auser 'anna' is there already; with --reset they get a new password and the role editor\Z"
-    with pytest.raises(CommandError, match=message):
+    with pytest.raises(CommandError, match=r"user 'anna' .*; .*--reset .*role editor"):
         make_editor("anna")
     user = get_user_model().objects.get()
     assert user.check_password(password)
@@ -73,7 +72,8 @@ def test_reset_makes_a_user_who_is_not_there() -> None:
 def test_a_name_that_cannot_be_one_is_refused(name: str, fault: str) -> None:
     with pytest.raises(CommandError) as refusal:
         call_command("make_editor", name)
-    assert str(refusal.value) == f"{name!r} cannot be a name to log in with: {fault}"
+    assert str(refusal.value).startswith(repr(name))
+    assert str(refusal.value).endswith(f": {fault}")
     assert not get_user_model().objects.exists()
 
 

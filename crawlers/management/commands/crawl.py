@@ -29,10 +29,9 @@ LOG_LEVELS = {2: "INFO", 3: "DEBUG"}
 
 class Command(LongCommand):
     help = (
-        "Visits newspapers through their feeds, sitemaps and section pages, and stores articles that are not "
-        "stored yet. Prints, for each newspaper, the articles stored, the links that were known already, and "
-        "what failed, with what can be done about it. Interrupted or killed, it goes on where it stopped when it is "
-        "run again."
+        "Visit newspapers through their feeds, sitemaps and section pages, and store new articles. For each "
+        "newspaper, print how many articles were stored and how many links were already known, and list the failures "
+        "with their remedies. A crawl that was interrupted or killed resumes when it is run again."
     )
 
     resuming = "Run the same command again to resume, or with --fresh to start over."
@@ -40,7 +39,7 @@ class Command(LongCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_newspaper_arguments(parser, without="all that are marked for crawl")
-        parser.add_argument("--spider", choices=SPIDERS, help="use this kind of source only")
+        parser.add_argument("--spider", choices=SPIDERS, help="use only this kind of source")
         parser.add_argument(
             "--set",
             dest="overrides",
@@ -52,7 +51,7 @@ class Command(LongCommand):
         parser.add_argument(
             "--fresh",
             action="store_true",
-            help="forget what waits, what was refused and what sources said of their state, and read all anew",
+            help="forget waiting links, refused links and the recorded states of sources, and read everything again",
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -75,21 +74,19 @@ class Command(LongCommand):
         if interrupted:
             raise KeyboardInterrupt
         if broken := [f"{job.newspaper} ({job.spider.name})" for job in jobs if job.broke_off]:
-            raise CommandError(f"broke off, for the reason above: {', '.join(broken)}")
+            raise CommandError(f"stopped unexpectedly, for the reason above: {', '.join(broken)}")
         if lost := sum(job.counts[f"failed/{DATABASE_LOST}"] for job in jobs):
-            raise CommandError(f"failed because the database was lost: {lost}; run it again for what is missing")
+            raise CommandError(f"{lost} failed because the database was lost; run the same command again to fetch them")
         self._learn(newspapers, jobs)
         if failed := [newspaper.name for newspaper in newspapers if _only_failed(_counts(newspaper, jobs))]:
-            raise CommandError(
-                f"nothing but failures, named above: {', '.join(failed)}; --verbosity 3 shows each request"
-            )
+            raise CommandError(f"only failures, listed above: {', '.join(failed)}; --verbosity 3 shows each request")
 
     def _learn(self, newspapers: list[Newspaper], jobs: list[Job]) -> None:
         for newspaper in update_affixes_and_forms(each for each in newspapers if _counts(each, jobs)["stored"]):
             self.stdout.write(affixes_line(newspaper))
 
     def _run(self, scrapy_settings: Settings, jobs: list[Job], options: dict[str, Any]) -> bool:
-        # The reactor's thread needs no database; what it had is closed, so that no connection idles meanwhile.
+        # The reactor's thread needs no database: its connections are closed, so that none idles during the crawl.
         connections.close_all()
         with self.progress(options) as progress:
             task = progress.add_task("sources", total=len(jobs))
@@ -108,7 +105,7 @@ def _scrapy_settings(overrides: list[str], verbosity: int) -> Settings:
         if not separator:
             raise usage_error(f"--set {override!r} has no value; write --set NAME=VALUE")
         if name not in settings:
-            raise usage_error(f"--set {name}: there is no Scrapy setting of this name")
+            raise usage_error(f"--set {name}: there is no Scrapy setting with this name")
         settings.set(name, value, priority="cmdline")
     try:
         allowed_networks(settings)
@@ -130,14 +127,14 @@ def _nothing_to_visit(newspapers: list[Newspaper], spider: str | None) -> str:
 
 @contextmanager
 def _only_crawl(states: Path) -> Iterator[None]:
-    """Hold the folder of the queues for this process; two crawls would write into the same ones."""
+    """Lock the folder of the queues: two crawls would write to the same ones."""
     states.mkdir(parents=True, exist_ok=True)
     lock = os.open(states / "crawl.lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise CommandError(
-            f"another crawl is at work in {states}; wait for its end", returncode=ExitCode.ACTIVE
+            f"another crawl is running in {states}; wait until it ends", returncode=ExitCode.ACTIVE
         ) from error
     else:
         yield
@@ -164,7 +161,7 @@ def _summary(newspaper: Newspaper, counts: Counter[str]) -> str:
 
 
 def _explained(jobs: list[Job]) -> Iterator[str]:
-    """Yield a line for each reason of the jobs' failures: what it means, and what can be done."""
+    """Yield a line for each reason of the jobs' failures: its meaning and its remedy."""
     counted = {name.removeprefix("failed/") for job in jobs for name in job.counts if name.startswith("failed/")}
     for name in sorted({each.partition(": ")[0] for each in counted}):
         reason = find_reason(name)

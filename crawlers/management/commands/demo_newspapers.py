@@ -1,4 +1,4 @@
-"""`manage.py demo_newspapers`: serve the invented newspapers, and crawl them."""
+"""`manage.py demo_newspapers`: serve five invented newspapers, and crawl them."""
 
 import json
 from argparse import ArgumentParser
@@ -14,16 +14,16 @@ from crawlers.demo_newspapers.manifest import manifest
 from crawlers.demo_newspapers.papers import PAPERS, newspapers
 from crawlers.demo_newspapers.server import HOST, PortError, add_port_argument, serving, until_interrupted
 
-# A crawl refuses this machine's own addresses unless it is told otherwise.
+# By default, a crawl refuses this machine's own addresses.
 _ALLOWED = f"CRAWL_PRIVATE_ADDRESSES={HOST}"
-# They are here to be crawled by name, and nothing on this loopback needs to be spared.
+# There is no other site on this loopback address that a fast crawl could overload.
 _OVERRIDES = ["DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=False", _ALLOWED]
 
 
 class Command(ProjectCommand):
     help = (
-        "Serves five invented newspapers on loopback until Ctrl-C, and keeps a newspaper row for each, so that "
-        f"`manage.py crawl NAME --set {_ALLOWED}` visits them. With --crawl it visits them itself and ends."
+        "Serve five invented newspapers on loopback until Ctrl-C, and add them to the database, so that "
+        f"`manage.py crawl NAME --set {_ALLOWED}` visits them. With --crawl, visit them and exit."
     )
 
     ends: ClassVar = ProjectCommand.ends | {ExitCode.INTERRUPTED}
@@ -32,10 +32,12 @@ class Command(ProjectCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_port_argument(parser)
         choice = parser.add_mutually_exclusive_group()
-        choice.add_argument("--crawl", action="store_true", help="crawl all five, then end")
-        choice.add_argument("--no-rows", action="store_true", help="serve only; leave the database alone")
+        choice.add_argument("--crawl", action="store_true", help="crawl all five, then exit")
+        choice.add_argument("--no-rows", action="store_true", help="serve only; do not touch the database")
         choice.add_argument(
-            "--manifest", action="store_true", help="print the truth about every article and pair as JSON, and end"
+            "--manifest",
+            action="store_true",
+            help="print the correct answer for every article and pair as JSON, and exit",
         )
 
     def handle(self, **options: Any) -> None:
@@ -55,13 +57,15 @@ class Command(ProjectCommand):
         for key, base_url in base_urls.items():
             self.stdout.write(f"{PAPERS[key].name}: {base_url}/")
         self.stdout.write(f"Crawl them with: manage.py crawl NAME --set {_ALLOWED}")
-        self.stdout.write("Ctrl-C ends it.")
+        self.stdout.write("Press Ctrl-C to stop.")
         self.stdout.flush()
         ended.wait()
 
     def _crawl(self, base_urls: Mapping[str, str]) -> None:
         names = [PAPERS[key].name for key in base_urls]
-        self.stderr.write("One page of each paper is closed by its robots.txt; that it is refused is part of the demo.")
+        self.stderr.write(
+            "Each newspaper's robots.txt forbids one page: that the crawl refuses it is part of the demo."
+        )
         call_command("crawl", *names, overrides=_OVERRIDES, stdout=self.stdout, stderr=self.stderr)
         empty = [
             PAPERS[key].name
@@ -72,13 +76,13 @@ class Command(ProjectCommand):
         ]
         if empty:
             raise CommandError(
-                f"the crawl stored nothing of {', '.join(empty)} and knew nothing of it; "
+                f"no articles of {', '.join(empty)} are stored after the crawl; "
                 "run it again with --verbosity 3 to see each request"
             )
 
 
 def _write_rows(base_urls: Mapping[str, str]) -> None:
-    """Make or mend the newspapers' rows. A crawl of all newspapers leaves them out: they are seldom served."""
+    """Create or update the newspapers' rows. A crawl of all newspapers skips them: they are seldom served."""
     for fields in newspapers(base_urls):
         Newspaper.objects.update_or_create(
             name=fields["name"], defaults=fields, create_defaults=fields | {"crawl": False}

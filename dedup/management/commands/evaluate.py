@@ -31,7 +31,7 @@ from dedup.runs.progress import run_progress
 from dedup.runs.scope import Scope
 
 _SHOWN_PROBLEMS = 5
-# Options that say how a run is made.
+# Options that only apply to a run on --articles.
 _OF_A_RUN = ("profile", "passes", "boilerplate")
 
 
@@ -40,10 +40,10 @@ class Command(LongCommand):
 
     help = (
         "Measure how well the passes and the verdicts agree with labelled pairs: precision, recall, F1 and every "
-        "error. The articles are those stored, or those of --articles, which are kept apart and forgotten afterwards."
+        "error. It uses the stored articles, or those of --articles, which are kept apart and dropped afterwards."
     )
 
-    resuming = "Nothing of it is kept."
+    resuming = "Nothing was stored."
     exit_codes = {
         LabelsError: ExitCode.USAGE,
         ProfileError: ExitCode.USAGE,
@@ -56,21 +56,21 @@ class Command(LongCommand):
         parser.add_argument(
             "--articles",
             metavar="FILE",
-            help="import this file into a schema of its own and run there (default: what is stored and was found)",
+            help="import this file into a temporary schema and run there (default: the stored articles and verdicts)",
         )
         parser.add_argument(
             "--labels",
             required=True,
             metavar="FILE",
             help="JSON lines or CSV, also .gz, with a and b (external ids) or url_a and url_b, label (D, V, T, E, N), "
-            "and if you like weight, stratum, days",
+            "and optionally weight, stratum, days",
         )
         add_profile_options(parser, condition="with --articles: ")
         parser.add_argument(
             "--cross-validate",
             action=BooleanOptionalAction,
             default=True,
-            help="measure verdicts also by models learnt from the labels of other dates (default: yes)",
+            help="also measure verdicts of models learnt from the labels of other dates (default: yes)",
         )
         parser.add_argument("--format", choices=("text", "json"), default="text")
         add_workers_option(parser, note="; used with --articles")
@@ -83,17 +83,17 @@ class Command(LongCommand):
         if options["articles"] is None:
             result = _measured(labels, problems, _last_run(), options)
         else:
-            result = self._apart(chosen_profile(options), labels, problems, options)
-        self._tell(result["labels"]["problems"])
+            result = self._measured_apart(chosen_profile(options), labels, problems, options)
+        self._print_problems(result["labels"]["problems"])
         if options["format"] == "json":
             self.stdout.write(json.dumps(result, ensure_ascii=False))
         else:
             print_report(result, cast("TextIO", self.stdout))
 
-    def _apart(
+    def _measured_apart(
         self, profile: Profile, labels: Sequence[Label], problems: list[Problem], options: dict[str, Any]
     ) -> dict[str, Any]:
-        """Import the articles into a schema of their own, run there, and measure."""
+        """Import the articles into a temporary schema, run there, and measure."""
         configs = chosen_configs(profile, options)
         model = FittedModel.objects.filter(in_use=True).first()
         with scratch_schema():
@@ -102,7 +102,7 @@ class Command(LongCommand):
             self._import(options)
             kept = {name: getattr(profile, name) for name in ("settings", "versions_join", "boilerplate")}
             same, _ = Profile.objects.update_or_create(name=profile.name, defaults=kept)
-            # Nobody else knows of this schema: a run needs no lock here, and none in the store is in the way.
+            # No other process uses this schema, so a run here needs no lock and does not wait for other runs.
             scope = Scope(boilerplate=chosen_boilerplate(options, profile))
             with run_progress(show=not options["no_progress"]) as progress:
                 run = start_run(configs, scope, profile=same, progress=progress)
@@ -110,17 +110,21 @@ class Command(LongCommand):
             return _measured(labels, problems, run, options)
 
     def _import(self, options: dict[str, Any]) -> None:
-        """Import the articles, and tell of it at the end: an import that breaks off here cannot be gone on with."""
-        told = io.StringIO()
+        """Import the articles, and print its messages at the end: an import that stops here cannot be resumed."""
+        messages = io.StringIO()
         try:
             call_command(
-                "import_articles", options["articles"], no_progress=options["no_progress"], stdout=told, stderr=told
+                "import_articles",
+                options["articles"],
+                no_progress=options["no_progress"],
+                stdout=messages,
+                stderr=messages,
             )
         except SystemExit:
             raise KeyboardInterrupt from None
-        self.stderr.write(told.getvalue().rstrip())
+        self.stderr.write(messages.getvalue().rstrip())
 
-    def _tell(self, problems: Sequence[dict[str, Any]]) -> None:
+    def _print_problems(self, problems: Sequence[dict[str, Any]]) -> None:
         for each in problems[:_SHOWN_PROBLEMS]:
             self.stderr.write(f"line {each['line']}: {each['reason']}")
         if (more := len(problems) - _SHOWN_PROBLEMS) > 0:
@@ -128,27 +132,25 @@ class Command(LongCommand):
 
 
 def _check(options: dict[str, Any]) -> None:
-    """Raise ProfileError for options that cannot be meant."""
+    """Raise ProfileError for options that need --articles."""
     if options["articles"] is None and any(options[name] is not None for name in _OF_A_RUN):
         raise ProfileError(
-            "--profile, --passes and --boilerplate say how --articles are compared; name a file of articles too"
+            "--profile, --passes and --boilerplate apply to --articles only; name a file with --articles too"
         )
 
 
 def _last_run() -> DetectionRun:
-    """Return the run whose verdicts are measured. Raises ProfileError where there is none."""
+    """Return the run whose verdicts are measured. Raises ProfileError if there is none."""
     run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
     if run is None:
-        raise ProfileError(
-            "no run has found pairs yet; start manage.py find_duplicates, or name a file with --articles"
-        )
+        raise ProfileError("no run has finished yet; run manage.py find_duplicates, or name a file with --articles")
     return run
 
 
 def _measured(
     labels: Sequence[Label], problems: Sequence[Problem], run: DetectionRun, options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the report on what a run has found. Raises LabelsError where not one label can be used."""
+    """Return the report on the pairs of a run. Raises LabelsError if no label can be used."""
     found, unknown = find_articles(labels)
     every = sorted([*problems, *unknown], key=lambda each: each.line)
     if not found:
@@ -178,6 +180,6 @@ def _measured(
 
 def _about(run: DetectionRun, articles: str | None) -> str:
     if articles is None:
-        return f"Verdicts in the store, last by run {run.pk} of {run.finished_at:%Y-%m-%d %H:%M} UTC."
+        return f"Stored verdicts; the last run was run {run.pk}, finished {run.finished_at:%Y-%m-%d %H:%M} UTC."
     counts = run.counts
     return f"{counts['articles']:,} articles of {Path(articles).name}, {counts['pairs']:,} pairs proposed."

@@ -39,7 +39,7 @@ from dedup.runs.scope import Scope, ScopeError, only_new
 class Command(LongCommand):
     """Parse the options, run, print. Results go to stdout, all else to stderr."""
 
-    help = "Find pairs of articles that may be duplicates, and cluster them. Nothing is ever deleted."
+    help = "Find pairs of articles that may be duplicates and cluster them. Nothing is ever deleted."
 
     exit_codes = {
         ProfileError: ExitCode.USAGE,
@@ -56,28 +56,30 @@ class Command(LongCommand):
         parser.add_argument(
             "--new",
             action="store_true",
-            help="only articles that are new or have changed since the last run of all, with their windows",
+            help="compare only articles that are new or changed since the last full run with those in their windows",
         )
         add_override_options(parser)
-        add_workers_option(parser, note="; small stores and dry runs take one")
+        add_workers_option(parser, note="; small archives and dry runs use one")
         parser.add_argument(
             "--audit",
             type=int,
             default=0,
             metavar="N",
-            help="afterwards make the plain SQL join on N random days and say whether the trigram pass found the same",
+            help="re-check N random days with the plain SQL join and report whether the trigram pass found the same",
         )
         parser.add_argument(
             "--no-verdicts",
             action="store_true",
-            help="store what the passes find, and leave the verdicts to a later run",
+            help="store the pairs found, and leave the verdicts to a later run",
         )
-        parser.add_argument("--dry-run", action="store_true", help="find and print, but store nothing")
-        parser.add_argument("--format", choices=("text", "json", "jsonl"), default="text", help="jsonl: a line a pair")
+        parser.add_argument("--dry-run", action="store_true", help="print the pairs found, but store nothing")
+        parser.add_argument(
+            "--format", choices=("text", "json", "jsonl"), default="text", help="jsonl: one line per pair"
+        )
 
     def handle(self, **options: Any) -> None:
         """Run."""
-        # A database that is blind to other scripts would find nothing, and say nothing.
+        # In a database whose locale ignores other scripts, a run would find nothing and report no error.
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         profile = chosen_profile(options)
         configs = chosen_configs(profile, options)
@@ -91,27 +93,27 @@ class Command(LongCommand):
         _check_audit(options, configs)
         try:
             with run_lock():
-                self._tell_outdated()
+                self._warn_of_outdated_forms()
                 if options["new"]:
                     scope = self._only_new(scope, configs)
                 if options["dry_run"]:
-                    self._try_out(configs, scope, options)
+                    self._dry_run(configs, scope, options)
                 else:
                     self._run(profile, configs, scope, options)
         except (OperationalError, InterfaceError) as error:
-            # The run cannot even be marked; the next one sees that it stopped, and goes on from its blocks.
-            raise CommandError(f"the database was lost ({error}); run the same command again to go on") from error
+            # The run cannot be marked as interrupted; the next one notices, and resumes after its finished blocks.
+            raise CommandError(f"the database was lost ({error}); run the same command again to resume") from error
 
-    def _tell_outdated(self) -> None:
+    def _warn_of_outdated_forms(self) -> None:
         if outdated := outdated_forms().count():
-            remedy = "run manage.py renormalize, and then this again"
-            self.stderr.write(f"Articles in forms of older rules: {outdated:,}; {remedy}.")
+            remedy = "run manage.py renormalize, then this command again"
+            self.stderr.write(f"Articles normalised with outdated rules: {outdated:,}; {remedy}.")
 
     def _only_new(self, scope: Scope, configs: Configs) -> Scope:
         restricted = only_new(scope, configs)
         if whole := [name for name in enabled(configs) if name not in (restricted.newer_than or {})]:
             self.stderr.write(
-                f"No finished run of all articles had these settings of {', '.join(whole)}: all are compared."
+                f"No finished full run had these settings of {', '.join(whole)}: all articles are compared."
             )
         return restricted
 
@@ -142,11 +144,11 @@ class Command(LongCommand):
         if not all(each.agrees for each in audited):
             raise CommandError("the trigram pass and the plain join differ; please report this with the table above")
 
-    def _try_out(self, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
+    def _dry_run(self, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
         if scope.boilerplate is not Mode.KEEP and (weeks := outdated_weeks(scope.newspaper_ids, until=scope.until)):
             self.stderr.write(
-                f"Weeks whose boilerplate is not marked as it should be: {len(weeks):,}. A run does that first, a dry "
-                "run does not; start manage.py find_boilerplate."
+                f"Weeks with outdated boilerplate marks: {len(weeks):,}. A run updates them first, a dry run does not; "
+                "run manage.py find_boilerplate."
             )
         with run_progress(show=not options["no_progress"]) as progress:
             run, scores = dry_run(configs, scope, progress=progress)
@@ -154,8 +156,8 @@ class Command(LongCommand):
 
 
 def _check_audit(options: dict[str, Any], configs: Configs) -> None:
-    """Raise ScopeError for an audit that cannot be meant."""
+    """Raise ScopeError for an audit that is impossible."""
     if options["audit"] < 0:
         raise ScopeError(f"--audit is {options['audit']}; it must be at least 1 day")
     if options["audit"] and (options["dry_run"] or not configs["trigram"].enabled):
-        raise ScopeError("--audit judges what the trigram pass has stored; run that pass, without --dry-run")
+        raise ScopeError("--audit checks what the trigram pass has stored; run that pass, without --dry-run")

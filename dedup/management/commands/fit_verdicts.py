@@ -1,4 +1,4 @@
-"""`manage.py fit_verdicts`: learn how to judge pairs from what editors decided, and say what that would change."""
+"""`manage.py fit_verdicts`: learn a verdict model from editors' decisions, and show what it would change."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dedup.evaluation.labels import FoundPair, find_articles, read_labels
 from dedup.evaluation.learning import (
     SHIPPED,
     LearningError,
-    Lessons,
     ModelChange,
+    TrainingSet,
     agreement,
     change_to,
     learn,
-    lessons,
     store,
+    training_set,
     use,
 )
 from dedup.models import FittedModel, Pair
@@ -32,15 +32,15 @@ _STEPS = 4  # of learning
 _SHOWN_CHANGES = 20
 _SHOWN_PROBLEMS = 5
 _WIDTH = 120
-_REJUDGED = "The next run of find_duplicates judges all pairs by it."
+_REJUDGED = "The next run of find_duplicates judges all pairs with it."
 
 
 class Command(LongCommand):
-    """Learn, show, store; switch on only where that is asked for."""
+    """Learn, show, store; put the model into use only on request."""
 
     help = (
-        "Learn from the pairs that editors confirmed and rejected how this installation's articles are judged, and "
-        "show what would change. Nothing changes until --switch-on, or --use, puts the new model in use."
+        "Learn from the pairs that editors confirmed and rejected how to judge this installation's articles, and show "
+        "what would change. Nothing changes until --switch-on, or --use, puts the new model into use."
     )
 
     resuming = "No model was stored."
@@ -49,16 +49,16 @@ class Command(LongCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
         doing = parser.add_mutually_exclusive_group()
-        doing.add_argument("--switch-on", action="store_true", help="put the new model in use at once")
-        doing.add_argument("--use", metavar="MODEL", help=f"put this model in use: its number, or {SHIPPED}")
-        doing.add_argument("--list", action="store_true", help="list the models, and say which is in use")
+        doing.add_argument("--switch-on", action="store_true", help="put the new model into use immediately")
+        doing.add_argument("--use", metavar="MODEL", help=f"put this model into use: its number, or {SHIPPED}")
+        doing.add_argument("--list", action="store_true", help="list the models and show which one is in use")
         parser.add_argument(
-            "--labels", metavar="FILE", help="learn from these labelled pairs too; the same files as for evaluate"
+            "--labels", metavar="FILE", help="also learn from these labelled pairs; the same files as for evaluate"
         )
         parser.add_argument("--format", choices=("text", "json"), default="text")
 
     def handle(self, **options: Any) -> None:
-        """Do it."""
+        """Use a model, list the models, or learn one."""
         if options["use"] is not None:
             self._use(options)
         elif options["list"]:
@@ -101,21 +101,21 @@ class Command(LongCommand):
         labels = self._labels(options["labels"])
         with self.progress(options) as progress:
             task = progress.add_task("learning", total=_STEPS)
-            taught = lessons(labels)
+            training = training_set(labels)
             progress.advance(task)
-            model = learn(taught)
+            model = learn(training)
             progress.advance(task)
-            agreed = agreement(taught)
+            agreed = agreement(training)
             progress.advance(task)
             change = change_to(model)
             progress.advance(task)
-        fitted = store(model, taught.decisions, in_use=options["switch_on"])
+        fitted = store(model, training.decisions, in_use=options["switch_on"])
         described = _described(change)
         if options["format"] == "json":
             result = {
                 "model": fitted.pk,
                 "in_use": fitted.in_use,
-                "decisions": taught.decisions,
+                "decisions": training.decisions,
                 "learnt_from": model.learnt_from,
                 "agreement": dict(zip(("tested", "in_use", "learnt"), agreed, strict=True)),
                 "compared": change.compared,
@@ -125,7 +125,7 @@ class Command(LongCommand):
             }
             self.stdout.write(json.dumps(result, ensure_ascii=False))
             return
-        self._print(fitted, taught, agreed, change, described)
+        self._print(fitted, training, agreed, change, described)
 
     def _labels(self, path: str | None) -> list[FoundPair]:
         if path is None:
@@ -142,19 +142,19 @@ class Command(LongCommand):
     def _print(
         self,
         fitted: FittedModel,
-        taught: Lessons,
+        training: TrainingSet,
         agreed: tuple[int, int, int],
         change: ModelChange,
         described: Sequence[dict[str, Any]],
     ) -> None:
-        counts = ", ".join(f"{sum(pair.label == label for pair in taught.pairs)} {label}" for label in LABELS)
-        self.stdout.write(f"Learnt from {taught.decisions:,} decisions; with the labels {counts}.")
+        counts = ", ".join(f"{sum(pair.label == label for pair in training.pairs)} {label}" for label in LABELS)
+        self.stdout.write(f"Learnt from {training.decisions:,} decisions; pairs by label: {counts}.")
         tested, before, after = agreed
         self.stdout.write(
-            f"Of {tested:,} pairs the model in use agrees with {before:,}, one learnt from other dates with {after:,}."
+            f"Of {tested:,} pairs, the model in use agrees with {before:,}, one learnt from other dates with {after:,}."
         )
         if change.compared < change.judged:
-            self.stdout.write(f"What would change is shown on {change.compared:,} of {change.judged:,} judged pairs.")
+            self.stdout.write(f"The changes below are those of {change.compared:,} of {change.judged:,} judged pairs.")
         table = Table("Verdict now", "By the new model", title="What would change", title_justify="left")
         table.add_column("Pairs", justify="right")
         for row in _counts(change):
@@ -173,11 +173,11 @@ class Command(LongCommand):
 def _after(fitted: FittedModel) -> str:
     if fitted.in_use:
         return f"It is in use. {_REJUDGED}"
-    return f"It is not in use; manage.py fit_verdicts --use {fitted.pk} puts it in use."
+    return f"It is not in use; manage.py fit_verdicts --use {fitted.pk} puts it into use."
 
 
 def _counts(change: ModelChange) -> list[dict[str, Any]]:
-    """Return how many pairs have each old and new verdict, the changed ones first and the most first."""
+    """Return how many pairs have each old and new verdict, changes first, in order of frequency."""
     counts = sorted(change.changes.counts.items(), key=lambda each: (each[0][0] == each[0][1], -each[1], each[0]))
     return [{"old": str(old), "new": str(new), "pairs": pairs} for (old, new), pairs in counts]
 

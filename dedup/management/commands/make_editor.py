@@ -14,17 +14,17 @@ from articles.management.base import ProjectCommand
 
 
 class Command(ProjectCommand):
-    """Make the user, or with --reset give an existing one a new password and role, and print the login."""
+    """Create the user, or with --reset give an existing one a new password and role, and print the login."""
 
-    help = "Make a login for an editor (or, with --admin, an admin) with a new random password, and print it."
+    help = "Create a login for an editor (or, with --admin, an admin) with a random password, and print both."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
         parser.add_argument("name", help="the name to log in with")
-        parser.add_argument("--admin", action="store_true", help="may also change newspapers, profiles and users")
         parser.add_argument(
-            "--reset", action="store_true", help="give a user who is there a new password and this role"
+            "--admin", action="store_true", help="make an admin, who may also change newspapers, profiles and users"
         )
+        parser.add_argument("--reset", action="store_true", help="give an existing user a new password and this role")
 
     @transaction.atomic
     def handle(self, **options: Any) -> None:
@@ -34,7 +34,7 @@ class Command(ProjectCommand):
         user, made = User.objects.get_or_create(username=name)
         if not made and not options["reset"]:
             raise CommandError(
-                f"user {name!r} is there already; with --reset they get a new password and the role {role}"
+                f"user {name!r} already exists; add --reset to give them a new password and the role {role}"
             )
         password = secrets.token_urlsafe(12)
         user.set_password(password)
@@ -45,10 +45,10 @@ class Command(ProjectCommand):
 
 
 def _checked(name: str) -> str:
-    """Return the name in the form that the login page compares. Raises CommandError where it can be none."""
+    """Return the name in the form that the login page compares. Raises CommandError if it is not valid."""
     normalised = User.normalize_username(name)
     try:
-        User._meta.get_field("username").clean(normalised, None)  # noqa: SLF001 - documented, for all its name
+        User._meta.get_field("username").clean(normalised, None)  # noqa: SLF001 - documented, despite its name
     except ValidationError as error:
-        raise CommandError(f"{name!r} cannot be a name to log in with: {' '.join(error.messages)}") from error
+        raise CommandError(f"{name!r} is not a valid name to log in with: {' '.join(error.messages)}") from error
     return normalised

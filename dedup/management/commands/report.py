@@ -1,4 +1,4 @@
-"""`manage.py report`: what the archive holds, counted."""
+"""`manage.py report`: counts over the archive or a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dedup.runs.scope import Scope, ScopeError
 
 
 class Readable:
-    """The articles of rows; those without one are counted."""
+    """The articles of rows. Rows without one are counted."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows = rows
@@ -37,7 +37,7 @@ class Readable:
 class Command(ProjectCommand):
     """Count, and print text, CSV or JSON."""
 
-    help = "Count what the archive holds. Nothing is changed."
+    help = "Print counts over the stored articles or a file. Nothing is changed."
     exit_codes = {ScopeError: ExitCode.USAGE}
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -45,7 +45,9 @@ class Command(ProjectCommand):
         names = "; ".join(f"{name}: {each.help}" for name, each in REPORTS.items())
         parser.add_argument("report", choices=list(REPORTS), metavar="NAME", help=names.replace("%", "%%"))
         parser.add_argument(
-            "file", nargs="?", help="count the rows of this file (.jsonl, .csv, also .gz) and not the stored articles"
+            "file",
+            nargs="?",
+            help="count the rows of this file (.jsonl, .csv, also .gz) instead of the stored articles",
         )
         add_day_options(parser)
         add_newspaper_option(parser)
@@ -65,7 +67,7 @@ class Command(ProjectCommand):
             print_text(report.says(result), report.tables(result), cast("TextIO", self.stdout))
 
     def _own_options(self, report: Report, options: dict[str, Any]) -> Settings:
-        """Return the report's options as they were given. Raises CommandError for another report's option."""
+        """Return the report's own options. Raises CommandError for an option of another report."""
         given = {
             name: options[name]
             for each in REPORTS.values()
@@ -85,17 +87,19 @@ class Command(ProjectCommand):
         if not isinstance(report, FileReport):
             raise usage_error(f"{report.name} counts stored articles; it reads no file")
         if chosen := [name for name in ("since", "until", "newspapers") if options[name]]:
-            raise usage_error(f"--{chosen[0].removesuffix('s')} chooses among stored articles; a file is counted whole")
+            raise usage_error(
+                f"--{chosen[0].removesuffix('s')} applies to stored articles only; a file is always counted whole"
+            )
         with open_rows(source_named(options["file"])) as (read, _, _):
             rows = Readable(read)
             result = report.result_of(rows, own)
         if rows.unreadable:
-            self.stderr.write(f"Rows without an article, not counted: {rows.unreadable:,}; an import says why.")
+            self.stderr.write(f"Rows without an article, not counted: {rows.unreadable:,}; an import shows why.")
         return result
 
 
 def _add_options(parser: CommandParser) -> None:
-    """Declare the options that only some reports have; None is "not given", which is the declared default."""
+    """Declare the options that only some reports have. None means "not given": the declared default applies."""
     by_option: dict[str, list[tuple[str, Any, Setting]]] = {}
     for name, each in REPORTS.items():
         for option, (field, declared) in settings_of(each.options_class).items():

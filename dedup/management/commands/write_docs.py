@@ -1,4 +1,4 @@
-"""`manage.py write_docs`: the tables of the docs that the code declares, written between their markers."""
+"""`manage.py write_docs`: write the tables of the docs that come from the code between their markers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MARKED = re.compile(r"(<!-- write_docs: (?P<table>\w+) -->\n\n).*?(\n\n<!-- wri
 class Command(ProjectCommand):
     """Replace the tables, or with --check report which differ."""
 
-    help = "Write the tables of docs/ that the code declares, such as the settings of passes. Run it in a checkout."
+    help = "Write the tables of docs/ that come from the code, such as the settings of passes. Run it in a checkout."
     requires_system_checks = []  # it needs no database
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -28,7 +28,7 @@ class Command(ProjectCommand):
         parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a table differs")
 
     def handle(self, **options: Any) -> None:
-        """Go through the pages that have tables."""
+        """Write or check every page of docs/."""
         for page in sorted((settings.BASE_DIR / "docs").glob("*.md")):
             self._write(page, check=options["check"])
 

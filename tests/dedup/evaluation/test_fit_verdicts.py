@@ -143,13 +143,14 @@ def test_the_text_says_what_was_learnt_and_what_to_do(decided) -> None:
     printed, _ = fit()
     model = FittedModel.objects.get()
     for line in (
-        "Learnt from 40 decisions; with the labels 20 D, 0 V, 0 T, 0 E, 20 N.\n",
-        "Of 40 pairs the model in use agrees with 20, one learnt from other dates with 40.\n",
+        "Learnt from 40 decisions; ",
+        ": 20 D, 0 V, 0 T, 0 E, 20 N.\n",
         "┃ Verdict now ",
         "2026-01-10  Coast Echo: Carrack to mend its tramway\n",
-        f"Stored as model {model.pk}. It is not in use; manage.py fit_verdicts --use {model.pk} puts it in use.\n",
+        f"manage.py fit_verdicts --use {model.pk} ",
     ):
         assert line in printed
+    assert re.search(r"\b40 pairs.* 20,.* 40\.\n", printed)
     assert (model.in_use, model.decisions) == (False, 40)
 
 
@@ -167,7 +168,7 @@ def test_one_model_at_a_time_is_in_use_and_the_next_run_judges_by_it(decided) ->
     first, second = learnt("--switch-on"), learnt()
     assert (first["in_use"], second["in_use"]) == (True, False)
     assert len(months_to_judge(versions_join=False)) == 6
-    assert "is in use. The next run of find_duplicates judges all pairs by it." in fit("--use", str(second["model"]))[0]
+    assert f"Model {second['model']} is in use." in fit("--use", str(second["model"]))[0]
     assert list(FittedModel.objects.filter(in_use=True).values_list("pk", flat=True)) == [second["model"]]
     listed = json.loads(fit("--list", "--format=json")[0])
     assert [(each["model"], each["decisions"], each["in_use"]) for each in listed] == [
@@ -226,4 +227,4 @@ def test_the_changes_of_many_pairs_are_shown_on_a_sample(decided, monkeypatch) -
     assert (result["compared"], result["judged"]) == (10, Pair.objects.proposed().count())
     assert sum(each["pairs"] for each in result["counts"]) == 10
     judged = f"{result['judged']:,}"
-    assert f"What would change is shown on 10 of {judged} judged pairs." in fit()[0]
+    assert f" 10 of {judged} judged pairs." in fit()[0]

@@ -85,9 +85,7 @@ def test_what_was_missed_invented_or_scored_otherwise_is_counted_and_ends_with_1
 
 @pytest.mark.parametrize("options", [["--audit=2", "--dry-run"], ["--audit=2", "--passes=url"]])
 def test_there_must_be_something_to_judge(options) -> None:
-    with pytest.raises(
-        CommandError, match="--audit judges what the trigram pass has stored; run that pass, without --dry-run"
-    ) as raised:
+    with pytest.raises(CommandError, match=r"--audit .*trigram pass.*; .*without --dry-run") as raised:
         call_command("find_duplicates", *options)
     assert raised.value.returncode == 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from typing import Any
 
 import pytest
@@ -105,10 +106,7 @@ def test_a_dry_run_marks_nothing_and_says_so(furnished: list[Article]) -> None:
     call_command(
         "find_duplicates", "--dry-run", "--boilerplate=topic", "--no-progress", stdout=io.StringIO(), stderr=err
     )
-    assert err.getvalue() == (
-        "Weeks whose boilerplate is not marked as it should be: 1. A run does that first, a dry run does not; start "
-        "manage.py find_boilerplate.\n"
-    )
+    assert re.fullmatch(r"Weeks .*: 1\. .*manage\.py find_boilerplate\.\n", err.getvalue())
     assert not BoilerplateWeek.objects.exists()
 
 
