@@ -89,7 +89,7 @@ def _looked_up(found: Sequence[FoundPair]) -> Iterator[Judged]:
 
 
 def report(judged: Sequence[Judged], passes: Sequence[str], *, cross_validated: bool) -> dict[str, Any]:
-    """Return all numbers: shares in 0..1, null for a share of nothing, and 95 % intervals.
+    """Return all numbers: shares in 0..1, null for a share of nothing, and 95% intervals.
 
     `passes` are those that took part. Pairs that no pass proposed count as not called.
     """

@@ -32,7 +32,7 @@ def print_report(result: dict[str, Any], stream: TextIO) -> None:
 
 
 def _table(title: str, scores: dict[str, Any], crossed: dict[str, Any] | None) -> Table:
-    table = Table(title=f"{title} (95 % intervals)", title_justify="left")
+    table = Table(title=f"{title} (95% intervals)", title_justify="left")
     table.add_column("Called duplicate by")
     for _, heading in MEASURES:
         table.add_column(heading, justify="right")

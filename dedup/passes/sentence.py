@@ -42,7 +42,7 @@ class SentenceConfig(PassConfig):
         range=(0.05, 1.0),
         unit="shared sentences / all sentences, 0..1",
         help="Pairs with at least this score are proposed.",
-        source="the South African corpus: articles above 30 % are marked as similar",
+        source="the South African corpus: articles above 30% are marked as similar",
     )
     minimum_characters: int = setting(
         20,

@@ -1,6 +1,6 @@
 """Report `exact`: articles with the same headline, the same text, or both, compared as stored and normalised.
 
-It counts like a study of a Google Alerts feed, in which 8.63 % of the items repeated a headline or a teaser: groups by
+It counts like a study of a Google Alerts feed, in which 8.63% of the items repeated a headline or a teaser: groups by
 title, by description and by both, and what the study's retention rule would drop.
 """
 

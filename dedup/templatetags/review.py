@@ -26,10 +26,10 @@ def score(value: float) -> str:
 
 @register.filter
 def chance(probability: float) -> str:
-    """Write a probability as a whole percentage, truncated, not rounded: only certainty reads 100 %."""
+    """Write a probability as a whole percentage, truncated, not rounded: only certainty reads 100%."""
     if 0 < probability < 0.01:
-        return "under 1 %"
-    return f"{math.floor(probability * 100 + 1e-6)} %"
+        return "under 1%"
+    return f"{math.floor(probability * 100 + 1e-6)}%"
 
 
 _GLOSSES = {

@@ -132,7 +132,7 @@ def _on_series(comparison: Comparison) -> Iterator[str]:
         yield f"Headlines of this form appear in the same newspaper on {days} within {SERIES_DAYS} days{rhythm}."
     if comparison.recurring_share >= _RECURRING:
         share = round(100 * comparison.recurring_share)
-        yield f"{share} % of the shared words are in sentences that the newspaper prints again and again."
+        yield f"{share}% of the shared words are in sentences that the newspaper prints again and again."
 
 
 def _on_headlines(comparison: Comparison) -> Iterator[str]:

@@ -15,7 +15,7 @@ register = template.Library()
 @register.filter
 def percent(share: float) -> str:
     """Write a share of 0..1 as a percentage with one decimal."""
-    return f"{share * 100:.1f} %"
+    return f"{share * 100:.1f}%"
 
 
 @register.filter

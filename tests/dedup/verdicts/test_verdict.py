@@ -143,7 +143,7 @@ def test_exchange_rates_are_a_template() -> None:
         r"^4 numbers .*: 7\.21 → 7\.31, 2 → 3, 2\.4 → 3\.4 and 1 more\.$",
         r"^Dates .*publication",
         r"^Headlines of this form .* same newspaper on 11 other days within 60 days, daily\.$",
-        r"^100 % of the shared words",
+        r"^100% of the shared words",
         r"^The headlines .* only in numbers or dates\.$",
         r"1 day apart .*same newspaper\.$",
     )

@@ -81,7 +81,7 @@ def test_shows_members_pairs_and_links_to_comparisons(editor_client: Client, tri
         assert article.content in page
     assert f'name="articles" value="{listed_ids(*trio)}"' in page
     assert "3 different headlines." in page
-    assert "a duplicate with a probability of 90 %" in page
+    assert "a duplicate with a probability of 90%" in page
     assert 'class="notice notice-warning"' not in page
     assert page.count("badge-kept") == 1
     others = [article for article in trio if article.pk != cluster.kept_id]
@@ -325,7 +325,7 @@ def test_a_weak_tie_is_flagged(editor_client: Client, store: StoreArticle, trio:
     weakest = Pair.objects.filter(left__membership__cluster=weak).order_by("pk")[0]
     page = shown(editor_client, weak)
 
-    assert f'a duplicate with a probability of 74 % (<a href="/pairs/{weakest.pk}/?verdict=any">' in page
+    assert f'a duplicate with a probability of 74% (<a href="/pairs/{weakest.pk}/?verdict=any">' in page
     assert 'class="notice notice-warning"' in page
     assert 'class="notice notice-warning"' not in shown(editor_client, strong)
     assert listed(editor_client, held="weak") == [weak.pk]
@@ -349,7 +349,7 @@ def test_a_cluster_held_by_a_version_says_so(editor_client: Client, store: Store
     rebuild_clusters([first.pk, second.pk])
     page = shown(editor_client, Cluster.objects.get())
 
-    said = "a new version with a probability of 90 % "
+    said = "a new version with a probability of 90% "
     assert f'{said}(<a href="/pairs/{pair.pk}/?verdict=any">' in page
 
 

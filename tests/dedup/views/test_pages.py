@@ -79,7 +79,7 @@ def test_the_dashboard_counts(editor_client: Client, store: StoreArticle) -> Non
 
     assert "<h1>3 pairs " in page
     assert f'href="/pairs/{best.pk}/">Start reviewing' in page
-    assert "33.3 %" in page
+    assert "33.3%" in page
     assert "2 articles repeat " in page
     assert "Run " in page
 

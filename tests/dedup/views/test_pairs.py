@@ -118,9 +118,9 @@ def test_the_verdict_stands_above_with_its_reasons(editor_client: Client, pair: 
     page = shown(editor_client, pair)
 
     head = page.split('class="judgement judgement-')[1].split("</section>")[0]
-    assert '<span class="verdict verdict-template">Template, 97 %</span>' in head
+    assert '<span class="verdict verdict-template">Template, 97%</span>' in head
     assert "The same form filled with other facts" in head
-    assert "duplicates anyway: under 1 %." in head
+    assert "duplicates anyway: under 1%." in head
     assert re.findall("<li.*?>(.*?)</li>", head) == [
         "3 numbers replaced: 41 → 58.",
         "No &lt;b&gt;sentence&lt;/b&gt; is shared.",
@@ -129,7 +129,7 @@ def test_the_verdict_stands_above_with_its_reasons(editor_client: Client, pair: 
 
 
 @pytest.mark.parametrize(
-    ("probability", "text"), [(1.0, "Duplicate, 100 %"), (0.9999, "Duplicate, 99 %"), (0.58, "Duplicate, 58 %")]
+    ("probability", "text"), [(1.0, "Duplicate, 100%"), (0.9999, "Duplicate, 99 %"), (0.58, "Duplicate, 58 %")]
 )
 def test_only_what_is_certain_reads_a_hundred(editor_client: Client, pair: Pair, probability: float, text: str) -> None:
     Pair.objects.filter(pk=pair.pk).update(probability=probability, duplicate_probability=probability)

@@ -149,13 +149,13 @@ def test_rows_name_their_verdict(editor_client: Client, judged: dict[str, Pair])
     page = editor_client.get(reverse("queue"), {"verdict": "any", "sort": "score"}).content.decode()
 
     assert re.findall(r'<span class="verdict verdict-(\w+)">(.*?)</span>', page) == [
-        ("duplicate", "Duplicate, 97 %"),
-        ("duplicate", "Duplicate, 55 %"),
-        ("version", "Version, 80 %"),
-        ("template", "Template, 90 %"),
-        ("similar", "Similar, 85 %"),
+        ("duplicate", "Duplicate, 97%"),
+        ("duplicate", "Duplicate, 55%"),
+        ("version", "Version, 80%"),
+        ("template", "Template, 90%"),
+        ("similar", "Similar, 85%"),
         ("unjudged", "not yet judged"),
-        ("template", "Template, 60 %"),
+        ("template", "Template, 60%"),
     ]
 
 
