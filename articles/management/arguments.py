@@ -18,10 +18,10 @@ MAX_WORKERS = 512
 
 def day(text: str) -> date:
     """Read a day; for argparse."""
-    return date.fromisoformat(text)
-
-
-day.__name__ = "day (YYYY-MM-DD)"  # argparse names it in its message
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a day; write it as YYYY-MM-DD") from None
 
 
 def number_up_to(bound: int) -> Callable[[str], int]:

@@ -31,8 +31,8 @@ class Command(LongCommand):
             "--boilerplate",
             choices=[mode.value for mode in Mode],
             default=Mode.KEEP.value,
-            help="keep it; story: remove it from all articles but the first of the week that has it; "
-            "topic: remove it from all articles (default: %(default)s)",
+            help="story removes boilerplate from all articles but the first of the week that has it; topic removes it "
+            "from all articles (default: %(default)s)",
         )
         add_newspaper_option(parser)
         add_day_options(parser)

@@ -20,7 +20,7 @@ class Command(LongCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_newspaper_arguments(parser, without="all newspapers")
-        parser.add_argument("--since", type=day, metavar="DAY", help="only this day's week and later (YYYY-MM-DD)")
+        parser.add_argument("--since", type=day, metavar="DAY", help="begin with the week of this day (YYYY-MM-DD)")
         parser.add_argument("--all", action="store_true", help="also process weeks that are up to date")
         parser.add_argument("--dry-run", action="store_true", help="report how many weeks are outdated; change nothing")
 
