@@ -1,4 +1,4 @@
-"""The admin's page of a newspaper: its lists, and what was learnt of its URLs."""
+"""The admin's page of a newspaper: its lists, and the learnt URL parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def page_of(newspaper: Newspaper) -> str:
 
 
 @pytest.mark.django_db
-def test_the_page_shows_what_was_learnt_and_from_which_urls(staff: Client) -> None:
+def test_the_page_shows_the_learnt_parameters_and_their_urls(staff: Client) -> None:
     newspaper = Newspaper.objects.create(name="Harbour Post", kept_url_parameters=["sid"])
     LearntParameter.objects.create(
         newspaper=newspaper, name="sid", first_url=f"{URL}?sid=101", second_url=f"{URL}?sid=102"
@@ -38,7 +38,7 @@ def test_the_page_shows_what_was_learnt_and_from_which_urls(staff: Client) -> No
 
 
 @pytest.mark.django_db
-def test_a_changed_list_renews_the_forms_and_keeps_what_was_learnt_in_the_meantime(
+def test_a_changed_list_updates_the_forms_and_keeps_what_was_learnt_in_the_meantime(
     staff: Client, store: StoreArticle
 ) -> None:
     newspaper = store(url=f"{URL}?sid=101&cid=1", newspaper="Harbour Post").newspaper
@@ -59,7 +59,7 @@ def test_a_changed_list_renews_the_forms_and_keeps_what_was_learnt_in_the_meanti
 
 
 @pytest.mark.django_db
-def test_saving_an_old_page_does_not_take_out_what_was_learnt_since(
+def test_saving_an_old_page_does_not_remove_what_was_learnt_since(
     staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newspaper = Newspaper.objects.create(name="Harbour Post", host="harbourpost.example")

@@ -1,4 +1,4 @@
-"""Tasks in several processes: the same answers in any number of them, and no process left behind."""
+"""Tasks in several processes: the same results with any number of them, and no process left behind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from articles.processes import WorkerDiedError, Workers
 
 
 def double(number: int, on_progress: Callable[[int], None]) -> int:
-    """Be a task: say the number, and return its double. Negative numbers fail."""
+    """A task: report the number, and return its double. Negative numbers fail."""
     on_progress(number)
     if number < 0:
         raise ValueError(f"{number} is below nought")
@@ -25,7 +25,7 @@ def end_this_process(_task: object, _on_progress: object) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_every_task_is_done_once_and_says_how_far_it_is(count: int) -> None:
+def test_every_task_is_done_once_and_reports_its_progress(count: int) -> None:
     said: list[tuple[int, int]] = []
     with Workers(count, double) as processes:
         done = sorted(processes.results([5, 1, 4, 2], lambda task, number: said.append((task, number))))
@@ -36,7 +36,7 @@ def test_every_task_is_done_once_and_says_how_far_it_is(count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_results_come_in_the_order_of_the_tasks_for_one_batch_after_the_other(count: int) -> None:
+def test_results_come_in_the_order_of_the_tasks_batch_by_batch(count: int) -> None:
     with Workers(count, double) as processes:
         assert [processes.in_order(batch) for batch in ([3], [5, 1, 4], [2, 7])] == [[6], [10, 2, 8], [4, 14]]
         assert len(multiprocessing.active_children()) == (0 if count == 1 else count)
@@ -44,7 +44,7 @@ def test_results_come_in_the_order_of_the_tasks_for_one_batch_after_the_other(co
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_what_a_task_raises_is_raised_here(count: int) -> None:
+def test_an_exception_of_a_task_is_raised_in_the_parent(count: int) -> None:
     with pytest.raises(ValueError, match="-3 is below nought") as raised, Workers(count, double) as processes:
         processes.in_order([1, -3, 2])
     if count > 1:
@@ -52,13 +52,13 @@ def test_what_a_task_raises_is_raised_here(count: int) -> None:
     assert multiprocessing.active_children() == []
 
 
-def test_a_killed_worker_is_said_with_the_remedy() -> None:
+def test_a_killed_worker_is_reported_with_the_remedy() -> None:
     with pytest.raises(WorkerDiedError, match="--workers 1"), Workers(2, end_this_process) as processes:
         processes.in_order([1, 2])
     assert multiprocessing.active_children() == []
 
 
-def test_a_worker_that_is_killed_between_two_batches_is_said_too() -> None:
+def test_a_worker_that_is_killed_between_two_batches_is_reported_too() -> None:
     with Workers(2, double) as processes:
         processes.in_order([1, 2])
         for child in multiprocessing.active_children():

@@ -1,4 +1,4 @@
-"""Which sentences are boilerplate, and what is left of a text without them."""
+"""Finding boilerplate sentences, and removing them from texts."""
 
 from __future__ import annotations
 
@@ -67,28 +67,28 @@ def test_sentences_are_the_same_in_other_typography_and_case() -> None:
     assert found_in(*texts) == {
         "Don't miss a tide: read the “Harbour Post”!": (SentenceKind.BOILERPLATE, (0, 1, 2)),
     }
-    # The mark is the sentence as it stands there, line break included.
+    # The mark is the sentence as it is in the text, line break included.
     [mark] = find_boilerplate(texts).marks[2]
     assert texts[2][mark.start : mark.end] == "Don’t miss\u00a0a tide:\nread the Harbour Post"
 
 
-def test_copies_of_an_article_are_no_boilerplate() -> None:
+def test_copies_of_an_article_are_not_boilerplate() -> None:
     assert found_in(*[STORIES[0]] * 8) == {}
 
 
-def test_copies_with_another_beginning_are_no_boilerplate() -> None:
-    told = " ".join(STORIES[1:])
-    assert found_in(*(f"Edition for the {board} coast and all who live there. {told}" for board in BOARDS)) == {}
+def test_copies_with_another_beginning_are_not_boilerplate() -> None:
+    shared = " ".join(STORIES[1:])
+    assert found_in(*(f"Edition for the {board} coast and all who live there. {shared}" for board in BOARDS)) == {}
 
 
-def test_boilerplate_in_copies_and_in_other_articles_is_told_from_the_copies_text() -> None:
+def test_boilerplate_in_copies_and_in_other_articles_is_distinguished_from_the_copied_text() -> None:
     copies = [f"{STORIES[0]}\n\n{SUBSCRIBE}"] * 3
     others = [f"{story}\n\n{SUBSCRIBE}" for story in STORIES[1:3]]
 
     assert found_in(*copies, *others) == {SUBSCRIBE: (SentenceKind.BOILERPLATE, (0, 1, 2, 3, 4))}
 
 
-def test_copies_of_the_first_article_keep_what_it_keeps() -> None:
+def test_copies_of_the_first_article_keep_the_same_sentences() -> None:
     texts = [f"{story}\n\n{SUBSCRIBE}" for story in (*STORIES[:3], STORIES[0])]
 
     assert [[mark.first for mark in marks] for marks in find_boilerplate(texts).marks] == [
@@ -99,11 +99,11 @@ def test_copies_of_the_first_article_keep_what_it_keeps() -> None:
     ]
 
 
-def test_short_articles_are_told_apart_once_long_ones_have_shown_what_is_boilerplate() -> None:
+def test_short_articles_are_distinguished_after_long_ones_have_shown_the_boilerplate() -> None:
     boilerplate = [SUBSCRIBE, "Our paper is printed on the quay.", "It is read in every house of the coast."]
     tail = "\n\n".join(boilerplate)
     short = [f"A {board} kite flew over town." for board in BOARDS[:4]]
-    # Each of these has less of its own than it shares: they could be copies.
+    # Each of these has less text of its own than it shares: they could be copies.
     assert found_in(*(f"{text}\n\n{tail}" for text in short)) == {}
 
     long = [f"{STORIES[at]} {STORIES[at].swapcase()[::-1]}" for at in range(3)]
@@ -112,7 +112,7 @@ def test_short_articles_are_told_apart_once_long_ones_have_shown_what_is_boilerp
     assert [sentence.articles for sentence in found.sentences] == [tuple(range(7))] * 3
 
 
-def test_an_article_of_nothing_but_boilerplate_hides_nobody_elses() -> None:
+def test_an_article_of_nothing_but_boilerplate_does_not_count() -> None:
     texts = [SUBSCRIBE, *(f"{story}\n\n{SUBSCRIBE}" for story in STORIES[:3])]
 
     assert found_in(*texts) == {SUBSCRIBE: (SentenceKind.BOILERPLATE, (0, 1, 2, 3))}
@@ -124,16 +124,16 @@ def test_an_article_of_nothing_but_boilerplate_hides_nobody_elses() -> None:
     ]
 
 
-def test_short_sentences_are_boilerplate_as_paragraphs_of_their_own_alone() -> None:
+def test_short_sentences_are_boilerplate_only_as_whole_paragraphs() -> None:
     assert found_in(*in_text("Read more.")) == {}
     assert found_in(*with_line("Read more.")) == {"Read more.": (SentenceKind.BOILERPLATE, (0, 1, 2))}
 
 
-def test_a_line_without_letters_is_nothing() -> None:
+def test_a_line_without_letters_is_ignored() -> None:
     assert found_in(*with_line("***")) == {}
 
 
-def test_a_sentence_that_stands_twice_in_an_article_is_marked_twice_and_counted_once() -> None:
+def test_a_sentence_that_occurs_twice_in_an_article_is_marked_twice_and_counted_once() -> None:
     texts = [f"{SUBSCRIBE}\n\n{story}\n\n{SUBSCRIBE}" for story in STORIES[:3]]
     found = find_boilerplate(texts)
 
@@ -167,7 +167,7 @@ def test_a_quotation_of_several_sentences_and_paragraphs_is_kept() -> None:
     assert kinds == {SentenceKind.QUOTATION}
 
 
-def test_a_title_in_quotation_marks_makes_no_quotation() -> None:
+def test_a_title_in_quotation_marks_is_not_a_quotation() -> None:
     line = "Follow “The Harbour Post” wherever you go and be the first to know."
     assert found_in(*with_line(line)) == {line: (SentenceKind.BOILERPLATE, (0, 1, 2))}
 
@@ -181,7 +181,7 @@ def test_a_title_in_quotation_marks_makes_no_quotation() -> None:
         "‘Best baker of the whole county’ is a woman from Mill Lane",
     ],
 )
-def test_a_button_or_a_headline_with_quotation_marks_is_no_quotation(line: str) -> None:
+def test_a_button_or_a_headline_with_quotation_marks_is_not_a_quotation(line: str) -> None:
     assert found_in(*with_line(line)) == {line: (SentenceKind.BOILERPLATE, (0, 1, 2))}
 
 
@@ -206,7 +206,7 @@ def test_a_whitelisted_sentence_is_listed_and_not_marked() -> None:
     assert find_boilerplate(texts, {text_digest(normalize_text(SUBSCRIBE))}).marks == [[], [], []]
 
 
-def test_the_fixed_sentences_of_a_form_are_boilerplate_where_the_articles_have_more_of_their_own() -> None:
+def test_the_fixed_sentences_of_a_form_are_boilerplate_if_the_articles_have_more_text_of_their_own() -> None:
     fixed = "The rates are those of the central office."
     rates = [
         f"{' '.join(f'The {board} stood at {number}{at} at noon.' for at, board in enumerate(BOARDS))} {fixed}"
@@ -215,7 +215,7 @@ def test_the_fixed_sentences_of_a_form_are_boilerplate_where_the_articles_have_m
     assert found_in(*rates) == {fixed: (SentenceKind.BOILERPLATE, (0, 1, 2))}
 
 
-def test_a_form_with_little_of_its_own_is_left_to_the_verdicts() -> None:
+def test_a_form_with_little_text_of_its_own_is_left_to_the_verdicts() -> None:
     form = "The heat index is how warm a body feels. It is made by the weather office for the next day. Drink water."
     assert found_in(*(f"{form} Tomorrow: {degrees} degrees." for degrees in range(30, 36))) == {}
 
@@ -232,7 +232,7 @@ def test_what_is_found_does_not_depend_on_the_order_of_the_articles(seed: int) -
         assert {text: len(articles) for text, (_, articles) in found_in(*texts).items()} == expected
 
 
-def test_thousands_of_articles_that_share_sentences_are_not_compared_each_with_each(
+def test_thousands_of_articles_that_share_sentences_are_not_all_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compared = Counter[str]()
@@ -245,7 +245,7 @@ def test_thousands_of_articles_that_share_sentences_are_not_compared_each_with_e
     monkeypatch.setattr(rules._Week, "_are_copies", counting)
     alike = [f"Ferry {number} sails. It has {number} bags of salt.\n\n{SUBSCRIBE}" for number in range(5_000)]
     assert found_in(*alike) == {SUBSCRIBE: (SentenceKind.BOILERPLATE, tuple(range(5_000)))}
-    # Three that are different, then each with the first one.
+    # Three different ones, then each compared with the first.
     assert compared["pairs"] == 3 + 4_999
 
     compared.clear()
@@ -255,7 +255,7 @@ def test_thousands_of_articles_that_share_sentences_are_not_compared_each_with_e
 
 
 @pytest.mark.parametrize(("mode", "left"), [(Mode.KEEP, (1, 1, 1)), (Mode.STORY, (1, 0, 0)), (Mode.TOPIC, (0, 0, 0))])
-def test_each_mode_removes_what_it_says(mode: Mode, left: tuple[int, ...]) -> None:
+def test_each_mode_removes_its_sentences(mode: Mode, left: tuple[int, ...]) -> None:
     texts = with_line(SUBSCRIBE)
     marks = find_boilerplate(texts).marks
     results = [without_boilerplate(text, each, mode) for text, each in zip(texts, marks, strict=True)]
@@ -278,5 +278,7 @@ def test_each_mode_removes_what_it_says(mode: Mode, left: tuple[int, ...]) -> No
         ("One. Two. Three.", [(0, 4, 0), (10, 16, 0)], "Two."),
     ],
 )
-def test_paragraphs_stay_when_sentences_go(content: str, marks: list[tuple[int, int, int]], left: str) -> None:
+def test_paragraph_breaks_are_kept_when_sentences_are_removed(
+    content: str, marks: list[tuple[int, int, int]], left: str
+) -> None:
     assert without_boilerplate(content, marks, Mode.TOPIC) == left

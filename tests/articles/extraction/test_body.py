@@ -1,4 +1,4 @@
-"""What is text of an article and what only stands around it: lines, boxes, very short articles. No network."""
+"""Separating the text of an article from the page around it: lines, boxes, very short articles. No network."""
 
 # ruff: noqa: E501 - a line is a case
 
@@ -32,7 +32,7 @@ def text_of(body: str) -> str:
         f"<div id=main><h1>Ferry stops</h1><span class=text>{SHORT}</span></div>",
         f"<div class='headline'><h2>Ferry stops</h2></div><div class='story'><p>{SHORT}</p></div>",
         f"<h1>Ferry stops</h1><div class='t'>{SHORT}<br><br>Comment now<br></div>",
-        # Styles and scripts, also those that a broken template shows as text.
+        # Styles and scripts, even those that a broken template shows as text.
         f"<style>.a {{color: red; background: url(x.png)}}</style><h1>Ferry stops</h1><p>{SHORT}</p><style>b{{}}</style>",
         f"<h1>Ferry stops</h1><div>{SHORT}</div><div style='display:none'>.w a {{ color: #333; float: left }}</div>",
         f"<script>document.write('<p>{MARKET}</p>')</script><h1>Ferry stops</h1><p>{SHORT}</p>",
@@ -46,7 +46,7 @@ def text_of(body: str) -> str:
         f"<h1>Ferry stops</h1><div class='content'><p>{SHORT}</p></div><div class='related-posts'>{BOX}</div>",
         f"<main><h1>Ferry stops</h1><p>{SHORT}</p></main><aside><h2>Most read</h2><p>{MARKET}</p><p>{LAMP}</p></aside>",
         f"<table><tr><td><h1>Ferry stops</h1><p>{SHORT}</p></td><td>{BOX}</td></tr></table>",
-        # The page says where its text is.
+        # The page marks its text.
         f"<div><h1>Ferry stops</h1><div itemprop='articleBody'><p>{SHORT}</p></div></div><div><p>{MARKET}</p><p>{LAMP}</p></div>",
         f"<div><h1>Ferry stops</h1><div class='entry-content'><p>{SHORT}</p></div></div><div><p>{MARKET}</p><p>{LAMP}</p></div>",
         # Lines of the site.
@@ -57,11 +57,11 @@ def text_of(body: str) -> str:
         f"<nav><a href=/>Home</a></nav><header><p>Fjordbladet, daily since 1888</p></header><article><p>{SHORT}</p></article>",
     ],
 )  # fmt: skip
-def test_a_very_short_article_is_its_own_text_and_nothing_else(body: str) -> None:
+def test_a_very_short_article_has_only_its_own_text(body: str) -> None:
     assert text_of(body) == SHORT
 
 
-def test_a_page_with_boxes_alone_holds_no_article() -> None:
+def test_a_page_with_only_boxes_has_no_article() -> None:
     with pytest.raises(ExtractionError, match="no article text"):
         text_of(f"<style>.a {{color: red}}</style><h1>Ferry stops</h1><p>Comment now</p><div>{BOX}</div>")
 
@@ -87,7 +87,7 @@ def line(text: str, linked: float = 0.0, *, heading: bool = False) -> Paragraph:
         "© 2024 Fjordbladet", "Copyright 2024 Fjordbladet. All rights reserved.", "Tags: ferry, islands, bridge", "Filed under: Sea |",
     ],
 )  # fmt: skip
-def test_lines_that_are_no_text_are_known_in_many_languages(text: str) -> None:
+def test_page_chrome_is_removed_in_many_languages(text: str) -> None:
     assert is_page_chrome(line(text))
 
 
@@ -113,21 +113,21 @@ def test_lines_that_are_no_text_are_known_in_many_languages(text: str) -> None:
         "___",
     ],
 )
-def test_prose_with_the_same_words_stays(text: str) -> None:
+def test_prose_with_the_same_words_is_kept(text: str) -> None:
     assert not is_page_chrome(line(text))
 
 
-def test_a_line_that_is_a_link_leads_elsewhere_unless_it_is_a_heading_or_an_address() -> None:
+def test_a_line_that_is_a_link_is_removed_unless_it_is_a_heading_or_a_url() -> None:
     assert is_page_chrome(line("Mayor opens the new fish market in the harbour", 1.0))
     assert not is_page_chrome(line("Mayor opens the new fish market in the harbour", 1.0, heading=True))
     assert not is_page_chrome(line("Mayor opens the new fish market in the harbour", 0.5))
     assert not is_page_chrome(line("https://fjordbladet.example/market", 1.0))
     assert not is_page_chrome(line("The market", 1.0))
-    # "Read more" is said of the link that follows it.
+    # "Read more" belongs to the link that follows it.
     assert is_page_chrome(line("Read more in our special edition on the fish market of the harbour", 0.6))
 
 
-def test_a_list_of_links_that_is_the_article_stays() -> None:
+def test_a_list_of_links_that_is_the_article_is_kept() -> None:
     items = "".join(
         f"<li><a href='/{each}'>Harbour number {each} of the northern islands</a></li>" for each in range(3)
     )
@@ -137,7 +137,7 @@ def test_a_list_of_links_that_is_the_article_stays() -> None:
     assert text_of(f"<article>{listing}</article>").count("Harbour") == 3
 
 
-def test_lists_are_lines_and_table_cells_stay_apart() -> None:
+def test_lists_are_lines_and_table_cells_are_separated() -> None:
     body = f"<article><p>{FIRST}</p><ul><li>The Gull, built 1951</li><li>The Tern, built 1968</li></ul><p>{SECOND}</p></article>"
     assert text_of(body) == f"{FIRST}\n\nThe Gull, built 1951\nThe Tern, built 1968\n\n{SECOND}"
     table = "<table><tr><th>Boat</th><th>Seats</th></tr><tr><td>Gull</td><td>40</td></tr></table><p>The end.</p>"
@@ -166,7 +166,7 @@ def test_every_script_keeps_its_paragraphs(first: str, second: str) -> None:
     assert text_of(body) == f"{first}\n\n{second}\n\n{first}"
 
 
-def test_a_quotation_from_elsewhere_is_text_and_a_picture_line_is_not() -> None:
+def test_an_embedded_quotation_is_text_and_a_caption_is_not() -> None:
     quote = "“We shall all miss the old lady,” wrote the mayor on Friday, “and the coffee on board.”"
     body = (
         f"<article><p>{FIRST}</p><blockquote class='twitter-tweet'><p>{quote}</p></blockquote>"

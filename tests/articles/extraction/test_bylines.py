@@ -1,4 +1,4 @@
-"""Datelines, agencies and authors: credited or not. No network, no database."""
+"""Datelines, agencies and authors, in bylines and in prose. No network, no database."""
 
 import pytest
 
@@ -38,7 +38,7 @@ from articles.extraction.bylines import Bylines, clean_byline, page_bylines, tex
         ("VESTBY (Fjord 1); The port reopened.", "", "VESTBY"),
     ],
 )  # fmt: skip
-def test_datelines_and_agencies_are_found_where_they_are_credited(text: str, agency: str, dateline: str) -> None:
+def test_datelines_and_agencies_are_found_in_all_their_usual_forms(text: str, agency: str, dateline: str) -> None:
     assert text_bylines(text) == Bylines(agency=agency, dateline=dateline)
 
 
@@ -58,17 +58,17 @@ def test_datelines_and_agencies_are_found_where_they_are_credited(text: str, age
         "I - and I alone - opened the port.",
     ],
 )
-def test_a_sentence_that_names_an_agency_or_a_dash_has_no_byline(text: str) -> None:
+def test_a_sentence_with_an_agency_or_a_dash_has_no_byline(text: str) -> None:
     assert text_bylines(text) == Bylines()
 
 
-def test_the_newspaper_before_the_first_sentence_is_no_place() -> None:
+def test_the_newspaper_before_the_first_sentence_is_not_a_place() -> None:
     text = "FJORDBLADET – The port reopened."
     assert text_bylines(text).dateline == "FJORDBLADET"
     assert text_bylines(text, ["Fjordbladet", "fjordbladet.example"]) == Bylines()
 
 
-def test_a_line_of_authors_begins_the_text() -> None:
+def test_a_first_line_of_authors_is_the_byline() -> None:
     assert text_bylines("By Liv Dahl and Tom van Berg\n\nVESTBY – The port reopened.") == Bylines(
         byline="Liv Dahl, Tom van Berg", dateline="VESTBY"
     )
@@ -95,7 +95,7 @@ def test_a_line_of_authors_begins_the_text() -> None:
         ([], ""),
     ],
 )
-def test_a_byline_is_names_and_nothing_else(authors: list[str], byline: str) -> None:
+def test_a_byline_has_only_names(authors: list[str], byline: str) -> None:
     assert clean_byline(authors, ["Fjordbladet"]) == byline
 
 

@@ -1,4 +1,4 @@
-"""Which day is believed, and when it is doubted. No network; the day of today is handed in."""
+"""Which day is believed, and when it is doubtful. No network; today is an argument."""
 
 # ruff: noqa: E501 - a line is a case
 
@@ -41,7 +41,7 @@ def meta(day: str, name: str = "article:published_time") -> str:
          "it was changed on 2024-04-20, before it was published"),
         (meta("2024-05-03") + meta("2024-04-20", "article:modified_time"), URL, "2024-05-03", "meta",
          "it was changed on 2024-04-20, before it was published"),
-        # Days that cannot be give way to one that can.
+        # A possible day wins over impossible ones.
         (linked(datePublished="2062-05-03") + meta("2024-05-03"), URL, "2024-05-03", "meta",
          "its JSON-LD says 2062-05-03, which is impossible"),
         (linked(datePublished="1970-01-01") + meta("2024-05-03"), URL, "2024-05-03", "meta",
@@ -57,7 +57,7 @@ def meta(day: str, name: str = "article:published_time") -> str:
         ("", f"{URL}/2024/may/03/", "2024-05-03", "htmldate", ""),
     ],
 )  # fmt: skip
-def test_the_likely_day_is_believed_and_what_disagrees_is_said(
+def test_the_likely_day_is_believed_and_the_doubt_names_other_days(
     head: str, url: str, day: str, source: str, doubt: str
 ) -> None:
     article = extracted(head, url)
@@ -74,7 +74,7 @@ def test_the_likely_day_is_believed_and_what_disagrees_is_said(
         ("", ""),
     ],
 )  # fmt: skip
-def test_a_day_that_cannot_be_is_none_and_the_doubt_says_which(head: str, doubt: str) -> None:
+def test_an_impossible_day_is_not_believed_and_the_doubt_names_it(head: str, doubt: str) -> None:
     article = extracted(head)
     assert (article.date, article.date_source, article.date_doubt) == (None, None, doubt)
 

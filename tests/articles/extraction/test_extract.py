@@ -1,4 +1,4 @@
-"""What is read from a page: text, headline, day, canonical URL. No network, no database."""
+"""Extracting text, headline, day and canonical URL from a page. No network, no database."""
 
 import datetime
 import json
@@ -45,7 +45,7 @@ def test_the_text_is_its_paragraphs_with_blank_lines_between() -> None:
         "<script>window.adverts = {slot: 'ferry', size: [300, 250], refresh: true};</script>",
     ],
 )
-def test_what_its_markup_names_as_noise_is_not_in_the_text(noise: str) -> None:
+def test_elements_marked_as_noise_are_not_in_the_text(noise: str) -> None:
     body = f"<article><p>{FIRST}</p>{noise}<p>{SECOND}</p></article>"
     assert extract_article(page(body), URL).text == f"{FIRST}\n\n{SECOND}"
 
@@ -61,7 +61,7 @@ def test_the_headline_is_not_repeated_in_the_text() -> None:
     assert (article.headline, article.text) == ("Last ferry", f"{FIRST}\n\n{SECOND}")
 
 
-def test_json_ld_serves_where_the_page_has_no_text() -> None:
+def test_json_ld_gives_the_text_if_the_page_has_none() -> None:
     head = linked_data({"@type": "NewsArticle", "articleBody": f"{FIRST}\n\n{SECOND} Tom &amp; Liv"})
     assert extract_article(page("<div id='app'></div>", head), URL).text == f"{FIRST}\n\n{SECOND} Tom & Liv"
     head = linked_data({"@type": "NewsArticle", "articleBody": f"<p>{FIRST}</p><p>{SECOND}</p>"})
@@ -107,7 +107,7 @@ def test_json_ld_comes_first(data: object) -> None:
     assert (article.headline, article.date, article.date_source) == ("Last ferry", datetime.date(2024, 5, 3), "json-ld")
 
 
-def test_json_ld_that_cannot_be_read_is_passed_over() -> None:
+def test_unreadable_json_ld_is_ignored() -> None:
     broken = '<script type="application/ld+json">{"@type": "NewsArticle", </script>'
     wrapped = (
         '<script type="application/ld+json"><!-- {"@type": "NewsArticle", "headline": "Last\nferry &amp; bridge",'
@@ -149,7 +149,7 @@ def test_the_date_falls_back(head: str, body: str, source: str) -> None:
     assert (article.date, article.date_source) == (datetime.date(2024, 5, 3), source)
 
 
-def test_a_year_in_a_copyright_line_is_no_date() -> None:
+def test_a_year_in_a_copyright_line_is_not_a_date() -> None:
     body = f"<article><p>{FIRST}</p><p>{SECOND}</p></article><footer>Copyright 2019 Fjordbladet</footer>"
     article = extract_article(page(body), "https://fjordbladet.example/ferry")
     assert (article.date, article.date_source) == (None, None)
@@ -179,7 +179,7 @@ def test_a_year_in_a_copyright_line_is_no_date() -> None:
         ("", None),
     ],
 )  # fmt: skip
-def test_the_canonical_url_is_what_the_page_declares_if_it_can_be_an_article(head: str, canonical: str | None) -> None:
+def test_the_canonical_url_is_the_declared_one_if_it_can_be_an_article(head: str, canonical: str | None) -> None:
     assert extract_article(page(head=head), URL).canonical_url == canonical
 
 
@@ -210,7 +210,7 @@ def test_a_script_without_blanks_is_long_enough() -> None:
     assert extract_article(page(body), URL).text == text
 
 
-def test_control_characters_do_no_harm() -> None:
+def test_control_characters_are_removed() -> None:
     body = f"<article><p>{FIRST}\0\x01</p><p>\x0c{SECOND}</p></article>"
     head = linked_data({"@type": "Article", "headline": "Last\0 \ud800ferry"})
     article = extract_article(page(body, head), URL)

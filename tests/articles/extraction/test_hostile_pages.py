@@ -1,4 +1,4 @@
-"""Pages that are broken, huge or hostile, and what they say about themselves: no error but ExtractionError."""
+"""Broken, huge and hostile pages and metadata: they raise nothing but ExtractionError."""
 
 # ruff: noqa: E501 - a line is a case
 
@@ -46,14 +46,14 @@ DEEP = '{"@graph":' * 900 + "1" + "}" * 900
         ("<" * 100_000, "(no article text)"),
         ("<html><body></body></html>", "(no article text)"),
         (f"<?xml version='1.0'?><html><body><script>//<![CDATA[\nif (a < b) {{}}\n//]]></script>{PARAGRAPHS}</body></html>", TEXT),
-        (f"{SENTENCE}\n\n{SENTENCE}\n \n{SENTENCE}\n", TEXT),  # plain text that is called a page
+        (f"{SENTENCE}\n\n{SENTENCE}\n \n{SENTENCE}\n", TEXT),  # plain text served as a page
     ],
 )  # fmt: skip
 def test_a_hostile_page_gives_its_text_or_says_why_not(source: str, text: str) -> None:
     assert text_of(source) == text
 
 
-def test_linked_data_of_any_shape_does_no_harm() -> None:
+def test_json_ld_of_any_shape_raises_nothing() -> None:
     data = {
         "@type": "Article", "headline": ["x"], "author": [["a"], {"name": ["Liv Dahl", "Tom Berg"]}, 5, None],
         "datePublished": ["2024"], "publisher": 7, "articleBody": 5, "mainEntityOfPage": [], "inLanguage": {"name": "x"},
@@ -106,9 +106,7 @@ def test_bytes_of_any_kind_raise_nothing_else(body: bytes, content_type: str) ->
     ],
 )
 @pytest.mark.parametrize("declared", ["<meta charset='utf-8'>", ""])
-def test_a_charset_that_is_declared_wrongly_or_not_at_all_is_guessed(
-    encoding: str, sentence: str, declared: str
-) -> None:
+def test_a_wrong_or_missing_charset_is_guessed(encoding: str, sentence: str, declared: str) -> None:
     source = f"<html><head>{declared}<title>x</title></head><body><p>{sentence}</p><p>{sentence}</p></body></html>"
     assert text_of(source.encode(encoding)) == f"{sentence}\n\n{sentence}"
 
@@ -135,7 +133,7 @@ def test_one_bad_byte_does_not_change_the_charset() -> None:
 def test_a_stub_before_a_paywall_is_noticed(head: str) -> None:
     article = f"<html><head></head><body><article>{PARAGRAPHS}</article>{head}</body></html>"
     assert extract_article(article.encode(), URL).paywalled is True
-    # The whole text is there, whatever the page says of others.
+    # The whole text is there, whatever the page says about subscribers.
     whole = f"<html><body><article>{PARAGRAPHS * 8}</article>{head}</body></html>"
     assert extract_article(whole.encode(), URL).paywalled is False
 
@@ -150,7 +148,7 @@ def test_a_stub_before_a_paywall_is_noticed(head: str) -> None:
         "<p>Those who subscribe to the library may read at home.</p>",
     ],
 )
-def test_an_open_page_is_no_stub(head: str) -> None:
+def test_an_open_page_is_not_a_stub(head: str) -> None:
     assert extract_article(f"<body>{head}<article>{PARAGRAPHS}</article>".encode(), URL).paywalled is False
 
 

@@ -1,4 +1,4 @@
-"""The measure of extraction, held against sums made by hand, and the command that prints it."""
+"""The scores of an extraction, checked against sums by hand, and the command that prints them."""
 
 import gzip
 import json
@@ -31,12 +31,12 @@ def test_a_page_is_scored_by_its_sequences_of_four_words(found: str, expected: P
     assert score_page(TRUTH, found) == expected
 
 
-def test_how_often_a_sequence_occurs_counts() -> None:
+def test_repeated_sequences_count_repeatedly() -> None:
     twice = "ho ho ho ho ho"  # the same sequence twice
     assert score_page("ho ho ho ho", twice) == PageScore(0.5, 0.5, 0)
 
 
-def test_a_page_without_text_where_none_is_found_is_right() -> None:
+def test_finding_no_text_on_a_page_without_text_is_right() -> None:
     assert score_page("", "") == PageScore(0, 0, 0)
     assert (PageScore(0, 0, 0).precision, PageScore(0, 0, 0).recall) == (1, 1)
 
@@ -53,7 +53,7 @@ def test_the_score_is_of_the_mean_precision_and_the_mean_recall() -> None:
     )
 
 
-def test_margins_are_of_the_choice_of_pages() -> None:
+def test_margins_are_confidence_intervals_over_the_pages() -> None:
     assert margins([PageScore(1, 0, 0)] * 9) == ExtractionScore(0, 0, 0, 0)
     mixed = margins([PageScore(1, 0, 0), PageScore(0.5, 0.25, 0.25)] * 20)
     # The deviation of a mean of 40 values that are 1 or 2/3 is 1/6 / sqrt(40); 1.96 of it are 0.0517.
@@ -67,7 +67,7 @@ SECOND = "Its captain rang the bell twice and said that after thirty-one years h
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder of two pages: one that is extracted as it should be, and one whose known text is another."""
+    """Return a folder of two pages: one that is extracted correctly, and one with a different reference text."""
     (tmp_path / "html").mkdir()
     known = {
         "ferry": {"articleBody": f"{FIRST}\n\n{SECOND}", "url": "https://fjordbladet.example/ferry"},
@@ -96,7 +96,7 @@ def test_the_command_prints_f1_precision_and_recall(folder: Path) -> None:
     assert "newsdedup   0.500 ±" in run(folder)
 
 
-def test_the_command_lists_the_worst_pages_and_readability_beside(folder: Path) -> None:
+def test_the_command_lists_the_worst_pages_and_compares_with_readability(folder: Path) -> None:
     figures = json.loads(run(folder, "--format", "json", "--worst", "1", "--baseline"))
     assert figures["worst"] == [
         {"page": "other", "url": "https://fjordbladet.example/other", "f1": 0, "precision": 0, "recall": 0}
@@ -108,7 +108,7 @@ def test_the_command_lists_the_worst_pages_and_readability_beside(folder: Path) 
     assert "readability-lxml" in text
 
 
-def test_what_cannot_be_evaluated_is_said(folder: Path, tmp_path: Path) -> None:
+def test_missing_and_damaged_files_are_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"nowhere/ground-truth\.json .*No such file or directory"):
         run(tmp_path / "nowhere")
     (folder / "html" / "other.html.gz").unlink()

@@ -25,7 +25,7 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
-    """Return a function that runs the command and gives what it printed on stdout and stderr."""
+    """Return a function that runs the command and returns its stdout and stderr."""
 
     def _run(*arguments: object) -> tuple[str, str]:
         capsys.readouterr()
@@ -72,7 +72,7 @@ def test_each_kind_of_file_is_stored_and_the_second_time_known(tmp_path: Path, r
 
 
 @pytest.mark.django_db
-def test_after_many_articles_the_database_looks_at_the_table_again(
+def test_after_many_articles_the_statistics_are_refreshed(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(import_articles, "MANY", 37)
@@ -102,7 +102,7 @@ def test_the_table_names_each_file_and_their_sum(tmp_path: Path, run: Run) -> No
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["empty.jsonl", "empty.csv", "empty.csv.gz"])
-def test_an_empty_file_is_no_error(tmp_path: Path, run: Run, name: str) -> None:
+def test_an_empty_file_is_not_an_error(tmp_path: Path, run: Run, name: str) -> None:
     (tmp_path / name).touch()
     assert summary(run(tmp_path / name)) == "0 articles read: 0 stored, 0 already known, 0 rejected."
 
@@ -119,7 +119,7 @@ BAD_ROWS = [
 
 
 @pytest.mark.django_db
-def test_bad_rows_are_listed_and_the_rest_is_kept(tmp_path: Path, run: Run) -> None:
+def test_bad_rows_are_listed_and_the_others_are_stored(tmp_path: Path, run: Run) -> None:
     path, rejects = tmp_path / "a.jsonl", tmp_path / "rejects.jsonl"
     path.write_bytes(json_lines(row(1), *BAD_ROWS) + b"\xff\n{x}\n" + json_lines(row(9)))
     printed = run(path, "--rejects", rejects, "--batch-size=3")
@@ -145,11 +145,12 @@ def test_bad_rows_are_listed_and_the_rest_is_kept(tmp_path: Path, run: Run) -> N
     assert entries[0]["raw"] == json.dumps(row(2, url=""))
     assert "line 2" not in printed[1]
     assert re.search("^ +1  content .*NUL.*…$", printed[1], re.MULTILINE)
+    assert re.search("^ +1  byte … of line … .*UTF-8$", printed[1], re.MULTILINE)
     assert set(Article.objects.values_list("headline", flat=True)) == {"Ferry number 1", "Ferry number 9"}
 
 
 @pytest.mark.django_db
-def test_without_a_file_for_them_the_first_rejects_are_printed(tmp_path: Path, run: Run) -> None:
+def test_without_a_rejects_file_the_first_rejects_are_printed(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "a.jsonl"
     bad = [row(number, headline="h" * (3_000 + number)) for number in range(6)]
     path.write_bytes(json_lines(*bad, row(9, content="")))
@@ -198,7 +199,7 @@ def test_a_newspaper_comes_from_the_row_then_the_option_then_the_host(tmp_path: 
 
 
 @pytest.mark.django_db
-def test_a_dry_run_says_the_same_and_stores_nothing(tmp_path: Path, run: Run) -> None:
+def test_a_dry_run_reports_the_same_and_stores_nothing(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(json_lines(row(1)))
     run(path)
@@ -238,7 +239,7 @@ def test_a_dry_run_says_the_same_and_stores_nothing(tmp_path: Path, run: Run) ->
         (["good.jsonl", "--rejects=missing/r.jsonl"], 1, ""),
     ],
 )
-def test_a_command_that_cannot_work_is_refused_before_anything_is_stored(
+def test_invalid_arguments_are_refused_before_anything_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], status: int, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -248,7 +249,7 @@ def test_a_command_that_cannot_work_is_refused_before_anything_is_stored(
     (tmp_path / "plain.jsonl.gz").write_text("{}\n")
     (tmp_path / "good.jsonl").write_bytes(json_lines(row()))
     first = [] if "-" in arguments else ["good.jsonl"]
-    with pytest.raises(CommandError) as refusal:  # and no database is touched: the test has none
+    with pytest.raises(CommandError) as refusal:  # without a database: the test has none
         call_command("import_articles", *first, *arguments)
     assert refusal.value.returncode == status
     assert re.search(message, str(refusal.value))
@@ -308,7 +309,7 @@ def breaks_in_third_batch(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseExce
 
 
 @pytest.mark.django_db
-def test_an_interrupted_import_keeps_what_is_stored_and_says_so(
+def test_an_interrupted_import_keeps_and_reports_what_is_stored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], breaks_in_third_batch: Callable[[BaseException], None]
 ) -> None:
     path, rejects = tmp_path / "a.jsonl", tmp_path / "r.jsonl"
@@ -328,7 +329,7 @@ def test_an_interrupted_import_keeps_what_is_stored_and_says_so(
 
 
 @pytest.mark.django_db
-def test_a_database_that_goes_away_is_an_error_with_what_was_stored(
+def test_a_lost_database_is_an_error_and_stored_rows_are_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], breaks_in_third_batch: Callable[[BaseException], None]
 ) -> None:
     path = tmp_path / "a.jsonl"

@@ -1,4 +1,4 @@
-"""The command import_articles in processes of its own: killed, twice at a time, on a terminal."""
+"""The command import_articles in its own processes: killed, run twice in parallel, on a terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 def database_url() -> str:
-    """Return DATABASE_URL for another process that is to use this test's database."""
+    """Return the DATABASE_URL with which another process uses this test's database."""
     settings = connection.settings_dict
     address = urlencode({key: settings[key.upper()] for key in ("host", "port") if settings[key.upper()]})
     user = f"{quote(settings['USER'])}:{quote(settings['PASSWORD'], safe='')}"
@@ -99,7 +99,7 @@ def test_two_imports_of_the_same_rows_at_the_same_time_store_each_once(environme
         )
         for _ in range(2)
     ]
-    # 900 kB through pipes of 64 kB, line by line to both: each must read on while the other does.
+    # 900 kB through pipes of 64 kB, line by line to both: each must keep reading while the other does.
     for line in lines_for_both(300):
         for process in processes:
             assert process.stdin is not None
@@ -116,7 +116,7 @@ def test_two_imports_of_the_same_rows_at_the_same_time_store_each_once(environme
 
 
 def run_on_a_terminal(command: list[str], environment: dict[str, str]) -> str:
-    """Run a command whose standard error is a terminal, and return what stood on it."""
+    """Run a command whose standard error is a terminal, and return what it printed there."""
     ours, theirs = pty.openpty()
     try:
         subprocess.run(command, check=True, cwd=CHECKOUT, env=environment, stderr=theirs, stdout=subprocess.DEVNULL)
@@ -128,7 +128,7 @@ def run_on_a_terminal(command: list[str], environment: dict[str, str]) -> str:
 
 
 @pytest.mark.django_db(transaction=True, serialized_rollback=True)
-def test_progress_is_shown_on_a_terminal_alone(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_progress_is_shown_only_on_a_terminal(tmp_path: Path, environment: dict[str, str]) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(json_lines(*(row(number) for number in range(30))))
     command = [sys.executable, "manage.py", "import_articles", str(path), "--dry-run"]
@@ -141,7 +141,7 @@ def test_progress_is_shown_on_a_terminal_alone(tmp_path: Path, environment: dict
     assert piped.stdout.endswith("30 articles read: 30 stored, 0 already known, 0 rejected.\n")
 
 
-def test_the_exit_status_of_a_wrong_usage_is_2_and_of_a_missing_file_1(tmp_path: Path) -> None:
+def test_the_exit_status_is_2_for_wrong_usage_and_1_for_a_missing_file(tmp_path: Path) -> None:
     def status(*arguments: str) -> int:
         command = [sys.executable, "manage.py", "import_articles", *arguments]
         return subprocess.run(command, check=False, cwd=CHECKOUT, capture_output=True).returncode

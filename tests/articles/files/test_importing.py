@@ -1,4 +1,4 @@
-"""The reading of articles from JSON lines and CSV: rows and what is wrong with them."""
+"""Reading articles from JSON lines and CSV: rows and their faults."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_columns_have_many_names(names: tuple[str, ...], values: dict[str, objec
     assert (from_json.line, from_csv.line) == (1, 2)
 
 
-def test_the_preferred_column_wins_and_a_blank_one_gives_way() -> None:
+def test_the_preferred_column_wins_unless_it_is_blank() -> None:
     [both, blank] = read_json(
         json_lines(
             row(headline="Headline", title="Title", published="2020-01-01", text="Text"),
@@ -88,7 +88,7 @@ def test_the_preferred_column_wins_and_a_blank_one_gives_way() -> None:
     )
 
 
-def test_a_teaser_stands_for_the_text_only_where_there_is_no_place_for_one() -> None:
+def test_a_teaser_is_the_text_only_if_there_is_no_column_for_a_text() -> None:
     [teaser, empty, missing] = read_json(
         json_lines(
             row(content=None, description="It <b>sails</b> again&nbsp;..."),
@@ -97,16 +97,16 @@ def test_a_teaser_stands_for_the_text_only_where_there_is_no_place_for_one() -> 
         )
     )
     assert article_of(teaser).content == "It sails again ..."
-    assert article_of(empty).content == ""  # which ingest rejects
+    assert article_of(empty).content == ""  # ingest rejects it
     assert re.match("content is missing.*content, text, description, summary;", missing.reason)
 
 
-def test_a_text_is_taken_as_it_stands() -> None:
+def test_a_text_is_taken_unchanged() -> None:
     [read] = read_json(json_lines(row(content=" a <b>b</b> &amp;\n\n c ")))
     assert article_of(read).content == "a <b>b</b> &amp;\n\n c"
 
 
-def test_numbers_are_accepted_for_dates_and_ids_alone() -> None:
+def test_numbers_are_accepted_only_for_dates_and_ids() -> None:
     [read] = read_json(json_lines(row(date=1394470370698, id=17)))
     assert (article_of(read).date, article_of(read).external_id) == (datetime.date(2014, 3, 10), "17")
 
@@ -123,7 +123,7 @@ def test_numbers_are_accepted_for_dates_and_ids_alone() -> None:
         (b'{"id": ' + b"1" * 5_000 + b"}", "line .*JSON.*levels.*number;"),
     ],
 )
-def test_a_line_that_is_no_json_object_is_rejected(line: bytes, reason: str) -> None:
+def test_a_line_that_is_not_a_json_object_is_rejected(line: bytes, reason: str) -> None:
     rows = read_json(json_lines(row()) + line + b"\n" + json_lines(row(2)))
     assert faults(rows) == [(1, ""), (2, rows[1].reason), (3, "")]
     assert re.match(reason, rows[1].reason)
@@ -159,7 +159,7 @@ def test_a_bad_field_is_rejected(changes: dict[str, object], reason: str) -> Non
         ({"id": None}, ""),
     ],
 )
-def test_an_id_that_is_no_text_counts_as_absent(changes: dict[str, object], external_id: str) -> None:
+def test_an_id_that_is_not_text_counts_as_absent(changes: dict[str, object], external_id: str) -> None:
     [read] = read_json(json_lines(row(**changes)))
     assert article_of(read).external_id == external_id
 
@@ -229,7 +229,7 @@ def test_csv_of_spreadsheets_has_other_separators(separator: bytes) -> None:
     assert article_of(read).headline == "A; B, C D"
 
 
-def test_a_quote_that_is_never_closed_costs_one_row() -> None:
+def test_an_unclosed_quote_costs_one_row() -> None:
     data = HEADER + (
         b'2026-03-02,"One,https://a.example/1,Text\n'
         b'2026-03-02,"Two, or two",https://a.example/2,Text\n'
@@ -256,7 +256,7 @@ def test_broken_utf_8_and_carriage_returns_cost_one_csv_row() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\n \r\n", HEADER, b"\xef\xbb\xbf"])
-def test_a_csv_file_without_rows_is_no_error(data: bytes) -> None:
+def test_a_csv_file_without_rows_is_not_an_error(data: bytes) -> None:
     assert read_csv(data) == []
 
 
@@ -285,7 +285,7 @@ def test_a_csv_file_without_rows_is_no_error(data: bytes) -> None:
         ("date,url,caf\udce9", "its header cannot be read: byte 13 of line 1 is not UTF-8; save the file as UTF-8"),
     ],
 )
-def test_a_csv_file_whose_rows_could_never_be_stored_is_refused(header: str, fault: str) -> None:
+def test_a_csv_file_without_the_needed_columns_is_refused(header: str, fault: str) -> None:
     with pytest.raises(records.UnreadableFileError) as refusal:
         read_csv(header.encode(errors="surrogateescape"))
     assert str(refusal.value) == fault
@@ -298,7 +298,7 @@ def test_a_csv_file_whose_rows_could_never_be_stored_is_refused(header: str, fau
         (gzip.compress(b"x", mtime=0), "it is compressed with gzip; give it a name that ends in .gz"),
     ],
 )
-def test_a_file_in_another_form_is_refused(data: bytes, fault: str) -> None:
+def test_a_file_in_another_format_is_refused(data: bytes, fault: str) -> None:
     with pytest.raises(records.UnreadableFileError) as refusal:
         read_json(data)
     assert str(refusal.value) == fault

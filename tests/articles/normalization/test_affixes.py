@@ -13,9 +13,9 @@ OBJECTS = ("bridge", "garden", "hall", "market", "tower", "boat", "clock", "muse
 
 
 def headlines(count: int, form: str = "{}") -> list[str]:
-    """Return the first so many of 1,200 different headlines, in this form."""
-    told = [f"{subject} {verb} {thing}" for verb in VERBS for subject in SUBJECTS for thing in OBJECTS]
-    return [form.format(each.capitalize()) for each in told[:count]]
+    """Return the first `count` of 1,200 different headlines, in this form."""
+    titles = [f"{subject} {verb} {thing}" for verb in VERBS for subject in SUBJECTS for thing in OBJECTS]
+    return [form.format(each.capitalize()) for each in titles[:count]]
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def headlines(count: int, form: str = "{}") -> list[str]:
         "{} \u200f-\u200f Example Times",
     ],
 )
-def test_what_half_the_headlines_have_is_learnt(form: str) -> None:
+def test_an_affix_of_half_the_headlines_is_learnt(form: str) -> None:
     assert learn_affixes([*headlines(40, form), *headlines(80)[40:]]) == ["Example Times"]
     assert learn_affixes([*headlines(39, form), *headlines(80)[39:]]) == []
 
@@ -46,15 +46,15 @@ def test_what_half_the_headlines_have_is_learnt(form: str) -> None:
     ],
 )
 def test_affixes_of_other_scripts_and_domains_are_learnt(form: str, learnt: str) -> None:
-    told = headlines(30, form)
-    assert learn_affixes(told) == [learnt]
-    assert [normalize_title(each, [learnt]) for each in told] == [normalize_title(each) for each in headlines(30)]
+    titles = headlines(30, form)
+    assert learn_affixes(titles) == [learnt]
+    assert [normalize_title(each, [learnt]) for each in titles] == [normalize_title(each) for each in headlines(30)]
 
 
-def test_spellings_of_an_affix_are_one_and_the_usual_one_is_told() -> None:
-    told = [*headlines(12, "{} | EXAMPLE TIMES"), *headlines(50, "{} - The Example Times")[12:30]]
-    told += headlines(80, "{} | Ｅｘａｍｐｌｅ　Ｔｉｍｅｓ")[50:60] + headlines(140)[60:100]
-    assert learn_affixes(told) == ["The Example Times"]
+def test_spellings_of_an_affix_are_one_and_the_usual_one_is_learnt() -> None:
+    titles = [*headlines(12, "{} | EXAMPLE TIMES"), *headlines(50, "{} - The Example Times")[12:30]]
+    titles += headlines(80, "{} | Ｅｘａｍｐｌｅ　Ｔｉｍｅｓ")[50:60] + headlines(140)[60:100]
+    assert learn_affixes(titles) == ["The Example Times"]
 
 
 def test_an_affix_of_several_parts_is_learnt_whole() -> None:
@@ -66,11 +66,15 @@ def test_an_affix_of_several_parts_is_learnt_whole() -> None:
 
 
 def test_a_newspaper_that_changed_its_name_has_two_affixes() -> None:
-    told = [*headlines(150, "{} | Old Example"), *headlines(900)[150:400], *headlines(700, "{} | New Example")[400:550]]
-    assert learn_affixes(told) == ["New Example", "Old Example"]
+    titles = [
+        *headlines(150, "{} | Old Example"),
+        *headlines(900)[150:400],
+        *headlines(700, "{} | New Example")[400:550],
+    ]
+    assert learn_affixes(titles) == ["New Example", "Old Example"]
 
 
-def test_an_affix_needs_half_of_some_neighbours_not_of_all() -> None:
+def test_an_affix_needs_half_of_some_neighbours_not_half_of_all() -> None:
     plain = headlines(1200)
     burst = [*plain[:600], *headlines(700, "{} | Example Times")[600:], *plain[700:]]
     assert learn_affixes(burst) == ["Example Times"]
@@ -83,13 +87,13 @@ def test_few_headlines_teach_nothing() -> None:
     assert learn_affixes([]) == []
 
 
-def test_what_is_printed_again_with_other_numbers_counts_once() -> None:
+def test_headlines_that_differ_only_in_numbers_count_once() -> None:
     rates = [f"Rates of {day} May {year}: Port Selby" for day in range(1, 32) for year in (2025, 2026)]
     assert learn_affixes(rates) == []
     assert learn_affixes(headlines(1, "{} | Example Times") * 500) == []
 
 
-def test_words_at_the_end_without_a_separator_need_nine_in_ten() -> None:
+def test_words_at_the_end_without_a_separator_need_nine_in_ten_headlines() -> None:
     ending = [*headlines(90, "{} Read more »"), *headlines(100)[90:]]
     assert learn_affixes(ending) == ["… Read more »"]
     assert {normalize_title(each, learn_affixes(ending)) for each in ending} == set(
@@ -99,32 +103,35 @@ def test_words_at_the_end_without_a_separator_need_nine_in_ten() -> None:
     assert learn_affixes(headlines(100, "{} today")) == []
 
 
-def test_words_before_the_affix_are_found_once_it_is_gone() -> None:
+def test_words_before_the_affix_are_found_after_it_is_removed() -> None:
     assert learn_affixes(headlines(40, "{} by our desk | Example Times")) == ["Example Times", "… by our desk"]
 
 
 def test_names_and_refused_affixes_are_not_learnt() -> None:
-    told = headlines(40, "{} | Example Times")
-    assert learn_affixes(told, names=["exampletimes.com"]) == []
-    assert learn_affixes(told, refused=["EXAMPLE-TIMES"]) == []
-    assert learn_affixes(told, ["Example Times"], refused=["Example Times"]) == []
+    titles = headlines(40, "{} | Example Times")
+    assert learn_affixes(titles, names=["exampletimes.com"]) == []
+    assert learn_affixes(titles, refused=["EXAMPLE-TIMES"]) == []
+    assert learn_affixes(titles, ["Example Times"], refused=["Example Times"]) == []
     endings = headlines(40, "{} read more")
     assert learn_affixes(endings, ["… read more"], refused=["… read more"]) == []
 
 
-def test_an_affix_once_learnt_stays_as_it_is_while_a_headline_has_it() -> None:
-    told = [*headlines(59), "Mill opens old tower | EXAMPLE times", "Mayor sells old oar READ MORE"]
+def test_a_learnt_affix_stays_while_a_headline_has_it() -> None:
+    titles = [*headlines(59), "Mill opens old tower | EXAMPLE times", "Mayor sells old oar READ MORE"]
     known = ["Example Times", "Gone", "… Gone too", "… read more"]
-    assert learn_affixes(told, known) == ["Example Times", "… read more"]
-    assert learn_affixes([*told, *headlines(300, "{} | EXAMPLE TIMES")[60:]], known) == ["Example Times", "… read more"]
+    assert learn_affixes(titles, known) == ["Example Times", "… read more"]
+    assert learn_affixes([*titles, *headlines(300, "{} | EXAMPLE TIMES")[60:]], known) == [
+        "Example Times",
+        "… read more",
+    ]
 
 
 FORMS = ("{}", "{} | Example", "{} - News | Example", "Live: {}", "{} – Sport")
 
 
-def by_brute_force(told: list[str], affix: str) -> bool:
-    """Return whether an affix stands in half of some window: by looking at every window."""
-    distinct = list({re.sub(r"\d+", "0", normalize_text(each)): each for each in reversed(told)}.values())[::-1]
+def by_brute_force(titles: list[str], affix: str) -> bool:
+    """Return whether an affix is in half of some window, by checking every window."""
+    distinct = list({re.sub(r"\d+", "0", normalize_text(each)): each for each in reversed(titles)}.values())[::-1]
     size = min(WINDOW, len(distinct))
     having = [affix in re.split(r" \| | - | – |: ", each) for each in distinct]
     counts = [sum(having[start : start + size]) for start in range(len(having) - size + 1)]
@@ -132,16 +139,16 @@ def by_brute_force(told: list[str], affix: str) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_headlines_teach_what_counting_every_window_teaches(seed: int) -> None:
+def test_random_headlines_give_the_same_affixes_as_brute_force(seed: int) -> None:
     dice = random.Random(seed)
-    told = []
+    titles = []
     for each in headlines(dice.choice([20, 60, 300, 900])):
-        if not told or dice.random() < 0.02:
+        if not titles or dice.random() < 0.02:
             weights = [dice.random() ** 2 for _ in FORMS]
-        told.append(dice.choices(FORMS, weights)[0].format(each))
+        titles.append(dice.choices(FORMS, weights)[0].format(each))
         if dice.random() < 0.2:
-            told.append(dice.choice(told))
-    learnt = {part for affix in learn_affixes(told) for part in affix.split(" | ")}
+            titles.append(dice.choice(titles))
+    learnt = {part for affix in learn_affixes(titles) for part in affix.split(" | ")}
     for affix in ("Example", "Live", "Sport"):
-        assert (affix in learnt) == by_brute_force(told, affix), affix
-    assert learn_affixes(told, learn_affixes(told)) == learn_affixes(told)
+        assert (affix in learnt) == by_brute_force(titles, affix), affix
+    assert learn_affixes(titles, learn_affixes(titles)) == learn_affixes(titles)

@@ -1,4 +1,4 @@
-"""The language of texts in ten languages, and of those that leave doubt. No network."""
+"""The language of texts in ten languages, and of ambiguous texts. No network."""
 
 # ruff: noqa: E501 - a line is a case
 
@@ -23,16 +23,16 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_a_sentence_tells_its_language(language: str) -> None:
+def test_the_language_of_a_sentence_is_detected(language: str) -> None:
     assert detect_language(TEXTS[language]) == language
 
 
 @pytest.mark.parametrize("text", ["", "   ", "The ferry stops.", "12 34 56 " * 40, "— … " * 200, "☃" * 200])
-def test_too_short_a_text_and_one_without_words_have_none(text: str) -> None:
+def test_short_texts_and_texts_without_words_have_no_language(text: str) -> None:
     assert detect_language(text) == ""
 
 
-def test_the_page_decides_where_the_text_leaves_doubt_and_only_there() -> None:
+def test_the_page_decides_only_if_the_text_leaves_doubt() -> None:
     danish_or_norwegian = "Barnet er her, og alle er her i dag. Det er en god dag for byen."
     assert detect_language(danish_or_norwegian) == ""
     assert detect_language(danish_or_norwegian, "nb") == "no"

@@ -43,7 +43,7 @@ SLUG = "example.com/2024/05/01/harbour-bridge-closes"
         "altcast_code",
     ],
 )
-def test_tracking_goes_from_any_url(name: str) -> None:
+def test_tracking_parameters_are_dropped_from_any_url(name: str) -> None:
     assert normalize_url(f"http://example.com/story?{name}=Ab1&id=7") == "http://example.com/story?id=7"
     assert normalize_url(f"http://example.com/story?id=7&{name.upper()}=Ab1") == "http://example.com/story?id=7"
 
@@ -52,7 +52,7 @@ def test_tracking_goes_from_any_url(name: str) -> None:
     "name",
     ["sort", "cid", "s_cid", "sid", "ncid", "ir", "ref", "oref", "eref", "source", "_r", "_ref", "xtor", "referrer"],
 )
-def test_ambiguous_parameters_go_where_the_path_names_the_story(name: str) -> None:
+def test_ambiguous_parameters_are_dropped_if_the_path_names_the_story(name: str) -> None:
     assert normalize_url(f"http://{SLUG}?{name}=123") == f"http://{SLUG}"
     assert normalize_url(f"http://example.com/news/48213?{name}=123") == "http://example.com/news/48213"
     assert normalize_url(f"http://example.com/x/fdf95bf448e1f2a8?{name}=123") == "http://example.com/x/fdf95bf448e1f2a8"
@@ -74,7 +74,7 @@ def test_ambiguous_parameters_go_where_the_path_names_the_story(name: str) -> No
         "example.com",
     ],
 )
-def test_stories_told_apart_by_one_parameter_stay_apart(address: str) -> None:
+def test_stories_distinguished_by_one_parameter_keep_different_forms(address: str) -> None:
     assert normalize_url(f"http://{address}?sid=123") != normalize_url(f"http://{address}?sid=456")
 
 
@@ -96,7 +96,7 @@ def test_parameters_of_one_site(url: str, form: str) -> None:
     assert normalize_url(url) == form
 
 
-def test_kept_parameters_are_no_decoration() -> None:
+def test_kept_parameters_are_not_dropped() -> None:
     url = f"http://{SLUG}?SID=A12&utm_source=x&amp=1"
     assert normalize_url(url) == f"http://{SLUG}"
     assert normalize_url(url, ["sid"]) == f"http://{SLUG}?sid=a12"

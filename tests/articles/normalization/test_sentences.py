@@ -1,4 +1,4 @@
-"""Where the sentences of a text stand, and what of them is quoted."""
+"""The positions of the sentences of a text, and how much of them is quoted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def quoted(text: str) -> list[int]:
     return [sentence.quoted for sentence in located_sentences(text)]
 
 
-def test_a_sentence_is_found_where_it_stands() -> None:
+def test_a_sentence_is_found_at_its_position() -> None:
     text = " The ferry\n sails.  It is   late!\n\n \nRead more\n"
     found = list(located_sentences(text))
 
@@ -52,7 +52,7 @@ def test_located_sentences_are_the_sentences(seed: int) -> None:
         ("“We wait. We hope.", [9, 8]),
     ],
 )
-def test_what_stands_between_quotation_marks_is_counted(text: str, expected: list[int]) -> None:
+def test_characters_between_quotation_marks_are_counted(text: str, expected: list[int]) -> None:
     assert quoted(text) == expected
 
 

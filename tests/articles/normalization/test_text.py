@@ -21,7 +21,7 @@ from articles.normalization.text import normalize_text, text_digest
         ("half \ud800 pair", "half pair"),
     ],
 )
-def test_words_are_left(text: str, normalized: str) -> None:
+def test_only_words_are_left(text: str, normalized: str) -> None:
     assert normalize_text(text) == normalized
 
 
@@ -49,18 +49,18 @@ def test_typography_makes_no_difference(left: str, right: str) -> None:
     "text",
     ["කොළඹ වරාය", "யாழ்ப்பாணம் செய்தி", "أَخبار المدينة", "новый мост", "नई सड़क", "桥梁 关闭", "цёй"],
 )
-def test_letters_and_marks_of_other_scripts_stay(text: str) -> None:
+def test_letters_and_marks_of_other_scripts_are_kept(text: str) -> None:
     assert normalize_text(text) == text
 
 
-def test_no_character_changes_again() -> None:
+def test_normalising_each_character_is_idempotent() -> None:
     for code in range(sys.maxunicode + 1):
         once = normalize_text(f"a{chr(code)}b")
         assert normalize_text(once) == once, hex(code)
 
 
 @given(st.text())
-def test_the_result_of_a_result_is_that_result(text: str) -> None:
+def test_normalising_is_idempotent(text: str) -> None:
     once = normalize_text(text)
     assert normalize_text(once) == once == once.lower()
 

@@ -27,21 +27,21 @@ LONG_PART = "mayor opens the long awaited bridge"  # 35 characters
         ("‘Port’“open”", "portopen"),
     ],
 )
-def test_markup_case_and_punctuation_go(title: str, normalized: str) -> None:
+def test_markup_case_and_punctuation_are_removed(title: str, normalized: str) -> None:
     assert normalize_title(title) == normalized
 
 
 @pytest.mark.parametrize("title", ["", "  ", "(no title)", "[No Title]", "Untitled", "—", "<p></p>", "&nbsp;"])
-def test_no_title_is_empty(title: str) -> None:
+def test_a_missing_title_is_empty(title: str) -> None:
     assert normalize_title(title) == ""
 
 
-def test_no_title_is_empty_beside_the_newspaper_too() -> None:
+def test_a_missing_title_with_the_newspaper_is_empty() -> None:
     assert normalize_title("(no title) - Example Times", PAPER) == ""
 
 
 @pytest.mark.parametrize("separator", [" - ", " – ", " — ", "—", " | ", "|", ": ", " : ", " :: ", " · ", " « ", " » "])
-def test_newspaper_goes_at_either_end(separator: str) -> None:
+def test_the_newspaper_is_removed_at_either_end(separator: str) -> None:
     assert normalize_title(f"Council votes{separator}Example Times", PAPER) == "council votes"
     assert normalize_title(f"Example Times{separator}Council votes", PAPER) == "council votes"
 
@@ -86,7 +86,7 @@ def test_spellings_of_the_newspaper(title: str, affixes: list[str]) -> None:
         pytest.param("Council/Example Times", PAPER, "council example times", id="a stroke without blanks"),
     ],
 )
-def test_what_is_not_the_newspapers_affix_stays(title: str, affixes: list[str], normalized: str) -> None:
+def test_other_affixes_are_kept(title: str, affixes: list[str], normalized: str) -> None:
     assert normalize_title(title, affixes) == normalized
 
 
@@ -106,18 +106,18 @@ def test_what_is_not_the_newspapers_affix_stays(title: str, affixes: list[str], 
         ("Ferry: watch sold", "ferry watch sold"),
     ],
 )
-def test_one_word_before_a_separator_that_tells_the_kind_of_piece_goes(title: str, normalized: str) -> None:
+def test_a_kicker_of_one_word_is_removed(title: str, normalized: str) -> None:
     assert normalize_title(title, PAPER) == normalized
 
 
 @pytest.mark.parametrize("separator", [" - ", " – ", " — ", "—", " | ", "|", ": ", "：", "｜"])
-def test_a_long_part_stands_for_the_title(separator: str) -> None:
+def test_a_long_part_replaces_the_title(separator: str) -> None:
     assert normalize_title(f"Update{separator}{LONG_PART}") == LONG_PART
     assert normalize_title(f"{LONG_PART}{separator}Minister") == LONG_PART
 
 
 @pytest.mark.parametrize("joint", [":", "-", "–", " « ", " · ", ", "])
-def test_what_is_no_separator_splits_nothing(joint: str) -> None:
+def test_other_punctuation_does_not_split(joint: str) -> None:
     assert normalize_title(f"Meeting at 10{joint}30 on {LONG_PART}") == f"meeting at 10 30 on {LONG_PART}"
 
 
@@ -126,7 +126,7 @@ def test_the_part_needs_32_characters() -> None:
     assert normalize_title(f"Update: {'b' * 31}") == f"update {'b' * 31}"
 
 
-def test_a_newspapers_long_name_does_not_stand_for_the_title() -> None:
+def test_a_newspapers_long_name_does_not_replace_the_title() -> None:
     name = "Example Times of the Lower River and the Coast"
     title = f"Council votes - {name} - Sport"
     assert normalize_title(title, [name]) == "council votes example times of the lower river and the coast sport"
@@ -179,7 +179,7 @@ _PIECES = [
 
 
 @given(st.lists(st.sampled_from([*_PIECES, "Example Times", "exampletimes.com"]) | st.text(max_size=4)).map("".join))
-def test_the_result_of_a_result_is_that_result(title: str) -> None:
+def test_normalising_is_idempotent(title: str) -> None:
     once = normalize_title(title, PAPER)
     assert normalize_title(once, PAPER) == once == normalize_text(once)
 
@@ -193,5 +193,5 @@ def test_the_result_of_a_result_is_that_result(title: str) -> None:
         ("", ""),
     ],
 )
-def test_the_plain_title_keeps_all_but_markup_and_the_newspaper(title: str, plain: str) -> None:
+def test_the_plain_title_lacks_only_markup_and_the_newspaper(title: str, plain: str) -> None:
     assert plain_title(title, PAPER) == plain

@@ -57,7 +57,7 @@ def test_host(url: str, host: str) -> None:
 
 
 @pytest.mark.parametrize("text", NO_URLS)
-def test_no_url_has_no_host_and_no_lossy_form(text: str) -> None:
+def test_a_text_that_is_not_a_url_has_no_host_and_no_lossy_form(text: str) -> None:
     assert host_of(text) == ""
     assert normalize_url(text) == ""
     assert canonicalize_url(text) == text.strip()
@@ -89,7 +89,7 @@ def test_registered_name(host: str, name: str) -> None:
         ("http://me@example.com./x", "http://me@example.com/x"),
     ],
 )
-def test_canonical_address(url: str, address: str) -> None:
+def test_canonical_url(url: str, address: str) -> None:
     assert canonicalize_url(url) == address
 
 
@@ -182,7 +182,7 @@ def test_urls_of_one_story(url: str) -> None:
         "543",
     ],
 )
-def test_one_label_says_nothing_of_the_site(label: str) -> None:
+def test_a_label_is_dropped_only_as_a_whole_and_before_the_domain(label: str) -> None:
     assert normalize_url(f"https://{label}.example.com/a") == "http://example.com/a"
     assert normalize_url(f"https://{label}s7.example.com/a") == f"http://{label}s7.example.com/a"
     assert normalize_url(f"https://{label}.com/a") == f"http://{label}.com/a"
@@ -205,7 +205,7 @@ def test_one_label_says_nothing_of_the_site(label: str) -> None:
         ("http://[2001:DB8::1]/a", "http://[2001:db8::1]/a"),
     ],
 )
-def test_labels_go_while_a_registrable_domain_remains(url: str, form: str) -> None:
+def test_labels_are_dropped_while_a_registrable_domain_remains(url: str, form: str) -> None:
     assert normalize_url(url) == form
 
 
@@ -264,7 +264,7 @@ def test_the_last_slash_of_a_path_is_not_compared(url: str, form: str) -> None:
         "https://archive.is/o/AbC12/https://example.com/2024/05/01/harbour-bridge-closes%23comments",
     ],
 )
-def test_an_archived_page_is_compared_as_the_page(url: str) -> None:
+def test_an_archived_page_has_the_form_of_the_original(url: str) -> None:
     assert normalize_url(url) == f"http://{SLUG}"
 
 
@@ -283,13 +283,13 @@ def test_an_archived_page_is_compared_as_the_page(url: str) -> None:
         "http://example.com/" + "%C3%89" * 300_000,
     ],
 )
-def test_texts_beyond_all_measure_have_no_form(url: str) -> None:
+def test_far_too_long_texts_have_no_form(url: str) -> None:
     assert normalize_url(url) == ""
     assert unwrap_url(url) == url
     assert dropped_parameters(url) == {}
 
 
-def test_what_can_be_stored_has_a_form() -> None:
+def test_every_url_that_can_be_stored_has_a_form() -> None:
     form = normalize_url("http://example.com/" + "\U0001d11e" * 1_981)
     assert len(form) == 19 + 12 * 1_981
     assert normalize_url(form) == form
@@ -350,6 +350,6 @@ def test_any_text_has_one_stable_form(text: str, kept: set[str]) -> None:
 
 
 @given(st.text() | _ADDRESSES)
-def test_what_is_unwrapped_is_unwrapped_for_good_and_has_the_same_form(text: str) -> None:
+def test_unwrapping_is_idempotent_and_keeps_the_form(text: str) -> None:
     assert unwrap_url(unwrap_url(text)) == unwrap_url(text)
     assert normalize_url(unwrap_url(text)) == normalize_url(text)

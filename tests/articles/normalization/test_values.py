@@ -1,4 +1,4 @@
-"""Days in the forms they are written in, and headlines without markup."""
+"""Days in their accepted formats, and headlines without markup."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from articles.normalization.values import DATE_FORMS, UnreadableDayError, parse_
         ("100000000", "1973-03-03"),
     ],
 )
-def test_a_day_is_read_as_it_is_written(value: str, day: str) -> None:
+def test_a_day_is_read_in_its_own_time_zone(value: str, day: str) -> None:
     assert parse_day(value) == datetime.date.fromisoformat(day)
 
 
@@ -71,7 +71,7 @@ def test_a_day_is_read_as_it_is_written(value: str, day: str) -> None:
         ("x" * 200, f"date '{'x' * 100}' cannot be read"),
     ],
 )
-def test_a_day_that_is_not_sure_is_refused_with_the_accepted_forms(value: str, fault: str) -> None:
+def test_an_ambiguous_day_is_refused_with_the_accepted_formats(value: str, fault: str) -> None:
     with pytest.raises(UnreadableDayError) as refusal:
         parse_day(value)
     assert str(refusal.value) == f"{fault}; {DATE_FORMS}"

@@ -69,7 +69,7 @@ def test_other_urls_are_not_unwrapped(url: str) -> None:
     assert unwrap_url(url) == url
 
 
-def test_a_news_code_that_promises_more_than_it_holds_gives_what_is_there() -> None:
+def test_a_news_code_shorter_than_its_length_gives_what_is_there() -> None:
     code = _news_code("https://example.com/a", length=22)
     assert unwrap_url(f"https://news.google.com/articles/{code}") == "https://example.com/a\ufffd"
 

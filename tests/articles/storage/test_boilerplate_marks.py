@@ -1,4 +1,4 @@
-"""Boilerplate is marked week by week, again when something has changed, and the same every time."""
+"""Boilerplate is marked week by week, again after changes, and always with the same result."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def find() -> str:
 
 
 def rows() -> list[tuple[Any, ...]]:
-    """Return everything that marking has written."""
+    """Return everything that marking wrote."""
     marks = Article.objects.order_by("pk").values_list(
         "pk", "boilerplate", "story_text", "story_digest", "topic_text", "topic_digest", "revision"
     )
@@ -54,7 +54,7 @@ def rows() -> list[tuple[Any, ...]]:
     return [*marks, *sentences, *BoilerplateWeek.objects.order_by("pk").values_list()]
 
 
-def test_a_weeks_boilerplate_is_marked_and_nothing_that_was_stored_changes(week: list[Article]) -> None:
+def test_a_weeks_boilerplate_is_marked_and_the_content_stays(week: list[Article]) -> None:
     before = {article.pk: (article.content, article.normalized_text, article.text_digest) for article in week}
     assert find() == ("Weeks: 1 with 3 articles; boilerplate sentences: 1; articles whose compared text changed: 3.\n")
 
@@ -81,7 +81,7 @@ def test_weeks_begin_on_monday_and_end_on_sunday(store: StoreArticle) -> None:
     days = ("2026-03-01", "2026-03-02", "2026-03-08", "2026-03-09", "2026-03-15")
     articles = [store(f"{story}\n\n{SUBSCRIBE}", date=day) for story, day in zip(STORIES, days, strict=True)]
     find()
-    assert not BoilerplateWeek.objects.exists()  # two articles cannot repeat enough
+    assert not BoilerplateWeek.objects.exists()  # two articles are too few to repeat anything
     articles.append(store(f"A sixth story. {SUBSCRIBE}", date="2026-03-04"))
     find()
 
@@ -89,7 +89,7 @@ def test_weeks_begin_on_monday_and_end_on_sunday(store: StoreArticle) -> None:
     assert RepeatedSentence.objects.get().article_ids == [articles[1].pk, articles[5].pk, articles[2].pk]
 
 
-def test_a_newspaper_says_in_how_many_articles_a_sentence_is_boilerplate(week: list[Article]) -> None:
+def test_a_newspaper_configures_how_many_articles_make_boilerplate(week: list[Article]) -> None:
     week[0].delete()
     assert outdated_weeks() == {}
 
@@ -103,7 +103,7 @@ def test_a_newspaper_says_in_how_many_articles_a_sentence_is_boilerplate(week: l
     assert outdated_weeks() == {}
 
 
-def test_newspapers_are_looked_at_by_themselves(store: StoreArticle) -> None:
+def test_newspapers_are_processed_separately(store: StoreArticle) -> None:
     for story, paper in zip(STORIES, ("Harbour Post", "Harbour Post", "Inland Courier"), strict=False):
         store(f"{story}\n\n{SUBSCRIBE}", newspaper=paper)
     find()
@@ -111,7 +111,7 @@ def test_newspapers_are_looked_at_by_themselves(store: StoreArticle) -> None:
     assert not RepeatedSentence.objects.exists()
 
 
-def test_marking_twice_gives_the_same_rows_and_costs_nothing_the_second_time(week: list[Article]) -> None:
+def test_marking_twice_gives_the_same_rows_and_the_second_time_costs_nothing(week: list[Article]) -> None:
     find()
     once = rows()
 
@@ -121,9 +121,7 @@ def test_marking_twice_gives_the_same_rows_and_costs_nothing_the_second_time(wee
     assert rows() == once
 
 
-def test_an_article_that_comes_makes_its_week_be_looked_at_again_and_no_other(
-    week: list[Article], store: StoreArticle
-) -> None:
+def test_a_new_article_makes_only_its_week_outdated(week: list[Article], store: StoreArticle) -> None:
     store(f"{STORIES[3]}\n\n{SUBSCRIBE}", date="2026-03-10")
     find()
     revisions = dict(Article.objects.values_list("pk", "revision"))
@@ -132,11 +130,11 @@ def test_an_article_that_comes_makes_its_week_be_looked_at_again_and_no_other(
     assert mark_week(*outdated_weeks()) == MarkedWeek(articles=4, changed=1, sentences=1)
     assert outdated_weeks() == {}
     assert RepeatedSentence.objects.get().articles == 4
-    # Of those that were marked before nothing is compared otherwise: no run looks at them again.
+    # The compared texts of articles marked before are unchanged: no run compares them again.
     assert dict(Article.objects.exclude(pk=late.pk).values_list("pk", "revision")) == revisions
 
 
-def test_an_article_that_comes_first_takes_the_place_of_the_first_one(week: list[Article], store: StoreArticle) -> None:
+def test_a_new_article_may_become_the_first_of_its_week(week: list[Article], store: StoreArticle) -> None:
     find()
     early = store(f"{STORIES[3]}\n\n{SUBSCRIBE}", date="2026-03-02")
     Article.objects.filter(pk=week[0].pk).update(date="2026-03-03")
@@ -146,7 +144,7 @@ def test_an_article_that_comes_first_takes_the_place_of_the_first_one(week: list
     assert [Article.objects.get(pk=pk).boilerplate[0][2] for pk in (early.pk, week[0].pk)] == [1, 0]
 
 
-def test_another_text_loses_its_marks_at_once_and_its_week_is_looked_at_again(week: list[Article]) -> None:
+def test_a_changed_text_loses_its_marks_and_its_week_is_outdated(week: list[Article]) -> None:
     find()
     Article.objects.filter(pk=week[2].pk).update(content="Another extraction.", normalized_text="another extraction")
 
@@ -163,9 +161,7 @@ def test_another_text_loses_its_marks_at_once_and_its_week_is_looked_at_again(we
     assert Article.objects.get(pk=week[0].pk).boilerplate == []
 
 
-def test_a_page_that_is_extracted_again_makes_its_week_be_looked_at_again(
-    week: list[Article], store: StoreArticle
-) -> None:
+def test_a_page_that_is_extracted_again_makes_its_week_outdated(week: list[Article], store: StoreArticle) -> None:
     page = "<html><head><meta property='article:published_time' content='2026-03-04'></head><body><article>"
     page += f"<h1>A choir sings</h1><p>{STORIES[3]}</p><p>{SUBSCRIBE}</p></article></body></html>"
     extracted = store_page(page, content=f"{STORIES[3]}\n\n{SUBSCRIBE}")
@@ -173,14 +169,14 @@ def test_a_page_that_is_extracted_again_makes_its_week_be_looked_at_again(
     assert RepeatedSentence.objects.get().articles == 3
     list(reextract())
 
-    # Its page is of the week of the others.
+    # Its page is from the week of the others.
     find()
     assert RepeatedSentence.objects.get().articles == 4
     [mark] = Article.objects.get(pk=extracted.pk).boilerplate
     assert Article.objects.get(pk=extracted.pk).content[mark[0] : mark[1]] == SUBSCRIBE
 
 
-def test_an_article_that_moves_to_another_week_is_gone_from_its_old_one(week: list[Article]) -> None:
+def test_an_article_that_moves_to_another_week_leaves_its_old_one(week: list[Article]) -> None:
     find()
     Article.objects.update(date="2026-04-01")
     assert list(outdated_weeks().items()) == [
@@ -193,14 +189,14 @@ def test_an_article_that_moves_to_another_week_is_gone_from_its_old_one(week: li
     assert [each.week for each in RepeatedSentence.objects.all()] == [datetime.date(2026, 3, 30)]
 
 
-def test_newer_rules_look_at_all_weeks_again(week: list[Article], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_newer_rules_make_all_weeks_outdated(week: list[Article], monkeypatch: pytest.MonkeyPatch) -> None:
     find()
     monkeypatch.setattr(boilerplate_marks, "RULE_VERSION", boilerplate_marks.RULE_VERSION + 1)
 
     assert list(outdated_weeks()) == [NewspaperWeek(week[0].newspaper_id, MONDAY)]
 
 
-def test_an_article_that_comes_while_a_week_is_looked_at_is_part_of_it(
+def test_an_article_added_while_its_week_is_processed_is_part_of_it(
     week: list[Article], store: StoreArticle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = boilerplate_marks.find_boilerplate
@@ -223,7 +219,7 @@ def test_days_at_both_ends_of_the_calendar_have_weeks() -> None:
 # ---- whitelist -------------------------------------------------------------------------------------
 
 
-def test_a_whitelisted_sentence_is_kept_until_it_is_taken_off(week: list[Article]) -> None:
+def test_a_whitelisted_sentence_is_kept_until_it_is_removed(week: list[Article]) -> None:
     mara = User.objects.create_user("mara")
     find()
     marked = rows()[:3]
@@ -245,7 +241,7 @@ def test_a_whitelisted_sentence_is_kept_until_it_is_taken_off(week: list[Article
     ]
 
 
-def test_what_cannot_be_whitelisted_says_why(week: list[Article]) -> None:
+def test_sentences_that_cannot_be_whitelisted_are_refused(week: list[Article]) -> None:
     mara = User.objects.create_user("mara")
     with pytest.raises(WhitelistError, match="nothing to whitelist"):
         whitelist_sentence(week[0].newspaper_id, DIGEST, user=mara)
@@ -268,7 +264,7 @@ def test_a_dry_run_counts_and_changes_nothing(week: list[Article]) -> None:
     assert not BoilerplateWeek.objects.exists()
 
 
-def test_newspapers_and_days_bound_what_is_looked_at(week: list[Article], store: StoreArticle) -> None:
+def test_newspapers_and_days_select_the_weeks(week: list[Article], store: StoreArticle) -> None:
     for story in STORIES[:3]:
         store(f"{story} {SUBSCRIBE}", newspaper="Inland Courier")
         later = store(f"{story} {SUBSCRIBE}", date="2026-03-19")
@@ -279,9 +275,11 @@ def test_newspapers_and_days_bound_what_is_looked_at(week: list[Article], store:
     assert BoilerplateWeek.objects.get().newspaper.name == "Inland Courier"
     with pytest.raises(CommandError, match=r"'Harbor Post'; .*: Harbour Post, Inland Courier"):
         call_command("find_boilerplate", "Harbor Post")
+    with pytest.raises(CommandError, match=r"--since: 'soon' .*YYYY-MM-DD"):
+        call_command("find_boilerplate", "--since", "soon")
 
 
-def test_what_is_interrupted_goes_on(week: list[Article], store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_resumes(week: list[Article], store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         store(date="2026-03-19")
     command = "articles.management.commands.find_boilerplate.mark_week"
@@ -315,7 +313,7 @@ def test_articles_are_exported_by_day_as_they_were_stored(week: list[Article], s
     other = store(
         "Ein Text über die Fähre.", newspaper="Inland Courier", date="2026-03-01", headline="Fähre", external_id="a7"
     )
-    found, told = export()
+    found, printed = export()
 
     assert [row["id"] for row in found] == [article.pk for article in (other, *week)]
     assert found[0] == {
@@ -332,10 +330,10 @@ def test_articles_are_exported_by_day_as_they_were_stored(week: list[Article], s
         "newspaper": "Inland Courier",
     }
     assert [row["content"] for row in found[1:]] == [article.content for article in week]
-    assert told == "Articles written: 4.\n"
+    assert printed == "Articles written: 4.\n"
 
 
-def test_an_export_without_boilerplate_looks_for_it_first(week: list[Article]) -> None:
+def test_an_export_without_boilerplate_marks_it_first(week: list[Article]) -> None:
     stories = [article.content.partition("\n\n")[0] for article in week]
 
     assert [row["content"] for row in export("--boilerplate", "story")[0]] == [week[0].content, *stories[1:]]
@@ -343,15 +341,15 @@ def test_an_export_without_boilerplate_looks_for_it_first(week: list[Article]) -
     assert [row["content"] for row in export()[0]] == [article.content for article in week]
 
 
-def test_an_article_of_nothing_else_is_left_out_and_counted(week: list[Article], store: StoreArticle) -> None:
+def test_an_article_of_nothing_but_boilerplate_is_skipped_and_counted(week: list[Article], store: StoreArticle) -> None:
     store(SUBSCRIBE, date="2026-03-08")
-    found, told = export("--boilerplate", "topic")
+    found, printed = export("--boilerplate", "topic")
 
     assert [row["id"] for row in found] == [article.pk for article in week]
-    assert re.findall(r"\d+", told) == ["3", "1"]
+    assert re.findall(r"\d+", printed) == ["3", "1"]
 
 
-def test_an_export_is_bounded_by_newspaper_and_days(week: list[Article], store: StoreArticle) -> None:
+def test_newspapers_and_days_select_the_exported_articles(week: list[Article], store: StoreArticle) -> None:
     store(newspaper="Inland Courier")
 
     assert [row["newspaper"] for row in export("--newspaper", "Inland Courier")[0]] == ["Inland Courier"]
@@ -366,14 +364,14 @@ def test_an_exported_file_can_be_imported_again(week: list[Article], tmp_path: P
     assert file.read_bytes() == first
     assert [path.name for path in tmp_path.iterdir()] == ["articles.jsonl.gz"]
 
-    told = io.StringIO()
-    call_command("import_articles", str(file), "--no-progress", stdout=told, stderr=told)
-    assert "3 articles read: 0 stored, 3 already known, 0 rejected" in told.getvalue()
+    printed = io.StringIO()
+    call_command("import_articles", str(file), "--no-progress", stdout=printed, stderr=printed)
+    assert "3 articles read: 0 stored, 3 already known, 0 rejected" in printed.getvalue()
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         assert [json.loads(line) for line in lines] == list(exported_rows(Mode.KEEP))
 
 
-def test_a_file_that_breaks_off_never_has_the_name(tmp_path: Path) -> None:
+def test_an_incomplete_file_never_has_the_name(tmp_path: Path) -> None:
     file = tmp_path / "articles.jsonl"
     file.write_text("an older export\n")
     opened = whole_file(file)
@@ -384,7 +382,7 @@ def test_a_file_that_breaks_off_never_has_the_name(tmp_path: Path) -> None:
     assert file.read_text() == "an older export\n"
 
 
-def test_an_interrupted_export_says_that_there_is_no_file(
+def test_an_interrupted_export_reports_that_there_is_no_file(
     week: list[Article], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_arguments: Any, **_bounds: Any) -> Any:
@@ -408,7 +406,7 @@ def test_an_interrupted_export_says_that_there_is_no_file(
         (["--newspaper", "Harbor Post"], "'Harbor Post'; .*: none"),
     ],
 )
-def test_an_export_that_cannot_be_meant_is_refused(arguments: list[str], message: str) -> None:
+def test_invalid_export_options_are_refused(arguments: list[str], message: str) -> None:
     with pytest.raises(CommandError, match=message) as refused:
         export(*arguments)
     assert refused.value.returncode == 2

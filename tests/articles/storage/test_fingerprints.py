@@ -1,4 +1,4 @@
-"""What is stored or agreed on between versions keeps its form."""
+"""Stored values, and values that versions agree on, never change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from articles.storage.fingerprints import fingerprint
 from articles.storage.locks import Lock
 
 
-def test_a_fingerprint_is_the_digest_of_json_as_it_was_always_written() -> None:
+def test_fingerprints_never_change() -> None:
     written = '[1, "caf\\u00e9", true, "keep", [["2026-03-01", [2, 3]]]]'
     days = [("2026-03-01", (2, 3))]
     assert fingerprint(1, "café", True, Mode.KEEP, days) == hashlib.sha256(written.encode()).hexdigest()

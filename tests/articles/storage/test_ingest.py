@@ -104,7 +104,7 @@ def test_a_known_url_attaches_and_never_overwrites() -> None:
         "  https://www.harbourpost.example/2026/ferry ",
     ],
 )
-def test_the_spelling_of_an_address_makes_no_second_article(same: str) -> None:
+def test_another_spelling_of_a_url_is_the_same_article(same: str) -> None:
     first = store_article(incoming())
     assert store_article(incoming(same)) == Stored("known", first.article_id)
 
@@ -118,7 +118,7 @@ def test_the_spelling_of_an_address_makes_no_second_article(same: str) -> None:
         "https://m.harbourpost.example/2026/ferry",
     ],
 )
-def test_another_address_is_another_article_even_with_the_same_text(other: str) -> None:
+def test_another_url_is_another_article_even_with_the_same_text(other: str) -> None:
     store_article(incoming())
     assert store_article(incoming(other)).outcome == "created"
     assert Article.objects.count() == 2
@@ -235,7 +235,7 @@ def test_every_script_is_stored_as_it_is_and_normalised(text: str, normalised: s
         ),
     ],
 )
-def test_what_cannot_be_stored_is_rejected_with_value_and_bound(changes: dict[str, object], message: str) -> None:
+def test_rejections_name_the_value_and_the_bound(changes: dict[str, object], message: str) -> None:
     with pytest.raises(RejectedArticleError, match=rf"\A{message}"):
         check_article(incoming(**changes))  # type: ignore[arg-type]
 
@@ -296,7 +296,7 @@ def test_attach_urls_needs_a_known_article_and_moves_no_url() -> None:
 
 
 @pytest.mark.django_db
-def test_an_article_that_comes_under_a_redirect_of_google_stands_at_its_target() -> None:
+def test_an_article_found_by_a_google_redirect_gets_the_url_of_its_target() -> None:
     wrapper = f"https://www.google.com/url?rct=j&sa=t&url={FERRY}&ct=ga&usg=A"
     other = f"https://www.google.com/url?rct=j&url={FERRY}&ct=ga&usg=B"
     [first, again, direct] = store_articles(
@@ -318,7 +318,7 @@ def test_an_article_that_comes_under_a_redirect_of_google_stands_at_its_target()
 
 
 @pytest.mark.django_db
-def test_an_article_that_is_known_under_the_redirect_alone_is_known() -> None:
+def test_an_article_known_only_by_the_redirect_is_known() -> None:
     wrapper = f"https://www.google.com/url?url={FERRY}"
     first = store_article(incoming())
     ArticleURL.objects.update(url=wrapper, key=url_key(wrapper))
@@ -328,14 +328,14 @@ def test_an_article_that_is_known_under_the_redirect_alone_is_known() -> None:
 
 
 @pytest.mark.django_db
-def test_a_redirect_whose_target_cannot_be_stored_stays_as_it_is() -> None:
+def test_a_redirect_whose_target_cannot_be_stored_is_kept() -> None:
     wrapper = f"https://www.google.com/url?url=https://{'a.' * 97}example/"
     stored = store_article(incoming(wrapper))
     assert urls_of(stored.article_id) == [(wrapper, "page")]
 
 
 @pytest.mark.django_db
-def test_a_dozen_urls_of_one_story_end_at_one_article() -> None:
+def test_a_dozen_urls_of_one_story_belong_to_one_article() -> None:
     story = "https://www.harbourpost.example/article/us-ferry-skerry/ferry-sails-again-after-winter-idHP5K12"
     seen = [
         SeenURL("https://feeds.harbourpost.example/~r/top/~3/AbC/ferry-sails-again-after-winter-idHP5K12", Kind.FEED),
@@ -403,7 +403,7 @@ def test_a_newspaper_named_in_a_batch_is_found_by_its_host_in_all_of_it(named_fi
         ("http://127.0.0.1:8000/ferry", "127.0.0.1"),
     ],
 )
-def test_the_newspaper_of_a_redirect_is_that_of_its_target(url: str, host: str) -> None:
+def test_the_newspaper_of_a_redirect_is_its_targets(url: str, host: str) -> None:
     assert newspaper_host(url) == host
 
 

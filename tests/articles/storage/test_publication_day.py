@@ -1,4 +1,4 @@
-"""The day of an article of which its page and its feed each say something."""
+"""The publication day of an article, by its page and its feed."""
 
 import datetime
 
@@ -14,7 +14,7 @@ def day(text: str) -> datetime.date | None:
     return datetime.date.fromisoformat(text) if text else None
 
 
-CANNOT_BE = "the page says {}, which is impossible; the feed says 2026-03-09"
+IMPOSSIBLE = "the page says {}, which is impossible; the feed says 2026-03-09"
 
 
 @pytest.mark.parametrize(
@@ -29,20 +29,20 @@ CANNOT_BE = "the page says {}, which is impossible; the feed says 2026-03-09"
             "2026-03-13",
             "2026-03-09",
             "2026-03-09",
-            CANNOT_BE.format("2026-03-13"),
+            IMPOSSIBLE.format("2026-03-13"),
         ),
         (
             "1970-01-01",
             "2026-03-09",
             "2026-03-09",
-            CANNOT_BE.format("1970-01-01"),
+            IMPOSSIBLE.format("1970-01-01"),
         ),
         ("1970-01-01", "", "1970-01-01", "1970-01-01 is before the Web"),
         ("", "1970-01-01", "1970-01-01", "1970-01-01 is before the Web"),
         ("2026-03-09", "2099-01-01", "2026-03-09", "the page says 2026-03-09, the feed 2099-01-01"),
     ],
 )
-def test_the_page_is_believed_but_for_what_cannot_be(page: str, feed: str, expected: str, doubt: str) -> None:
+def test_the_page_is_believed_unless_its_day_is_impossible(page: str, feed: str, expected: str, doubt: str) -> None:
     assert judge_day(day(page), day(feed), TODAY) == (day(expected), doubt)
 
 
@@ -50,6 +50,6 @@ def test_the_page_is_believed_but_for_what_cannot_be(page: str, feed: str, expec
     ("page", "feed", "reason"),
     [("", "", "no publication date"), ("2099-01-01", "", "date out of range"), ("", "2099-01-01", "date out of range")],
 )
-def test_without_a_day_that_can_be_there_is_no_article(page: str, feed: str, reason: str) -> None:
+def test_without_a_possible_day_there_is_no_article(page: str, feed: str, reason: str) -> None:
     with pytest.raises(ExtractionError, match=f"^{reason}$"):
         judge_day(day(page), day(feed), TODAY)

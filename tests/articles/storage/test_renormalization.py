@@ -1,4 +1,4 @@
-"""Stored articles are brought up to date by `renormalize` and `reextract`, and only what changed is written."""
+"""`renormalize` and `reextract` bring stored articles up to date and write only what changed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_page_is_kept_as_it_was_fetched() -> None:
     assert (page.url, page.content_type) == ("https://paper.example/1", "text/html; charset=utf-8")
 
 
-def test_renormalize_writes_what_changed_and_nothing_else(store: StoreArticle) -> None:
+def test_renormalize_writes_only_what_changed(store: StoreArticle) -> None:
     right, wrong = store(), store()
     make_outdated(right)
     make_outdated(wrong, normalized_title="an older form")
@@ -86,7 +86,7 @@ def test_renormalize_writes_what_changed_and_nothing_else(store: StoreArticle) -
     assert run("renormalize")[0] == "Articles: 0 checked, 0 changed.\n"
 
 
-def test_renormalize_goes_by_the_habits_of_the_newspaper(store: StoreArticle) -> None:
+def test_renormalize_uses_the_affixes_of_the_newspaper(store: StoreArticle) -> None:
     article = store(headline="Ferry sails to Little Skerry once again | Skerry Online")
     newspaper = Newspaper.objects.get()
     newspaper.title_affixes = ["Skerry Online"]
@@ -99,7 +99,7 @@ def test_renormalize_goes_by_the_habits_of_the_newspaper(store: StoreArticle) ->
     assert article.normalized_title == "ferry sails to little skerry once again"
 
 
-def test_an_interrupted_renewal_goes_on(store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_renormalize_resumes(store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
     make_outdated(*[store() for _ in range(5)], normalized_title="an older form")
     whole = renormalization.renormalize
 
@@ -133,7 +133,7 @@ def test_reextract_takes_text_and_details_from_the_kept_page(workers: str) -> No
     assert run("reextract")[0] == "Articles: 0 checked, 0 changed.\n"
 
 
-def test_reextract_keeps_the_day_of_the_feed_where_the_page_has_none() -> None:
+def test_reextract_keeps_the_day_of_the_feed_if_the_page_has_none() -> None:
     store_page(PAGE.replace("article:published_time", "no:time"))
 
     run("reextract")
@@ -153,7 +153,7 @@ def test_reextract_keeps_the_day_of_the_feed_where_the_page_has_none() -> None:
     ],
 )
 def test_reextract_judges_the_day_as_the_crawl_did(page: str, feed: str, day: str, source: str, doubt: str) -> None:
-    """Also where a day that lay in the future at the time of the fetch is past by now."""
+    """Also if a day that was in the future when the page was fetched is past now."""
     published = datetime.date.fromisoformat(feed) if feed else None
     store_page(PAGE.replace("2026-03-02", page), published=published)
     ArticlePage.objects.update(fetched_at=datetime.datetime(2026, 3, 10, 12, tzinfo=datetime.UTC))
@@ -164,8 +164,8 @@ def test_reextract_judges_the_day_as_the_crawl_did(page: str, feed: str, day: st
     assert (article.date.isoformat(), article.date_source, article.date_doubt) == (day, source, doubt)
 
 
-def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
-    """Have something done by another process while pages are extracted."""
+def during_extraction(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Do something in another process while pages are extracted."""
 
     def extract(page: KeptPage, on_progress: object) -> Extraction:
         act()
@@ -174,26 +174,26 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> Non
     monkeypatch.setattr(reextraction, "extract_kept", extract)
 
 
-def test_reextract_passes_over_what_another_process_has_extracted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reextract_skips_articles_that_another_process_has_extracted(monkeypatch: pytest.MonkeyPatch) -> None:
     article = store_page()
     theirs = {"content": "By another process.", "extractor_version": EXTRACTOR_VERSION}
-    meanwhile(monkeypatch, lambda: Article.objects.update(**theirs))
+    during_extraction(monkeypatch, lambda: Article.objects.update(**theirs))
 
     assert run("reextract", "--workers", "1")[0] == "Articles: 0 checked, 0 changed.\n"
     article.refresh_from_db()
     assert article.content == "By another process."
 
 
-def test_reextract_goes_by_what_was_learnt_while_it_extracted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reextract_uses_affixes_learnt_while_it_extracted(monkeypatch: pytest.MonkeyPatch) -> None:
     store_page(PAGE.replace("Ferry sails", "Ferry sails | Skerry"))
-    meanwhile(monkeypatch, lambda: Newspaper.objects.update(learnt_affixes=["Skerry"]))
+    during_extraction(monkeypatch, lambda: Newspaper.objects.update(learnt_affixes=["Skerry"]))
 
     run("reextract", "--workers", "1")
 
     assert Article.objects.values_list("headline", "normalized_title").get() == ("Ferry sails | Skerry", "ferry sails")
 
 
-def test_an_article_stays_where_its_page_gives_none() -> None:
+def test_an_article_is_left_unchanged_if_its_page_yields_none() -> None:
     store_page("<html><body><p>Gone.</p></body></html>", number=1)
     damaged = store_page(number=2)
     ArticlePage.objects.filter(article=damaged).update(body=b"no gzip")
@@ -212,7 +212,7 @@ def test_imported_articles_have_no_page_to_extract(store: StoreArticle) -> None:
     assert run("reextract", "--dry-run")[0] == "Outdated articles: 0.\n"
 
 
-def test_a_killed_worker_is_told_of_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_worker_is_reported_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     store_page()
 
     with monkeypatch.context() as patched:
@@ -224,7 +224,7 @@ def test_a_killed_worker_is_told_of_and_nothing_is_lost(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("command", ["renormalize", "reextract"])
-def test_refuses_what_cannot_be_meant(command: str) -> None:
+def test_refuses_invalid_arguments(command: str) -> None:
     with pytest.raises(CommandError, match=r"'Moon'; .*: none"):
         run(command, "Moon")
     with pytest.raises(CommandError, match=r"--batch-size: '0' .* 1 .*5,000"):

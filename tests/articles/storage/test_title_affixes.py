@@ -1,4 +1,4 @@
-"""Newspapers' affixes are learnt from their articles, by every command that brings articles or renews them."""
+"""Every command that adds or updates articles learns the affixes of their newspapers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VERBS = ("opens bridge", "sells garden", "paints hall")
 TITLES = [f"{subject} {verb}" for verb in VERBS for subject in SUBJECTS]
 
 
-def told(command: str, *arguments: str) -> str:
+def output(command: str, *arguments: str) -> str:
     out = io.StringIO()
     call_command(command, *arguments, stdout=out)
     return out.getvalue()
@@ -38,7 +38,7 @@ def normalized_titles() -> list[str]:
     return list(Article.objects.order_by("pk").values_list("normalized_title", flat=True))
 
 
-def test_what_is_learnt_is_kept_and_the_forms_are_renewed(store: StoreArticle) -> None:
+def test_learnt_affixes_are_stored_and_the_forms_are_updated(store: StoreArticle) -> None:
     store_titles(store)
     revisions = set(Article.objects.values_list("revision", flat=True))
 
@@ -94,25 +94,25 @@ def test_a_refused_affix_is_given_up(store: StoreArticle) -> None:
     assert normalized_titles() == [f"{title.lower()} skerry online" for title in TITLES]
 
 
-def test_an_import_learns_from_what_it_brought(tmp_path: Path) -> None:
+def test_an_import_learns_from_its_articles(tmp_path: Path) -> None:
     rows = [row(number, headline=f"{title} - Skerry Online") for number, title in enumerate(TITLES)]
     file = tmp_path / "articles.jsonl"
     file.write_bytes(json_lines(*rows))
 
-    assert "Harbour Post: learnt headline affixes: “Skerry Online”.\n" in told("import_articles", str(file))
+    assert "Harbour Post: learnt headline affixes: “Skerry Online”.\n" in output("import_articles", str(file))
     assert normalized_titles() == [title.lower() for title in TITLES]
     Newspaper.objects.update(learnt_affixes=[])
-    assert "Skerry Online" not in told("import_articles", str(file))
+    assert "Skerry Online" not in output("import_articles", str(file))
 
 
-def test_renormalize_learns_first_but_not_to_try_it_out(store: StoreArticle) -> None:
+def test_renormalize_learns_first_but_not_in_a_dry_run(store: StoreArticle) -> None:
     store_titles(store)
 
-    assert told("renormalize", "--dry-run") == "Outdated articles: 0.\n"
-    assert told("renormalize") == (
+    assert output("renormalize", "--dry-run") == "Outdated articles: 0.\n"
+    assert output("renormalize") == (
         "Harbour Post: learnt headline affixes: “Skerry Online”.\nArticles: 30 checked, 30 changed.\n"
     )
-    assert told("renormalize") == "Articles: 0 checked, 0 changed.\n"
+    assert output("renormalize") == "Articles: 0 checked, 0 changed.\n"
 
 
 def test_texts_in_place_of_headlines_teach_nothing(store: StoreArticle) -> None:
@@ -143,5 +143,5 @@ def test_the_admin_shows_what_was_learnt_and_refuses_it(store: StoreArticle, cli
 
     assert re.search(r"\b30 articles .*manage\.py renormalize", answer.content.decode())
     assert Newspaper.objects.get().learnt_affixes == []
-    assert told("renormalize") == "Articles: 30 checked, 30 changed.\n"
+    assert output("renormalize") == "Articles: 30 checked, 30 changed.\n"
     assert normalized_titles() == [f"{title.lower()} skerry online" for title in TITLES]

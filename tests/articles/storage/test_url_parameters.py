@@ -1,4 +1,4 @@
-"""Parameters that tell a newspaper's stories apart are noticed and kept, against the real database."""
+"""Parameters that distinguish a newspaper's stories are learnt and kept. Against the real database."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def forms() -> list[str]:
 
 
 def _variant(text: str, mark: object) -> str:
-    """Return a text of as many words, none of which is in another variant."""
+    """Return a text of the same length without any word of another variant."""
     return " ".join(f"{word}{mark}" for word in text.split())
 
 
@@ -64,7 +64,7 @@ FORM = "http://harbourpost.example/town/little-skerry-council"
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("in_one_batch", [True, False])
-def test_a_parameter_that_tells_two_stories_apart_is_kept_from_then_on(
+def test_a_parameter_that_distinguishes_two_stories_is_kept_from_then_on(
     in_one_batch: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="articles.storage.url_parameters")
@@ -125,21 +125,23 @@ def test_stored_urls_with_the_parameter_get_new_forms_and_others_keep_theirs() -
         pytest.param(story("_%C3=1", FERRY), story("_%C3=2", SCHOOL), id="a name of other characters"),
     ],
 )
-def test_nothing_is_learnt_from_what_may_be_one_story_or_none(first: IncomingArticle, second: IncomingArticle) -> None:
+def test_nothing_is_learnt_from_pages_that_may_be_one_story_or_none(
+    first: IncomingArticle, second: IncomingArticle
+) -> None:
     assert [each.outcome for each in store_articles([first, second])] == ["created", "created"]
     assert kept() == []
     assert not LearntParameter.objects.exists()
 
 
 @pytest.mark.django_db
-def test_a_notice_that_stands_in_place_of_several_articles_is_no_story() -> None:
+def test_a_notice_in_place_of_several_articles_is_not_a_story() -> None:
     store_articles([story("", NOTICE, url="https://harbourpost.example/1"), story("sid=1", FERRY)])
     store_article(story("sid=2", NOTICE))
     assert kept() == []
 
 
 @pytest.mark.django_db
-def test_a_tracker_is_kept_only_where_it_tells_three_stories_apart() -> None:
+def test_a_tracker_is_kept_only_if_it_distinguishes_three_stories() -> None:
     store_articles([story("utm_id=1", FERRY), story("utm_id=2", SCHOOL)])
     assert kept() == []
     store_article(story("utm_id=1&ref=4", HARVEST))
@@ -167,14 +169,14 @@ def test_a_parameter_that_differs_as_often_between_copies_of_a_story_is_not_kept
         (["cid=1&sid=1", "cid=2&sid=1", "cid=1&sid=2"], ["cid", "sid"]),
     ],
 )
-def test_the_fewest_that_tell_all_stories_apart_are_kept(queries: list[str], names: list[str]) -> None:
+def test_the_fewest_that_distinguish_all_stories_are_kept(queries: list[str], names: list[str]) -> None:
     store_articles([story(query, text) for query, text in zip(queries, HEADLINES, strict=True)])
     assert kept() == names
     assert len(set(forms())) == 3
 
 
 @pytest.mark.django_db
-def test_hundreds_of_parameters_and_articles_teach_one() -> None:
+def test_one_parameter_is_learnt_from_hundreds_of_parameters_and_articles() -> None:
     names = [f"_{number}" for number in range(200)]
     batch = [
         story("&".join(f"{name}={number}" for name in names), text, headline=f"{HEADLINES[text]} {number * 'x'}")
@@ -193,7 +195,7 @@ def test_hundreds_of_parameters_and_articles_teach_one() -> None:
 
 
 @pytest.mark.django_db
-def test_a_newspaper_learns_so_many_parameters_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_newspaper_learns_a_limited_number_of_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(url_parameters, "MAX_LEARNT", 2)
     for name in ("_a", "_b", "_c"):
         url = f"https://harbourpost.example/town/little-skerry-council{name}?{name}="
@@ -202,7 +204,7 @@ def test_a_newspaper_learns_so_many_parameters_and_no_more(monkeypatch: pytest.M
 
 
 @pytest.mark.django_db
-def test_what_an_admin_took_out_is_not_learnt_again() -> None:
+def test_a_parameter_that_an_admin_removed_is_not_learnt_again() -> None:
     store_articles([story("sid=101", FERRY), story("sid=102", SCHOOL)])
     Newspaper.objects.update(kept_url_parameters=[])
     store_article(story("sid=103", HARVEST))
@@ -214,7 +216,7 @@ def test_what_an_admin_took_out_is_not_learnt_again() -> None:
 
 
 @pytest.mark.django_db
-def test_renewing_learns_from_what_is_stored_already_and_changes_nothing_twice() -> None:
+def test_renormalize_learns_from_stored_articles_once() -> None:
     batch = [story("sid=101", FERRY), story("sid=102", SCHOOL), story("", HARVEST, url="https://harbourpost.example/h")]
     store_articles(batch)
     LearntParameter.objects.all().delete()
@@ -240,7 +242,7 @@ def test_an_attached_url_teaches_too() -> None:
 
 
 @pytest.mark.django_db
-def test_watching_costs_one_query_and_none_without_dropped_parameters(django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
+def test_learning_costs_one_query_and_none_without_dropped_parameters(django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
     store_articles([story("sid=101", FERRY)])
     plain = [story(f"page={number}", FERRY) for number in range(50)]
     with django_assert_num_queries(8):
