@@ -19,6 +19,7 @@ from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.titles import normalize_title
 from articles.storage.incoming import IncomingArticle
 from articles.storage.newspapers import newspaper_host
+from dedup.article_sql import article_sql
 from dedup.declarations import Settings
 from dedup.reports.base import Cell, Column, ColumnType, Table
 from dedup.runs.scope import Scope
@@ -30,18 +31,21 @@ CREATE TEMPORARY TABLE dedup_item (form text, id bigint, newspaper text, date da
 ON COMMIT DROP
 """
 # One scan of the articles. An empty headline or text never matches.
-_STORED_SQL = """
+_STORED_SQL = article_sql(
+    """
 INSERT INTO dedup_item
 SELECT form, id, newspaper_id, date, title, text
-FROM articles_article,
+FROM {articles} AS article,
      LATERAL (VALUES
          ('exact', NULLIF(headline, ''), sha256(convert_to(content, 'UTF8'))),
          ('normalised', NULLIF(normalized_title, ''), uuid_send(text_digest))
      ) AS forms (form, title, text)
 WHERE (%(since)s::date IS NULL OR date >= %(since)s)
   AND (%(until)s::date IS NULL OR date <= %(until)s)
-  AND (%(newspaper_ids)s::bigint[] IS NULL OR newspaper_id = ANY (%(newspaper_ids)s))
-"""
+  AND {article.in_newspapers}
+""",
+    "article",
+)
 _COPY_SQL = "COPY dedup_item (form, id, newspaper, date, title, text) FROM STDIN"
 _COUNT_SQL = """
 WITH counted AS (

@@ -57,9 +57,10 @@ def run_facts(run: DetectionRun) -> list[tuple[str, str]]:
     counts = run.counts
     if "articles" not in counts:
         return []
+    verdicts = counts.get("verdicts", {})
     facts = [
         ("Articles compared", f"{counts['articles']:,}"),
-        *((f"Pairs that are {_KINDS[kind]}", f"{pairs:,}") for kind, pairs in counts.get("verdicts", {}).items()),
+        *((f"Pairs that are {words}", f"{verdicts[kind]:,}") for kind, words in _KINDS.items() if kind in verdicts),
         ("Clusters", f"{counts['clusters']:,}"),
         ("Articles in clusters", f"{counts['clustered_articles']:,}"),
         ("Articles that are duplicates", f"{counts['duplicate_articles']:,}"),

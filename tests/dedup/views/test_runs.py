@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import re
 from typing import Any
 
 import pytest
@@ -52,6 +53,8 @@ def test_a_finished_run_shows_what_it_found_and_what_it_was_asked(editor_client:
         "50.0%",
     ):
         assert expected in page
+    verdicts = ("duplicates", "new versions", "templates", "merely similar")
+    assert re.findall(r"Pairs that are ([a-z ]+)", page) == list(verdicts)
 
 
 def test_starting_a_run_is_for_admins(editor_client: Client) -> None:
