@@ -48,7 +48,7 @@ def add_override_options(parser: CommandParser) -> None:
     """Add the options that change a setting in all passes that have it, or in the pass they name."""
     helps = {
         "day_window": "compare articles at most this many days apart",
-        "prefix": "compare the first N normalised characters",
+        "prefix": "compare only the first N normalised characters",
         "threshold": "propose pairs with at least this score",
     }
     for setting, (_, value, example) in _OVERRIDES.items():

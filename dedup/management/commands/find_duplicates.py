@@ -56,7 +56,7 @@ class Command(LongCommand):
         parser.add_argument(
             "--new",
             action="store_true",
-            help="compare only articles that are new or changed since the last full run with those in their windows",
+            help="compare only articles that are new or have changed since the last full run, each within its windows",
         )
         add_override_options(parser)
         add_workers_option(parser, note="; small archives and dry runs use one")
@@ -65,7 +65,7 @@ class Command(LongCommand):
             type=int,
             default=0,
             metavar="N",
-            help="re-check N random days with the plain SQL join and report whether the trigram pass found the same",
+            help="afterwards re-check N random days with the plain SQL join and report whether the pairs are the same",
         )
         parser.add_argument(
             "--no-verdicts",
