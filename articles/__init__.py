@@ -1,1 +1,1 @@
-"""Newspapers and their articles: normalising, extracting, storing."""
+"""Newspapers and their articles: normalisation, extraction, storage."""

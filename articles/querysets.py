@@ -27,7 +27,7 @@ def days_fault(since: datetime.date | None, until: datetime.date | None) -> str:
 
 
 class ArticleQuerySet(models.QuerySet["Article"]):
-    """Articles."""
+    """The queries of Article.objects."""
 
     def in_scope(
         self, since: datetime.date | None, until: datetime.date | None, newspaper_ids: Collection[int] | None

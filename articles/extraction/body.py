@@ -21,7 +21,7 @@ MIN_TEXT_LETTERS = 40
 MAX_LINK_SHARE = 0.5
 # An element marked as noise that holds this share of the page's paragraphs is the frame of the article …
 MAX_NOISE_SHARE = 0.3
-# … unless it has a link for every so many letters: then it is a box that is longer than its article.
+# … unless it has more than one link for this many characters: then it is a box longer than its article.
 MIN_LETTERS_A_LINK = 300
 
 _NOISE_ELEMENTS = frozenset({
@@ -100,9 +100,7 @@ def _announced_boxes(
     page: lxml.html.HtmlElement, frames: Collection[lxml.html.HtmlElement]
 ) -> Iterator[lxml.html.HtmlElement]:
     """Yield the boxes that begin with a heading such as "In other news", and lists that follow one."""
-    for heading in page.xpath(
-        "//h2 | //h3 | //h4 | //h5 | //h6 | //strong | //p[not(*)] | //div[not(*)] | //span[not(*)]"
-    ):
+    for heading in page.xpath(_BOX_HEADINGS):
         text = heading.text_content() if len(heading) < 3 else ""
         if not text or not is_announcement(squeeze(text[:MAX_LINE_CHARACTERS])):
             continue
@@ -167,7 +165,7 @@ def _readable(page: lxml.html.HtmlElement) -> list[Paragraph]:
 def _for_readability(page: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
     page = copy.deepcopy(page)
     for element in elements_of(page):
-        for name in element.keys():  # noqa: SIM118 - no mapping
+        for name in element.keys():  # noqa: SIM118 - not a mapping
             # An embedded quotation is part of the text, whatever its class.
             if name not in _READ_ATTRIBUTES or (element.tag == "blockquote" and name == "class"):
                 del element.attrib[name]

@@ -70,7 +70,7 @@ def score_pages(pages: Sequence[PageScore]) -> ExtractionScore:
 
 def margins(pages: Sequence[PageScore], *, resamples: int = RESAMPLES, seed: int = 1) -> ExtractionScore:
     """Return half the 95% confidence interval of each figure (bootstrap over the pages)."""
-    dice = random.Random(seed)  # noqa: S311 - a sample, no secret
+    dice = random.Random(seed)  # noqa: S311 - a sample, not a secret
     samples = [asdict(score_pages(dice.choices(pages, k=len(pages)))) for _ in range(resamples)]
     names = [field.name for field in fields(ExtractionScore)]
     return ExtractionScore(*(_DEVIATIONS * statistics.stdev(sample[name] for sample in samples) for name in names))

@@ -1,4 +1,4 @@
-"""The files that commands read: JSON lines and CSV, also gzipped, and standard input."""
+"""Opens the files that commands read: JSON lines and CSV, gzipped or not, and standard input."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class ProjectCommand(BaseCommand):
         )
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Run the command. An error that has an exit code becomes a CommandError."""
+        """Run the command; turn errors with an exit code into a CommandError."""
         try:
             return super().execute(*args, **options)
         except (*self._shared_exit_codes, *self.exit_codes) as error:

@@ -10,7 +10,7 @@ _KEPT_CATEGORIES = frozenset("LMN")
 # Format characters (soft hyphen, zero-width joiners, direction marks) and enclosing marks (the key of an
 # emoji digit) vanish within a word.
 _VANISHING_CATEGORIES = frozenset({"Cf", "Me"})
-# Letters and marks by category that only shape others: the combining grapheme joiner, the Arabic tatweel,
+# Letters and marks by category that only modify others: the combining grapheme joiner, the Arabic tatweel,
 # Hangul fillers, and the variation selectors that make an emoji of a sign. Two spellings are one text.
 _VANISHING = re.compile("[\u034f\u0640\u115f\u1160\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from articles.normalization.text import normalize_text
 from articles.normalization.urls import registered_name
 
-# A part at least this long stands for its title (stories.py of mediacloud/backend, get_normalized_title).
+# A part at least this long replaces its title (stories.py of mediacloud/backend, get_normalized_title).
 MIN_PART_CHARACTERS = 32
 # Begins an affix that needs no separator before it: "… Example Times".
 ELLIPSIS = "…"
@@ -32,8 +32,8 @@ _OTHER_TAG = re.compile(r"<!--.*?-->|</?[a-z][a-z0-9]*\b[^<>]*>", re.IGNORECASE 
 # Marks of writing direction. They would come between a separator and its blanks.
 _DIRECTION_MARKS = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF])
 
-# A colon splits only before a blank, so that 10:30 is one word; a hyphen and an en dash, which also join
-# words and years, only between blanks.
+# A colon splits only before a blank, so that 10:30 is one word. A hyphen or en dash, which also joins words and years,
+# splits only between blanks.
 _PART_BREAK = re.compile(r"\s+[-‐‑‒–−－]\s+|\s*[—―|｜：]\s*|\s*:+(?:\s+|\Z)")
 # Around a name more separators are accepted, because the name must match too. Chinese headlines have no blanks.
 _AFFIX_BREAK = re.compile(
@@ -65,7 +65,7 @@ def normalize_title(title: str, affixes: Sequence[str] = ()) -> str:
 
     `affixes` are the newspaper's names, dropped at either end of the title; "The" before them and the form of
     a domain make no difference, and one that begins with "…" needs no separator before it. A kicker of one word
-    ("Watch:") is dropped too. Of what is left, the longest part between separators stands for the whole
+    ("Watch:") is dropped too. Of what is left, the longest part between separators replaces the whole
     if it has 32 characters or more: a section or a kicker that one of two copies lacks must not separate them.
     So "Budget: <long part>" and "Analysis: <long part>" are one form, so a match is only evidence. '' for
     "(no title)" and "untitled". Idempotent.

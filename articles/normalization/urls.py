@@ -80,7 +80,7 @@ class _Place(NamedTuple):
 
 
 def host_of(url: str) -> str:
-    """Return the lower-case host of a http(s) URL in its IDNA form, without `www.` and port; '' if there is none."""
+    """Return the lower-case host of an http(s) URL in its IDNA form, without `www.` and port; '' if there is none."""
     address = _parse(url)
     if address is None:
         return ""
@@ -138,7 +138,7 @@ def dropped_parameters(url: str, kept: Collection[str] = ()) -> dict[str, str]:
 
 def unwrap_url(url: str) -> str:
     """Return the target of a Google redirect if its URL contains it; any other URL unchanged."""
-    if "google" not in url.lower():  # most are not, and need no parsing
+    if "google" not in url.lower():  # most URLs have none, and need no parsing
         return url
     target = url
     for _ in range(_MAX_WRAPPERS):
@@ -153,7 +153,7 @@ def unwrap_url(url: str) -> str:
 
 
 def registered_name(host: str) -> str:
-    """Return the name under which a domain was registered, example of www.example.co.uk; '' for other hosts."""
+    """Return the registered name of a domain, "example" for www.example.co.uk; '' for other hosts."""
     parts = _SUFFIXES.extract_str(host)
     return parts.domain if parts.suffix and parts.subdomain in {"", "www"} else ""
 

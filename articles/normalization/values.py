@@ -67,7 +67,7 @@ def parse_day(value: str) -> datetime.date:
 
 
 def plain_text(markup: str) -> str:
-    """Return a headline or teaser without HTML tags and entities, in one line."""
+    """Return a headline or teaser as one line, without HTML tags and entities."""
     text = markup
     if "<" in text:
         text = _TAG.sub(lambda tag: " " if tag["block"] else "", text)

@@ -51,7 +51,7 @@ def end_whitelisting(newspaper_id: int, digest: UUID, *, user: Any) -> None:
 
 
 def history_of(newspaper_id: int, digest: UUID) -> QuerySet[LogEntry]:
-    """Return who whitelisted a sentence and who took that back, the latest first."""
+    """Return who added a sentence to the whitelist or removed it, the latest first."""
     return logged_actions(WhitelistedSentence, _key(newspaper_id, digest))
 
 

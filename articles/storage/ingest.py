@@ -1,4 +1,4 @@
-"""The one writer of articles: checks, normalises, stores, and attaches URLs that are already known.
+"""The one writer of articles: checks, normalises, stores, and attaches further URLs to known articles.
 
 An article is stored once, as it was first seen; it is never fetched again or deleted. Only renormalization.py and
 reextraction.py change it, when the rules change. A URL belongs to one article permanently. Near-duplicates are stored

@@ -1,4 +1,4 @@
-"""Imports articles from JSON lines and CSV files."""
+"""`manage.py import_articles FILE`: imports articles from JSON lines and CSV files."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class Command(LongCommand):
     def _import(self, sources: Sequence[Source], tallies: list[FileTally], options: dict[str, Any]) -> None:
         store: Store = Rehearsal() if options["dry_run"] else store_articles
         path = options["rejects"]
-        with open(path, "w", encoding="utf-8") if path else nullcontext() as file:  # noqa: PTH123 - beside nullcontext
+        with open(path, "w", encoding="utf-8") if path else nullcontext() as file:  # noqa: PTH123 - as short as nullcontext
             rejects, before = Rejects(file), newest_revision()
             try:
                 for source in sources:
