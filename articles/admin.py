@@ -21,7 +21,7 @@ from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelist
 from articles.storage.ingest import writing
 from articles.storage.renormalization import mark_outdated
 from articles.storage.title_affixes import update_affixes
-from articles.storage.url_parameters import renew_forms_with
+from articles.storage.url_parameters import update_forms_with
 
 # The affixes removed from headlines depend on these fields.
 _AFFIX_FIELDS = {"name", "title_affixes", "refused_affixes"}
@@ -90,12 +90,12 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
             learnt = Newspaper.objects.filter(pk=obj.pk).values_list("kept_url_parameters", flat=True).first() or ()
             obj.kept_url_parameters = sorted(set(learnt) - (before - after) | after)
             super().save_model(request, obj, form, change)
-            renew_forms_with(obj, before ^ after)
+            update_forms_with(obj, before ^ after)
         if change and _AFFIX_FIELDS & set(form.changed_data):
-            _renew_headlines(obj, request)
+            _update_headlines(obj, request)
 
 
-def _renew_headlines(newspaper: Newspaper, request: HttpRequest) -> None:
+def _update_headlines(newspaper: Newspaper, request: HttpRequest) -> None:
     """Apply changed affixes to headlines; the command renormalizes the articles, which takes longer."""
     with writing():
         outdated = mark_outdated(newspaper)

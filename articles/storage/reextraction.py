@@ -17,7 +17,7 @@ from articles.processes import Workers
 from articles.storage.incoming import Details, IncomingArticle, RejectedArticleError, check_article, extracted_details
 from articles.storage.ingest import Forms, writing
 from articles.storage.publication_day import dated_details
-from articles.storage.renormalization import FORMS, Renewed, articles_of, set_fields
+from articles.storage.renormalization import FORMS, UpdatedBatch, articles_of, set_fields
 
 _DETAILS = [field.name for field in fields(Details)]
 
@@ -29,7 +29,7 @@ def outdated_texts(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Ar
 
 def reextract(
     newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 100, workers: int = 1
-) -> Iterator[Renewed]:
+) -> Iterator[UpdatedBatch]:
     """Extract stored pages again in up to `workers` processes; yield after each batch is stored.
 
     If a page no longer yields an article, or one that cannot be stored, the article is left unchanged. Raises
@@ -44,7 +44,7 @@ def reextract(
             last_id = batch[-1].pk
 
 
-def _store_extracted(extracted: Mapping[ArticlePage, Extraction]) -> Renewed:
+def _store_extracted(extracted: Mapping[ArticlePage, Extraction]) -> UpdatedBatch:
     """Store the extracted articles; skip those that another process has updated in the meantime."""
     changed: list[Article] = []
     failures: list[tuple[int, str]] = []
@@ -61,7 +61,7 @@ def _store_extracted(extracted: Mapping[ArticlePage, Extraction]) -> Renewed:
                     failures.append((article.pk, str(error)))
         Article.objects.bulk_update(changed, ["headline", "content", "date", *FORMS, *_DETAILS])
         Article.objects.filter(id__in=articles).update(extractor_version=EXTRACTOR_VERSION)
-    return Renewed(len(articles), len(changed), failures)
+    return UpdatedBatch(len(articles), len(changed), failures)
 
 
 def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict[str, object]:

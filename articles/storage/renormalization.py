@@ -14,13 +14,13 @@ from django.db.models import F, QuerySet
 from articles.models import Article, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.storage.ingest import Forms, writing
-from articles.storage.url_parameters import learn_parameters, renew_url_forms
+from articles.storage.url_parameters import learn_parameters, update_url_forms
 
 FORMS = [field.name for field in fields(Forms)]
 
 
 @dataclass(frozen=True, slots=True)
-class Renewed:
+class UpdatedBatch:
     """Counts of a batch: articles checked, articles changed, and failures, whose articles are unchanged."""
 
     articles: int
@@ -44,7 +44,7 @@ def mark_outdated(newspaper: Newspaper) -> int:
     )
 
 
-def renormalize(newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 500) -> Iterator[Renewed]:
+def renormalize(newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 500) -> Iterator[UpdatedBatch]:
     """Bring the forms of titles, texts and URLs up to date; yield after each batch is stored."""
     outdated = outdated_forms(newspapers).select_related("newspaper").order_by("id")
     last_id = 0
@@ -54,12 +54,12 @@ def renormalize(newspapers: Sequence[Newspaper] | None = None, *, batch_size: in
             articles = list(outdated.filter(id__gt=last_id)[:batch_size])
             if not articles:
                 return
-            changed = _renew_forms(articles) | _renew_urls(articles)
+            changed = _update_forms(articles) | _update_urls(articles)
             Article.objects.filter(id__in=[article.pk for article in articles]).update(
                 normalizer_version=NORMALIZER_VERSION
             )
         last_id = articles[-1].pk
-        yield Renewed(len(articles), len(changed))
+        yield UpdatedBatch(len(articles), len(changed))
 
 
 def articles_of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
@@ -67,7 +67,7 @@ def articles_of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
     return Article.objects.all() if newspapers is None else Article.objects.filter(newspaper__in=newspapers)
 
 
-def _renew_forms(articles: Sequence[Article]) -> set[int]:
+def _update_forms(articles: Sequence[Article]) -> set[int]:
     """Write the forms that changed; return the ids of their articles.
 
     Only those, because every written row gets a new revision, and runs compare it again.
@@ -81,12 +81,12 @@ def _set_forms(article: Article) -> bool:
     return set_fields(article, asdict(Forms.of(article.newspaper, article.headline, article.content)))
 
 
-def _renew_urls(articles: Sequence[Article]) -> set[int]:
+def _update_urls(articles: Sequence[Article]) -> set[int]:
     by_id = {article.pk: article for article in articles}
     urls = list(ArticleURL.objects.filter(article_id__in=by_id))
     for url in urls:
         url.article = by_id[url.article_id]
-    return renew_url_forms(urls) | learn_parameters(urls)
+    return update_url_forms(urls) | learn_parameters(urls)
 
 
 def set_fields(article: Article, values: dict[str, object]) -> bool:

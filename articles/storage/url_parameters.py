@@ -98,7 +98,7 @@ def learn_parameters(seen: Sequence[ArticleURL]) -> set[int]:
     return changed
 
 
-def renew_url_forms(urls: Sequence[ArticleURL]) -> set[int]:
+def update_url_forms(urls: Sequence[ArticleURL]) -> set[int]:
     """Write the forms that changed; return the ids of their articles. Reads article.newspaper."""
     changed = []
     for url in urls:
@@ -110,13 +110,13 @@ def renew_url_forms(urls: Sequence[ArticleURL]) -> set[int]:
     return {url.article_id for url in changed}
 
 
-def renew_forms_with(newspaper: Newspaper, names: Collection[str]) -> set[int]:
+def update_forms_with(newspaper: Newspaper, names: Collection[str]) -> set[int]:
     """Update the forms of a newspaper's URLs with one of these parameters; return the ids of the changed articles."""
     named = Q()
     for name in names:
         named |= Q(url__icontains=name)
     urls = ArticleURL.objects.filter(named, article__newspaper=newspaper).select_related("article__newspaper")
-    return renew_url_forms(list(urls.defer("article__content", "article__normalized_text"))) if named else set()
+    return update_url_forms(list(urls.defer("article__content", "article__normalized_text"))) if named else set()
 
 
 def _sharing(forms: Collection[str]) -> Iterator[tuple[int, list[_Seen]]]:
@@ -231,4 +231,4 @@ def _keep(newspaper_id: int, name: str, collision: _Collision) -> set[int]:
     newspaper.save(update_fields=["kept_url_parameters"])
     message = "%s: the URL parameter %s distinguishes stories and is now kept; see %s and %s"
     logger.info(message, newspaper.name, name, first_url, second_url)
-    return renew_forms_with(newspaper, [name])
+    return update_forms_with(newspaper, [name])

@@ -10,14 +10,14 @@ from django.db.models import QuerySet
 
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode
-from articles.management.commands._renewing import RenewingCommand
+from articles.management.commands._updating import UpdatingCommand
 from articles.models import Article, Newspaper
 from articles.processes import WorkerDiedError
 from articles.storage import reextraction
-from articles.storage.renormalization import Renewed
+from articles.storage.renormalization import UpdatedBatch
 
 
-class Command(RenewingCommand):
+class Command(UpdatingCommand):
     help = (
         "Extracts articles again from their stored pages if an older version extracted them. Nothing is fetched. "
         "If a page no longer yields an article, the stored article is left unchanged. Run it again to resume after an "
@@ -33,5 +33,5 @@ class Command(RenewingCommand):
     def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
         return reextraction.outdated_texts(newspapers)
 
-    def renew(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[Renewed]:
+    def update(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[UpdatedBatch]:
         return reextraction.reextract(newspapers, batch_size=options["batch_size"], workers=options["workers"])

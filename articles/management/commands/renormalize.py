@@ -7,14 +7,14 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from articles.management.commands._renewing import RenewingCommand
+from articles.management.commands._updating import UpdatingCommand
 from articles.models import Article, Newspaper
 from articles.storage import renormalization
-from articles.storage.renormalization import Renewed
+from articles.storage.renormalization import UpdatedBatch
 from articles.storage.title_affixes import affixes_line, update_affixes
 
 
-class Command(RenewingCommand):
+class Command(UpdatingCommand):
     help = (
         "Learns what newspapers put before or after their headlines (affixes). Then recomputes the normalised titles, "
         "texts and URLs of articles that were stored under older rules or whose newspaper's affixes have changed. Run "
@@ -29,5 +29,5 @@ class Command(RenewingCommand):
     def outdated(self, newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
         return renormalization.outdated_forms(newspapers)
 
-    def renew(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[Renewed]:
+    def update(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[UpdatedBatch]:
         return renormalization.renormalize(newspapers, batch_size=options["batch_size"])

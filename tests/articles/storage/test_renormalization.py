@@ -103,7 +103,7 @@ def test_an_interrupted_renormalize_resumes(store: StoreArticle, monkeypatch: py
     make_outdated(*[store() for _ in range(5)], normalized_title="an older form")
     whole = renormalization.renormalize
 
-    def interrupted(*args: Any, **kwargs: Any) -> Iterator[renormalization.Renewed]:
+    def interrupted(*args: Any, **kwargs: Any) -> Iterator[renormalization.UpdatedBatch]:
         yield next(whole(*args, **kwargs))
         raise KeyboardInterrupt
 
@@ -123,13 +123,13 @@ def test_reextract_takes_text_and_details_from_the_kept_page(workers: str) -> No
 
     assert run("reextract", "--workers", workers) == ("Articles: 1 checked, 1 changed.\n", "")
 
-    renewed = Article.objects.get()
-    assert (renewed.headline, renewed.content) == ("Ferry sails", TEXT)
-    assert (renewed.date, renewed.date_source) == (datetime.date(2026, 3, 2), Article.DateSource.META)
-    assert renewed.normalized_text.startswith("the ferry to little skerry")
-    assert renewed.text_digest != article.text_digest
-    assert renewed.revision > article.revision
-    assert renewed.extractor_version == EXTRACTOR_VERSION
+    updated = Article.objects.get()
+    assert (updated.headline, updated.content) == ("Ferry sails", TEXT)
+    assert (updated.date, updated.date_source) == (datetime.date(2026, 3, 2), Article.DateSource.META)
+    assert updated.normalized_text.startswith("the ferry to little skerry")
+    assert updated.text_digest != article.text_digest
+    assert updated.revision > article.revision
+    assert updated.extractor_version == EXTRACTOR_VERSION
     assert run("reextract")[0] == "Articles: 0 checked, 0 changed.\n"
 
 

@@ -67,9 +67,9 @@ def test_an_article_counts_as_changed_although_its_form_is_the_same(store: Store
     article = store(headline="Council opens the lighthouse to all visitors | Skerry Online")
     update_affixes_and_forms(Newspaper.objects.all())
 
-    renewed = Article.objects.get(pk=article.pk)
-    assert renewed.normalized_title == article.normalized_title == "council opens the lighthouse to all visitors"
-    assert renewed.revision > article.revision
+    updated = Article.objects.get(pk=article.pk)
+    assert updated.normalized_title == article.normalized_title == "council opens the lighthouse to all visitors"
+    assert updated.revision > article.revision
 
 
 def test_each_newspaper_learns_from_its_own_headlines(store: StoreArticle) -> None:

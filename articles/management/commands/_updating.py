@@ -14,13 +14,13 @@ from articles.management.arguments import add_newspaper_arguments, chosen_newspa
 from articles.management.base import LongCommand
 from articles.models import Article, Newspaper
 from articles.storage.ingest import MANY, refresh_statistics
-from articles.storage.renormalization import Renewed
+from articles.storage.renormalization import UpdatedBatch
 
 MAX_BATCH_SIZE = 5_000
 SHOWN_FAILURES = 10
 
 
-class RenewingCommand(LongCommand, ABC):
+class UpdatingCommand(LongCommand, ABC):
     """Updates the articles that carry an older version, batch by batch; run again, it resumes."""
 
     default_batch_size: int
@@ -33,7 +33,7 @@ class RenewingCommand(LongCommand, ABC):
         """Return the articles of these newspapers, or of all, that carry an older version."""
 
     @abstractmethod
-    def renew(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[Renewed]:
+    def update(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[UpdatedBatch]:
         """Update them; yield after each batch is stored."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -62,10 +62,10 @@ class RenewingCommand(LongCommand, ABC):
         try:
             with self.progress(options) as progress:
                 task = progress.add_task("articles", total=outdated)
-                for renewed in self.renew(newspapers, options):
-                    done += renewed.articles
-                    changed += renewed.changed
-                    failures += renewed.failures
+                for batch in self.update(newspapers, options):
+                    done += batch.articles
+                    changed += batch.changed
+                    failures += batch.failures
                     progress.update(task, completed=done)
         except KeyboardInterrupt:
             self._report(done, changed, failures)
