@@ -44,7 +44,7 @@ class _Pair(NamedTuple):
 
 
 def article_sql(statement: str, *articles: str, pair: str = "pair") -> str:
-    """Return a statement with what stands in braces filled in.
+    """Return a statement with the names in braces filled in.
 
     {articles} and {article_urls} are the tables; {ALIAS.text}, {ALIAS.digest} and {ALIAS.in_newspapers} are asked of
     each of the aliases `articles`; {pair.both_articles} joins left_article and right_article to the rows called `pair`,
