@@ -76,13 +76,13 @@ class SitemapSpider(NewspaperSpider):
             if not site_of(url):
                 self.count_failure(url, "bad address")
         new = list(dict.fromkeys(url for url in urls if site_of(url) and url not in self._named))
-        room = self.settings.getint("SITEMAP_MAX_NUMBER") - len(self._named)
+        left = self.settings.getint("SITEMAP_MAX_NUMBER") - len(self._named)
         if level > self.settings.getint("SITEMAP_MAX_LEVELS"):
-            room = 0
-        self._named.update(new[:room])
-        for url in new[:room]:
+            left = 0
+        self._named.update(new[:left])
+        for url in new[:left]:
             yield self.source_request(source, url, level=level + 1)
-        if left_out := len(new[room:]):
+        if left_out := len(new[left:]):
             self.count_failure(response.url, "too many sitemaps", left_out)
 
 

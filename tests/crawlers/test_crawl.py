@@ -279,13 +279,13 @@ def test_what_a_crawl_stored_teaches_what_the_newspaper_puts_after_its_headlines
     site: Site, crawl: CrawlCommand
 ) -> None:
     boats = ("Gannet", "Petrel", "Skua", "Tern", "Puffin", "Fulmar", "Eider", "Curlew", "Dunlin", "Plover")
-    told = [f"{boat} {verb}" for boat in boats for verb in ("sails north", "comes home")]
-    for number, headline in enumerate(told):
+    sailings = [f"{boat} {verb}" for boat in boats for verb in ("sails north", "comes home")]
+    for number, headline in enumerate(sailings):
         site.add(f"/2024/05/{number}", article_page(f"{headline} – Sound Radio", f"{FERRY} Its name is {headline}."))
-    site.add("/feed", rss(*(f"{site.url}/2024/05/{number}" for number in range(len(told)))), "application/rss+xml")
+    site.add("/feed", rss(*(f"{site.url}/2024/05/{number}" for number in range(len(sailings)))), "application/rss+xml")
     newspaper(site, feed=["/feed"])
 
     assert crawl().stdout == (
         "Fjordbladet: 20 stored, 0 known, 0 failed\nFjordbladet: learnt headline affixes: “Sound Radio”.\n"
     )
-    assert set(Article.objects.values_list("normalized_title", flat=True)) == {each.lower() for each in told}
+    assert set(Article.objects.values_list("normalized_title", flat=True)) == {each.lower() for each in sailings}

@@ -80,9 +80,9 @@ def corpus(store) -> None:
             headline = f"{place} to mend its tramway"
             store(content, newspaper=paper, date=f"{month}-{day}", headline=headline, external_id=f"{place} {paper}")
         for later in range(2):
-            told = RATES.format(buy=170 + 7 * number + later, sell=390 + 3 * number + later, dollar=40 + number - later)
+            text = RATES.format(buy=170 + 7 * number + later, sell=390 + 3 * number + later, dollar=40 + number - later)
             store(
-                told,
+                text,
                 newspaper="Inland Courier",
                 date=f"{month}-{day + later}",
                 headline=f"Rates of {place}",

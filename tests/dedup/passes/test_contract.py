@@ -206,7 +206,7 @@ def test_a_candidate_out_of_order_or_range_is_refused() -> None:
         Candidate(1, 2, "url", 1.5)
 
 
-FURNITURE = (
+BOILERPLATE = (
     "The Harbour Post is printed on the quay by people who love paper and read in every house of the coast. You may "
     "have it brought to your door before the first ferry sails, for less than a loaf of bread a week. Ask the boy "
     "with the red cap at the market hall, or write to the house with the blue door in Mill Lane."
@@ -232,9 +232,9 @@ STORIES = tuple(
 @pytest.fixture
 def furnished(store):
     """Three different articles of a newspaper, some short ones and copies, with the same lines below them."""
-    articles = [store(f"{story}\n\n{FURNITURE}", headline=f"Story number {at}") for at, story in enumerate(STORIES)]
-    articles += [store(f"{short}\n\n{FURNITURE}") for short in ("The tide is high at nine.", "Rain until noon.")]
-    articles += [store(FURNITURE), store(FURNITURE, newspaper="Inland Courier")]
+    articles = [store(f"{story}\n\n{BOILERPLATE}", headline=f"Story number {at}") for at, story in enumerate(STORIES)]
+    articles += [store(f"{short}\n\n{BOILERPLATE}") for short in ("The tide is high at nine.", "Rain until noon.")]
+    articles += [store(BOILERPLATE), store(BOILERPLATE, newspaper="Inland Courier")]
     articles += [store(STORIES[1], newspaper="Inland Courier", headline="Story number 1"), store(STORIES[1])]
     for week in outdated_weeks():
         mark_week(week)

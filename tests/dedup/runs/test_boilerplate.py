@@ -19,7 +19,7 @@ from dedup.runs.months import months_to_judge
 from dedup.runs.tasks import find_duplicates_task
 from dedup.verdicts.reasons import NOTHING_LEFT
 from tests.conftest import StoreArticle
-from tests.dedup.passes.test_contract import FURNITURE, STORIES
+from tests.dedup.passes.test_contract import BOILERPLATE, STORIES
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 def furnished(store: StoreArticle) -> list[Article]:
     """Store three different articles and two short ones with the same lines below them, and a copy without."""
     below = [*STORIES, "The tide is high at nine.", "Rain until noon."]
-    articles = [store(f"{story}\n\n{FURNITURE}") for story in below]
+    articles = [store(f"{story}\n\n{BOILERPLATE}") for story in below]
     return [*articles, store(STORIES[1], newspaper="Inland Courier")]
 
 
@@ -88,7 +88,7 @@ def test_a_run_of_new_articles_sees_what_new_boilerplate_changes(furnished: list
     assert (furnished[3].pk, furnished[4].pk) in found_pairs()
 
     for at in (0, 2):
-        store(f"{STORIES[at]}\n\n{FURNITURE}", date="2026-03-05")
+        store(f"{STORIES[at]}\n\n{BOILERPLATE}", date="2026-03-05")
     find_duplicates("--new")
     assert (furnished[3].pk, furnished[4].pk) not in found_pairs()
     by_parts = found_pairs()
@@ -118,7 +118,7 @@ def test_a_worker_compares_as_the_profile_says(furnished: list[Article]) -> None
 
 
 def test_a_pair_of_which_nothing_is_left_is_no_duplicate(furnished: list[Article], store: StoreArticle) -> None:
-    bare = [store(FURNITURE, headline="A kite over Carrack all day long") for _ in range(2)]
+    bare = [store(BOILERPLATE, headline="A kite over Carrack all day long") for _ in range(2)]
     find_duplicates("--passes", "title")
     assert found_pairs() == {(bare[0].pk, bare[1].pk): "duplicate"}
     find_duplicates("--passes", "title", "--boilerplate", "topic")
