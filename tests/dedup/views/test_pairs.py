@@ -129,7 +129,7 @@ def test_the_verdict_stands_above_with_its_reasons(editor_client: Client, pair: 
 
 
 @pytest.mark.parametrize(
-    ("probability", "text"), [(1.0, "Duplicate, 100%"), (0.9999, "Duplicate, 99 %"), (0.58, "Duplicate, 58 %")]
+    ("probability", "text"), [(1.0, "Duplicate, 100%"), (0.9999, "Duplicate, 99%"), (0.58, "Duplicate, 58%")]
 )
 def test_only_what_is_certain_reads_a_hundred(editor_client: Client, pair: Pair, probability: float, text: str) -> None:
     Pair.objects.filter(pk=pair.pk).update(probability=probability, duplicate_probability=probability)
