@@ -33,7 +33,7 @@ def test_an_environment_killed_before_pip_was_there_is_made_anew_and_then_kept(t
 
 
 def demo(folder: Path, port: str) -> subprocess.CompletedProcess[str]:
-    # A copy that has nothing to install: where the port is not refused, it ends all the same.
+    # The copy has nothing to install, so the script also fails if it accepts the port.
     shutil.copytree(CHECKOUT / "script", folder / "script")
     environment = {"PATH": "/usr/bin:/bin", "PYTHON": sys.executable, "PORT": port}
     return subprocess.run(["script/demo"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
