@@ -22,6 +22,10 @@ _DIGEST = """CASE
     WHEN %(boilerplate)s::text = 'topic' AND {article}.topic_text IS NOT NULL THEN {article}.topic_digest
     ELSE {article}.text_digest
 END"""
+_WHOLE = """(CASE %(boilerplate)s::text
+    WHEN 'story' THEN {article}.story_text
+    WHEN 'topic' THEN {article}.topic_text
+END IS NULL)"""
 _IN_NEWSPAPERS = "(%(newspaper_ids)s::bigint[] IS NULL OR {article}.newspaper_id = ANY (%(newspaper_ids)s))"
 _BOTH_ARTICLES = """JOIN {articles} AS left_article ON left_article.id = {pair}.left_id
 JOIN {articles} AS right_article ON right_article.id = {pair}.right_id"""
@@ -33,6 +37,7 @@ class _Article(NamedTuple):
 
     text: str
     digest: str
+    whole: str  # whether nothing is left out of the text
     in_newspapers: str
 
 
@@ -46,12 +51,12 @@ class _Pair(NamedTuple):
 def article_sql(statement: str, *articles: str, pair: str = "pair") -> str:
     """Return a statement with the names in braces filled in.
 
-    {articles} and {article_urls} are the tables; {ALIAS.text}, {ALIAS.digest} and {ALIAS.in_newspapers} are asked of
-    each of the aliases `articles`; {pair.both_articles} joins left_article and right_article to the rows called `pair`,
-    and {pair.later_day} is the day of the later one of them.
+    {articles} and {article_urls} are the tables; {ALIAS.text}, {ALIAS.digest}, {ALIAS.whole} and
+    {ALIAS.in_newspapers} are asked of each of the aliases `articles`; {pair.both_articles} joins left_article and
+    right_article to the rows called `pair`, and {pair.later_day} is the day of the later one of them.
     """
     named: dict[str, Any] = {
-        each: _Article(*(expression.format(article=each) for expression in (_TEXT, _DIGEST, _IN_NEWSPAPERS)))
+        each: _Article(*(expression.format(article=each) for expression in (_TEXT, _DIGEST, _WHOLE, _IN_NEWSPAPERS)))
         for each in articles
     }
     named["pair"] = _Pair(_BOTH_ARTICLES.format(articles=ARTICLES, pair=pair), _LATER_DAY)

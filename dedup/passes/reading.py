@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from articles.boilerplate.rules import without_boilerplate
 from dedup.article_sql import article_sql, scope_parameters
+from dedup.kernels.masked_shingles import ShingleSets, masked_shingle_sets
 from dedup.kernels.tokens import IntArray
 from dedup.passes.base import Connection
 from dedup.types import Tally, Window
@@ -40,6 +41,23 @@ LIMIT %(batch)s
     "article",
 )
 
+# The shingles as they are stored, or else the text to make them of: where there is no row, where it is outdated, and
+# where some of the text is left out. In batches by the index article_date.
+_SHINGLES_SQL = article_sql(
+    """
+SELECT article.id, article.date, article.newspaper_id, known.shingles,
+       CASE WHEN known.shingles IS NULL THEN {article.text} END
+FROM {articles} AS article
+LEFT JOIN dedup_articleshingles AS known
+    ON known.article_id = article.id AND known.revision = article.revision AND {article.whole}
+WHERE (article.date, article.id) > (%(after_day)s, %(after_id)s) AND article.date <= %(last_day)s
+  AND {article.in_newspapers}
+ORDER BY article.date, article.id
+LIMIT %(batch)s
+""",
+    "article",
+)
+
 # Id, day, text.
 ArticleRow = tuple[int, datetime.date, str]
 
@@ -54,6 +72,15 @@ class ArticleBatch(NamedTuple):
     days: IntArray
     fresh: Fresh | None
     texts: list[str]
+
+
+class ArticleShingles(NamedTuple):
+    """The masked word shingles of some articles, ordered by day and id: ids, newspapers, days as ordinal numbers."""
+
+    ids: IntArray
+    newspapers: IntArray
+    days: IntArray
+    sets: ShingleSets
 
 
 def read_batches(
@@ -79,6 +106,42 @@ def read_contents(window: Window, connection: Connection, tally: Tally) -> Itera
             for article, day, content, marks in rows
         ]
         tally.on_read(len(rows))
+
+
+def read_shingles(
+    window: Window, connection: Connection, tally: Tally | None = None, *, first_day: datetime.date = datetime.date.min
+) -> ArticleShingles:
+    """Return the shingles of all articles from `first_day` to the window's last, of their texts as they are compared.
+
+    They are those of masked_shingle_sets. Up-to-date rows of the index are read; the others are made of the texts, and
+    nothing is written. Memory: four bytes per shingle, twice.
+    """
+    tally = tally or Tally()
+    empty = np.empty(0, dtype=np.int64)
+    parts = [ArticleShingles(empty, empty, empty, masked_shingle_sets([]))]
+    for rows in _rows(_SHINGLES_SQL, scope_parameters(window), first_day, connection):
+        parts.append(_shingles_of(rows))
+        tally.on_read(len(rows))
+    sizes = np.concatenate([part.sets.sizes for part in parts])
+    values = np.concatenate([part.sets.values for part in parts])
+    return ArticleShingles(
+        np.concatenate([part.ids for part in parts]),
+        np.concatenate([part.newspapers for part in parts]),
+        np.concatenate([part.days for part in parts]),
+        ShingleSets(values, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])),
+    )
+
+
+def _shingles_of(rows: Sequence[Any]) -> ArticleShingles:
+    made = masked_shingle_sets([row[4] for row in rows if row[3] is None])
+    fresh = iter(np.split(made.values, made.offsets[1:-1]))
+    sets = [next(fresh) if row[3] is None else np.frombuffer(row[3], dtype="<u4") for row in rows]
+    return ArticleShingles(
+        np.array([row[0] for row in rows], dtype=np.int64),
+        np.array([row[2] for row in rows], dtype=np.int64),
+        np.array([row[1].toordinal() for row in rows], dtype=np.int64),
+        ShingleSets(np.concatenate(sets), np.cumsum([0, *map(len, sets)], dtype=np.int64)),
+    )
 
 
 def _rows(

@@ -31,8 +31,9 @@ from dedup.runs.judging import judge_month
 from dedup.runs.months import months_to_judge
 from dedup.runs.profiles import Configs, enabled, snapshot
 from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, window_of
+from dedup.runs.shingle_index import outdated_shingles, update_shingles
 from dedup.runs.workers import execute
-from dedup.types import BOILERPLATE, VERDICTS, Candidate, Tally, Window
+from dedup.types import BOILERPLATE, SHINGLES, VERDICTS, Candidate, Tally, Window
 
 # Starting another process costs a second of work; it pays off for this many articles or pairs.
 ARTICLES_PER_WORKER = 50_000
@@ -167,13 +168,15 @@ def run_detection(
     workers: int = 1,
     verdicts: bool = True,
 ) -> None:
-    """Execute a run: every pass over every block, stale evidence, verdicts, clusters. Call inside `run_lock`.
+    """Execute a run: shingles, every pass over every block, stale evidence, verdicts, clusters. Call inside `run_lock`.
 
     Without `verdicts`, pairs are not judged: new pairs join no cluster until a run with verdicts.
     Each block's evidence and mark are stored in one transaction, so a run that is killed repeats only its unfinished
     blocks, one per worker process. An error that ends the run early is stored with it and raised.
     """
     try:
+        if verdicts:
+            _update_shingles(progress)
         tasks = _tasks(run, configs, scope, progress)
         execute(
             tasks,
@@ -197,6 +200,13 @@ def run_detection(
     except BaseException as error:
         _finish(run, DetectionRun.State.FAILED, error=f"{type(error).__name__}: {error}")
         raise
+
+
+def _update_shingles(progress: Progress) -> None:
+    """Bring the shingle index up to date; show it as a step only if there is anything to do."""
+    if outdated := outdated_shingles():
+        progress.start(SHINGLES, outdated)
+        update_shingles(lambda articles: progress.advance(SHINGLES, articles, 0))
 
 
 def _judge(run: DetectionRun, scope: Scope, progress: Progress, workers: int) -> None:

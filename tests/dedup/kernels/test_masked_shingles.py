@@ -1,0 +1,112 @@
+"""Masked word shingles: which words they are made of, and that they never change from machine to machine."""
+
+import random
+import time
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from articles.normalization.text import normalize_text
+from dedup.kernels.masked_shingles import masked_shingle_sets
+
+
+def sets_of(*texts: str) -> list[set[int]]:
+    made = masked_shingle_sets([normalize_text(text) for text in texts])
+    return [set(each.tolist()) for each in np.split(made.values, made.offsets[1:-1])][: len(texts)]
+
+
+def shingles_by_hand(text: str) -> set[tuple[str, ...]]:
+    words = ["#" if any(sign in "0123456789" for sign in word) else word for word in text.split()]
+    return {tuple(words[place : place + 4]) for place in range(max(len(words) - 3, min(len(words), 1)))}
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_there_are_as_many_as_different_runs_of_four_words_and_as_many_shared(seed: int) -> None:
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    words = ["the", "ferry", "sails", "at", "7", "12b", "noon", "today"]
+    texts = [" ".join(dice.choices(words, k=dice.randrange(40))) for _ in range(100)]
+    made = sets_of(*texts)
+    by_hand = [shingles_by_hand(text) for text in texts]
+    assert [len(each) for each in made] == [len(each) for each in by_hand]
+    for one, other in zip(range(99), range(1, 100), strict=True):
+        assert len(made[one] & made[other]) == len(by_hand[one] & by_hand[other])
+
+
+def test_the_hashes_are_the_same_on_every_machine() -> None:
+    made = masked_shingle_sets(["the ferry sails at noon", "ferry", ""])
+    assert made.offsets.tolist() == [0, 2, 3, 3]
+    assert made.values.dtype == np.uint32
+    assert made.values.tolist() == [3760132692, 3962327420, 93988623]
+
+
+def test_texts_that_differ_in_numbers_only_have_the_same_shingles() -> None:
+    one, other, third = sets_of(
+        "Petrol costs 3.20 crowns, diesel 2.95.", "Petrol costs 3.45 crowns, diesel 3.05.", "Petrol costs a crown."
+    )
+    assert one == other
+    assert not one & third
+
+
+def test_a_word_with_a_digit_is_a_number() -> None:
+    one, other = sets_of("Road A12 is closed since 9am", "Road B7 is closed since 10am")
+    assert one == other
+
+
+def test_one_to_three_words_are_one_shingle_and_none_has_none() -> None:
+    assert [len(each) for each in sets_of("", "Fire", "Big fire", "A big fire", "A very big fire")] == [0, 1, 1, 1, 1]
+    assert len(set.union(*sets_of("Fire", "Big fire", "A big fire", "A very big fire"))) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "港口今天晚上因大風關閉",
+        "みなとはきょうのよるしまる",
+        "ท่าเรือปิดคืนนี้เพราะลมแรง",
+        "ທ່າເຮືອປິດຄືນນີ້",
+        "កំពង់ផែបិទយប់នេះ",
+        "ဆိပ်ကမ်းကိုယနေ့ညပိတ်ထားသည်",
+    ],
+)
+def test_in_scripts_without_blanks_each_character_is_a_word(text: str) -> None:
+    letters = [place for place, sign in enumerate(text) if unicodedata.category(sign)[0] == "L"]
+    whole, rest = sets_of(text, text[letters[len(letters) // 2] :])
+    assert len(whole) == len(letters) - 3
+    assert rest < whole
+
+
+def test_mixed_scripts_are_divided_and_their_numbers_masked() -> None:
+    one, other, third = sets_of("港口於2025年7月關閉", "港口於2026年12月關閉", "港 口 於 1 年 2 月 關 閉")
+    assert one == other == third
+
+
+def test_marks_belong_to_their_word() -> None:
+    (sinhala,) = sets_of("කොළඹ වරාය අද සවස වසා දමන ලදී")
+    (tamil,) = sets_of("கொழும்பு துறைமுகம் இன்று மாலை மூடப்பட்டது")
+    assert (len(sinhala), len(tamil)) == (4, 2)
+
+
+def test_texts_together_have_the_sets_that_they_have_alone() -> None:
+    texts = ["The ferry sails at noon today.", "", "港口今天晚上關閉", "Rain."]
+    assert sets_of(*texts) == [sets_of(text)[0] for text in texts]
+    assert masked_shingle_sets([]).offsets.tolist() == [0]
+
+
+@given(st.lists(st.text(max_size=60), max_size=4))
+def test_any_texts_make_ascending_sets(texts: list[str]) -> None:
+    made = masked_shingle_sets([normalize_text(text) for text in texts])
+    assert len(made.sizes) == len(texts)
+    assert [size > 0 for size in made.sizes] == [bool(normalize_text(text)) for text in texts]
+    for each in np.split(made.values.astype(np.int64), made.offsets[1:-1]):
+        assert (np.diff(each) > 0).all()
+
+
+@pytest.mark.parametrize("unit", ["港", "x", "1", "ก็", "word ", "a 1 "])
+def test_a_very_long_text_is_quick(unit: str) -> None:
+    started = time.process_time()
+    masked_shingle_sets([unit * (2_000_000 // len(unit))])
+    assert time.process_time() - started < 3
