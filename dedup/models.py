@@ -162,6 +162,11 @@ class Pair(models.Model):
         null=True, help_text="The probability that the two articles are duplicates, 0 to 1."
     )
     reasons = models.JSONField(default=list, db_default=[], help_text="The reasons for the verdict, one sentence each.")
+    left_matched = models.FloatField(
+        null=True,
+        help_text="The share of the left article's words that the right one has in matching sentences, 0 to 1.",
+    )
+    right_matched = models.FloatField(null=True, help_text="The same of the right article's words, 0 to 1.")
     joins = models.BooleanField(db_default=False, help_text="Whether the verdict puts both articles in one cluster.")
     days_apart = models.PositiveIntegerField(help_text="Days between the two publication dates.")
     same_newspaper = models.BooleanField()

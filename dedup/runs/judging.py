@@ -67,14 +67,18 @@ LIMIT %(most)s
 _CREATE_SQL = """
 CREATE TEMPORARY TABLE judged_pair (
     id bigint, verdict text, probability double precision, duplicate_probability double precision, reasons jsonb,
-    joins boolean
+    joins boolean, left_matched double precision, right_matched double precision
 ) ON COMMIT DROP
 """
-_COPY_SQL = "COPY judged_pair (id, verdict, probability, duplicate_probability, reasons, joins) FROM STDIN"
+_COPY_SQL = """
+COPY judged_pair (id, verdict, probability, duplicate_probability, reasons, joins, left_matched, right_matched)
+FROM STDIN
+"""
 _STORE_SQL = """
 UPDATE dedup_pair AS pair
 SET verdict = judged.verdict, probability = judged.probability, reasons = judged.reasons, joins = judged.joins,
-    duplicate_probability = judged.duplicate_probability
+    duplicate_probability = judged.duplicate_probability,
+    left_matched = judged.left_matched, right_matched = judged.right_matched
 FROM judged_pair AS judged
 WHERE judged.id = pair.id
 """
@@ -158,7 +162,8 @@ class MonthJudge:
                 self._task.versions_join and judgement.kind is VerdictKind.VERSION
             )
             reasons = json.dumps(judgement.reasons, ensure_ascii=False)
-            yield (pair.id, judgement.kind, judgement.probability, judgement.duplicate_probability, reasons, joins)
+            chances = (judgement.probability, judgement.duplicate_probability)
+            yield (pair.id, judgement.kind, *chances, reasons, joins, *_matched(left, right, comparison))
 
     def comparisons(self, pairs: Sequence[_Pair]) -> Iterator[tuple[_Pair, CachedArticle, CachedArticle, Comparison]]:
         """Yield each pair with its two articles and their full comparison."""
@@ -199,6 +204,12 @@ class MonthJudge:
 
     def _fetch(self, wanted: set[int]) -> dict[int, CachedArticle]:
         return ARTICLES.fetch(wanted, self._task.boilerplate)
+
+
+def _matched(left: CachedArticle, right: CachedArticle, comparison: Comparison) -> tuple[float, float]:
+    """Return the share of the left article's words that match in the right one, and the other way round."""
+    shares = (comparison.matched_share, comparison.matched_longer)
+    return shares if len(left.article.words) <= len(right.article.words) else shares[::-1]
 
 
 def _forms_around(task: MonthTask) -> Iterator[tuple[int, datetime.date, str]]:

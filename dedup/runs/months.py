@@ -16,7 +16,7 @@ from dedup.models import FittedModel, JudgedMonth, Series
 from dedup.verdicts.model import VerdictModel, default_model, dump_model, load_model
 
 # Increase this when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
-COMPARISON_VERSION = 2
+COMPARISON_VERSION = 3
 # The recurring text of a month is learnt from its articles and those of this many days before and after.
 RECURRING_TEXT_DAYS = 21
 

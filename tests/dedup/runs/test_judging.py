@@ -92,6 +92,18 @@ def test_a_verdict_is_stored_with_its_probabilities_and_reasons(corpus) -> None:
     assert any(reason.endswith("replaced: 703.11 → 706.21, 5.15 → 6.25, 1037 → 1074.") for reason in pair.reasons)
 
 
+@pytest.mark.parametrize("longer_first", [True, False])
+def test_a_verdict_is_stored_with_how_much_of_each_article_the_other_has(store, longer_first) -> None:
+    crop = STORY[: STORY.index(" Two school classes")]
+    texts = [STORY, crop] if longer_first else [crop, STORY]
+    for number, text in enumerate(texts):
+        store(text, newspaper=f"Paper {number}", headline="Night ferry cancelled, 120 passengers stranded")
+    find_duplicates()
+    pair = Pair.objects.get()
+    shares = (65 / 95, 1.0)  # of the words: the crop has 65 of them
+    assert (pair.left_matched, pair.right_matched) == pytest.approx(shares if longer_first else shares[::-1])
+
+
 def test_nothing_is_judged_again_while_nothing_changes(corpus, monkeypatch) -> None:
     find_duplicates()
     assert [str(each) for each in JudgedMonth.objects.all()] == ["2026-03"]
