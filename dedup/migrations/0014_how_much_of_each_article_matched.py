@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dedup', '0012_help_texts_in_plain_words'),
+        ('dedup', '0013_shingle_index'),
     ]
 
     operations = [
