@@ -6,7 +6,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
@@ -48,6 +48,7 @@ class Label:
     weight: float = 1.0
     stratum: str = ""
     days: int | None = None
+    file: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Problem:
     line: int
     reason: str
     stored: bool = True  # False: the row is valid, but an article that it names is not stored
+    file: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +82,48 @@ def read_labels(path: Path) -> tuple[list[Label], list[Problem]]:
     with source.open() as (stream, _, _):
         for record in read_records(stream, source.file_format, check_header=_check_header):
             try:
-                labels.append(_label(record))
+                labels.append(_label(record, path.name))
             except ValueError as error:
-                problems.append(Problem(record.line, str(error)))
+                problems.append(Problem(record.line, str(error), file=path.name))
     return labels, problems
+
+
+def read_label_files(paths: Iterable[Path]) -> tuple[list[Label], list[Problem]]:
+    """Return the labels of several files, and the rows without one. Raises LabelsError if there is no label at all."""
+    labels: list[Label] = []
+    problems: list[Problem] = []
+    names = [str(path) for path in paths]
+    for name in names:
+        read, bad = read_labels(Path(name))
+        labels += read
+        problems += bad
+    if not labels:
+        raise LabelsError(f"{' and '.join(names)} has no labelled pair{_for_example(problems)}")
+    return labels, problems
+
+
+def find_labelled(
+    labels: Sequence[Label], problems: Sequence[Problem], paths: Iterable[Path]
+) -> tuple[list[FoundPair], list[Problem]]:
+    """Return the labels whose two articles are stored, and all rows that do not count, in the order of the files.
+
+    `labels` and `problems` are those read from the files. Raises LabelsError if no label can be used.
+    """
+    names = [str(path) for path in paths]
+    found, unknown = find_articles(labels)
+    places = {Path(name).name: place for place, name in enumerate(names)}
+    every = sorted([*problems, *unknown], key=lambda each: (places.get(each.file, 0), each.line))
+    if not found:
+        raise LabelsError(f"{' and '.join(names)} has no pair whose two articles are stored{_for_example(every)}")
+    return found, every
+
+
+def _for_example(problems: Sequence[Problem]) -> str:
+    if not problems:
+        return ": the file is empty"
+    first = problems[0]
+    where = f"line {first.line} of {first.file}" if len({each.file for each in problems}) > 1 else f"line {first.line}"
+    return f", for example {where}: {first.reason}"
 
 
 def find_articles(labels: Sequence[Label]) -> tuple[list[FoundPair], list[Problem]]:
@@ -96,15 +136,17 @@ def find_articles(labels: Sequence[Label]) -> tuple[list[FoundPair], list[Proble
         try:
             first, second = (_article(end, by_id, by_url) for end in label.ends)
         except _NotFoundError as error:
-            problems.append(Problem(label.line, str(error), stored=False))
+            problems.append(Problem(label.line, str(error), stored=False, file=label.file))
             continue
         ends = (min(first, second), max(first, second))
         if first == second:
-            problems.append(Problem(label.line, f"a and b are the same stored article, {first}; name two articles"))
+            reason = f"a and b are the same stored article, {first}; name two articles"
+            problems.append(Problem(label.line, reason, file=label.file))
         elif ends in found:
             earlier = found[ends].label
-            reason = f"line {earlier.line} labels the same pair as {earlier.label}; remove one of the two lines"
-            problems.append(Problem(label.line, reason))
+            where = f"line {earlier.line}" if earlier.file == label.file else f"line {earlier.line} of {earlier.file}"
+            reason = f"{where} labels the same pair as {earlier.label}; remove one of the two lines"
+            problems.append(Problem(label.line, reason, file=label.file))
         else:
             found[ends] = FoundPair(label, *ends)
     return list(found.values()), problems
@@ -121,7 +163,7 @@ def _check_header(names: Sequence[str]) -> None:
         )
 
 
-def _label(record: Record) -> Label:
+def _label(record: Record, file: str) -> Label:
     """Return the label of a row. Raises ValueError with the reason if it has none."""
     if record.fault:
         raise ValueError(record.fault)
@@ -136,6 +178,7 @@ def _label(record: Record) -> Label:
         _weight(values),
         _text(values, "stratum"),
         _days(values),
+        file,
     )
 
 

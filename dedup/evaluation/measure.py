@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from articles.models import Article
+from dedup.evaluation.answers import NEAR_DAYS, Answer, Numbers, numbers_of, score_numbers
+from dedup.evaluation.apart import Detected
+from dedup.evaluation.cross import Sample
 from dedup.evaluation.labels import FoundPair
-from dedup.evaluation.metrics import LabelledPair, cross_validate, score
-from dedup.models import Evidence, Pair, Verdict
+from dedup.evaluation.metrics import COUNTED, LabelledPair, cross_validate
+from dedup.models import DetectionRun, Evidence, Pair, Verdict
 from dedup.passes import PASSES
 from dedup.runs.judging import features_of_pairs
 from dedup.runs.months import model_in_use
 from dedup.verdicts.model import LABELS, ModelError
 
-# The default window of most passes. Pairs further apart are rarer and harder to find.
-NEAR_DAYS = 3
 _FOLDS = 6
-_COUNTED = "DTEN"
 _LOOKED_UP_AT_ONCE = 2_000
-MEASURES = (
-    ("precision", "Precision"),
-    ("recall", "Recall"),
-    ("f1", "F1"),
-    ("templates_called_duplicates", "T called duplicate"),
-)
 
-Numbers = dict[str, float | int | list[float] | None]
+Ends = tuple[int, int]
+Row = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +40,7 @@ class Judged:
     passes: tuple[str, ...] = ()
 
     @property
-    def ends(self) -> tuple[int, int]:
+    def ends(self) -> Ends:
         """Return the ids of the two articles, the lower one first."""
         return (self.found.left, self.found.right)
 
@@ -62,12 +58,33 @@ class Judged:
     @property
     def wrong(self) -> bool:
         """Return whether the verdict and the label contradict each other."""
-        return self.found.label.label in _COUNTED and self.called != (self.found.label.label == "D")
+        return self.found.label.label in COUNTED and self.called != (self.found.label.label == "D")
 
     @property
     def label(self) -> str:
         """Return the letter of the label."""
         return self.found.label.label
+
+    @property
+    def answer(self) -> Answer:
+        """Return the stored verdict on it."""
+        known = (self.pair.verdict, self.pair.duplicate_probability) if self.pair else (None, None)
+        return Answer(self.label, self.found.label.weight, self.days, *known)
+
+    @property
+    def by_the_model(self) -> bool:
+        """Return whether it was proposed and judged by the model, which never gives exactly 0; a rule does."""
+        return self.pair is not None and self.pair.duplicate_probability != 0
+
+    def sample(self, features: Mapping[Ends, Row]) -> Sample:
+        """Return it as a pair of a corpus, whose features are among these if they are known."""
+        return Sample(self.answer, features.get(self.ends), self.by_the_model)
+
+    @property
+    def labelled(self) -> LabelledPair:
+        """Return it as a pair to learn from."""
+        later = max(self.left.date, self.right.date)
+        return LabelledPair((str(self.left.pk), str(self.right.pk)), later, self.label, self.found.label.weight)
 
 
 def judged_pairs(found: Sequence[FoundPair]) -> list[Judged]:
@@ -88,19 +105,73 @@ def _looked_up(found: Sequence[FoundPair]) -> Iterator[Judged]:
         yield Judged(each, articles[each.left], articles[each.right], pair, passes)
 
 
-def report(judged: Sequence[Judged], passes: Sequence[str], *, cross_validated: bool) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The report on a run, as JSON has it, and its labelled pairs for other models to judge."""
+
+    report: dict[str, Any]
+    samples: Sequence[Sample]
+
+
+def measured(what: Detected, articles: Path | None = None, *, cross_validated: bool, sampled: bool) -> Measured:
+    """Measure a run against its labelled pairs; `articles` is the file they were imported from for that.
+
+    Without `sampled`, the samples have no features.
+    """
+    judged = judged_pairs(what.found)
+    features = features_of_pairs([each.ends for each in judged]) if cross_validated or sampled else {}
+    passes = [name for name in PASSES if what.run.config.get(name, {}).get("enabled")]
+    result = {
+        "about": _about(what.run, articles),
+        "run": _run_facts(what.run, stored=articles is None),
+        "labels": _label_facts(what, judged),
+        **report(judged, passes, features if cross_validated else None),
+    }
+    return Measured(result, [each.sample(features) for each in judged])
+
+
+def _run_facts(run: DetectionRun, *, stored: bool) -> dict[str, Any]:
+    return {
+        "number": run.pk if stored else None,
+        "finished_at": run.finished_at and run.finished_at.isoformat(timespec="seconds"),
+        "profile": run.profile_name,
+        "articles": run.counts.get("articles"),
+        "pairs": run.counts.get("pairs"),
+    }
+
+
+def _label_facts(what: Detected, judged: Sequence[Judged]) -> dict[str, Any]:
+    return {
+        "read": len(what.found) + len(what.problems),
+        "bad": sum(each.stored for each in what.problems),
+        "not_stored": sum(not each.stored for each in what.problems),
+        **counts_of(judged),
+        "problems": [asdict(each) for each in what.problems],
+    }
+
+
+def _about(run: DetectionRun, articles: Path | None) -> str:
+    if articles is None:
+        return f"Stored verdicts; the last run was run {run.pk}, finished {run.finished_at:%Y-%m-%d %H:%M} UTC."
+    counts = run.counts
+    return f"{counts['articles']:,} articles of {articles.name}, {counts['pairs']:,} pairs proposed."
+
+
+def report(judged: Sequence[Judged], passes: Sequence[str], features: Mapping[Ends, Row] | None) -> dict[str, Any]:
     """Return all numbers: shares in 0..1, null for a share of nothing, and 95% intervals.
 
-    `passes` are those that took part. Pairs that no pass proposed count as not called.
+    `passes` are those that took part. Pairs that no pass proposed count as not called. With the `features` of the
+    pairs, models learnt from the labels of other dates are measured too.
     """
     near = [each for each in judged if each.days <= NEAR_DAYS]
     strata = sorted({each.found.label.stratum for each in judged} - {""})
-    verdicts = _cross_validated(judged) if cross_validated else None
+    files = dict.fromkeys(each.found.label.file for each in judged)
     return {
         **_scores(judged, passes),
         "within_3_days": _scores(near, passes),
-        "cross_validated": verdicts,
+        "cross_validated": None if features is None else _cross_validated(judged, features),
         "strata": {name: _score_of([each for each in judged if each.found.label.stratum == name]) for name in strata},
+        "files": {name: _scores_of_file([each for each in judged if each.found.label.file == name]) for name in files},
         "errors": [_error(each) for each in _by_weight(each for each in judged if each.wrong)],
     }
 
@@ -119,50 +190,37 @@ def counts_of(judged: Sequence[Judged]) -> dict[str, Any]:
 
 def _scores(judged: Sequence[Judged], passes: Sequence[str]) -> dict[str, Any]:
     return {
-        "verdict": _score_of(judged),
+        **numbers_of([each.answer for each in judged]),
         "passes": {name: _score_of(judged, partial(_proposes, name)) for name in passes},
     }
+
+
+def _scores_of_file(judged: Sequence[Judged]) -> dict[str, Any]:
+    near = [each for each in judged if each.days <= NEAR_DAYS]
+    return {"verdict": _score_of(judged), "within_3_days": _score_of(near)}
 
 
 def _proposes(pass_name: str, judged: Judged) -> bool:
     return pass_name in judged.passes
 
 
-def _score_of(
-    judged: Sequence[Judged], called: Callable[[Judged], bool] = attrgetter("called")
-) -> dict[str, float | int | list[float] | None]:
-    """Return precision, recall, F1 and the share of templates called duplicates, each with its interval."""
-    counted = [each for each in judged if each.label in _COUNTED]
-    calls = [called(each) for each in counted]
-    duplicates = sum(each.label == "D" for each in counted)
-    templates = sum(each.label == "T" for each in counted)
-    result: Numbers = {
-        "pairs": len(counted),
-        "duplicates": duplicates,
-        "called": sum(calls),
-    }
-    wholes = (sum(calls), duplicates, duplicates or sum(calls), templates)
-    measured = score([each.label for each in counted], [each.found.label.weight for each in counted], calls)
-    estimates = (measured.precision, measured.recall, measured.f1, measured.templates)
-    for (name, _), whole, estimate in zip(MEASURES, wholes, estimates, strict=True):
-        result[name] = round(estimate.value, 4) if whole else None
-        result[f"{name}_interval"] = [round(estimate.low, 4), round(estimate.high, 4)] if whole else None
-    return result
+def _score_of(judged: Sequence[Judged], called: Callable[[Judged], bool] = attrgetter("called")) -> Numbers:
+    weights = [each.found.label.weight for each in judged]
+    return score_numbers([each.label for each in judged], weights, [called(each) for each in judged])
 
 
 # ---- cross-validation ------------------------------------------------------------------------------
 
 
-def _cross_validated(judged: Sequence[Judged]) -> dict[str, Any]:
+def _cross_validated(judged: Sequence[Judged], features: Mapping[Ends, Row]) -> dict[str, Any]:
     """Return the scores of verdicts by models fitted to these labels, each on other dates than those it judges.
 
     Pairs that no pass proposed are used for fitting too, but are not called duplicates.
     """
-    features = features_of_pairs([each.ends for each in judged])
     known = [each for each in judged if each.ends in features]
     rows = [features[each.ends] for each in known]
     try:
-        probabilities = cross_validate([_labelled(each) for each in known], rows, folds=_FOLDS)
+        probabilities = cross_validate([each.labelled for each in known], rows, folds=_FOLDS)
     except ModelError as error:
         return _not_validated(str(error))
     if not probabilities:
@@ -171,7 +229,7 @@ def _cross_validated(judged: Sequence[Judged]) -> dict[str, Any]:
     calls = {each.ends: False for each in judged if each.ends not in features}
     for place, probability in probabilities.items():
         each = known[place]
-        calls[each.ends] = probability >= threshold and _by_the_model(each.pair)
+        calls[each.ends] = probability >= threshold and each.by_the_model
     tested = [each for each in judged if each.ends in calls]
     near = [each for each in tested if each.days <= NEAR_DAYS]
     return {
@@ -183,16 +241,6 @@ def _cross_validated(judged: Sequence[Judged]) -> dict[str, Any]:
 
 def _not_validated(reason: str) -> dict[str, Any]:
     return {"verdict": None, "within_3_days": None, "folds": 0, "reason": reason}
-
-
-def _labelled(judged: Judged) -> LabelledPair:
-    later = max(judged.left.date, judged.right.date)
-    return LabelledPair((str(judged.left.pk), str(judged.right.pk)), later, judged.label, judged.found.label.weight)
-
-
-def _by_the_model(pair: Pair | None) -> bool:
-    """Return whether a pair was proposed and judged by the model, which never gives exactly 0; a rule does."""
-    return pair is not None and pair.duplicate_probability != 0
 
 
 # ---- errors ----------------------------------------------------------------------------------------
@@ -207,6 +255,7 @@ def _error(judged: Judged) -> dict[str, Any]:
     label, pair = judged.found.label, judged.pair
     return {
         "kind": "false duplicate" if judged.called else "missed duplicate",
+        "file": label.file,
         "line": label.line,
         "label": label.label,
         "weight": label.weight,

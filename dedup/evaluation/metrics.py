@@ -10,14 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dedup.evaluation.resampling import Estimate, Floats, estimates, ratio
 from dedup.verdicts.model import VerdictModel, fit
 
-# Labels that count: D is positive, the others negative; V is left out.
-_COUNTED = frozenset("DTEN")
-_RESAMPLES = 2_000
-_RESAMPLED_AT_ONCE = 100
-_SEED = 20_240_601
-_BOUNDS = (0.025, 0.975)
+# D is positive, T, E and N are negative; V is left out unless it is asked for.
+COUNTED = "DTEN"
 
 Indices = npt.NDArray[np.int64]
 
@@ -33,15 +30,6 @@ class LabelledPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """A number with its 95 % interval over resamples of the labelled pairs."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class Score:
     """How well the pairs called duplicates agree with the labels, weighted. `templates`: the share of T called so."""
 
@@ -51,46 +39,34 @@ class Score:
     templates: Estimate
 
 
-def score(labels: Sequence[str], weights: Sequence[float], called: Sequence[bool]) -> Score:
-    """Return the score of verdicts; `called` says which pairs were called duplicates, V pairs are left out.
+def score(
+    labels: Sequence[str],
+    weights: Sequence[float],
+    called: Sequence[bool],
+    *,
+    positive: str = "D",
+    counted: str = COUNTED,
+) -> Score:
+    """Return the score of verdicts; `called` says which pairs were called duplicates.
 
-    A pair that was never proposed counts as not called. A share of nothing is 0. The intervals come from a bootstrap
-    over pairs with a fixed seed (Efron and Tibshirani, 1993, 13.3).
+    Pairs whose label is not among those `counted` are left out. A pair that was never proposed counts as not called. A
+    share of nothing is 0. To score the version verdict, `positive` is V and `called` says which pairs were called
+    versions.
     """
-    counted = [place for place, label in enumerate(labels) if label in _COUNTED]
-    answers = np.asarray(labels)[counted]
-    amounts = np.asarray(weights, dtype=np.float64)[counted]
-    positives = np.asarray(called, dtype=np.bool_)[counted]
-    columns = np.stack(
-        [answers == "D", positives, (answers == "D") & positives, answers == "T", (answers == "T") & positives]
-    )
-    parts = columns * amounts
-    low, high = np.quantile(_shares(_resampled(parts)), _BOUNDS, axis=1)
-    values = _shares(parts.sum(axis=1, keepdims=True))[:, 0]
-    return Score(*(Estimate(*map(float, each)) for each in zip(values, low, high, strict=True)))
+    places = [place for place, label in enumerate(labels) if label in counted]
+    answers = np.asarray(labels)[places] if places else np.empty(0, dtype=np.str_)
+    amounts = np.asarray(weights, dtype=np.float64)[places]
+    calls = np.asarray(called, dtype=np.bool_)[places]
+    right, template = answers == positive, answers == "T"
+    columns = np.stack([right, calls, right & calls, template, template & calls])
+    return Score(*estimates(columns * amounts, _shares))
 
 
-def _resampled(parts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the sums of the rows over resamples of all pairs, drawn with replacement; one column a resample."""
-    pairs = parts.shape[1]
-    if not pairs:
-        return np.zeros((len(parts), 1))
-    dice = np.random.default_rng(_SEED)
-    # In parts, which bounds the memory to a hundred numbers a pair.
-    steps = range(0, _RESAMPLES, _RESAMPLED_AT_ONCE)
-    drawn = (dice.multinomial(pairs, np.full(pairs, 1 / pairs), size=_RESAMPLED_AT_ONCE) for _ in steps)
-    return np.concatenate([parts @ counts.T for counts in drawn], axis=1)
-
-
-def _shares(totals: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _shares(totals: Floats) -> Floats:
     """Return precision, recall, F1 and templates called, from rows: duplicates, called, both, templates, both."""
     duplicates, called, true, templates, false = totals
-    precision, recall = _ratio(true, called), _ratio(true, duplicates)
-    return np.stack([precision, recall, _ratio(2 * precision * recall, precision + recall), _ratio(false, templates)])
-
-
-def _ratio(part: npt.NDArray[np.float64], whole: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    precision, recall = ratio(true, called), ratio(true, duplicates)
+    return np.stack([precision, recall, ratio(2 * precision * recall, precision + recall), ratio(false, templates)])
 
 
 def date_folds(

@@ -8,22 +8,28 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.table import Table
 
-from dedup.evaluation.measure import MEASURES, NEAR_DAYS
+from dedup.evaluation.answers import MEASURES, NEAR_DAYS
+from dedup.evaluation.confusion import OUTCOMES
 from dedup.runs.facts import label as label_of_pass
 
 _WIDTH = 120
+_OF_VERSIONS = (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
 
 
 def print_report(result: dict[str, Any], stream: TextIO) -> None:
     """Print a report as tables and a list of errors."""
     labels = result["labels"]
     shown = ", ".join(f"{count} {label}" for label, count in labels["by_label"].items())
-    stream.write(f"{labels['evaluated']:,} labelled pairs: {shown}. V pairs are left out. {result['about']}\n")
-    console = Console(file=stream, width=None if stream.isatty() else _WIDTH)
+    stream.write(f"{labels['evaluated']:,} labelled pairs: {shown}. {result['about']}\n")
+    stream.write("V pairs are left out unless a row says otherwise.\n")
+    console = console_on(stream)
     crossed = result["cross_validated"] or {}
     within = result["within_3_days"]
     console.print(_table(f"At most {NEAR_DAYS} days apart", within, crossed.get("within_3_days")))
     console.print(_table("All labelled pairs", result, crossed.get("verdict")))
+    print_answers(result, console)
+    if len(result["files"]) > 1:
+        console.print(_files(result["files"]))
     if result["strata"]:
         console.print(_strata(result["strata"]))
     if reason := crossed.get("reason"):
@@ -31,23 +37,37 @@ def print_report(result: dict[str, Any], stream: TextIO) -> None:
     _print_errors(result["errors"], stream)
 
 
+def console_on(stream: TextIO) -> Console:
+    """Return a console as wide as the terminal, or 120 columns for a file."""
+    return Console(file=stream, width=None if stream.isatty() else _WIDTH)
+
+
 def _table(title: str, scores: dict[str, Any], crossed: dict[str, Any] | None) -> Table:
-    table = Table(title=f"{title} (95% intervals)", title_justify="left")
-    table.add_column("Called duplicate by")
+    table = _left(f"{title} (95% intervals)", "Called duplicate by")
     for _, heading in MEASURES:
         table.add_column(heading, justify="right")
-    table.add_row("the verdict", *_cells(scores["verdict"]))
+    table.add_row("the verdict", *cells(scores["verdict"]))
+    table.add_row("… if V counts as not duplicate", *cells(scores["versions_as_negatives"]))
     if crossed:
-        table.add_row("the verdict, learnt from other dates", *_cells(crossed))
+        table.add_row("the verdict, learnt from other dates", *cells(crossed))
     table.add_section()
     for name, each in scores["passes"].items():
-        table.add_row(label_of_pass(name), *_cells(each))
+        table.add_row(label_of_pass(name), *cells(each))
+    return table
+
+
+def _files(files: dict[str, Any]) -> Table:
+    table = _left("The verdict, by file of labels (95% intervals)", "File")
+    for _, heading in MEASURES:
+        table.add_column(heading, justify="right")
+    for name, each in files.items():
+        table.add_row(name, *cells(each["verdict"]))
+        table.add_row(f"… at most {NEAR_DAYS} days apart", *cells(each["within_3_days"]))
     return table
 
 
 def _strata(strata: dict[str, Any]) -> Table:
-    table = Table(title="The verdict, by stratum", title_justify="left")
-    table.add_column("Stratum")
+    table = _left("The verdict, by stratum", "Stratum")
     for heading in ("Pairs", "Duplicates", *(heading for _, heading in MEASURES)):
         table.add_column(heading, justify="right")
     for name, each in strata.items():
@@ -56,11 +76,62 @@ def _strata(strata: dict[str, Any]) -> Table:
     return table
 
 
-def _cells(scores: dict[str, Any]) -> list[str]:
-    return [_cell(scores[name], scores[f"{name}_interval"]) for name, _ in MEASURES]
+def print_answers(numbers: dict[str, Any], console: Console) -> None:
+    """Print the confusion matrix, the version verdict and the calibration of a set of labelled pairs."""
+    console.print(_confusion(numbers["confusion"]))
+    version = numbers["version_verdict"]
+    shares = (f"{name} {cell(version[key], version[f'{key}_interval'])}" for key, name in _OF_VERSIONS)
+    console.print(f"The version verdict, V against all other labels: {', '.join(shares)}.\n", highlight=False)
+    calibration = numbers["calibration"]
+    console.print(_reliability(calibration["versions_left_out"]))
+    for key, name in (("versions_left_out", "V left out"), ("versions_as_negatives", "V as not duplicate")):
+        console.print(f"{name}: {_errors_of(calibration[key])}", highlight=False)
 
 
-def _cell(value: float | None, interval: Sequence[float] | None) -> str:
+def _confusion(confusion: dict[str, Any]) -> Table:
+    table = _left("Verdicts by label: weighted shares of each label (95% intervals)", "Label")
+    for heading in ("Pairs", *(outcome.replace("_", " ") for outcome in OUTCOMES)):
+        table.add_column(heading, justify="right")
+    for label, row in confusion.items():
+        shares = (cell(row[outcome]["share"], row[outcome]["share_interval"]) for outcome in OUTCOMES)
+        table.add_row(label, f"{row['pairs']:,}", *shares)
+    return table
+
+
+def _reliability(calibration: dict[str, Any]) -> Table:
+    table = _left("Is the probability honest? Proposed pairs by their probability of a duplicate, V left out", "From")
+    for heading in ("To", "Pairs", "Mean probability", "Duplicates", "Mean, unweighted", "Duplicates, unweighted"):
+        table.add_column(heading, justify="right")
+    for weighted, plain in zip(calibration["weighted"]["bins"], calibration["unweighted"]["bins"], strict=True):
+        means = (each[key] for each in (weighted, plain) for key in ("mean_probability", "duplicates"))
+        shown = ("–" if each is None else f"{each:.3f}" for each in means)
+        table.add_row(f"{weighted['from']:.1f}", f"{weighted['to']:.1f}", f"{weighted['pairs']:,}", *shown)
+    return table
+
+
+def _errors_of(calibration: dict[str, Any]) -> str:
+    parts = (
+        f"{name} {cell(calibration[how][key], calibration[how][f'{key}_interval'])} {how}"
+        for key, name in (("ece", "ECE"), ("brier", "Brier score"))
+        for how in ("weighted", "unweighted")
+    )
+    return f"{', '.join(parts)}."
+
+
+def _left(title: str, heading: str) -> Table:
+    """Return a table with its title and its first column on the left."""
+    table = Table(title=title, title_justify="left")
+    table.add_column(heading)
+    return table
+
+
+def cells(scores: dict[str, Any]) -> list[str]:
+    """Return the measures of a score, each with its interval."""
+    return [cell(scores[name], scores[f"{name}_interval"]) for name, _ in MEASURES]
+
+
+def cell(value: float | None, interval: Sequence[float] | None) -> str:
+    """Return a share with its interval."""
     return "–" if value is None or interval is None else f"{value:.3f} ({interval[0]:.2f}–{interval[1]:.2f})"
 
 

@@ -46,7 +46,7 @@ def judgement_of(comparison: Comparison, model: VerdictModel | None = None) -> J
     """Return the judgement on a pair, by the model that ships with the program if none is given."""
     model = model or default_model()
     probabilities = model.probabilities(features_of(comparison))
-    kind, probability = _kind(probabilities, model.threshold)
+    kind, probability = kind_of(probabilities, model.threshold)
     return Judgement(kind, probability, probabilities.duplicate, tuple(reasons_for(comparison)))
 
 
@@ -56,7 +56,7 @@ def verdict_changes(old: VerdictModel, new: VerdictModel, rows: Sequence[Sequenc
     changed: list[ChangedVerdict] = []
     for place, row in enumerate(rows):
         before, after = old.probabilities(row), new.probabilities(row)
-        kinds = _kind(before, old.threshold)[0], _kind(after, new.threshold)[0]
+        kinds = kind_of(before, old.threshold)[0], kind_of(after, new.threshold)[0]
         counts[kinds] += 1
         if kinds[0] != kinds[1]:
             changed.append(ChangedVerdict(place, *kinds, before.duplicate, after.duplicate))
@@ -64,7 +64,7 @@ def verdict_changes(old: VerdictModel, new: VerdictModel, rows: Sequence[Sequenc
     return VerdictChanges(dict(counts), tuple(changed))
 
 
-def _kind(probabilities: Probabilities, threshold: float) -> tuple[VerdictKind, float]:
+def kind_of(probabilities: Probabilities, threshold: float) -> tuple[VerdictKind, float]:
     """Return the verdict and its probability: duplicate from the threshold on, else the most probable other kind."""
     if probabilities.duplicate >= threshold:
         return VerdictKind.DUPLICATE, probabilities.duplicate

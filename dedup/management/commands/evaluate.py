@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import io
 import json
 from argparse import BooleanOptionalAction
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO, cast
 
 from django.core.checks import Tags
-from django.core.management import call_command
 from django.core.management.base import CommandParser
 from django.db import DEFAULT_DB_ALIAS
 
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
 from articles.processes import WorkerDiedError
-from dedup.evaluation.labels import Label, LabelsError, Problem, find_articles, read_labels
-from dedup.evaluation.measure import counts_of, judged_pairs, report
+from dedup.evaluation.apart import Corpus, Detected, Detection, corpus_names, detected, read_corpus
+from dedup.evaluation.cross import Sample, cross_table
+from dedup.evaluation.labels import LabelsError, find_labelled, read_label_files
+from dedup.evaluation.measure import Measured, measured
 from dedup.evaluation.print import print_report
-from dedup.evaluation.scratch import ScratchError, scratch_schema
+from dedup.evaluation.print_corpora import print_corpora
+from dedup.evaluation.scratch import ScratchError
 from dedup.management.arguments import add_profile_options, chosen_boilerplate, chosen_configs, chosen_profile
-from dedup.models import DetectionRun, FittedModel, Profile
-from dedup.passes import PASSES
-from dedup.runs.pipeline import run_detection, start_run
+from dedup.models import DetectionRun
 from dedup.runs.profiles import ProfileError
-from dedup.runs.progress import run_progress
-from dedup.runs.scope import Scope
 
 _SHOWN_PROBLEMS = 5
-# Options that only apply to a run on --articles.
+# Options that only apply to a run on --articles or --corpus.
 _OF_A_RUN = ("profile", "passes", "boilerplate")
 
 
@@ -39,8 +35,9 @@ class Command(LongCommand):
     """Read the labels, run if articles are given, measure, print. Results go to stdout, all else to stderr."""
 
     help = (
-        "Measure how well the passes and the verdicts agree with labelled pairs: precision, recall, F1 and every "
-        "error. It uses the stored articles, or those of --articles, which are kept apart and dropped afterwards."
+        "Measure how well the passes and the verdicts agree with labelled pairs: precision, recall, F1, calibration, "
+        "the confusion matrix and every error. It uses the stored articles, or those of --articles, which are kept "
+        "apart and dropped afterwards. With --corpus, it also fits models on some corpora and judges them on others."
     )
 
     resuming = "Nothing was stored."
@@ -60,12 +57,21 @@ class Command(LongCommand):
         )
         parser.add_argument(
             "--labels",
-            required=True,
+            nargs="+",
+            action="extend",
             metavar="FILE",
             help="JSON lines or CSV, also .gz, with a and b (external ids) or url_a and url_b, label (D, V, T, E, N), "
-            "and optionally weight, stratum, days",
+            "and optionally weight, stratum, days; several files count as one",
         )
-        add_profile_options(parser, condition="with --articles: ")
+        parser.add_argument(
+            "--corpus",
+            nargs="+",
+            action="append",
+            metavar=("ARTICLES", "LABELS"),
+            help="a file of articles and one or more files of labels; give it once for each corpus to print the "
+            "cross-corpus table: models fitted on some corpora, judged on the others",
+        )
+        add_profile_options(parser, condition="with --articles or --corpus: ")
         parser.add_argument(
             "--cross-validate",
             action=BooleanOptionalAction,
@@ -73,69 +79,87 @@ class Command(LongCommand):
             help="also measure verdicts of models learnt from the labels of other dates (default: yes)",
         )
         parser.add_argument("--format", choices=("text", "json"), default="text")
-        add_workers_option(parser, note="; used with --articles")
+        add_workers_option(parser, note="; used with --articles and --corpus")
 
     def handle(self, **options: Any) -> None:
         """Measure."""
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
-        labels, problems = read_labels(Path(options["labels"]))
         _check(options)
-        if options["articles"] is None:
-            result = _measured(labels, problems, _last_run(), options)
-        else:
-            result = self._measured_apart(chosen_profile(options), labels, problems, options)
+        if options["corpus"]:
+            self._measure_corpora(options)
+            return
+        result = self._measured(options)
         self._print_problems(result["labels"]["problems"])
         if options["format"] == "json":
             self.stdout.write(json.dumps(result, ensure_ascii=False))
         else:
             print_report(result, cast("TextIO", self.stdout))
 
-    def _measured_apart(
-        self, profile: Profile, labels: Sequence[Label], problems: list[Problem], options: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Import the articles into a temporary schema, run there, and measure."""
-        configs = chosen_configs(profile, options)
-        model = FittedModel.objects.filter(in_use=True).first()
-        with scratch_schema():
-            if model:
-                FittedModel.objects.create(content=model.content, decisions=model.decisions, in_use=True)
-            self._import(options)
-            kept = {name: getattr(profile, name) for name in ("settings", "versions_join", "boilerplate")}
-            same, _ = Profile.objects.update_or_create(name=profile.name, defaults=kept)
-            # No other process uses this schema, so a run here needs no lock and does not wait for other runs.
-            scope = Scope(boilerplate=chosen_boilerplate(options, profile))
-            with run_progress(show=not options["no_progress"]) as progress:
-                run = start_run(configs, scope, profile=same, progress=progress)
-                run_detection(run, configs, scope, progress=progress, workers=options["workers"])
-            return _measured(labels, problems, run, options)
+    def _measured(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Return the report on what is stored, or on a file of articles."""
+        if options["articles"] is not None:
+            corpus = read_corpus(options["articles"], options["labels"])
+            return self._measured_apart(corpus, self._detection(options), options).report
+        paths = [Path(name) for name in options["labels"]]
+        labels, problems = read_label_files(paths)
+        run = _last_run()
+        stored = Detected(run, *find_labelled(labels, problems, paths))
+        return measured(stored, cross_validated=options["cross_validate"], sampled=False).report
 
-    def _import(self, options: dict[str, Any]) -> None:
-        """Import the articles, and print its messages at the end: an import that stops here cannot be resumed."""
-        messages = io.StringIO()
-        try:
-            call_command(
-                "import_articles",
-                options["articles"],
-                no_progress=options["no_progress"],
-                stdout=messages,
-                stderr=messages,
-            )
-        except SystemExit:
-            raise KeyboardInterrupt from None
-        self.stderr.write(messages.getvalue().rstrip())
+    def _measured_apart(self, corpus: Corpus, how: Detection, options: dict[str, Any]) -> Measured:
+        """Import the articles into a temporary schema, run there, and measure."""
+        with detected(corpus, how) as found:
+            crossed = options["cross_validate"]
+            return measured(found, corpus.articles, cross_validated=crossed, sampled=bool(options["corpus"]))
+
+    def _measure_corpora(self, options: dict[str, Any]) -> None:
+        """Measure each corpus in turn; then fit models on some of them, and judge them on the others."""
+        corpora = [read_corpus(articles, labels) for articles, *labels in options["corpus"]]
+        how = self._detection(options)
+        samples: dict[str, Sequence[Sample]] = {}
+        reports: dict[str, dict[str, Any]] = {}
+        for name, corpus in zip(corpus_names(corpora), corpora, strict=True):
+            found = self._measured_apart(corpus, how, options)
+            self._print_problems(found.report["labels"]["problems"])
+            samples[name], reports[name] = found.samples, found.report
+        result = {"corpora": reports, "cross_corpus": cross_table(samples)}
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(result, ensure_ascii=False))
+        else:
+            print_corpora(result, cast("TextIO", self.stdout))
+
+    def _detection(self, options: dict[str, Any]) -> Detection:
+        profile = chosen_profile(options)
+        return Detection(
+            profile,
+            chosen_configs(profile, options),
+            chosen_boilerplate(options, profile),
+            options["workers"],
+            show_progress=not options["no_progress"],
+            say=self.stderr.write,
+        )
 
     def _print_problems(self, problems: Sequence[dict[str, Any]]) -> None:
+        several = len({each["file"] for each in problems}) > 1
         for each in problems[:_SHOWN_PROBLEMS]:
-            self.stderr.write(f"line {each['line']}: {each['reason']}")
+            where = f"{each['file']}, line" if several else "line"
+            self.stderr.write(f"{where} {each['line']}: {each['reason']}")
         if (more := len(problems) - _SHOWN_PROBLEMS) > 0:
             self.stderr.write(f"… and {more:,} more rows that do not count; --format json lists them all.")
 
 
 def _check(options: dict[str, Any]) -> None:
-    """Raise ProfileError for options that need --articles."""
-    if options["articles"] is None and any(options[name] is not None for name in _OF_A_RUN):
+    """Raise LabelsError or ProfileError for options that do not go together."""
+    if options["corpus"] and (options["articles"] or options["labels"]):
+        raise LabelsError("--corpus names articles and labels itself; leave out --articles and --labels")
+    if alone := [articles for articles, *labels in options["corpus"] or () if not labels]:
+        raise LabelsError(f"--corpus {alone[0]} has no labels; name its files of labels after the file of articles")
+    if not (options["corpus"] or options["labels"]):
+        raise LabelsError("nothing to measure with; name a file of labels with --labels, or corpora with --corpus")
+    if not (options["corpus"] or options["articles"]) and any(options[name] is not None for name in _OF_A_RUN):
         raise ProfileError(
-            "--profile, --passes and --boilerplate apply to --articles only; name a file with --articles too"
+            "--profile, --passes and --boilerplate apply to --articles and --corpus only; name a file with --articles "
+            "too"
         )
 
 
@@ -145,41 +169,3 @@ def _last_run() -> DetectionRun:
     if run is None:
         raise ProfileError("no run has finished yet; run manage.py find_duplicates, or name a file with --articles")
     return run
-
-
-def _measured(
-    labels: Sequence[Label], problems: Sequence[Problem], run: DetectionRun, options: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the report on the pairs of a run. Raises LabelsError if no label can be used."""
-    found, unknown = find_articles(labels)
-    every = sorted([*problems, *unknown], key=lambda each: each.line)
-    if not found:
-        first = f", for example line {every[0].line}: {every[0].reason}" if every else ": the file is empty"
-        raise LabelsError(f"{options['labels']} has no pair whose two articles are stored{first}")
-    judged = judged_pairs(found)
-    passes = [name for name in PASSES if run.config.get(name, {}).get("enabled")]
-    return {
-        "about": _about(run, options["articles"]),
-        "run": {
-            "number": run.pk if options["articles"] is None else None,
-            "finished_at": run.finished_at and run.finished_at.isoformat(timespec="seconds"),
-            "profile": run.profile_name,
-            "articles": run.counts.get("articles"),
-            "pairs": run.counts.get("pairs"),
-        },
-        "labels": {
-            "read": len(labels) + len(problems),
-            "bad": sum(each.stored for each in every),
-            "not_stored": sum(not each.stored for each in every),
-            **counts_of(judged),
-            "problems": [asdict(each) for each in every],
-        },
-        **report(judged, passes, cross_validated=options["cross_validate"]),
-    }
-
-
-def _about(run: DetectionRun, articles: str | None) -> str:
-    if articles is None:
-        return f"Stored verdicts; the last run was run {run.pk}, finished {run.finished_at:%Y-%m-%d %H:%M} UTC."
-    counts = run.counts
-    return f"{counts['articles']:,} articles of {Path(articles).name}, {counts['pairs']:,} pairs proposed."

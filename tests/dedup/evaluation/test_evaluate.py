@@ -16,69 +16,29 @@ from articles.management.commands import import_articles
 from articles.models import Article, ArticleURL
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
-from dedup.management.commands import evaluate as command
+from dedup.evaluation import apart
 from dedup.models import DetectionRun, FittedModel, Pair, Profile
 from dedup.runs import pipeline
 from dedup.verdicts.model import default_model, dump_model
 from tests.articles.rows import json_lines
+from tests.dedup.evaluation.small_corpus import (
+    ARTICLES,
+    LABELS,
+    RAIN,
+    TRAM,
+    WIRE,
+    evaluate,
+    measured,
+    rates,
+    refused,
+    row,
+    schemas,
+)
 
 # A schema cannot be used by half a transaction.
 pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
-WIRE = (
-    "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
-    "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done. "
-    "The harbour master, Ilse Corrigan, expects the first ferries to return before the summer regatta."
-)
-GLASS = (
-    "A travelling exhibition of two hundred glass negatives opens in the old customs house at Carrack, where visitors "
-    "can look at the fairs, regattas and floods of a century ago through restored magic lanterns."
-)
-TRAM = (
-    "The council of Inverlea has voted to repair the tramway and to sell what is left of the depot, after a debate "
-    "that lasted until midnight and in which the mayor spoke three times."
-)
-RAIN = "Rain is expected on the western coast from noon, with gusts that may reach sixty knots at sea."
-RATES = (
-    "The commercial bank of Inverlea has published its table of rates for the day. One crown of the northern islands "
-    "was bought at {buy} and sold at {sell}. The dollar of the southern states stood at {dollar}. "
-    "Travellers pay a fee of {fee} at every counter of the bank."
-)
-
-
-def row(number: int, date: str, paper: str, headline: str, content: str) -> dict[str, str]:
-    return {
-        "id": f"n{number}",
-        "date": date,
-        "newspaper": paper,
-        "url": f"https://{paper.split(maxsplit=1)[0].lower()}.example/{number}",
-        "headline": headline,
-        "content": content,
-    }
-
-
-def rates(number: int, day: int) -> dict[str, str]:
-    buy, fee = f"{170 + day}.{10 + 7 * day}", f"{day}.25"
-    content = RATES.format(buy=buy, sell=f"{180 + day}.{20 + 3 * day}", dollar=f"{300 + 11 * day}.4", fee=fee)
-    return row(number, f"2026-03-{day:02}", "Inland Courier", f"Exchange rates of {day} March", content)
-
-
-ARTICLES = [
-    row(1, "2026-03-02", "Harbour Post", "Northern breakwater to close", WIRE),
-    row(2, "2026-03-03", "Inland Courier", "Breakwater at Port Selby closes", WIRE),
-    row(3, "2026-03-02", "Harbour Post", "Glass negatives on show", GLASS),
-    row(4, "2026-03-04", "Inland Courier", "Tramway to be repaired", TRAM),
-    *(rates(4 + day, day) for day in range(2, 8)),
-]
-LABELS = [
-    {"a": "n1", "b": "n2", "label": "D", "weight": 3, "stratum": "cross", "days": 1},
-    {"a": "n6", "b": "n7", "label": "T", "weight": 5, "stratum": "same", "days": 1},
-    {"a": "n7", "b": "n8", "label": "T", "weight": 5, "stratum": "same", "days": 1},
-    {"a": "n3", "b": "n4", "label": "D", "weight": 1, "stratum": "cross", "days": 2},
-    {"a": "n1", "b": "n4", "label": "V", "weight": 9, "stratum": "cross", "days": 2},
-    {"a": "n2", "b": "n20", "label": "N", "weight": 2, "stratum": "same", "days": 8},
-]
 
 
 @pytest.fixture
@@ -88,23 +48,6 @@ def files(tmp_path) -> list[str]:
     articles.write_bytes(json_lines(*ARTICLES, row(20, "2026-03-11", "Coast Echo", "Rain at noon", RAIN)))
     labels.write_bytes(json_lines(*LABELS))
     return [f"--articles={articles}", f"--labels={labels}"]
-
-
-def evaluate(*options: str) -> tuple[str, str]:
-    """Return what the command writes to stdout and to stderr."""
-    output, errors = io.StringIO(), io.StringIO()
-    call_command("evaluate", "--no-progress", "--workers=1", *options, stdout=output, stderr=errors)
-    return output.getvalue(), errors.getvalue()
-
-
-def measured(*options: str) -> dict:
-    return json.loads(evaluate("--format=json", *options)[0])
-
-
-def schemas() -> list[str]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'newsdedup%' ORDER BY 1")
-        return [name for (name,) in cursor]
 
 
 def test_verdicts_and_passes_are_measured_against_the_labels(files) -> None:
@@ -144,6 +87,7 @@ def test_every_error_is_listed_with_what_is_known_of_it(files) -> None:
     (error,) = measured(*files)["errors"]
     assert error == {
         "kind": "missed duplicate",
+        "file": "labels.jsonl",
         "line": 4,
         "label": "D",
         "weight": 1.0,
@@ -228,7 +172,7 @@ def test_the_schema_goes_however_the_run_ends(files, monkeypatch, end) -> None:
         assert len(schemas()) == 1
         raise end("here")
 
-    monkeypatch.setattr(command, "run_detection", ended)
+    monkeypatch.setattr(apart, "run_detection", ended)
     with pytest.raises(SystemExit if end is KeyboardInterrupt else end) as raised:
         evaluate(*files)
     assert end is RuntimeError or raised.value.code == 130
@@ -305,7 +249,7 @@ def test_what_is_stored_is_measured_without_a_file_of_articles(stored, files) ->
     assert re.search(rf"\brun {run.pk}\b.* {run.finished_at:%Y-%m-%d %H:%M} UTC", result["about"])
     assert (result["verdict"]["precision"], result["verdict"]["recall"]) == (1.0, 0.75)
     reason = "no stored article has the id 'n20'; import it, or correct the label"
-    assert result["labels"]["problems"] == [{"line": 6, "reason": reason, "stored": False}]
+    assert result["labels"]["problems"] == [{"line": 6, "reason": reason, "stored": False, "file": "labels.jsonl"}]
     assert (result["labels"]["not_stored"], result["labels"]["bad"], result["labels"]["evaluated"]) == (1, 0, 5)
 
 
@@ -407,13 +351,6 @@ def test_cross_validation_judges_by_models_of_other_dates(store, tmp_path) -> No
 # ---- options that are refused ----------------------------------------------------------------------
 
 
-def refused(*options: str) -> str:
-    with pytest.raises(CommandError) as raised:
-        evaluate(*options)
-    assert raised.value.returncode == 2
-    return str(raised.value)
-
-
 def test_options_and_files_that_cannot_be_used_are_refused(files, tmp_path) -> None:
     labels, empty = files[1], tmp_path / "empty.csv"
     empty.write_text("a,b,label\n")
@@ -425,9 +362,7 @@ def test_options_and_files_that_cannot_be_used_are_refused(files, tmp_path) -> N
         with pytest.raises(CommandError, match=f"{missing} cannot be opened: No such file or directory") as raised:
             evaluate(files[0], f"--labels={tmp_path}/{missing}")
         assert raised.value.returncode == 1
-    assert refused(files[0], f"--labels={empty}") == (
-        f"{empty} has no pair whose two articles are stored: the file is empty."
-    )
+    assert refused(files[0], f"--labels={empty}") == f"{empty} has no labelled pair: the file is empty."
     with pytest.raises(CommandError, match=r"none\.jsonl cannot be opened: No such file or directory;"):
         evaluate(f"--articles={tmp_path}/none.jsonl", labels)
     assert schemas() == []

@@ -1,0 +1,113 @@
+"""Imports a file of articles into a scratch schema and runs the detection there, with labelled pairs to measure it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.core.management import call_command
+
+from articles.boilerplate.mode import Mode
+from articles.files.formats import source_named
+from dedup.evaluation.labels import FoundPair, Label, LabelsError, Problem, find_labelled, read_label_files
+from dedup.evaluation.scratch import scratch_schema
+from dedup.models import DetectionRun, FittedModel, Profile
+from dedup.runs.pipeline import run_detection, start_run
+from dedup.runs.profiles import Configs
+from dedup.runs.progress import run_progress
+from dedup.runs.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """How the detection runs: the profile, its configs as the options change them, and where messages go."""
+
+    profile: Profile
+    configs: Configs
+    boilerplate: Mode
+    workers: int
+    show_progress: bool
+    say: Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A file of articles and files of labels of its pairs, already read, so that bad files stop a command early."""
+
+    articles: Path
+    paths: tuple[Path, ...]
+    labels: Sequence[Label]
+    problems: Sequence[Problem]
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """A finished run, and the labelled pairs of its articles; rows that do not count are in `problems`."""
+
+    run: DetectionRun
+    found: Sequence[FoundPair]
+    problems: Sequence[Problem]
+
+
+def read_corpus(articles: str, labels: Sequence[str]) -> Corpus:
+    """Read the labels of a corpus, and check that its file of articles can be opened.
+
+    Raises FileUsageError, UnreadableFileError and LabelsError.
+    """
+    paths = tuple(map(Path, labels))
+    with source_named(articles).open():
+        pass
+    return Corpus(Path(articles), paths, *read_label_files(paths))
+
+
+def corpus_names(corpora: Sequence[Corpus]) -> list[str]:
+    """Return a name for each corpus: that of its file of articles, and those of its labels where they share one."""
+    names = [_stem(each.articles) for each in corpora]
+    told_apart = [
+        f"{name}: {', '.join(map(_stem, each.paths))}" if names.count(name) > 1 else name
+        for name, each in zip(names, corpora, strict=True)
+    ]
+    if len(set(told_apart)) < len(told_apart):
+        raise LabelsError(f"two corpora have the same files, or files of the same names: {', '.join(told_apart)}")
+    return told_apart
+
+
+def _stem(path: Path) -> str:
+    return path.name.partition(".")[0]
+
+
+@contextmanager
+def detected(corpus: Corpus, how: Detection) -> Iterator[Detected]:
+    """Import the articles of a corpus into a schema of its own, and run there; the schema is dropped at the end.
+
+    The model is the installation's. Raises LabelsError before the run if the labels name none of the articles.
+    """
+    model = FittedModel.objects.filter(in_use=True).first()
+    kept = {name: getattr(how.profile, name) for name in ("settings", "versions_join", "boilerplate")}
+    with scratch_schema():
+        if model:
+            FittedModel.objects.create(content=model.content, decisions=model.decisions, in_use=True)
+        _import(corpus.articles, how)
+        found, problems = find_labelled(corpus.labels, corpus.problems, corpus.paths)
+        profile, _ = Profile.objects.update_or_create(name=how.profile.name, defaults=kept)
+        # No other process uses this schema, so a run here needs no lock and does not wait for other runs.
+        scope = Scope(boilerplate=how.boilerplate)
+        with run_progress(show=how.show_progress) as progress:
+            run = start_run(how.configs, scope, profile=profile, progress=progress)
+            run_detection(run, how.configs, scope, progress=progress, workers=how.workers)
+        yield Detected(run, found, problems)
+
+
+def _import(articles: Path, how: Detection) -> None:
+    """Import the articles, and print its messages at the end: an import that stops here cannot be resumed."""
+    messages = io.StringIO()
+    try:
+        call_command(
+            "import_articles", str(articles), no_progress=not how.show_progress, stdout=messages, stderr=messages
+        )
+    except SystemExit:
+        raise KeyboardInterrupt from None
+    how.say(messages.getvalue().rstrip())

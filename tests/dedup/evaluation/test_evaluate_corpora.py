@@ -1,0 +1,157 @@
+"""`manage.py evaluate` with several files of labels and with several corpora, through the command door."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from articles.models import Article
+from dedup.evaluation import apart
+from dedup.models import DetectionRun
+from tests.articles.rows import json_lines
+from tests.dedup.evaluation.small_corpus import (
+    ARTICLES,
+    GLASS,
+    LABELS,
+    RAIN,
+    WIRE,
+    evaluate,
+    measured,
+    refused,
+    row,
+    schemas,
+)
+
+# A schema cannot be used by half a transaction.
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+
+MORE_ARTICLES = [
+    row(1, "2026-05-02", "Valley Times", "Exhibition of glass", f"{GLASS} {WIRE}"),
+    row(2, "2026-05-02", "Hill Gazette", "Exhibition of glass", f"{GLASS} {WIRE}"),
+    row(3, "2026-05-09", "Hill Gazette", "Wind and rain", RAIN),
+]
+MORE_LABELS = [
+    {"a": "n1", "b": "n2", "label": "D", "weight": 2},
+    {"a": "n2", "b": "n3", "label": "N", "weight": 4},
+]
+
+
+@pytest.fixture
+def corpora(tmp_path) -> dict[str, list[str]]:
+    """Return the options that name each of two corpora; the labels of the first one are in two files."""
+    (tmp_path / "coast.jsonl").write_bytes(json_lines(*ARTICLES, row(20, "2026-03-11", "Coast Echo", "Rain", RAIN)))
+    (tmp_path / "valley.jsonl").write_bytes(json_lines(*MORE_ARTICLES))
+    (tmp_path / "first.jsonl").write_bytes(json_lines(*LABELS[:3]))
+    (tmp_path / "second.jsonl").write_bytes(json_lines(*LABELS[3:]))
+    (tmp_path / "third.jsonl").write_bytes(json_lines(*MORE_LABELS))
+    names = {"coast": ("coast", "first", "second"), "valley": ("valley", "third")}
+    return {key: ["--corpus", *(f"{tmp_path}/{name}.jsonl" for name in files)] for key, files in names.items()}
+
+
+def test_several_files_of_labels_count_as_one(corpora, tmp_path) -> None:
+    _, articles, first, second = corpora["coast"]
+    (tmp_path / "fourth.jsonl").write_bytes(json_lines(LABELS[0], {"a": "n1", "b": "n9", "label": "maybe"}))
+    result = measured(f"--articles={articles}", "--labels", first, second, f"--labels={tmp_path}/fourth.jsonl")
+    assert (result["verdict"]["pairs"], result["verdict"]["precision"], result["verdict"]["recall"]) == (5, 1.0, 0.75)
+    assert (result["labels"]["read"], result["labels"]["bad"]) == (8, 2)
+    assert [(each["file"], each["line"]) for each in result["labels"]["problems"]] == [
+        ("fourth.jsonl", 1),
+        ("fourth.jsonl", 2),
+    ]
+    assert result["labels"]["problems"][0]["reason"] == (
+        "line 1 of first.jsonl labels the same pair as D; remove one of the two lines"
+    )
+    assert {name: each["verdict"]["recall"] for name, each in result["files"].items()} == {
+        "first.jsonl": 1.0,
+        "second.jsonl": 0.0,
+    }
+    assert [each["file"] for each in result["errors"]] == ["second.jsonl"]
+
+
+def test_a_report_has_both_metrics_the_confusion_and_the_calibration(corpora) -> None:
+    _, articles, *labels = corpora["coast"]
+    result = measured(f"--articles={articles}", "--labels", *labels)
+    assert (result["versions_as_negatives"]["pairs"], result["versions_as_negatives"]["f1"]) == (6, 0.8571)
+    assert result["confusion"]["D"]["duplicate"] == {"pairs": 1, "share": 0.75, "share_interval": [0.0, 1.0]}
+    assert result["confusion"]["D"]["not_proposed"]["share"] == 0.25
+    assert result["confusion"]["V"]["not_proposed"]["pairs"] == 1
+    assert (result["version_verdict"]["recall"], result["version_verdict"]["versions"]) == (0.0, 1)
+    assert (result["calibration"]["versions_left_out"]["pairs"], result["labels"]["proposed"]["D"]) == (3, 1)
+    bins = result["calibration"]["versions_left_out"]["weighted"]["bins"]
+    assert sum(each["weight"] for each in bins) == 13  # one D, two T
+    assert result["within_3_days"]["confusion"]["N"]["pairs"] == 0
+
+
+def test_corpora_are_measured_in_turn_and_judged_by_models_of_the_others(corpora) -> None:
+    result = measured(*corpora["coast"], *corpora["valley"])
+    _, articles, *labels = corpora["coast"]
+    alone = measured(f"--articles={articles}", "--labels", *labels)
+    for key in ("verdict", "passes", "confusion", "calibration", "files", "labels", "about"):
+        assert result["corpora"]["coast"][key] == alone[key]
+    assert {name: [each["model"] for each in models] for name, models in result["cross_corpus"].items()} == {
+        name: ["in use", "all others", "all, with its own"] for name in ("coast", "valley")
+    }
+    in_use, of_coast, _ = result["cross_corpus"]["valley"]
+    assert in_use["all"]["verdict"] == result["corpora"]["valley"]["verdict"]
+    assert of_coast["fitted_on"] == ["coast"]
+    assert (of_coast["all"]["verdict"]["pairs"], of_coast["all"]["verdict"]["f1"]) == (2, 1.0)
+    assert of_coast["within_3_days"]["verdict"]["pairs"] == 1
+    assert (Article.objects.count(), DetectionRun.objects.count(), schemas()) == (0, 0, [])
+
+
+def test_the_text_has_the_table_within_120_columns(corpora) -> None:
+    printed, said = evaluate(*corpora["coast"], *corpora["valley"])
+    assert max(map(len, printed.splitlines())) <= 120
+    assert "coast: 6 labelled pairs: 2 D, 1 V, 2 T, 0 E, 1 N. 11 articles of coast.jsonl, " in printed
+    assert re.search(r"│ coast  │ \(the model in use\) │     1\.000 │     0\.750 │     0\.857 │", printed)
+    assert re.search(r"│ valley │ \(the model in use\) │     1\.000 │", printed)
+    assert "valley, by the model in use, all labelled pairs:\n" in printed
+    assert "11 articles read: 11 stored" in said
+    assert "3 articles read: 3 stored" in said
+
+
+def test_corpora_of_one_file_of_articles_are_named_by_their_labels(corpora) -> None:
+    option, articles, first, second = corpora["coast"]
+    result = measured(option, articles, first, option, articles, second, "--no-cross-validate")
+    assert list(result["corpora"]) == ["coast: first", "coast: second"]
+    assert result["corpora"]["coast: first"]["cross_validated"] is None
+    same = refused(option, articles, first, option, articles, first)
+    assert same.startswith("two corpora have the same files, or files of the same names: coast: first, coast: first")
+
+
+def test_bad_corpora_are_refused_before_any_work(corpora, tmp_path, monkeypatch) -> None:
+    def begun(*_args, **_options) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(apart, "scratch_schema", begun)
+    option, articles, first, _ = corpora["coast"]
+    (tmp_path / "empty.jsonl").write_bytes(b'{"a": "n1"}\n')
+    assert refused(option, articles) == (
+        f"--corpus {articles} has no labels; name its files of labels after the file of articles."
+    )
+    assert refused(*corpora["valley"], option, articles, f"{tmp_path}/empty.jsonl") == (
+        f"{tmp_path}/empty.jsonl has no labelled pair, for example line 1: label is None; "
+        "it must be one of D, V, T, E, N."
+    )
+    assert refused(*corpora["coast"], f"--labels={first}") == (
+        "--corpus names articles and labels itself; leave out --articles and --labels."
+    )
+    assert refused() == "nothing to measure with; name a file of labels with --labels, or corpora with --corpus."
+    for names in ((f"{tmp_path}/none.jsonl", first), (articles, f"{tmp_path}/none.jsonl")):
+        with pytest.raises(Exception, match=r"none\.jsonl cannot be opened: No such file or directory"):
+            evaluate(*corpora["valley"], option, *names)
+
+
+def test_labels_that_name_nothing_are_refused_before_the_run(corpora, tmp_path, monkeypatch) -> None:
+    def begun(*_args, **_options) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(apart, "run_detection", begun)
+    option, articles, _, _ = corpora["coast"]
+    (tmp_path / "gone.jsonl").write_bytes(json_lines({"a": "x1", "b": "n1", "label": "D"}))
+    assert refused(option, articles, f"{tmp_path}/gone.jsonl") == (
+        f"{tmp_path}/gone.jsonl has no pair whose two articles are stored, for example line 1: no stored article has "
+        "the id 'x1'; import it, or correct the label."
+    )
+    assert schemas() == []
