@@ -42,14 +42,17 @@ def make_pair(
     verdict: str = "duplicate",
     probability: float | None = None,
     duplicate_probability: float = 0.01,
+    matched: tuple[float, float] = (1.0, 1.0),
     **scores: float,
 ) -> Pair:
     """Return the pair of two articles, with the score that each of these passes gave it (trigram=0.8).
 
     The verdict, "" for none, is as probable as the best score is high, unless told; only duplicates join.
-    `duplicate_probability`: of any other verdict.
+    `duplicate_probability`: of any other verdict. `matched`: the share of the first one's words that the second one
+    has, and the other way round.
     """
     left, right = sorted((first, second), key=lambda article: article.pk)
+    left_matched, right_matched = matched if left == first else matched[::-1]
     best_score = max(scores.values(), default=0.0)
     probability = best_score if probability is None else probability
     pair = Pair.objects.create(
@@ -60,6 +63,8 @@ def make_pair(
         probability=probability if verdict else None,
         duplicate_probability=(probability if verdict == "duplicate" else duplicate_probability) if verdict else None,
         joins=verdict == "duplicate",
+        left_matched=left_matched,
+        right_matched=right_matched,
         days_apart=abs((left.date - right.date).days),
         same_newspaper=left.newspaper_id == right.newspaper_id,
     )

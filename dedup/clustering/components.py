@@ -8,14 +8,31 @@ from typing import NamedTuple
 
 Neighbours = dict[int, set[int]]
 
+# Two articles that no edge joins may be in one cluster if they have at least this share of the shorter one in common.
+# With less, they are not the same article: a new version of a story repeats up to 60 % of its wording.
+LEAST_IN_COMMON = 0.6
+# An edge joins near copies if each has this share of the other. Two near copies of a third article then have
+# LEAST_IN_COMMON of it in common: each lacks at most a fifth of it.
+NEAR = (1 + LEAST_IN_COMMON) / 2
+
 
 class Edge(NamedTuple):
-    """A pair of article ids that its verdict joins, and its score in 0..1. Lower ranks join first."""
+    """A pair of article ids that its verdict joins, and its score in 0..1. Lower ranks join first.
+
+    `left_matched` is the share of the left article's words that the right one has, 0..1, and the other way round.
+    """
 
     left: int
     right: int
     score: float
     rank: int = 0
+    left_matched: float = 1.0
+    right_matched: float = 1.0
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the two are near copies; if not, one of them has much that the other lacks."""
+        return min(self.left_matched, self.right_matched) >= NEAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +53,22 @@ class Clustering:
 
 
 class _Forest:
-    """Disjoint sets of articles (Tarjan 1975), each with its members."""
+    """Disjoint sets of articles (Tarjan 1975), each with its members and its editions.
+
+    An edition is a set as it was when `name_editions` was called, named by one of its articles.
+    """
 
     def __init__(self) -> None:
         self.parent: dict[int, int] = {}
         self.members: dict[int, list[int]] = {}
+        self.editions: dict[int, list[int]] = {}
         self.lowest: dict[int, float] = {}
 
     def root(self, article: int) -> int:
         if article not in self.parent:
             self.parent[article] = article
             self.members[article] = [article]
+            self.editions[article] = [article]
         while self.parent[article] != article:
             self.parent[article] = self.parent[self.parent[article]]
             article = self.parent[article]
@@ -63,7 +85,87 @@ class _Forest:
         gone, kept = sorted((left, right), key=lambda root: (len(self.members[root]), -root))
         self.parent[gone] = kept
         self.members[kept] += self.members.pop(gone)
+        self.editions[kept] += self.editions.pop(gone)
         self.lowest[kept] = min(self.lowest.get(kept, 1.0), self.lowest.pop(gone, 1.0), score)
+
+    def name_editions(self) -> dict[int, int]:
+        """Make each set an edition; return the edition of each article seen so far."""
+        self.editions = {root: [root] for root in self.members}
+        return {article: self.root(article) for article in list(self.parent)}
+
+
+class _Editions:
+    """How much of each other's text editions have."""
+
+    def __init__(self, edition_of: dict[int, int], edges: Iterable[Edge]) -> None:
+        # The share of the first edition's words that the second one has.
+        self._matched: dict[int, dict[int, float]] = {}
+        for edge in edges:
+            left, right = (edition_of.get(article, article) for article in edge[:2])
+            if left != right:
+                self._note(left, right, edge.left_matched)
+                self._note(right, left, edge.right_matched)
+
+    def _note(self, one: int, other: int, share: float) -> None:
+        shares = self._matched.setdefault(one, {})
+        shares[other] = max(share, shares.get(other, 0.0))
+
+    def strangers(self, some: Iterable[int], others: Sequence[int]) -> tuple[int, int] | None:
+        """Return an edition of each group that do not meet, if there are such two."""
+        pairs = ((one, other) for one in some for other in others)
+        return next((pair for pair in pairs if not self._meet(*pair)), None)
+
+    def _meet(self, one: int, other: int) -> bool:
+        """Return whether an edge joins two editions, or a third one shows that they have enough in common."""
+        of_one, of_other = self._matched.get(one, {}), self._matched.get(other, {})
+        return other in of_one or any(
+            self._least_in_common(one, between, other) >= LEAST_IN_COMMON for between in of_one.keys() & of_other.keys()
+        )
+
+    def _least_in_common(self, one: int, between: int, other: int) -> float:
+        """Return the lowest share of the shorter edition that the two must have in common.
+
+        If one has a share x of the edition between them, and the other a share y, they share at least x + y - 1 of it.
+        """
+        has_one, has_other = self._matched[between][one], self._matched[between][other]
+        common = has_one + has_other - 1
+        if common <= 0:
+            return 0.0
+        # The two editions' lengths follow from what each has of the one between, and it of them.
+        return max(
+            common * self._matched[one][between] / has_one,
+            common * self._matched[other][between] / has_other,
+        )
+
+
+class _Joining:
+    """Joins sets along edges, unless something speaks against it."""
+
+    def __init__(
+        self,
+        forest: _Forest,
+        edges: Iterable[Edge],
+        cannot: Iterable[tuple[int, int]],
+        apart: Iterable[tuple[int, int]],
+    ) -> None:
+        self._forest = forest
+        self._barred, self._parted = _neighbours(cannot), _neighbours(apart)
+        self._tied = _neighbours(edge[:2] for edge in edges)
+
+    def join(self, edge: Edge, editions: _Editions | None = None) -> None:
+        """Join the sets of both ends; given editions, only if each of the one set meets each of the other."""
+        forest = self._forest
+        first, second = forest.root(edge.left), forest.root(edge.right)
+        if first == second or forest.between(first, second, self._barred):
+            return
+        against = forest.between(first, second, self._parted)
+        if against > forest.between(first, second, self._tied):
+            return
+        if editions and (strangers := editions.strangers(forest.editions[first], forest.editions[second])):
+            # Strangers remain strangers, whatever joins later: the next edge need not look again.
+            _connect(self._barred, *strangers)
+            return
+        forest.join(first, second, edge.score)
 
 
 def cluster(
@@ -74,10 +176,13 @@ def cluster(
 ) -> Clustering:
     """Return the clusters of two or more articles.
 
-    Must-links join first, in order; then edges by rank, the strongest first (equal scores by id). An edge is left out
-    if it would bring two cannot-linked articles into one cluster, so the weakest edge of a chain gives way. It is
-    also left out between two groups that have more pairs `apart` than edges: a chain must not absorb a series.
-    A must-link joins its articles even if that breaks cannot-links, which are reported as contradictions.
+    Must-links join first, in order; then near copies, then the other edges, each by rank, the strongest first (equal
+    scores by id). An edge is left out if it would bring two cannot-linked articles into one cluster, so the weakest
+    edge of a chain gives way. It is also left out between two groups that have more pairs `apart` than edges: a chain
+    must not absorb a series. An edge that is not between near copies is left out, too, if it would bring two articles
+    into one cluster that have no edge and may have less than LEAST_IN_COMMON in common: an article that contains two
+    others joins only one of them. A must-link joins its articles even if that breaks cannot-links, which are reported
+    as contradictions.
     """
     forest = _Forest()
     for left, right in must:
@@ -86,23 +191,28 @@ def cluster(
             forest.join(first, second, 1.0)
     confirmed = {article: forest.root(article) for article in list(forest.parent)}
     contradictions = sorted({pair for pair in cannot if forest.root(pair[0]) == forest.root(pair[1])})
-    barred, parted, tied = _neighbours(cannot), _neighbours(apart), _neighbours(edge[:2] for edge in edges)
-    for edge in sorted(edges, key=lambda edge: (edge.rank, -edge.score, edge.left, edge.right)):
-        first, second = forest.root(edge.left), forest.root(edge.right)
-        if first == second or forest.between(first, second, barred):
-            continue
-        against = forest.between(first, second, parted)
-        if not against or against <= forest.between(first, second, tied):
-            forest.join(first, second, edge.score)
+    joining = _Joining(forest, edges, cannot, apart)
+    ordered = sorted(edges, key=lambda edge: (edge.rank, -edge.score, edge.left, edge.right))
+    for edge in ordered:
+        if edge.is_near:
+            joining.join(edge)
+    editions = _Editions(forest.name_editions(), edges)
+    for edge in ordered:
+        if not edge.is_near:
+            joining.join(edge, editions)
     return Clustering(_components(forest, confirmed), contradictions)
 
 
 def _neighbours(pairs: Iterable[tuple[int, int]]) -> Neighbours:
     neighbours: Neighbours = {}
     for left, right in pairs:
-        neighbours.setdefault(left, set()).add(right)
-        neighbours.setdefault(right, set()).add(left)
+        _connect(neighbours, left, right)
     return neighbours
+
+
+def _connect(neighbours: Neighbours, left: int, right: int) -> None:
+    neighbours.setdefault(left, set()).add(right)
+    neighbours.setdefault(right, set()).add(left)
 
 
 def _components(forest: _Forest, confirmed: dict[int, int]) -> list[Component]:

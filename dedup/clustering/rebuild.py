@@ -53,11 +53,13 @@ def _clustering(articles: Collection[int] | None, *, evidence: bool = True) -> C
 
 def _edges(articles: Collection[int] | None) -> list[Edge]:
     """Return the pairs that their verdict joins, each with the probability of that verdict."""
-    rows = _pairs(articles).joining().values_list("left", "right", "verdict", "probability")
+    columns = ("left", "right", "verdict", "probability", "left_matched", "right_matched")
+    rows = _pairs(articles).joining().values_list(*columns)
     return [
-        # Versions join after all duplicates, because they are weaker links.
-        Edge(left, right, probability or 0.0, rank=int(verdict == Verdict.VERSION))
-        for left, right, verdict, probability in rows.order_by().iterator()
+        # Versions join after duplicates, because they are weaker links. A pair that was judged before the two shares
+        # were stored counts as near copies until the next run judges it again.
+        Edge(left, right, probability or 0.0, int(verdict == Verdict.VERSION), *(1.0 if x is None else x for x in has))
+        for left, right, verdict, probability, *has in rows.order_by().iterator()
     ]
 
 

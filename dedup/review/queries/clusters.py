@@ -17,6 +17,7 @@ from dedup.review.queries.pairs import count_by_verdict
 # A cluster of a hundred articles may have thousands of pairs; the weakest are shown.
 PAIRS_SHOWN = 100
 APART_SHOWN = 5
+LEFT_OUT_SHOWN = 5
 MEMBERS_SHOWN = 200
 CONTRADICTIONS_SHOWN = 50
 # One character more than the template shows of each text, so that it marks the text as cut.
@@ -64,6 +65,7 @@ class ClusterDetails:
     weakest: Pair | None
     weakly_held: bool
     apart: Apart
+    left_out: QuerySet[Pair]  # judged duplicates of these articles that are not in this cluster
     pairs: QuerySet[Pair]
     contradictions: list[Contradiction]
     contradictions_left_out: int
@@ -86,6 +88,7 @@ def cluster_details(cluster: Cluster) -> ClusterDetails:
         weakest=inside.joining().filter(probability=cluster.lowest_score).order_by("id").first(),
         weakly_held=cluster.state == Cluster.State.PROPOSED and cluster.lowest_score < WEAK_PROBABILITY,
         apart=_apart(inside),
+        left_out=_left_out(list(headlines)),
         pairs=inside.prefetch_related("evidence").order_by(*_LEAST_PROBABLE_FIRST)[:PAIRS_SHOWN],
         contradictions=contradictions[:CONTRADICTIONS_SHOWN],
         contradictions_left_out=max(len(contradictions) - CONTRADICTIONS_SHOWN, 0),
@@ -120,6 +123,13 @@ def _apart(inside: PairQuerySet) -> Apart:
         similar=counts.get(Verdict.SIMILAR, 0),
         pairs=found.order_by("-probability", "id")[:APART_SHOWN],
     )
+
+
+def _left_out(article_ids: list[int]) -> QuerySet[Pair]:
+    """Return the most probable pairs that join an article of a cluster with another that is not in it."""
+    found = Pair.objects.with_articles().joining().exclude(state=Pair.State.REJECTED).touching(article_ids)
+    crossing = found.exclude(left__in=article_ids, right__in=article_ids)
+    return crossing.order_by("-probability", "id")[:LEFT_OUT_SHOWN]
 
 
 def _contradictions(headlines: dict[int, str]) -> list[Contradiction]:

@@ -31,17 +31,21 @@ class PairDetails:
     decisions: list[Decision]
     seen: int  # the id of the latest decision, 0 for none
     clusters: ClustersOf
+    kept_apart: bool  # joined by the verdict, but not by the clusters
     series: Series | None
 
 
 def pair_details(pair: Pair) -> PairDetails:
     """Return what the page of a pair shows."""
     decisions = list(with_actors(decisions_on(pair)).order_by("-pk"))
+    clusters = clusters_of(pair.left_id, pair.right_id)
+    joins = pair.joins and pair.best_score > 0 and pair.state != Pair.State.REJECTED
     return PairDetails(
         evidence=list(pair.evidence.select_related("run").order_by("stale", "-score", "id")),
         decisions=decisions,
         seen=decisions[0].pk if decisions else 0,
-        clusters=clusters_of(pair.left_id, pair.right_id),
+        clusters=clusters,
+        kept_apart=joins and not clusters.shared,
         series=series_of_both(pair.left, pair.right),
     )
 

@@ -1,10 +1,13 @@
 """Clusters from edges and decisions, checked against an independent oracle on random graphs."""
 
 import random
+from itertools import combinations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dedup.clustering.components import Component, Edge, cluster
+from dedup.clustering.components import LEAST_IN_COMMON, Component, Edge, cluster
 
 
 def members(edges: list[Edge], **links: list[tuple[int, int]]) -> list[tuple[int, ...]]:
@@ -94,6 +97,134 @@ def test_random_graphs_match_plain_search_and_keep_every_cannot_link(seed: int) 
         one, other = joined.get(edge.left, (edge.left,)), joined.get(edge.right, (edge.right,))
         if one != other:
             assert any(set(pair) <= {*one, *other} for pair in cannot)
+
+
+def edge_of(texts: dict[int, set[int]], left: int, right: int, score: float = 0.9) -> Edge:
+    """Return the edge of two articles whose texts are these sets of words."""
+    common = len(texts[left] & texts[right])
+    return Edge(left, right, score, 0, common / len(texts[left]), common / len(texts[right]))
+
+
+def spans(*ends: tuple[int, int]) -> dict[int, set[int]]:
+    """Return texts, numbered from 1: each has the words of a long text from the first to before the second."""
+    return {number: set(range(*each)) for number, each in enumerate(ends, start=1)}
+
+
+def test_an_article_that_contains_two_others_joins_the_more_probable_one() -> None:
+    texts = spans((0, 30), (0, 100), (60, 100))
+    edges = [edge_of(texts, 1, 2, 0.96), edge_of(texts, 2, 3, 0.97)]
+    assert members(edges) == [(2, 3)]
+    assert members([edges[0]._replace(score=0.98), edges[1]]) == [(1, 2)]
+
+
+def test_a_short_text_in_two_long_ones_joins_only_one_of_them() -> None:
+    texts = spans((0, 100), (90, 100), (90, 190))
+    assert members([edge_of(texts, 1, 2, 0.9), edge_of(texts, 2, 3, 0.8)]) == [(1, 2)]
+
+
+def test_two_crops_that_an_edge_joins_stay_with_the_whole() -> None:
+    texts = spans((0, 50), (0, 100), (20, 70))
+    edges = [edge_of(texts, 1, 2), edge_of(texts, 2, 3)]
+    assert members(edges) == [(1, 2)]
+    assert members([*edges, edge_of(texts, 1, 3, 0.6)]) == [(1, 2, 3)]
+
+
+def test_two_crops_that_must_overlap_need_no_edge() -> None:
+    """Each has three quarters of the whole, so they share at least half of it, two thirds of either."""
+    texts = spans((0, 75), (0, 100), (25, 100))
+    assert members([edge_of(texts, 1, 2), edge_of(texts, 2, 3)]) == [(1, 2, 3)]
+
+
+def test_a_crop_of_a_crop_belongs_to_the_whole() -> None:
+    texts = spans((0, 100), (0, 50), (0, 20))
+    assert members([edge_of(texts, 1, 2), edge_of(texts, 2, 3)]) == [(1, 2, 3)]
+
+
+def test_copies_of_the_whole_do_not_bridge_its_parts() -> None:
+    """Parts 1 and 2; the whole twice, 3 and 4; each part has an edge to one of the two only."""
+    texts = spans((0, 40), (60, 100), (0, 100), (0, 100))
+    edges = [edge_of(texts, 1, 3, 0.97), edge_of(texts, 2, 4, 0.96), edge_of(texts, 3, 4, 0.5)]
+    assert members(edges) == [(1, 3, 4)]
+
+
+def test_copies_of_a_part_join_it_when_the_whole_has_gone_to_the_other_part() -> None:
+    texts = spans((0, 40), (60, 100), (0, 100), (60, 100), (60, 99))
+    edges = [edge_of(texts, 1, 3, 0.99), *(edge_of(texts, *ends, 0.9) for ends in combinations((2, 3, 4, 5), 2))]
+    assert members(edges) == [(1, 3), (2, 4, 5)]
+
+
+def test_an_edition_edited_in_steps_is_one_cluster() -> None:
+    texts = {step: set(range(step * 10, step * 10 + 100)) for step in range(1, 8)}
+    edges = [edge_of(texts, step, step + 1) for step in range(1, 7)]
+    assert members(edges) == [(1, 2, 3, 4, 5, 6, 7)]
+
+
+def test_near_copies_join_before_a_more_probable_part() -> None:
+    texts = spans((0, 40), (0, 100), (0, 95))
+    edges = [edge_of(texts, 1, 2, 0.99), edge_of(texts, 2, 3, 0.6)]
+    assert members(edges, cannot=[(1, 3)]) == [(2, 3)]
+
+
+def test_decisions_join_what_an_article_contains() -> None:
+    texts = spans((0, 30), (0, 100), (60, 100))
+    edges = [edge_of(texts, 1, 2, 0.96), edge_of(texts, 2, 3, 0.97)]
+    assert members(edges, must=[(1, 2)]) == [(1, 2, 3)]
+    assert members(edges, must=[(1, 3)]) == [(1, 2, 3)]
+    assert members(edges, must=[(1, 2)], cannot=[(1, 3)]) == [(1, 2)]
+
+
+@st.composite
+def graphs(draw: st.DrawFn, *, shortest: int = 2) -> tuple[dict[int, set[int]], list[Edge]]:
+    """Draw texts cut from one long text, and edges between some that share most of the shorter one."""
+    cuts = draw(st.lists(st.tuples(st.integers(0, 20), st.integers(shortest, 20)), min_size=2, max_size=9))
+    texts = spans(*((start, start + length) for start, length in cuts))
+    likely = [
+        ends
+        for ends in combinations(texts, 2)
+        if len(texts[ends[0]] & texts[ends[1]]) >= 0.6 * min(len(texts[each]) for each in ends)
+    ]
+    chosen = draw(st.lists(st.sampled_from(likely), unique=True)) if likely else []
+    scores = draw(st.lists(st.sampled_from([0.5, 0.7, 0.9]), min_size=len(chosen), max_size=len(chosen)))
+    return texts, [edge_of(texts, *ends, score) for ends, score in zip(chosen, scores, strict=True)]
+
+
+def some_pairs(articles: int = 9) -> st.SearchStrategy[list[tuple[int, int]]]:
+    return st.lists(st.sampled_from(list(combinations(range(1, articles + 1), 2))), unique=True, max_size=4)
+
+
+@given(graphs(), some_pairs(), some_pairs(), some_pairs(), st.randoms(use_true_random=False))
+def test_no_order_matters_and_decisions_hold(graph, must, cannot, apart, dice) -> None:
+    _, edges = graph
+    found = cluster(edges, must, cannot, apart)
+    assert cluster(*(dice.sample(each, len(each)) for each in (edges, must, cannot, apart))) == found
+    of = {article: each.articles for each in found.components for article in each.articles}
+    assert all(right in of[left] for left, right in must)
+    inside = [ends for ends in cannot if ends[1] in of.get(ends[0], ())]
+    assert inside == sorted(inside, key=cannot.index)
+    assert sorted(inside) == found.contradictions
+
+
+@given(graphs(), some_pairs(), some_pairs())
+def test_parts_that_nothing_connects_are_clustered_as_if_alone(graph, must, apart) -> None:
+    _, edges = graph
+    whole = cluster(edges, must, apart=apart).components
+    alone = []
+    for group in reachable([*edges, *(Edge(*ends, 1.0) for ends in must)]):
+        inside = [[each for each in pairs if {*each[:2]} <= {*group}] for pairs in (edges, must, apart)]
+        alone += cluster(inside[0], inside[1], apart=inside[2]).components
+    assert sorted(alone, key=lambda each: each.articles) == whole
+
+
+@given(graphs())
+def test_no_cluster_is_held_together_by_an_article_that_contains_strangers(graph) -> None:
+    """Without near copies, every two members have an edge, or share as much as LEAST_IN_COMMON promises."""
+    texts, edges = graph
+    edges = [each for each in edges if not each.is_near]
+    joined = {each[:2] for each in edges}
+    for component in members(edges):
+        for one, other in combinations(component, 2):
+            common = len(texts[one] & texts[other]) / min(len(texts[one]), len(texts[other]))
+            assert (one, other) in joined or common >= LEAST_IN_COMMON - 1e-9
 
 
 def reachable(edges: list[Edge]) -> list[tuple[int, ...]]:

@@ -381,6 +381,36 @@ def test_pairs_inside_that_the_comparison_parts_are_shown(
     assert "apart-title" not in shown(editor_client, cluster)
 
 
+def test_a_duplicate_that_is_left_out_is_shown(editor_client: Client, editor: User, trio: tuple[Article, ...]) -> None:
+    """The second article contains the two others, which have nothing in common."""
+    part, whole, other = trio
+    make_pair(part, whole, trigram=0.98, matched=(1.0, 0.4))
+    left_out = make_pair(whole, other, trigram=0.97, matched=(0.3, 1.0))
+    rebuild_clusters()
+    cluster = Cluster.objects.get()
+    assert members(cluster) == {part.pk, whole.pk}
+    section = shown(editor_client, cluster).split('id="left-out-title"')[1].split("</section>")[0]
+    assert re.findall(r"/pairs/(\d+)/", section) == [str(left_out.pk)]
+    said = "Judged duplicates, but not in one cluster"
+    assert said in editor_client.get(reverse("pair", args=[left_out.pk])).content.decode()
+
+    decisions.decide_pair(left_out.pk, "confirm", user=editor)
+    assert members(Cluster.objects.get()) == {article.pk for article in trio}
+    assert "left-out-title" not in shown(editor_client, Cluster.objects.get())
+    assert said not in editor_client.get(reverse("pair", args=[left_out.pk])).content.decode()
+
+
+def test_a_rejected_duplicate_is_not_shown_as_left_out(
+    editor_client: Client, editor: User, trio: tuple[Article, ...]
+) -> None:
+    make_cluster(*trio[:2])
+    rejected = make_pair(trio[1], trio[2], trigram=0.97)
+    decisions.decide_pair(rejected.pk, "reject", user=editor)
+    assert "left-out-title" not in shown(editor_client, Cluster.objects.get())
+    page = editor_client.get(reverse("pair", args=[rejected.pk])).content.decode()
+    assert "Judged duplicates, but not in one cluster" not in page
+
+
 def test_visitors_look_and_do_not_decide(visitor: Client, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio)
 
@@ -408,7 +438,7 @@ def test_the_page_costs_a_fixed_number_of_queries(
 ) -> None:
     small, large = make_cluster(*trio), make_cluster(*(store() for _ in range(8)))
     # session, user, 2 x permissions, cluster, headlines, constraints, members, URLs, texts, pairs of the kept one,
-    # weakest pair, pairs apart, pairs, evidence, decisions, next, previous
+    # weakest pair, pairs apart, pairs left out, pairs, evidence, decisions, next, previous
     for cluster in (small, large):
-        with django_assert_num_queries(18):
+        with django_assert_num_queries(19):
             shown(editor_client, cluster)
