@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from articles.normalization.sentences import sentences_of
 from articles.normalization.text import normalize_text
+from dedup.kernels.inverted_index import Postings, shared_members
 from dedup.kernels.parity_join import TOLERANCE
 from dedup.kernels.tokens import IntArray, Ragged, distinct
 
@@ -21,9 +21,8 @@ Weights = npt.NDArray[np.float32]
 _COMMON_LENGTH = 100
 _LONGEST_COUNTED = 200
 _NAME_FACTOR = 1.5
-# Work per step, to bound memory: sentences looked up, and pairs of equal sentences.
+# Sentences looked up per step, to bound memory.
 _LOOKED_UP_AT_ONCE = 1_000_000
-_PAIRED_AT_ONCE = 2_000_000
 
 
 class SentenceSets(NamedTuple):
@@ -46,14 +45,6 @@ class SharedSentences(NamedTuple):
     shared: IntArray
     sentences: IntArray
     candidates: int
-
-
-class _Occurrences(NamedTuple):
-    """The sentences that several texts have, ordered by sentence and text: the text, the weight there, ..."""
-
-    owners: IntArray
-    weights: npt.NDArray[np.float64]
-    followers: IntArray  # ... and how many later texts have the same sentence
 
 
 def sentence_sets(texts: Sequence[str], *, minimum_characters: int, weighted: bool) -> SentenceSets:
@@ -115,12 +106,12 @@ def shared_sentences(
     score is the Jaccard similarity of the sets or, with weights, the sum of the smaller weights divided by that of
     the larger ones (Ruzicka). Exact, except for TOLERANCE.
     """
-    occurrences, sizes, totals = _index(corpus, most_texts=most_texts, weighted=weighted)
-    work = np.bincount(occurrences.owners, weights=occurrences.followers, minlength=len(days))
-    ends = np.searchsorted(np.cumsum(work), np.arange(_PAIRED_AT_ONCE, work.sum(), _PAIRED_AT_ONCE), side="right")
-    for start, stop in pairwise([0, *distinct(ends).tolist(), len(days)]):
-        left, right, shared, weights = _pairs_of(occurrences, days, slice(start, stop), day_window)
-        scores = np.minimum(1.0, weights / (totals[left] + totals[right] - weights))
+    postings, weights, sizes, totals = _index(corpus, most_texts=most_texts, weighted=weighted)
+    for part in shared_members(postings, days, day_window=day_window):
+        left, right, shared = part.left, part.right, part.counts
+        smaller = np.minimum(weights[part.one], weights[part.other])
+        sums = np.add.reduceat(smaller, part.starts) if len(part.starts) else np.empty(0)
+        scores = np.minimum(1.0, sums / (totals[left] + totals[right] - sums))
         reached = (scores >= threshold - TOLERANCE) & (right >= first_row)
         sentences = sizes[left] + sizes[right] - shared
         yield SharedSentences(
@@ -130,8 +121,8 @@ def shared_sentences(
 
 def _index(
     corpus: SentenceSets, *, most_texts: int, weighted: bool
-) -> tuple[_Occurrences, IntArray, npt.NDArray[np.float64]]:
-    """Return the repeated sentences, and for each text the number and total weight of its sentences."""
+) -> tuple[Postings, npt.NDArray[np.float64], IntArray, npt.NDArray[np.float64]]:
+    """Return the repeated sentences, their weights, and for each text the number and total weight of its sentences."""
     sets = corpus.sets
     positions, groups, counts = _repeated(sets.values)
     owners = np.searchsorted(sets.offsets, positions, side="right") - 1
@@ -149,7 +140,7 @@ def _index(
     order = kept[np.argsort(groups[kept], kind="stable")]
     last = np.searchsorted(groups[order], groups[order], side="right")
     followers = last - np.arange(1, len(order) + 1)
-    return _Occurrences(owners[order], weights[order], followers), sizes, totals
+    return Postings(owners[order], followers), weights[order], sizes, totals
 
 
 def _repeated(hashes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -169,24 +160,3 @@ def _repeated(hashes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         positions.append(found + start)
         groups.append(places[found])
     return np.concatenate(positions), np.concatenate(groups), counts
-
-
-def _pairs_of(
-    occurrences: _Occurrences, days: IntArray, rows: slice, day_window: int
-) -> tuple[IntArray, IntArray, IntArray, npt.NDArray[np.float64]]:
-    """Return the pairs whose earlier text is in `rows`, their number of shared sentences and its weight."""
-    owners, weights, followers = occurrences
-    first = np.flatnonzero((owners >= rows.start) & (owners < rows.stop) & (followers > 0))
-    one = np.repeat(first, followers[first])
-    behind = np.cumsum(followers[first]) - followers[first]
-    other = one + 1 + np.arange(len(one)) - np.repeat(behind, followers[first])
-    near = days[owners[other]] - days[owners[one]] <= day_window
-    one, other = one[near], other[near]
-    keys = owners[one] * len(days) + owners[other]
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    starts = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), dtype=np.bool_), keys[1:] != keys[:-1]]))
-    smaller = np.minimum(weights[one], weights[other])[order]
-    summed = np.add.reduceat(smaller, starts) if len(starts) else np.empty(0)
-    left, right = np.divmod(keys[starts], len(days)) if len(starts) else (starts, starts)
-    return left, right, np.diff(np.append(starts, len(keys))), summed

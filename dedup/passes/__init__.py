@@ -5,6 +5,7 @@ whose `alike` the contract test uses. Then run `manage.py write_docs` to add it 
 """
 
 from dedup.passes.base import Pass
+from dedup.passes.containment import ContainmentPass
 from dedup.passes.exact import ExactPass
 from dedup.passes.minhash import MinhashPass
 from dedup.passes.sentence import SentencePass
@@ -21,6 +22,7 @@ _ALL: tuple[Pass, ...] = (
     MinhashPass(),
     StopwordPass(),
     SentencePass(),
+    ContainmentPass(),
 )
 PASSES: dict[str, Pass] = {each.name: each for each in _ALL}
 

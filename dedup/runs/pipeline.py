@@ -25,6 +25,7 @@ from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, Verdict
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig, Reach
+from dedup.passes.containment import ContainmentPass
 from dedup.runs.evidence import mark_stale, update_best_scores, write_block
 from dedup.runs.headlines import update_series
 from dedup.runs.judging import judge_month
@@ -175,7 +176,7 @@ def run_detection(
     blocks, one per worker process. An error that ends the run early is stored with it and raised.
     """
     try:
-        if verdicts:
+        if verdicts or ContainmentPass.name in enabled(configs):
             _update_shingles(progress)
         tasks = _tasks(run, configs, scope, progress)
         execute(

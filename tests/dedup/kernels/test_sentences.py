@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dedup.kernels import sentences
+from dedup.kernels import inverted_index, sentences
 from dedup.kernels.sentences import SentenceSets, rarity, sentence_sets, sentences_of, shared_sentences, weight_of
 from dedup.kernels.tokens import Ragged
 
@@ -142,7 +142,7 @@ def random_sets(dice: random.Random, *, weighted: bool) -> list[dict[int, float]
 @pytest.mark.parametrize("at_once", [1, 7, 2_000_000])
 def test_pairs_scores_and_counts_are_those_of_brute_force(seed, weighted, at_once, monkeypatch) -> None:
     print(f"seed {seed}")
-    monkeypatch.setattr(sentences, "_PAIRED_AT_ONCE", at_once)
+    monkeypatch.setattr(inverted_index, "_PAIRED_AT_ONCE", at_once)
     monkeypatch.setattr(sentences, "_LOOKED_UP_AT_ONCE", at_once)
     dice = random.Random(seed)
     sets = random_sets(dice, weighted=weighted)

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 EVERY = ",".join(PASSES)
 # The passes that find something in the invented articles.
-OF_THE_INVENTED = {"url", "title", "exact", "trigram", "minhash", "stopword", "sentence"}
+OF_THE_INVENTED = {"url", "title", "exact", "trigram", "minhash", "stopword", "sentence", "containment"}
 OPENINGS = (
     "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks.",
     "A travelling exhibition of two hundred glass negatives opens in the old customs house at Carrack.",

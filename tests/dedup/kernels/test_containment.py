@@ -1,0 +1,110 @@
+"""The containment join, checked against brute force."""
+
+import time
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dedup.kernels import containment, inverted_index
+from dedup.kernels.containment import contained_texts
+from dedup.kernels.masked_shingles import ShingleSets
+
+LAST = 2**32 - 1
+# Few members, so that texts share them, and the first and last of all.
+MEMBERS = st.sampled_from([0, 1, 2, 3, 4, 5, 2**31, 2**31 + 1, LAST - 1, LAST])
+TEXTS = st.lists(st.tuples(st.integers(1, 12), st.frozensets(MEMBERS)), max_size=14)
+
+Found = dict[tuple[int, int], tuple[float, int, int]]
+
+
+def joined(sets: list[frozenset[int]], days: list[int], *, first_row: int = 0, **options) -> Found:
+    values = [member for each in sets for member in sorted(each)]
+    ragged = ShingleSets(np.array(values, dtype=np.uint32), np.cumsum([0, *map(len, sets)], dtype=np.int64))
+    parts = list(contained_texts(ragged, np.array(days, dtype=np.int64), first_row=first_row, **options))
+    found = {
+        (left, right): (score, shared, shingles)
+        for part in parts
+        for left, right, score, shared, shingles in zip(*(column.tolist() for column in part[:5]), strict=True)
+    }
+    assert len(found) == sum(len(part.left) for part in parts) <= sum(part.candidates for part in parts)
+    assert list(found) == sorted(found)
+    return found
+
+
+def brute_force(
+    sets: list[frozenset[int]],
+    days: list[int],
+    *,
+    first_row: int,
+    day_window: int,
+    most_texts: int,
+    threshold: float,
+    minimum_shared: int,
+) -> Found:
+    counts = Counter(member for each in sets for member in each)
+    rare = [{member for member in each if counts[member] <= most_texts} for each in sets]
+    found = {}
+    for left, right in combinations(range(len(sets)), 2):
+        shared, shorter = len(rare[left] & rare[right]), min(len(rare[left]), len(rare[right]))
+        near = days[right] - days[left] <= day_window and right >= first_row
+        if near and shared >= minimum_shared and shared / shorter >= threshold - 1e-6:
+            found[left, right] = (shared / shorter, shared, shorter)
+    return found
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 4_000_000])
+@given(texts=TEXTS, numbers=st.tuples(st.integers(0, 14), st.integers(0, 12), st.integers(2, 14), st.integers(1, 4)))
+@settings(max_examples=150)
+def test_pairs_scores_and_counts_are_those_of_brute_force(at_once, texts, numbers) -> None:
+    texts.sort(key=lambda text: text[0])
+    days, sets = [day for day, _ in texts], [members for _, members in texts]
+    first_row, day_window, most, least = numbers
+    options = {"first_row": first_row, "day_window": day_window, "most_texts": most, "minimum_shared": least}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inverted_index, "_PAIRED_AT_ONCE", at_once)
+        patch.setattr(containment, "_SORTED_AT_ONCE", at_once)
+        for threshold in (0.05, 0.3, 0.5, 1.0):
+            exact = brute_force(sets, days, threshold=threshold, **options)
+            assert joined(sets, days, threshold=threshold, **options) == exact
+
+
+ALL = {"day_window": 30, "most_texts": 20, "threshold": 0.3, "minimum_shared": 1}
+
+
+def test_the_score_is_the_share_of_the_shorter_text_wherever_it_is() -> None:
+    short, long = frozenset(range(10)), frozenset(range(5, 100))
+    assert joined([short, long], [1, 2], **ALL) == {(0, 1): (0.5, 5, 10)}
+    assert joined([long, short], [1, 2], **ALL) == {(0, 1): (0.5, 5, 10)}
+
+
+def test_common_members_count_neither_as_shared_nor_as_text() -> None:
+    form = frozenset(range(1_000, 1_050))
+    texts = [form | frozenset([100 * number, 7 if number < 2 else 50 + number]) for number in range(21)]
+    assert joined(texts, [1] * 21, **ALL) == {(0, 1): (0.5, 1, 2)}
+
+
+def test_no_texts_and_empty_texts_share_nothing() -> None:
+    empty, five = frozenset[int](), frozenset([5])
+    assert joined([], [], **ALL) == {}
+    assert joined([empty] * 3, [1] * 3, **ALL) == {}
+    assert joined([empty, five, empty, five, empty], [1] * 5, **ALL) == {(1, 3): (1.0, 1, 1)}
+
+
+def test_ten_thousand_nearly_equal_texts_make_no_million_pairs() -> None:
+    common = np.arange(400, dtype=np.uint32)
+    # Each differs from all others in three members, and shares ten with nineteen of them.
+    own = [
+        np.append(1_000 + 10 * (number // 20) + np.arange(10), 10**6 + 3 * number + np.arange(3))
+        for number in range(10_000)
+    ]
+    values = np.concatenate([np.append(common, each.astype(np.uint32)) for each in own])
+    sets = ShingleSets(values, np.arange(10_001, dtype=np.int64) * 413)
+    days = np.zeros(10_000, dtype=np.int64)
+    started = time.process_time()
+    parts = list(contained_texts(sets, days, first_row=0, **ALL))
+    assert sum(part.candidates for part in parts) == 500 * 20 * 19 // 2 == sum(len(part.left) for part in parts)
+    assert time.process_time() - started < 5

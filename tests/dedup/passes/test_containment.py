@@ -1,0 +1,169 @@
+"""The containment pass: crops, round-ups and rewritten copies, and what it leaves out."""
+
+import datetime
+import random
+import time
+
+import pytest
+from django.db import connection
+
+from articles.models import Article
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import store_articles
+from dedup.passes import reading
+from dedup.passes.containment import ContainmentConfig, ContainmentPass
+from dedup.runs.shingle_index import update_shingles
+from dedup.types import Candidate, Window
+
+pytestmark = pytest.mark.django_db
+
+LEAD = "The harbour authority closes the northern breakwater for six weeks while divers replace the anchor chains. "
+FISH = "Fishing boats may use the southern basin free of charge until the work is done before the first storms. "
+CRANE = "A second crane will lift the old chains onto a barge that takes them to the foundry up the river. "
+MAYOR = "The mayor asked the owners of the cafes on the quay to be patient, because the noise ends every day at five. "
+GOATS = "Two goats of the lighthouse keeper swam to the sandbank on Sunday and were brought back by the pilot boat. "
+
+
+def in_letters(number: int) -> str:
+    return " ".join("abcdefghij"[int(digit)] * 3 for digit in str(number))
+
+
+def alike(group: int, copy: int) -> dict[str, str]:
+    """Return what an article of a group has for this pass: a text that differs from other groups' in every phrase."""
+    name = in_letters(group)
+    words = (LEAD + FISH).split()
+    return {"content": " ".join(f"{word} {name}" if place % 2 else word for place, word in enumerate(words))}
+
+
+def find(config: ContainmentConfig | None = None, window: Window | None = None) -> list[Candidate]:
+    days = Article.objects.order_by("date").values_list("date", flat=True)
+    window = window or Window(days.first(), days.last())
+    return sorted(ContainmentPass().find(window, config or ContainmentConfig(), connection))
+
+
+def found(config: ContainmentConfig | None = None, window: Window | None = None) -> list[tuple[int, int]]:
+    return [(each.left, each.right) for each in find(config, window)]
+
+
+@pytest.mark.parametrize("crop_first", [True, False])
+def test_one_paragraph_of_a_long_release_is_found_whichever_is_older(store, crop_first) -> None:
+    texts = [LEAD, LEAD + FISH + CRANE + MAYOR + GOATS]
+    one, other = (store(text) for text in (texts if crop_first else reversed(texts)))
+    assert [(each.left, each.right, each.score, each.evidence) for each in find()] == [
+        (one.pk, other.pk, 1.0, {"shared": 13, "shingles": 13})
+    ]
+
+
+def test_a_round_up_is_paired_with_each_of_its_stories(store) -> None:
+    one, other, third = store(LEAD + FISH), store(GOATS + MAYOR), store(CRANE)
+    round_up = store(LEAD + FISH + GOATS + MAYOR)
+    assert found() == [(one.pk, round_up.pk), (other.pk, round_up.pk)]
+    assert third.pk not in {end for pair in found() for end in pair}
+
+
+def test_another_spelling_in_every_sentence_does_not_hide_a_copy(store) -> None:
+    one = store(LEAD + FISH + CRANE + MAYOR)
+    other = store(
+        (LEAD + FISH + CRANE + MAYOR)
+        .replace("harbour", "harbor")
+        .replace("free", "at no")
+        .replace("a barge", "the barge")
+    )
+    assert [(each.left, each.right, each.evidence) for each in find()] == [
+        (one.pk, other.pk, {"shared": 64, "shingles": 74})
+    ]
+
+
+def test_other_numbers_do_not_hide_a_text(store) -> None:
+    text = "The pier sold {} tickets to {} people in the week that ended on the {}th, the office of the harbour said."
+    one, other = store(text.format(100, 70, 5)), store(text.format(120, 85, 12))
+    assert [(each.left, each.right, each.score) for each in find()] == [(one.pk, other.pk, 1.0)]
+
+
+def test_what_many_articles_have_is_not_text(store) -> None:
+    pair = store(LEAD + FISH), store(LEAD + FISH + GOATS)
+    for number in range(18):
+        store(f"{LEAD} {in_letters(100 + number)}")
+    assert len(found()) == 20 * 19 // 2
+    store(f"{LEAD} {in_letters(200)}")
+    assert found() == [(pair[0].pk, pair[1].pk)]
+
+
+def test_articles_are_counted_up_to_the_last_day(store) -> None:
+    pair = store(LEAD), store(LEAD)
+    store(LEAD, date="2026-05-01")
+    config = ContainmentConfig(most_articles=2)
+    assert found(config) == []
+    inside = Window(datetime.date(2026, 3, 2), datetime.date(2026, 4, 30))
+    assert found(config, inside) == [(pair[0].pk, pair[1].pk)]
+
+
+def test_the_window_is_inclusive_and_the_smaller_id_is_left(store) -> None:
+    late, middle, early = (store(LEAD, date=day).pk for day in ("2026-04-12", "2026-04-11", "2026-03-02"))
+    assert found() == [(late, middle), (middle, early)]
+    assert found(window=Window(datetime.date(2026, 3, 3), datetime.date(2026, 4, 10))) == []
+    assert len(found(ContainmentConfig(day_window=41))) == 3
+
+
+def test_texts_that_share_too_little_are_no_pair(store) -> None:
+    eleven = "Divers replace the anchor chains of the breakwater in six weeks"
+    one = store(f"{eleven}. Two goats of the lighthouse keeper swam to the sandbank.")
+    other = store(f"{eleven}! The noise of the work will end every day at five.")
+    assert [(each.left, each.right, each.score) for each in find()] == [(one.pk, other.pk, 8 / 18)]
+    assert found(ContainmentConfig(minimum_shared=9)) == []
+    assert found(ContainmentConfig(threshold=0.5)) == []
+
+
+def test_very_short_and_empty_texts_are_no_pairs(store) -> None:
+    for text in ("…", "…", "Fire", "Fire", "The ferry sails at noon.", "The ferry sails at noon."):
+        store(text)
+    assert found() == []
+    assert len(found(ContainmentConfig(minimum_shared=1))) == 2
+
+
+def test_other_scripts_work(store) -> None:
+    texts = [
+        "කොළඹ වරාය අද සවස තද සුළඟ නිසා වසා දමන ලද අතර නව පාලම හෙට උදේ විවෘත කෙරේ",
+        "கொழும்பு துறைமுகம் இன்று மாலை பலத்த காற்றால் மூடப்பட்டது புதிய பாலம் நாளை காலை அனைவருக்கும் திறக்கப்படும்",
+        "أغلق ميناء كولومبو مساء اليوم بسبب الرياح سيفتح الجسر الجديد غدا صباحا أمام السيارات",
+        "科倫坡港口今天晚上因為大風而關閉了所有的碼頭新橋明天早上將對所有的汽車和行人開放使用",
+        "ท่าเรือโคลัมโบปิดในเย็นวันนี้เพราะลมแรงสะพานใหม่จะเปิดพรุ่งนี้เช้า",
+    ]
+    pairs = [(store(text).pk, store(f"{text}. {in_letters(number)}").pk) for number, text in enumerate(texts)]
+    assert [(each.left, each.right, each.score) for each in find()] == [(*pair, 1.0) for pair in pairs]
+
+
+@pytest.mark.parametrize("seed", [21, 22])
+@pytest.mark.parametrize("page", [7, 2_000])
+def test_the_pairs_are_the_same_with_and_without_the_index(store, seed, page, monkeypatch) -> None:
+    print(f"seed {seed}")
+    monkeypatch.setattr(reading, "_BATCH", page)
+    dice = random.Random(seed)
+    sentences = [LEAD, FISH, CRANE, MAYOR, GOATS]
+    for _ in range(40):
+        text = "".join(dice.sample(sentences, k=dice.randrange(1, 4)))
+        store(text + in_letters(dice.randrange(10**6)), date=f"2026-03-{dice.randrange(1, 29):02}")
+    config = ContainmentConfig(most_articles=40)
+    without = find(config)
+    assert without
+    update_shingles()
+    assert find(config) == without
+    assert [each.evidence for each in find(config)] == [each.evidence for each in without]
+
+
+def test_many_nearly_equal_articles_are_left_to_other_passes(store) -> None:
+    text = LEAD + FISH + CRANE + MAYOR
+    store_articles(
+        [
+            IncomingArticle(
+                date=datetime.date(2026, 3, 2),
+                headline="",
+                url=f"https://paper.example/{number}",
+                content=f"{text} {in_letters(number)} is what the boat of that name has caught in its nets this week.",
+            )
+            for number in range(2_000)
+        ]
+    )
+    started = time.process_time()
+    assert find() == []
+    assert time.process_time() - started < 5
