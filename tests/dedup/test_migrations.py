@@ -47,3 +47,20 @@ def test_a_learnt_model_that_leans_on_a_removed_feature_is_switched_off(leans_on
     fitted.refresh_from_db()
     assert fitted.in_use == in_use
     assert ("fit_verdicts --switch-on" in capsys.readouterr().out) != in_use
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"sentence": {"enabled": True, "threshold": 0.1}}, {"containment": {"enabled": True}}),
+        ({"sentence": {"enabled": True, "threshold": 0.2}}, None),
+        ({"sentence": {"enabled": True, "threshold": 0.1}, "trigram": {"day_window": 7}}, None),
+        ({}, None),
+    ],
+)
+def test_a_profile_that_nobody_changed_gets_the_passes_of_today(before, after) -> None:
+    call_command("migrate", "dedup", "0014", verbosity=0)
+    Profile.objects.update(settings=before)
+
+    call_command("migrate", "dedup", verbosity=0)
+    assert Profile.objects.get().settings == (before if after is None else after)

@@ -255,7 +255,7 @@ def test_a_profile_gives_the_settings_and_options_stand_over_it(corpus) -> None:
         (["--threshold", "trigram"], r"--threshold 'trigram' .*PASS=SCORE"),
         (["--threshold", "trigram=high"], r"--threshold 'trigram=high' .*PASS=SCORE"),
         (["--threshold", "trigram=7"], r"trigram: threshold is 7\.0; .*0\.3 .*\b1\b"),
-        (["--threshold=0.7"], r"--threshold 0\.7 .*PASS=0\.7 .*trigram, sentence"),
+        (["--threshold=0.7"], r"--threshold 0\.7 .*PASS=0\.7 .*trigram, containment"),
         (["--passes=exact", "--threshold=0.7"], r"\bthreshold; .*exact"),
         (["--prefix=trigram=x"], r"--prefix 'trigram=x' .*PASS=N"),
         (["--day-window=trigram=500"], r"trigram: day_window is 500; .*\b0 .*365"),

@@ -13,10 +13,10 @@ from dedup.runs.profiles import ProfileError, configs_of, default_profile, snaps
 pytestmark = pytest.mark.django_db
 
 # What the default profile begins with.
-PROPOSING = {"sentence": {"enabled": True, "threshold": 0.1}}
+PROPOSING = {"containment": {"enabled": True}}
 
 
-def test_there_is_a_default_profile_that_also_proposes_by_sentences() -> None:
+def test_there_is_a_default_profile_that_also_proposes_by_contained_text() -> None:
     profile = default_profile()
     assert (profile.name, profile.settings) == ("default", PROPOSING)
     assert snapshot(configs_of(profile.settings))["trigram"] == {

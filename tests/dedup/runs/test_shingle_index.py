@@ -128,8 +128,11 @@ def test_with_boilerplate_left_out_the_text_that_is_compared_counts(store, mode)
     assert (found[articles[-1].pk] == read()[articles[-1].pk]) == (mode is Mode.KEEP)
 
 
-@pytest.mark.parametrize(("options", "rows"), [((), 2), (("--no-verdicts",), 0), (("--dry-run",), 0)])
-def test_a_run_with_verdicts_brings_the_index_up_to_date(store, options, rows) -> None:
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [((), 2), (("--no-verdicts",), 2), (("--no-verdicts", "--passes=exact"), 0), (("--dry-run",), 0)],
+)
+def test_a_run_that_needs_the_index_brings_it_up_to_date(store, options, rows) -> None:
     for text in STORIES[:2]:
         store(text)
     call_command("find_duplicates", *options, "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
