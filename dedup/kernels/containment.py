@@ -53,8 +53,8 @@ def contained_texts(
     `days` are day numbers, ascending, one per text. The later text of a pair is at position `first_row` or after it,
     the other at most `day_window` days before (inclusive). A shingle of at most `most_texts` texts is uncommon. The
     score is the share of the uncommon shingles of one text that the other has; of the two shares, the larger. Pairs
-    that share fewer than `minimum_shared` are left out. Exact, except for TOLERANCE. Memory: eight bytes per shingle,
-    and eight more for each that several texts have.
+    that share fewer than `minimum_shared` are left out. Exact, except for TOLERANCE. Memory: twelve bytes per
+    shingle, where a third of them are in several texts.
     """
     postings, sizes = _index(sets, most_texts)
     for part in shared_members(postings, days, day_window=day_window):

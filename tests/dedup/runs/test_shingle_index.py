@@ -15,8 +15,11 @@ from dedup.kernels.masked_shingles import masked_shingle_sets
 from dedup.models import ArticleShingles
 from dedup.passes import reading
 from dedup.runs import shingle_index
+from dedup.runs.pipeline import NoProgress, run_detection, start_run
+from dedup.runs.profiles import configs_of
+from dedup.runs.scope import Scope
 from dedup.runs.shingle_index import outdated_shingles, update_shingles
-from dedup.types import Tally, Window
+from dedup.types import SHINGLES, Tally, Window
 from tests.dedup.passes.test_contract import BOILERPLATE, STORIES
 
 pytestmark = pytest.mark.django_db
@@ -70,6 +73,22 @@ def test_only_articles_that_are_new_or_have_changed_are_written(store) -> None:
     assert stored()[changed.pk] == made_of("another text with five words")
     assert ArticleShingles.objects.get(pk=changed.pk).date == datetime.date(2026, 3, 9)
     assert stored().keys() == {changed.pk, same.pk, added.pk}
+
+
+def test_batches_written_before_an_error_stay_and_the_rest_follows(store, monkeypatch) -> None:
+    monkeypatch.setattr(shingle_index, "_WRITTEN_AT_ONCE", 2)
+    for text in (*STORIES, "Fire"):
+        store(text)
+
+    def stop(_articles: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        update_shingles(stop)
+    assert (len(stored()), outdated_shingles()) == (2, 2)
+
+    update_shingles()
+    assert (len(stored()), outdated_shingles()) == (4, 0)
 
 
 @pytest.mark.parametrize("page", [1, 2_000])
@@ -137,3 +156,28 @@ def test_a_run_that_needs_the_index_brings_it_up_to_date(store, options, rows) -
         store(text)
     call_command("find_duplicates", *options, "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
     assert ArticleShingles.objects.count() == rows
+
+
+class Steps(NoProgress):
+    """A progress that notes the steps: their name, how much is ahead or done, and the pairs found."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, int, int]] = []
+
+    def start(self, step: str, total: int) -> None:
+        self.seen.append((step, total, 0))
+
+    def advance(self, step: str, amount: int, pairs: int) -> None:
+        self.seen.append((step, amount, pairs))
+
+
+def test_the_step_is_shown_if_there_is_anything_to_do(store) -> None:
+    for text in STORIES:
+        store(text)
+    shown = []
+    for _ in range(2):
+        steps, configs, scope = Steps(), configs_of({}), Scope()
+        run = start_run(configs, scope, progress=steps)
+        run_detection(run, configs, scope, progress=steps)
+        shown.append([each for each in steps.seen if each[0] == SHINGLES])
+    assert shown == [[(SHINGLES, 3, 0), (SHINGLES, 3, 0)], []]
