@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
+from math import fsum, log
 from typing import NamedTuple
 
 Neighbours = dict[int, set[int]]
+Weights = dict[int, dict[int, float]]
 
 # Two articles that no edge joins may be in one cluster if they have at least this share of the shorter one in common.
 # With less, they are not the same article: a new version of a story repeats up to 60 % of its wording.
@@ -14,10 +17,20 @@ LEAST_IN_COMMON = 0.6
 # An edge joins near copies if each has this share of the other. Two near copies of a third article then have
 # LEAST_IN_COMMON of it in common: each lacks at most a fifth of it.
 NEAR = (1 + LEAST_IN_COMMON) / 2
+# No single pair counts as more certain than this, for or against: verdicts can be wrong.
+_MOST_CERTAIN = 0.98
+
+
+class Rank(IntEnum):
+    """What joins two articles; lower ranks join first."""
+
+    DECISION = 0  # not outweighed by verdicts
+    DUPLICATE = 1
+    VERSION = 2
 
 
 class Edge(NamedTuple):
-    """A pair of article ids that its verdict joins, and its score in 0..1. Lower ranks join first.
+    """A pair of article ids that its verdict or a decision joins, and its score in 0..1.
 
     `left_matched` is the share of the left article's words that the right one has, 0..1, and the other way round.
     """
@@ -25,7 +38,7 @@ class Edge(NamedTuple):
     left: int
     right: int
     score: float
-    rank: int = 0
+    rank: Rank = Rank.DUPLICATE
     left_matched: float = 1.0
     right_matched: float = 1.0
 
@@ -33,6 +46,14 @@ class Edge(NamedTuple):
     def is_near(self) -> bool:
         """Whether the two are near copies; if not, one of them has much that the other lacks."""
         return min(self.left_matched, self.right_matched) >= NEAR
+
+
+class Apart(NamedTuple):
+    """A pair of article ids that its verdict does not join, and the probability of joining it nevertheless, 0..1."""
+
+    left: int
+    right: int
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +95,20 @@ class _Forest:
             article = self.parent[article]
         return article
 
-    def between(self, left: int, right: int, neighbours: Neighbours) -> int:
-        """Return how many pairs of neighbours connect the sets of these two roots."""
+    def touch(self, left: int, right: int, neighbours: Neighbours) -> bool:
+        """Return whether neighbours connect the sets of these two roots."""
+        if not neighbours:
+            return False
         fewer, other = sorted((left, right), key=lambda root: len(self.members[root]))
         near = (each for article in self.members[fewer] for each in neighbours.get(article, ()))
-        return sum(self.root(each) == other for each in near if each in self.parent)
+        return any(self.root(each) == other for each in near if each in self.parent)
+
+    def balance(self, left: int, right: int, weights: Weights) -> float:
+        """Return the sum of the weights between the sets of these two roots."""
+        fewer, other = sorted((left, right), key=lambda root: len(self.members[root]))
+        near = (pair for article in self.members[fewer] for pair in weights.get(article, {}).items())
+        # An exact sum: its sign must not depend on the order.
+        return fsum(weight for each, weight in near if each in self.parent and self.root(each) == other)
 
     def join(self, left: int, right: int, score: float) -> None:
         """Join the sets of two different roots under the one with more members."""
@@ -142,24 +172,30 @@ class _Joining:
     """Joins sets along edges, unless something speaks against it."""
 
     def __init__(
-        self,
-        forest: _Forest,
-        edges: Iterable[Edge],
-        cannot: Iterable[tuple[int, int]],
-        apart: Iterable[tuple[int, int]],
+        self, forest: _Forest, edges: Iterable[Edge], cannot: Iterable[tuple[int, int]], apart: Iterable[Apart]
     ) -> None:
         self._forest = forest
-        self._barred, self._parted = _neighbours(cannot), _neighbours(apart)
-        self._tied = _neighbours(edge[:2] for edge in edges)
+        self._barred = _neighbours(cannot)
+        self._weights: Weights = {}
+        for edge in edges:
+            self._weigh(edge.left, edge.right, max(_log_odds(edge.score), 0.0))
+        may_join = self._weights.keys() | forest.parent.keys()
+        for pair in apart:
+            if pair.left in may_join and pair.right in may_join:
+                self._weigh(pair.left, pair.right, min(_log_odds(pair.score), 0.0))
+
+    def _weigh(self, left: int, right: int, weight: float) -> None:
+        for one, other in ((left, right), (right, left)):
+            weights = self._weights.setdefault(one, {})
+            weights[other] = weights.get(other, 0.0) + weight
 
     def join(self, edge: Edge, editions: _Editions | None = None) -> None:
         """Join the sets of both ends; given editions, only if each of the one set meets each of the other."""
         forest = self._forest
         first, second = forest.root(edge.left), forest.root(edge.right)
-        if first == second or forest.between(first, second, self._barred):
+        if first == second or forest.touch(first, second, self._barred):
             return
-        against = forest.between(first, second, self._parted)
-        if against > forest.between(first, second, self._tied):
+        if edge.rank != Rank.DECISION and forest.balance(first, second, self._weights) < 0:
             return
         if editions and (strangers := editions.strangers(forest.editions[first], forest.editions[second])):
             # Strangers remain strangers, whatever joins later: the next edge need not look again.
@@ -168,21 +204,28 @@ class _Joining:
         forest.join(first, second, edge.score)
 
 
+def _log_odds(probability: float) -> float:
+    bounded = min(max(probability, 1 - _MOST_CERTAIN), _MOST_CERTAIN)
+    return log(bounded / (1 - bounded))
+
+
 def cluster(
     edges: Sequence[Edge],
     must: Sequence[tuple[int, int]] = (),
     cannot: Sequence[tuple[int, int]] = (),
-    apart: Sequence[tuple[int, int]] = (),
+    apart: Sequence[Apart] = (),
 ) -> Clustering:
     """Return the clusters of two or more articles.
 
     Must-links join first, in order; then near copies, then the other edges, each by rank, the strongest first (equal
-    scores by id). An edge is left out if it would bring two cannot-linked articles into one cluster, so the weakest
-    edge of a chain gives way. It is also left out between two groups that have more pairs `apart` than edges: a chain
-    must not absorb a series. An edge that is not between near copies is left out, too, if it would bring two articles
-    into one cluster that have no edge and may have less than LEAST_IN_COMMON in common: an article that contains two
-    others joins only one of them. A must-link joins its articles even if that breaks cannot-links, which are reported
-    as contradictions.
+    scores by id). A must-link joins its articles even if that breaks cannot-links, which are reported as
+    contradictions. An edge is left out if it would bring together
+
+    - two cannot-linked articles: the weakest edge of a chain gives way;
+    - two groups between which the pairs `apart` outweigh the edges, by the sum of their log-odds: one wrong verdict
+      must not join two groups, nor a chain absorb a series;
+    - unless it is between near copies, two articles that no edge joins and that may have less than LEAST_IN_COMMON in
+      common: an article that contains two others joins only one of them.
     """
     forest = _Forest()
     for left, right in must:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.db import transaction
 
 from articles.models import Article
-from dedup.clustering.components import Clustering, Component, Edge, cluster
+from dedup.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
 from dedup.clustering.constraints import Constraints, constraints_in_force, lock_review
 from dedup.models import Cluster, Decision, Membership, Pair, Verdict
 from dedup.querysets import PairQuerySet
@@ -47,26 +47,28 @@ def _clustering(articles: Collection[int] | None, *, evidence: bool = True) -> C
         # A constraint that involves another article connects nothing here.
         inside = set(articles)
         constraints = Constraints(*([pair for pair in pairs if inside.issuperset(pair)] for pairs in constraints))
-    edges = [*_edges(articles), *(Edge(left, right, 1.0) for left, right in constraints.stay)] if evidence else []
-    return cluster(edges, constraints.must, constraints.cannot, _apart(articles) if evidence else ())
+    stay = [Edge(left, right, 1.0, Rank.DECISION) for left, right in constraints.stay]
+    edges, apart = ([*_edges(articles), *stay], _apart(articles)) if evidence else ([], [])
+    return cluster(edges, constraints.must, constraints.cannot, apart)
 
 
 def _edges(articles: Collection[int] | None) -> list[Edge]:
     """Return the pairs that their verdict joins, each with the probability of that verdict."""
     columns = ("left", "right", "verdict", "probability", "left_matched", "right_matched")
     rows = _pairs(articles).joining().values_list(*columns)
+    ranks = {Verdict.DUPLICATE.value: Rank.DUPLICATE, Verdict.VERSION.value: Rank.VERSION}
     return [
-        # Versions join after duplicates, because they are weaker links. A pair that was judged before the two shares
-        # were stored counts as near copies until the next run judges it again.
-        Edge(left, right, probability or 0.0, int(verdict == Verdict.VERSION), *(1.0 if x is None else x for x in has))
-        for left, right, verdict, probability, *has in rows.order_by().iterator()
+        # A pair that was judged before the two shares were stored counts as near copies until the next run judges it.
+        Edge(left, right, probability or 0.0, ranks[verdict], *(1.0 if share is None else share for share in matched))
+        for left, right, verdict, probability, *matched in rows.order_by().iterator()
     ]
 
 
-def _apart(articles: Collection[int] | None) -> list[tuple[int, int]]:
-    """Return the pairs that were compared in full and are not copies of each other."""
-    rows = _pairs(articles).proposed().no_copies().filter(joins=False)
-    return list(rows.order_by().values_list("left", "right").iterator())
+def _apart(articles: Collection[int] | None) -> list[Apart]:
+    """Return the pairs that were compared in full and that their verdict does not join."""
+    rows = _pairs(articles).proposed().exclude(verdict="").filter(joins=False)
+    columns = rows.order_by().values_list("left", "right", "duplicate_probability")
+    return [Apart(left, right, probability or 0.0) for left, right, probability in columns.iterator()]
 
 
 def _pairs(articles: Collection[int] | None) -> PairQuerySet:

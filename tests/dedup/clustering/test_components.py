@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup.clustering.components import LEAST_IN_COMMON, Component, Edge, cluster
+from dedup.clustering.components import LEAST_IN_COMMON, Apart, Component, Edge, Rank, cluster
 
 
 def members(edges: list[Edge], **links: list[tuple[int, int]]) -> list[tuple[int, ...]]:
@@ -56,20 +56,40 @@ def test_a_cannot_link_applies_to_whole_must_link_groups() -> None:
 
 
 def test_a_chain_does_not_join_groups_that_are_mostly_apart() -> None:
-    """Two pairs of copies joined by one weak edge, while three other pairs between them are templates."""
-    edges = [Edge(1, 2, 0.99), Edge(3, 4, 0.98), Edge(2, 3, 0.55)]
-    assert members(edges, apart=[(1, 3), (1, 4)]) == [(1, 2), (3, 4)]
-    assert members(edges, apart=[(1, 3)]) == [(1, 2, 3, 4)]
-    assert members([*edges, Edge(1, 4, 0.6)], apart=[(1, 3), (2, 4)]) == [(1, 2, 3, 4)]
+    """Two pairs of copies joined by one weak edge, while other pairs between them are templates."""
+    edges = [Edge(1, 2, 0.99), Edge(3, 4, 0.98), Edge(2, 3, 0.6)]
+    assert members(edges, apart=[Apart(1, 3, 0.3), Apart(1, 4, 0.3)]) == [(1, 2), (3, 4)]
+    assert members(edges, apart=[Apart(1, 3, 0.45), Apart(1, 4, 0.45)]) == [(1, 2, 3, 4)]
+    assert members([*edges, Edge(1, 4, 0.6)], apart=[Apart(1, 3, 0.45), Apart(2, 4, 0.4)]) == [(1, 2, 3, 4)]
+
+
+def test_one_certain_verdict_against_outweighs_one_doubtful_for() -> None:
+    edges = [Edge(1, 2, 0.95), Edge(2, 3, 0.6)]
+    assert members(edges, apart=[Apart(1, 3, 0.39)]) == [(1, 2)]
+    assert members(edges, apart=[Apart(1, 3, 0.41)]) == [(1, 2, 3)]
+
+
+def test_an_edge_with_nothing_against_it_joins_however_doubtful() -> None:
+    assert members([Edge(1, 2, 0.3, Rank.VERSION)], apart=[Apart(1, 3, 0.0)]) == [(1, 2)]
+
+
+def test_no_verdict_is_certain_enough_to_outweigh_several() -> None:
+    edges = [Edge(1, 2, 0.95), Edge(2, 3, 0.95)]
+    assert members(edges, apart=[Apart(1, 3, 0.0)]) == [(1, 2)]
+    assert members([*edges, Edge(1, 4, 0.9), Edge(3, 4, 0.9)], apart=[Apart(1, 3, 0.0)]) == [(1, 2, 3, 4)]
 
 
 def test_decisions_outweigh_pairs_found_apart() -> None:
-    assert members([], must=[(1, 2), (2, 3)], apart=[(1, 3), (1, 2)]) == [(1, 2, 3)]
+    apart = [Apart(1, 3, 0.0), Apart(1, 2, 0.0)]
+    assert members([], must=[(1, 2), (2, 3)], apart=apart) == [(1, 2, 3)]
+    stay = [Edge(1, 2, 1.0, Rank.DECISION), Edge(2, 3, 1.0, Rank.DECISION)]
+    assert members(stay, apart=apart) == [(1, 2, 3)]
+    assert members(stay, apart=apart, cannot=[(2, 3)]) == [(1, 2)]
 
 
 def test_a_series_whose_consecutive_articles_are_similar_does_not_become_one_cluster() -> None:
     chain = [Edge(day, day + 1, 0.6) for day in range(1, 30)]
-    apart = [(one, other) for one in range(1, 31) for other in range(one + 2, min(one + 5, 31))]
+    apart = [Apart(one, other, 0.1) for one in range(1, 31) for other in range(one + 2, min(one + 5, 31))]
     assert max(map(len, members(chain, apart=apart))) <= 3
 
 
@@ -102,7 +122,7 @@ def test_random_graphs_match_plain_search_and_keep_every_cannot_link(seed: int) 
 def edge_of(texts: dict[int, set[int]], left: int, right: int, score: float = 0.9) -> Edge:
     """Return the edge of two articles whose texts are these sets of words."""
     common = len(texts[left] & texts[right])
-    return Edge(left, right, score, 0, common / len(texts[left]), common / len(texts[right]))
+    return Edge(left, right, score, Rank.DUPLICATE, common / len(texts[left]), common / len(texts[right]))
 
 
 def spans(*ends: tuple[int, int]) -> dict[int, set[int]]:
@@ -188,11 +208,14 @@ def graphs(draw: st.DrawFn, *, shortest: int = 2) -> tuple[dict[int, set[int]], 
     return texts, [edge_of(texts, *ends, score) for ends, score in zip(chosen, scores, strict=True)]
 
 
-def some_pairs(articles: int = 9) -> st.SearchStrategy[list[tuple[int, int]]]:
-    return st.lists(st.sampled_from(list(combinations(range(1, articles + 1), 2))), unique=True, max_size=4)
+ENDS = st.sampled_from(list(combinations(range(1, 10), 2)))
+SOME_PAIRS = st.lists(ENDS, unique=True, max_size=4)
+SOME_APART = st.dictionaries(ENDS, st.sampled_from([0.0, 0.1, 0.3, 0.5]), max_size=6).map(
+    lambda scores: [Apart(*ends, score) for ends, score in scores.items()]
+)
 
 
-@given(graphs(), some_pairs(), some_pairs(), some_pairs(), st.randoms(use_true_random=False))
+@given(graphs(), SOME_PAIRS, SOME_PAIRS, SOME_APART, st.randoms(use_true_random=False))
 def test_no_order_matters_and_decisions_hold(graph, must, cannot, apart, dice) -> None:
     _, edges = graph
     found = cluster(edges, must, cannot, apart)
@@ -204,7 +227,7 @@ def test_no_order_matters_and_decisions_hold(graph, must, cannot, apart, dice) -
     assert sorted(inside) == found.contradictions
 
 
-@given(graphs(), some_pairs(), some_pairs())
+@given(graphs(), SOME_PAIRS, SOME_APART)
 def test_parts_that_nothing_connects_are_clustered_as_if_alone(graph, must, apart) -> None:
     _, edges = graph
     whole = cluster(edges, must, apart=apart).components

@@ -81,3 +81,28 @@ def test_what_a_full_text_holds_together_stays_when_it_is_taken_out(store: Store
 
     decisions.take_out(number, full.pk, user=editor)
     assert clusters() == {number: {crop.pk, other.pk}}
+
+
+def test_a_version_that_does_not_join_speaks_against_a_doubtful_duplicate(store: StoreArticle) -> None:
+    first, second, third = store(), store(), store()
+    make_pair(first, second, trigram=0.95)
+    make_pair(second, third, trigram=0.6)
+    version = make_pair(first, third, verdict="version", probability=0.9, duplicate_probability=0.05, trigram=0.6)
+    rebuild_clusters()
+    assert list(clusters().values()) == [{first.pk, second.pk}]
+
+    version.joins = True  # by a profile whose versions join
+    version.save()
+    rebuild_clusters()
+    assert list(clusters().values()) == [{first.pk, second.pk, third.pk}]
+
+
+def test_what_stays_together_does_so_against_the_verdicts(store: StoreArticle, editor: User) -> None:
+    first, middle, last = store(), store(), store()
+    make_pair(first, middle, trigram=0.97)
+    make_pair(middle, last, trigram=0.97)
+    make_pair(first, last, verdict="similar", probability=0.9, duplicate_probability=0.05, trigram=0.6)
+    rebuild_clusters()
+    [number] = clusters()
+    decisions.take_out(number, middle.pk, user=editor)
+    assert clusters() == {number: {first.pk, last.pk}}
