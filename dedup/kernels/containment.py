@@ -53,10 +53,10 @@ def contained_texts(
     `days` are day numbers, ascending, one per text. The later text of a pair is at position `first_row` or after it,
     the other at most `day_window` days before (inclusive). A shingle of at most `most_texts` texts is uncommon. The
     score is the share of the uncommon shingles of one text that the other has; of the two shares, the larger. Pairs
-    that share fewer than `minimum_shared` are left out. Exact, except for TOLERANCE. Memory: twelve bytes per
-    shingle, where a third of them are in several texts.
+    that share fewer than `minimum_shared` are left out. Exact, except for TOLERANCE. Memory: eight bytes per
+    shingle of news; fewer in an archive of many years, where what is far apart is soon left out.
     """
-    postings, sizes = _index(sets, most_texts)
+    postings, sizes = _index(sets, days, day_window=day_window, most_texts=most_texts)
     for part in shared_members(postings, days, day_window=day_window):
         shared, shorter = part.counts, np.minimum(sizes[part.left], sizes[part.right])
         scores = shared / shorter
@@ -65,36 +65,45 @@ def contained_texts(
         yield ContainedTexts(left, right, scores[reached], shared[reached], shorter[reached], len(reached))
 
 
-def _index(sets: ShingleSets, most_texts: int) -> tuple[Postings, IntArray]:
+def _index(sets: ShingleSets, days: IntArray, *, day_window: int, most_texts: int) -> tuple[Postings, IntArray]:
     """Return the uncommon shingles that several texts have, and for each text the number of its uncommon shingles.
 
     One range of hashes at a time: all texts' shingles of that range are sorted together.
     """
-    texts = np.repeat(np.arange(len(sets.sizes), dtype=np.uint32), sets.sizes)
     sizes = sets.sizes
     parts = [Postings(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))]
     steps = len(sets.values) // _SORTED_AT_ONCE + 1
     for step in range(steps):
         low, high = _HASHES * step // steps, _HASHES * (step + 1) // steps - 1
-        chosen = (sets.values >= low) & (sets.values <= high)
-        part, common = _postings(sets.values[chosen], texts[chosen], most_texts)
-        parts.append(part)
-        sizes -= np.bincount(common, minlength=len(sizes))
+        chosen = np.flatnonzero((sets.values >= low) & (sets.values <= high))
+        owners, groups = _grouped(sets.values[chosen], np.searchsorted(sets.offsets, chosen, side="right") - 1)
+        counts = np.diff(np.append(groups, len(owners)))
+        counts = np.repeat(counts, counts)
+        sizes -= np.bincount(owners[counts > most_texts], minlength=len(sizes))
+        parts.append(_postings(owners, groups, (counts > 1) & (counts <= most_texts), days, day_window))
     return Postings(*map(np.concatenate, zip(*parts, strict=True))), sizes
 
 
-def _postings(
-    hashes: npt.NDArray[np.uint32], texts: npt.NDArray[np.uint32], most_texts: int
-) -> tuple[Postings, npt.NDArray[np.int32]]:
-    """Return the hashes of two to `most_texts` texts, and the texts of those of more, once for each."""
-    keys = hashes.astype(np.uint64) << np.uint64(32) | texts  # one key each, because numbers sort ten times faster
+def _grouped(hashes: npt.NDArray[np.uint32], texts: IntArray) -> tuple[npt.NDArray[np.int32], IntArray]:
+    """Return the texts ordered by hash and text, and where each hash begins."""
+    # One key for both, because numbers are sorted ten times faster than places.
+    keys = hashes.astype(np.uint64) << np.uint64(32) | texts.astype(np.uint64)
     keys.sort()
     owners = (keys & _LOW_BITS).astype(np.int32)
     keys >>= np.uint64(32)
-    starts = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), dtype=np.bool_), keys[1:] != keys[:-1]]))
-    counts = np.diff(np.append(starts, len(keys)))
-    of_each = np.repeat(counts, counts)
-    kept = counts[(counts > 1) & (counts <= most_texts)]
-    shared = owners[(of_each > 1) & (of_each <= most_texts)]
-    followers = np.repeat(np.cumsum(kept), kept) - np.arange(1, len(shared) + 1)
-    return Postings(shared, followers.astype(np.int32)), owners[of_each > most_texts]
+    return owners, np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), dtype=np.bool_), keys[1:] != keys[:-1]]))
+
+
+def _postings(
+    owners: npt.NDArray[np.int32], groups: IntArray, wanted: npt.NDArray[np.bool_], days: IntArray, day_window: int
+) -> Postings:
+    """Return the texts of each wanted hash, without those that are far from all the others."""
+    begins = np.zeros(len(owners), dtype=np.bool_)
+    begins[groups] = True
+    owners, begins = owners[wanted], begins[wanted]
+    begins[1:] |= np.diff(days[owners]) > day_window  # no pair reaches over such a gap
+    counts = np.diff(np.append(np.flatnonzero(begins), len(owners)))
+    near = counts[counts > 1]
+    kept = owners[np.repeat(counts > 1, counts)]
+    followers = np.repeat(np.cumsum(near), near) - np.arange(1, len(kept) + 1)
+    return Postings(kept, followers.astype(np.int32))
