@@ -63,7 +63,18 @@ def read_corpus(articles: str, labels: Sequence[str]) -> Corpus:
     return Corpus(Path(articles), paths, *read_label_files(paths))
 
 
-def corpus_names(corpora: Sequence[Corpus]) -> list[str]:
+def read_corpora(named: Sequence[Sequence[str]]) -> dict[str, Corpus]:
+    """Return corpora by name; each is named by its file of articles and its files of labels, in this order.
+
+    Raises LabelsError, FileUsageError and UnreadableFileError.
+    """
+    if alone := [articles for articles, *labels in named if not labels]:
+        raise LabelsError(f"--corpus {alone[0]} has no labels; name its files of labels after the file of articles")
+    corpora = [read_corpus(articles, labels) for articles, *labels in named]
+    return dict(zip(_names(corpora), corpora, strict=True))
+
+
+def _names(corpora: Sequence[Corpus]) -> list[str]:
     """Return a name for each corpus: that of its file of articles, and those of its labels where they share one."""
     names = [_stem(each.articles) for each in corpora]
     told_apart = [
@@ -71,7 +82,8 @@ def corpus_names(corpora: Sequence[Corpus]) -> list[str]:
         for name, each in zip(names, corpora, strict=True)
     ]
     if len(set(told_apart)) < len(told_apart):
-        raise LabelsError(f"two corpora have the same files, or files of the same names: {', '.join(told_apart)}")
+        listed = ", ".join(told_apart)
+        raise LabelsError(f"two corpora have files of the same names ({listed}); rename one, or leave one out")
     return told_apart
 
 

@@ -11,16 +11,15 @@ from django.db.models.functions import MD5, Cast
 from django.utils import timezone
 
 from articles.models import Article
+from dedup.evaluation.adjusting import LEAST_OF_EACH, Adjusted, adjusted
 from dedup.evaluation.labels import FoundPair
 from dedup.evaluation.metrics import LabelledPair, date_folds
 from dedup.models import FittedModel, Pair
 from dedup.runs.judging import features_of_pairs
 from dedup.runs.months import model_in_use
-from dedup.verdicts.model import ModelError, VerdictModel, default_model, dump_model, fit, load_model
+from dedup.verdicts.model import LABELS, ModelError, VerdictModel, default_model, dump_model, fit, load_model
 from dedup.verdicts.verdict import VerdictChanges, verdict_changes
 
-# With fewer, a model learns more from chance than from the articles.
-LEAST_OF_EACH = 20
 # Changes are measured on at most this many pairs, the same ones every time: about ten seconds of comparisons.
 MOST_COMPARED = 20_000
 SHIPPED = "shipped"
@@ -61,9 +60,10 @@ def training_set(labels: Sequence[FoundPair] = ()) -> TrainingSet:
 
     Raises LearningError if there are too few.
     """
+    in_force = Pair.objects.filter(state__in=_LABELS).order_by("left", "right")
     decided: dict[Ends, tuple[str, float]] = {
         (left, right): (_LABELS[Pair.State(state)], 1.0)
-        for left, right, state in Pair.objects.filter(state__in=_LABELS).values_list("left", "right", "state")
+        for left, right, state in in_force.values_list("left", "right", "state")
     }
     labelled = {(each.left, each.right): (each.label.label, each.label.weight) for each in labels}
     # Decisions come first, so that a place below their number is a decision.
@@ -88,32 +88,35 @@ def _check_numbers(labels: Sequence[str]) -> None:
         )
 
 
-def learn(training: TrainingSet) -> VerdictModel:
-    """Return a model fitted to the training pairs, with the shipped model as its prior."""
-    model = _fitted(training, range(len(training.pairs)))
-    named = replace(model, version=f"own decisions, {timezone.now():%Y-%m-%d %H:%M} UTC")
-    return load_model(dump_model(named))  # rounded as it will be stored, so that its results are those shown
+def learn(training: TrainingSet) -> Adjusted:
+    """Return the shipped model, adjusted to the training pairs as far as they prove that it helps."""
+    found = _adjusted(training, range(len(training.pairs)))
+    labels = [pair.label for pair in training.pairs]
+    named = replace(
+        found.model,
+        version=f"own decisions, {timezone.now():%Y-%m-%d %H:%M} UTC",
+        learnt_from={label: labels.count(label) for label in LABELS},
+    )
+    # Rounded as it will be stored, so that its results are those shown.
+    return replace(found, model=load_model(dump_model(named)))
 
 
-def _fitted(training: TrainingSet, places: Sequence[int]) -> VerdictModel:
-    """Return a model fitted to the pairs in these places. Raises ModelError if all have the same answer."""
-    model = _fit(training, places)
+def _adjusted(training: TrainingSet, places: Sequence[int]) -> Adjusted:
+    """Return the model adjusted to the pairs in these places. Raises ModelError if all have the same answer."""
+    shipped = default_model()
     labelled = [place for place in places if place >= training.decisions]
     try:
-        others = _fit(training, labelled)
+        others = fit(*_chosen(training, labelled), prior=shipped)
     except ModelError:  # too few labels, or none: the shipped model answers about templates and versions
-        others = default_model()
-    return replace(model, questions={**others.questions, "duplicate": model.questions["duplicate"]})
+        others = shipped
+    prior = replace(shipped, questions={**others.questions, "duplicate": shipped.questions["duplicate"]})
+    return adjusted(prior, *_chosen(training, places))
 
 
-def _fit(training: TrainingSet, places: Sequence[int]) -> VerdictModel:
-    chosen = [training.pairs[place] for place in places]
-    return fit(
-        [training.rows[place] for place in places],
-        [pair.label for pair in chosen],
-        [pair.weight for pair in chosen],
-        prior=default_model(),
-    )
+def _chosen(training: TrainingSet, places: Sequence[int]) -> tuple[list[Row], list[str], list[float]]:
+    """Return the features, labels and weights of the pairs in these places."""
+    pairs = [training.pairs[place] for place in places]
+    return [training.rows[place] for place in places], [pair.label for pair in pairs], [pair.weight for pair in pairs]
 
 
 def agreement(training: TrainingSet) -> tuple[int, int, int]:
@@ -124,7 +127,7 @@ def agreement(training: TrainingSet) -> tuple[int, int, int]:
     now, tested, before, after = model_in_use(), 0, 0, 0
     for train, test in date_folds(training.pairs, _FOLDS):
         try:
-            model = _fitted(training, train.tolist())
+            model = _adjusted(training, train.tolist()).model
         except ModelError:
             continue
         for place in test.tolist():

@@ -25,6 +25,8 @@ def print_corpora(result: dict[str, Any], stream: TextIO) -> None:
     for name, models in result["cross_corpus"].items():
         unfitted = [model for model in models if model["reason"]]
         stream.writelines(f"{name}, {_fitted_on(each)}: not fitted: {each['reason']}.\n" for each in unfitted)
+    if result["learning_curve"] is not None:
+        console.print(_learning_curve(result["learning_curve"]))
     for name, each in result["corpora"].items():
         stream.write(f"\n{name}, by the model in use, all labelled pairs:\n")
         print_answers(each, console)
@@ -59,3 +61,25 @@ def _numbers(numbers: dict[str, Any]) -> list[str]:
         (ece, "ece"),
     )
     return [cell(each[name], each[f"{name}_interval"]).replace(" (", "\n").rstrip(")") for each, name in measures]
+
+
+def _learning_curve(curves: dict[str, Sequence[dict[str, Any]]]) -> Table:
+    """Return the table of means over the draws; the spread is printed after its number."""
+    title = "Decisions on a new corpus, with a model fitted on all others (mean over draws ± standard deviation)"
+    table = Table(title=title, title_justify="left")
+    table.add_column("Judged")
+    for heading in ("Decisions", "Precision", "Recall", "F1", "Without them", "Change of F1", "Worse"):
+        table.add_column(heading, justify="right")
+    for name, points in curves.items():
+        for place, point in enumerate(points):
+            shown = (_spread(point[key]) for key in ("precision", "recall", "f1", "f1_without"))
+            change = point["f1_change"]
+            changed = f"{change['mean']:+.3f} ({change['least']:+.2f} to {change['most']:+.2f})"
+            worse = f"{point['worse']} of {point['draws']}"
+            table.add_row("" if place else name, str(point["decisions"]), *shown, changed, worse)
+        table.add_section()
+    return table
+
+
+def _spread(numbers: dict[str, float]) -> str:
+    return f"{numbers['mean']:.3f} ±{numbers['deviation']:.2f}"

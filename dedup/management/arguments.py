@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from articles.boilerplate.mode import Mode
+from dedup.evaluation.apart import Detection
 from dedup.models import Profile
 from dedup.passes import PASSES
 from dedup.runs.profiles import (
@@ -44,6 +45,17 @@ def add_profile_options(parser: CommandParser, *, condition: str = "") -> None:
     )
 
 
+def add_corpus_option(parser: CommandParser, *, purpose: str) -> None:
+    """Add --corpus; `purpose` says what it is for."""
+    parser.add_argument(
+        "--corpus",
+        nargs="+",
+        action="append",
+        metavar=("ARTICLES", "LABELS"),
+        help=f"{purpose}: a file of articles and one or more files of labels; may be repeated",
+    )
+
+
 def add_override_options(parser: CommandParser) -> None:
     """Add the options that change a setting in all passes that have it, or in the pass they name."""
     helps = {
@@ -69,6 +81,19 @@ def chosen_profile(options: Mapping[str, Any]) -> Profile:
 def chosen_boilerplate(options: Mapping[str, Any], profile: Profile) -> Mode:
     """Return how boilerplate is treated."""
     return Mode(options["boilerplate"] or profile.boilerplate)
+
+
+def chosen_detection(options: Mapping[str, Any], say: Callable[[str], object]) -> Detection:
+    """Return how the detection runs on a file of articles; `say` gets the messages. Raises ProfileError."""
+    profile = chosen_profile(options)
+    return Detection(
+        profile,
+        chosen_configs(profile, options),
+        chosen_boilerplate(options, profile),
+        options["workers"],
+        show_progress=not options["no_progress"],
+        say=say,
+    )
 
 
 def chosen_passes(options: Mapping[str, Any]) -> tuple[str, ...] | None:

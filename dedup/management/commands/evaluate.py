@@ -15,14 +15,15 @@ from django.db import DEFAULT_DB_ALIAS
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
 from articles.processes import WorkerDiedError
-from dedup.evaluation.apart import Corpus, Detected, Detection, corpus_names, detected, read_corpus
+from dedup.evaluation.apart import Corpus, Detected, Detection, detected, read_corpora, read_corpus
 from dedup.evaluation.cross import Sample, cross_table
+from dedup.evaluation.curve import learning_curve
 from dedup.evaluation.labels import LabelsError, find_labelled, read_label_files
 from dedup.evaluation.measure import Measured, measured
 from dedup.evaluation.print import print_report
 from dedup.evaluation.print_corpora import print_corpora
 from dedup.evaluation.scratch import ScratchError
-from dedup.management.arguments import add_profile_options, chosen_boilerplate, chosen_configs, chosen_profile
+from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
 from dedup.models import DetectionRun
 from dedup.runs.profiles import ProfileError
 
@@ -63,13 +64,13 @@ class Command(LongCommand):
             help="JSON lines or CSV, also .gz, with a and b (external ids) or url_a and url_b, label (D, V, T, E, N), "
             "and optionally weight, stratum, days; several files count as one",
         )
+        add_corpus_option(
+            parser, purpose="print the cross-corpus table, of models fitted on some corpora and judged on others"
+        )
         parser.add_argument(
-            "--corpus",
-            nargs="+",
-            action="append",
-            metavar=("ARTICLES", "LABELS"),
-            help="a file of articles and one or more files of labels; give it once for each corpus to print the "
-            "cross-corpus table: models fitted on some corpora, judged on the others",
+            "--learning-curve",
+            action="store_true",
+            help="with --corpus: also print what 20 to 200 decisions on a new corpus do to a model of the others",
         )
         add_profile_options(parser, condition="with --articles or --corpus: ")
         parser.add_argument(
@@ -99,7 +100,7 @@ class Command(LongCommand):
         """Return the report on what is stored, or on a file of articles."""
         if options["articles"] is not None:
             corpus = read_corpus(options["articles"], options["labels"])
-            return self._measured_apart(corpus, self._detection(options), options).report
+            return self._measured_apart(corpus, chosen_detection(options, self.stderr.write), options).report
         paths = [Path(name) for name in options["labels"]]
         labels, problems = read_label_files(paths)
         run = _last_run()
@@ -114,30 +115,25 @@ class Command(LongCommand):
 
     def _measure_corpora(self, options: dict[str, Any]) -> None:
         """Measure each corpus in turn; then fit models on some of them, and judge them on the others."""
-        corpora = [read_corpus(articles, labels) for articles, *labels in options["corpus"]]
-        how = self._detection(options)
+        corpora = read_corpora(options["corpus"])
+        if options["learning_curve"] and len(corpora) == 1:
+            raise LabelsError("--learning-curve needs another corpus to start from; give --corpus twice or more")
+        how = chosen_detection(options, self.stderr.write)
         samples: dict[str, Sequence[Sample]] = {}
         reports: dict[str, dict[str, Any]] = {}
-        for name, corpus in zip(corpus_names(corpora), corpora, strict=True):
+        for name, corpus in corpora.items():
             found = self._measured_apart(corpus, how, options)
             self._print_problems(found.report["labels"]["problems"])
             samples[name], reports[name] = found.samples, found.report
-        result = {"corpora": reports, "cross_corpus": cross_table(samples)}
+        result = {
+            "corpora": reports,
+            "cross_corpus": cross_table(samples),
+            "learning_curve": learning_curve(samples) if options["learning_curve"] else None,
+        }
         if options["format"] == "json":
             self.stdout.write(json.dumps(result, ensure_ascii=False))
         else:
             print_corpora(result, cast("TextIO", self.stdout))
-
-    def _detection(self, options: dict[str, Any]) -> Detection:
-        profile = chosen_profile(options)
-        return Detection(
-            profile,
-            chosen_configs(profile, options),
-            chosen_boilerplate(options, profile),
-            options["workers"],
-            show_progress=not options["no_progress"],
-            say=self.stderr.write,
-        )
 
     def _print_problems(self, problems: Sequence[dict[str, Any]]) -> None:
         several = len({each["file"] for each in problems}) > 1
@@ -152,8 +148,8 @@ def _check(options: dict[str, Any]) -> None:
     """Raise LabelsError or ProfileError for options that do not go together."""
     if options["corpus"] and (options["articles"] or options["labels"]):
         raise LabelsError("--corpus names articles and labels itself; leave out --articles and --labels")
-    if alone := [articles for articles, *labels in options["corpus"] or () if not labels]:
-        raise LabelsError(f"--corpus {alone[0]} has no labels; name its files of labels after the file of articles")
+    if options["learning_curve"] and not options["corpus"]:
+        raise LabelsError("--learning-curve is measured on several corpora; name them with --corpus")
     if not (options["corpus"] or options["labels"]):
         raise LabelsError("nothing to measure with; name a file of labels with --labels, or corpora with --corpus")
     if not (options["corpus"] or options["articles"]) and any(options[name] is not None for name in _OF_A_RUN):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -11,8 +12,13 @@ from django.core.management.base import CommandParser
 from rich.console import Console
 from rich.table import Table
 
+from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
-from dedup.evaluation.labels import FoundPair, find_articles, read_labels
+from articles.processes import WorkerDiedError
+from dedup.evaluation.adjusting import Extent
+from dedup.evaluation.apart import detected, read_corpora
+from dedup.evaluation.cross import fitted_on
+from dedup.evaluation.labels import FoundPair, LabelsError, find_articles, read_labels
 from dedup.evaluation.learning import (
     SHIPPED,
     LearningError,
@@ -25,13 +31,22 @@ from dedup.evaluation.learning import (
     training_set,
     use,
 )
+from dedup.evaluation.measure import measured
+from dedup.evaluation.scratch import ScratchError
+from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
 from dedup.models import FittedModel, Pair
-from dedup.verdicts.model import LABELS, ModelError
+from dedup.runs.profiles import ProfileError
+from dedup.verdicts.model import LABELS, ModelError, dump_model
 
 _STEPS = 4  # of learning
 _SHOWN_CHANGES = 20
 _SHOWN_PROBLEMS = 5
 _WIDTH = 120
+_ADJUSTED = {
+    Extent.NOTHING: "They do not show that another model would be better: duplicates are judged as by the shipped one.",
+    Extent.SCALE: "They show that the shipped model is too strict or too lenient here: its answers are adjusted.",
+    Extent.ALL: "They show that other things count here: all coefficients for duplicates are adjusted.",
+}
 _REJUDGED = "The next run of find_duplicates judges all pairs with it."
 
 
@@ -40,11 +55,19 @@ class Command(LongCommand):
 
     help = (
         "Learn from the pairs that editors confirmed and rejected how to judge this installation's articles, and show "
-        "what would change. Nothing changes until --switch-on, or --use, puts the new model into use."
+        "what would change. Nothing changes until --switch-on, or --use, puts the new model into use. With --corpus "
+        "and --output, fit a model on labelled corpora and write it to a file, as the shipped model was made."
     )
 
     resuming = "No model was stored."
-    exit_codes = {LearningError: ExitCode.USAGE, ModelError: ExitCode.USAGE}
+    exit_codes = {
+        LabelsError: ExitCode.USAGE,
+        LearningError: ExitCode.USAGE,
+        ModelError: ExitCode.USAGE,
+        ProfileError: ExitCode.USAGE,
+        ScratchError: ExitCode.ERROR,
+        WorkerDiedError: ExitCode.ERROR,
+    }
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
@@ -55,16 +78,41 @@ class Command(LongCommand):
         parser.add_argument(
             "--labels", metavar="FILE", help="also learn from these labelled pairs; the same files as for evaluate"
         )
+        add_corpus_option(parser, purpose="with --output: fit on this")
+        parser.add_argument("--output", metavar="FILE", help="with --corpus: the file to write the model to")
+        add_profile_options(parser, condition="with --corpus: ")
+        add_workers_option(parser, note="; used with --corpus")
         parser.add_argument("--format", choices=("text", "json"), default="text")
 
     def handle(self, **options: Any) -> None:
-        """Use a model, list the models, or learn one."""
-        if options["use"] is not None:
+        """Use a model, list the models, learn one, or fit one on corpora."""
+        if options["corpus"] or options["output"]:
+            self._fit(options)
+        elif options["use"] is not None:
             self._use(options)
         elif options["list"]:
             self._list(options)
         else:
             self._learn(options)
+
+    def _fit(self, options: dict[str, Any]) -> None:
+        """Fit a model on labelled corpora, each in a temporary schema, and write it to a file. Nothing is stored."""
+        output = _checked_output(options)
+        corpora = read_corpora(options["corpus"])
+        how = chosen_detection(options, self.stderr.write)
+        samples = []
+        for corpus in corpora.values():
+            with detected(corpus, how) as found:
+                samples.append(measured(found, corpus.articles, cross_validated=False, sampled=True).samples)
+        model = fitted_on(samples)
+        pairs = sum(model.learnt_from.values())
+        named = replace(model, version=f"{pairs} labelled pairs of {len(samples)} corpora")
+        output.write_text(dump_model(named), encoding="utf-8")
+        counts = ", ".join(f"{count} {label}" for label, count in model.learnt_from.items())
+        if options["format"] == "json":
+            self.stdout.write(json.dumps({"file": str(output), "learnt_from": dict(model.learnt_from)}))
+        else:
+            self.stdout.write(f"Fitted on {named.version}: {counts}. Written to {output}.")
 
     def _use(self, options: dict[str, Any]) -> None:
         fitted = use(options["use"])
@@ -103,7 +151,8 @@ class Command(LongCommand):
             task = progress.add_task("learning", total=_STEPS)
             training = training_set(labels)
             progress.advance(task)
-            model = learn(training)
+            learnt = learn(training)
+            model = learnt.model
             progress.advance(task)
             agreed = agreement(training)
             progress.advance(task)
@@ -117,6 +166,7 @@ class Command(LongCommand):
                 "in_use": fitted.in_use,
                 "decisions": training.decisions,
                 "learnt_from": model.learnt_from,
+                "adjusted": str(learnt.extent),
                 "agreement": dict(zip(("tested", "in_use", "learnt"), agreed, strict=True)),
                 "compared": change.compared,
                 "judged": change.judged,
@@ -125,7 +175,7 @@ class Command(LongCommand):
             }
             self.stdout.write(json.dumps(result, ensure_ascii=False))
             return
-        self._print(fitted, training, agreed, change, described)
+        self._print(fitted, training, learnt.extent, agreed, change, described)
 
     def _labels(self, path: str | None) -> list[FoundPair]:
         if path is None:
@@ -143,12 +193,14 @@ class Command(LongCommand):
         self,
         fitted: FittedModel,
         training: TrainingSet,
+        extent: Extent,
         agreed: tuple[int, int, int],
         change: ModelChange,
         described: Sequence[dict[str, Any]],
     ) -> None:
         counts = ", ".join(f"{sum(pair.label == label for pair in training.pairs)} {label}" for label in LABELS)
         self.stdout.write(f"Learnt from {training.decisions:,} decisions; pairs by label: {counts}.")
+        self.stdout.write(_ADJUSTED[extent])
         tested, before, after = agreed
         self.stdout.write(
             f"Of {tested:,} pairs, the model in use agrees with {before:,}, one learnt from other dates with {after:,}."
@@ -168,6 +220,18 @@ class Command(LongCommand):
             for side in ("left", "right"):
                 self.stdout.write(f"  {each[side]}")
         self.stdout.write(f"\nStored as model {fitted.pk}. {_after(fitted)}")
+
+
+def _checked_output(options: dict[str, Any]) -> Path:
+    """Return the file to write to. Raises LearningError for options that do not go together."""
+    if not (options["corpus"] and options["output"]):
+        raise LearningError("--corpus and --output go together: name the corpora to fit on, and the file to write to")
+    if any(options[name] for name in ("labels", "use", "list", "switch_on")):
+        raise LearningError("--corpus fits a model of its own; leave out --labels, --use, --list and --switch-on")
+    output = Path(options["output"])
+    if output.is_dir() or not output.absolute().parent.is_dir():
+        raise LearningError(f"--output {output} is a folder, or in no folder; name a file in a folder that exists")
+    return output
 
 
 def _after(fitted: FittedModel) -> str:

@@ -117,7 +117,25 @@ def test_corpora_of_one_file_of_articles_are_named_by_their_labels(corpora) -> N
     assert list(result["corpora"]) == ["coast: first", "coast: second"]
     assert result["corpora"]["coast: first"]["cross_validated"] is None
     same = refused(option, articles, first, option, articles, first)
-    assert same.startswith("two corpora have the same files, or files of the same names: coast: first, coast: first")
+    assert same == (
+        "two corpora have files of the same names (coast: first, coast: first); rename one, or leave one out."
+    )
+
+
+def test_the_learning_curve_starts_from_a_model_of_the_others(corpora) -> None:
+    result = measured(*corpora["coast"], *corpora["valley"], "--learning-curve")
+    # So few pairs leave none to draw.
+    assert {name: [each["decisions"] for each in points] for name, points in result["learning_curve"].items()} == {
+        "coast": [0],
+        "valley": [0],
+    }
+    [start] = result["learning_curve"]["valley"]
+    _, of_coast, _ = result["cross_corpus"]["valley"]
+    assert start["f1"]["mean"] == of_coast["all"]["verdict"]["f1"] == 1.0
+    assert (start["draws"], start["worse"], start["f1_change"]["mean"]) == (1, 0, 0.0)
+    printed, _ = evaluate(*corpora["coast"], *corpora["valley"], "--learning-curve")
+    assert max(map(len, printed.splitlines())) <= 120
+    assert re.search(r"│ valley │         0 │ 1\.000 ±0\.00 │ 1\.000 ±0\.00 │", printed)
 
 
 def test_bad_corpora_are_refused_before_any_work(corpora, tmp_path, monkeypatch) -> None:
@@ -136,6 +154,12 @@ def test_bad_corpora_are_refused_before_any_work(corpora, tmp_path, monkeypatch)
     )
     assert refused(*corpora["coast"], f"--labels={first}") == (
         "--corpus names articles and labels itself; leave out --articles and --labels."
+    )
+    assert refused(option, articles, first, "--learning-curve") == (
+        "--learning-curve needs another corpus to start from; give --corpus twice or more."
+    )
+    assert refused(f"--labels={first}", "--learning-curve") == (
+        "--learning-curve is measured on several corpora; name them with --corpus."
     )
     assert refused() == "nothing to measure with; name a file of labels with --labels, or corpora with --corpus."
     for names in ((f"{tmp_path}/none.jsonl", first), (articles, f"{tmp_path}/none.jsonl")):

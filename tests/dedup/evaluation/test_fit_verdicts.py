@@ -109,6 +109,7 @@ def test_what_would_change_is_what_changes(decided) -> None:
     shown = learnt()
     assert (shown["in_use"], shown["decisions"]) == (False, 40)
     assert shown["learnt_from"] == {"D": 20, "V": 0, "T": 0, "E": 0, "N": 20}
+    assert shown["adjusted"] == "shift and scale"
     assert shown["agreement"] == {"tested": 40, "in_use": 20, "learnt": 40}
     before, foreseen = Counter(), Counter()
     for each in shown["counts"]:
@@ -203,14 +204,15 @@ def test_few_decisions_teach_nothing(corpus) -> None:
     mara = make_user("mara", "editor")
     for pair in Pair.objects.filter(left__headline__startswith="Rates")[:3]:
         decide_pair(pair.pk, "reject", user=mara)
-    assert re.search(r"\b0 .*\b3 .*at least 20 .*--labels", refused())
+    assert re.search(r"\b0 .*\b3 .*at least 5 .*--labels", refused())
     assert FittedModel.objects.count() == 0
 
 
 def test_a_decision_that_was_overruled_teaches_nothing(decided) -> None:
     pair = Pair.objects.filter(state=Pair.State.CONFIRMED).first()
     decide_pair(pair.pk, "unsure", user=make_user("ben", "editor"))
-    assert re.search(r"\b19 .*\b20 .*at least 20", refused())
+    result = learnt()
+    assert (result["decisions"], result["learnt_from"]["D"], result["learnt_from"]["N"]) == (39, 19, 20)
 
 
 def test_a_model_that_is_not_there_or_of_another_version_is_refused(db) -> None:
