@@ -68,19 +68,19 @@ def test_few_decisions_move_the_shift_less_than_many() -> None:
     assert 0.119 < moved[0] < moved[1]
 
 
-def test_other_coefficients_need_a_hundred_decisions() -> None:
+def test_other_coefficients_need_two_hundred_decisions() -> None:
     prior = prior_with(-5.0, 10.0)
     many = decisions(200, intercept=-1.0, slope=2.0, lead=12.0)
     found = adjusted(prior, *many)
     assert found.extent is Extent.ALL
     assert found.model.questions["duplicate"].coefficients[LEAD] > 2
-    few = adjusted(prior, *decisions(99, intercept=-1.0, slope=2.0, lead=12.0))
+    few = adjusted(prior, *decisions(199, intercept=-1.0, slope=2.0, lead=12.0))
     assert few.extent is not Extent.ALL
     assert few.model.questions["duplicate"].coefficients[LEAD] == 0.0
 
 
 def test_the_same_decisions_give_the_same_model() -> None:
-    prior, given = prior_with(-8.0, 10.0), decisions(120, intercept=-3.0, slope=4.0, lead=5.0)
+    prior, given = prior_with(-8.0, 10.0), decisions(220, intercept=-3.0, slope=4.0, lead=5.0)
     assert adjusted(prior, *given) == adjusted(prior, *given)
 
 
