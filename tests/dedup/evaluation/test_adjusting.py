@@ -10,29 +10,22 @@ import pytest
 from dedup.evaluation.adjusting import Extent, adjusted
 from dedup.verdicts.features import FEATURE_NAMES
 from dedup.verdicts.model import Logistic, ModelError, VerdictModel, default_model
-
-CONTAINED = FEATURE_NAMES.index("shorter contained")
-LEAD = FEATURE_NAMES.index("matched lead")
+from tests.dedup.evaluation.made_up_rows import FIRST, SECOND, row
 
 
 def prior_with(intercept: float, slope: float) -> VerdictModel:
     """Return a model that judges duplicates by one feature."""
-    coefficients = tuple(slope if place == CONTAINED else 0.0 for place in range(len(FEATURE_NAMES)))
+    coefficients = tuple(slope if place == FIRST else 0.0 for place in range(len(FEATURE_NAMES)))
     return VerdictModel({**default_model().questions, "duplicate": Logistic(intercept, coefficients)}, threshold=0.4)
 
 
-def row(contained: float, lead: float = 0.5) -> tuple[float, ...]:
-    values = {CONTAINED: contained, LEAD: lead}
-    return tuple(values.get(place, 0.0) for place in range(len(FEATURE_NAMES)))
-
-
 def decisions(
-    count: int, *, intercept: float, slope: float, lead: float = 0.0, seed: int = 7
+    count: int, *, intercept: float, slope: float, second: float = 0.0, seed: int = 7
 ) -> tuple[list[tuple[float, ...]], list[str], list[float]]:
     """Return random pairs, decided with the probability that a model with these coefficients gives."""
     dice = random.Random(seed)
     rows = [row(dice.random(), dice.random()) for _ in range(count)]
-    chances = [1 / (1 + math.exp(-(intercept + slope * each[CONTAINED] + lead * (each[LEAD] - 0.5)))) for each in rows]
+    chances = [1 / (1 + math.exp(-(intercept + slope * each[FIRST] + second * (each[SECOND] - 0.5)))) for each in rows]
     return rows, ["D" if dice.random() < chance else "N" for chance in chances], [1.0] * count
 
 
@@ -49,10 +42,10 @@ def test_a_prior_that_is_too_strict_is_shifted() -> None:
     found = adjusted(prior, *decisions(50, intercept=-4.0, slope=10.0))
     asked = found.model.questions["duplicate"]
     assert found.extent is Extent.SCALE
-    assert (asked.coefficients[LEAD], found.model.threshold) == (0.0, 0.4)
-    assert prior.questions["duplicate"].probability(row(0.6)) == pytest.approx(0.119, abs=0.001)
-    assert asked.probability(row(0.6)) > 0.5
-    assert asked.probability(row(0.1)) < 0.15
+    assert (asked.coefficients[SECOND], found.model.threshold) == (0.0, 0.4)
+    assert prior.questions["duplicate"].probability(row(0.6, 0.5)) == pytest.approx(0.119, abs=0.001)
+    assert asked.probability(row(0.6, 0.5)) > 0.5
+    assert asked.probability(row(0.1, 0.5)) < 0.15
     for name in ("template", "version"):
         assert found.model.questions[name] == prior.questions[name]
 
@@ -62,7 +55,7 @@ def test_few_decisions_move_the_shift_less_than_many() -> None:
     moved = [
         adjusted(prior, *decisions(count, intercept=-4.0, slope=10.0))
         .model.questions["duplicate"]
-        .probability(row(0.6))
+        .probability(row(0.6, 0.5))
         for count in (20, 90)
     ]
     assert 0.119 < moved[0] < moved[1]
@@ -70,17 +63,17 @@ def test_few_decisions_move_the_shift_less_than_many() -> None:
 
 def test_other_coefficients_need_two_hundred_decisions() -> None:
     prior = prior_with(-5.0, 10.0)
-    many = decisions(200, intercept=-1.0, slope=2.0, lead=12.0)
+    many = decisions(200, intercept=-1.0, slope=2.0, second=12.0)
     found = adjusted(prior, *many)
     assert found.extent is Extent.ALL
-    assert found.model.questions["duplicate"].coefficients[LEAD] > 2
-    few = adjusted(prior, *decisions(199, intercept=-1.0, slope=2.0, lead=12.0))
+    assert found.model.questions["duplicate"].coefficients[SECOND] > 2
+    few = adjusted(prior, *decisions(199, intercept=-1.0, slope=2.0, second=12.0))
     assert few.extent is not Extent.ALL
-    assert few.model.questions["duplicate"].coefficients[LEAD] == 0.0
+    assert few.model.questions["duplicate"].coefficients[SECOND] == 0.0
 
 
 def test_the_same_decisions_give_the_same_model() -> None:
-    prior, given = prior_with(-8.0, 10.0), decisions(220, intercept=-3.0, slope=4.0, lead=5.0)
+    prior, given = prior_with(-8.0, 10.0), decisions(220, intercept=-3.0, slope=4.0, second=5.0)
     assert adjusted(prior, *given) == adjusted(prior, *given)
 
 
@@ -88,9 +81,9 @@ def test_versions_are_neither_yes_nor_no() -> None:
     prior = prior_with(-8.0, 10.0)
     rows, labels, weights = decisions(50, intercept=-4.0, slope=10.0)
     alone = adjusted(prior, rows, labels, weights)
-    assert adjusted(prior, [*rows, row(0.9)], [*labels, "V"], [*weights, 1.0]) == alone
+    assert adjusted(prior, [*rows, row(0.9, 0.5)], [*labels, "V"], [*weights, 1.0]) == alone
 
 
 def test_one_answer_teaches_nothing() -> None:
     with pytest.raises(ModelError, match="at least one duplicate and one pair that is not; decide more pairs"):
-        adjusted(prior_with(-5.0, 10.0), [row(0.9)] * 10, ["D"] * 10, [1.0] * 10)
+        adjusted(prior_with(-5.0, 10.0), [row(0.9, 0.5)] * 10, ["D"] * 10, [1.0] * 10)

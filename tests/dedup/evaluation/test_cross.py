@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from dedup.evaluation.answers import Answer, numbers_of
 from dedup.evaluation.cross import Sample, answers_by, cross_table, fitted_on
-from dedup.verdicts.features import FEATURE_NAMES
-
-CONTAINED = FEATURE_NAMES.index("shorter contained")
-
-
-def row(contained: float) -> tuple[float, ...]:
-    return tuple(contained if place == CONTAINED else 0.0 for place in range(len(FEATURE_NAMES)))
+from tests.dedup.evaluation.made_up_rows import row
 
 
 def sample(label: str, contained: float, *, days: int = 0, weight: float = 1.0, asked: bool = True) -> Sample:

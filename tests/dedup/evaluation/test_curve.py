@@ -7,7 +7,7 @@ import random
 from dedup.evaluation.answers import Answer
 from dedup.evaluation.cross import Sample
 from dedup.evaluation.curve import learning_curve
-from tests.dedup.evaluation.test_cross import row
+from tests.dedup.evaluation.made_up_rows import row
 
 
 def corpus(count: int, least: float, seed: int) -> list[Sample]:
