@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import OSA, Levenshtein
 
 from dedup.comparison.prepared import DATE, NAME, NUMBER, PreparedArticle
 
@@ -20,8 +20,9 @@ from dedup.comparison.prepared import DATE, NAME, NUMBER, PreparedArticle
 CLOSE = 0.4
 # Shorter sentences, in words, are shared only if they are equal: they have too few word pairs.
 _LEAST_CLOSE_WORDS = 5
-# Two words are one word, misspelt or inflected, from this similarity on.
-_SPELLING = 0.7
+# Two words are near-equal, as misspelt or inflected ones are, from this similarity on. Two letters that change places
+# are one change (optimal string alignment): centre, center.
+NEAR_EQUAL = 0.7
 
 
 class Change(StrEnum):
@@ -46,7 +47,7 @@ class Replacement(NamedTuple):
 class Match(NamedTuple):
     """A sentence of the left article and the corresponding one of the right article, by their positions.
 
-    `equal` counts their equal words in order, `inserted` the words of either that have no counterpart.
+    `equal` counts their equal and near-equal words in order, `inserted` the words of either that have no counterpart.
     """
 
     left: int
@@ -133,6 +134,8 @@ def _aligned(left: PreparedArticle, right: PreparedArticle, left_place: int, rig
                 and right.kinds[other_span.start - 1] == NUMBER
             )
             change = _change(left, span, right, other_span, after_number=after_number)
+            if change is Change.SPELLING:
+                equal += min(words, other_words)
             replacements.append(Replacement(change, " ".join(left.shown[span]), " ".join(right.shown[other_span])))
         else:
             inserted += words + other_words
@@ -147,7 +150,7 @@ def _change(
         return Change.NUMBER
     if DATE in kinds and DATE in other_kinds:
         return Change.DATE
-    if Levenshtein.normalized_similarity("".join(left.words[span]), "".join(right.words[other_span])) >= _SPELLING:
+    if OSA.normalized_similarity("".join(left.words[span]), "".join(right.words[other_span])) >= NEAR_EQUAL:
         return Change.SPELLING
     if after_number:
         return Change.UNIT

@@ -10,24 +10,20 @@ import datetime
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Protocol
 
-import numpy as np
 import regex
 from babel import Locale, UnknownLocaleError
 
 from articles.normalization.sentences import sentences_of
-from dedup.kernels.tokens import IntArray, distinct
+from articles.normalization.text import normalize_text
+from dedup.kernels.masked_shingles import Hashes, masked_shingle_sets
 
-# Words per shingle. Of 3 to 6, four and five separate the labelled pairs best; four also works for short texts.
-SHINGLE_WORDS = 4
 # A bound, so that a page of 2 MB cannot delay a run; 999 of 1000 articles are shorter.
 MAX_CHARACTERS = 60_000
-# A sentence with fewer words, not counting names, numbers and dates, has no form.
-LEAST_FORM_WORDS = 5
 
 OTHER: Final = 0
 NAME: Final = 1
@@ -60,21 +56,25 @@ class _Pattern(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ArticleText:
-    """An article to compare. `headline` is without the newspaper's name, case unchanged."""
+    """An article to compare. `headline` is without the newspaper's name, case unchanged.
+
+    `masked`: the content's masked word shingles (kernels/masked_shingles.py) if they are known; else they are made.
+    """
 
     newspaper: int
     date: datetime.date
     headline: str
     content: str
+    masked: Hashes | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedArticle:
     """An article ready to be compared with others. Its hashes are valid only within one process.
 
-    Sentence i is words[starts[i]:starts[i + 1]]. Equal sentences have equal keys. Sentences that differ only in names,
-    numbers and dates have equal forms; a sentence with little else has form 0. There is no object per sentence,
-    because the garbage collector would have to visit each.
+    Sentence i is words[starts[i]:starts[i + 1]]. Equal sentences have equal keys. There is no object per sentence,
+    because the garbage collector would have to visit each. `masked`: see ArticleText.
+    `spoken`: the words of the text and the headline by their first character, to look for near-equal ones.
     """
 
     newspaper: int
@@ -84,12 +84,12 @@ class PreparedArticle:
     kinds: list[int]
     starts: list[int]
     sentence_keys: list[int]
-    sentence_forms: list[int]
-    shingles: IntArray
+    masked: Hashes
     numbers: Counter[str]
     dates: Counter[str]
     names: frozenset[str]
     vocabulary: frozenset[str]
+    spoken: Mapping[str, Sequence[str]]
     headline: list[str]
     headline_kinds: list[int]
 
@@ -118,7 +118,7 @@ class Preparer:
         shown: list[str] = []
         words: list[str] = []
         kinds: list[int] = []
-        starts, sentence_keys, forms = [0], list[int](), list[int]()
+        starts, sentence_keys = [0], list[int]()
         content = _typography(article.content[:MAX_CHARACTERS])
         pattern = _pattern(content)
         for sentence in sentences_of(content):
@@ -129,7 +129,6 @@ class Preparer:
                 kinds += found_kinds
                 starts.append(len(words))
                 sentence_keys.append(hash(tuple(keys)))
-                forms.append(_form(keys, found_kinds))
         headline_text = _typography(article.headline)
         _, headline, headline_kinds = self._words_of(headline_text, _pattern(headline_text))
         return PreparedArticle(
@@ -140,12 +139,12 @@ class Preparer:
             kinds=kinds,
             starts=starts,
             sentence_keys=sentence_keys,
-            sentence_forms=forms,
-            shingles=_shingles(words),
+            masked=_masked_shingles(article.content) if article.masked is None else article.masked,
             numbers=Counter(_of_kind(NUMBER, words, kinds)),
             dates=Counter(_of_kind(DATE, words, kinds)),
             names=frozenset(_of_kind(NAME, words, kinds)),
             vocabulary=frozenset(words),
+            spoken=_by_first_character({*words, *headline}),
             headline=headline,
             headline_kinds=headline_kinds,
         )
@@ -210,21 +209,15 @@ def _of_kind(wanted: int, words: Sequence[str], kinds: Sequence[int]) -> list[st
     return [word for word, kind in zip(words, kinds, strict=True) if kind == wanted] if wanted in kinds else []
 
 
-def _form(keys: Sequence[str], kinds: Sequence[int]) -> int:
-    others = [key for key, kind in zip(keys, kinds, strict=True) if not kind] if any(kinds) else keys
-    return hash(tuple(others)) if len(others) >= LEAST_FORM_WORDS else 0
+def _by_first_character(words: set[str]) -> dict[str, list[str]]:
+    grouped: dict[str, list[str]] = {}
+    for word in words:
+        grouped.setdefault(word[0], []).append(word)
+    return grouped
 
 
-def _shingles(words: list[str]) -> IntArray:
-    """Return the distinct hashes of every four consecutive words; a shorter text is one shingle."""
-    hashed = np.fromiter(map(hash, words), dtype=np.int64, count=len(words)).view(np.uint64)
-    count = max(len(words) - SHINGLE_WORDS + 1, min(len(words), 1))
-    mixed = np.zeros(count, dtype=np.uint64)
-    for place in range(min(SHINGLE_WORDS, len(words))):
-        # The golden ratio of 64 bits: multiplying by it spreads neighbouring values (Knuth, TAOCP 6.4).
-        mixed = (mixed ^ hashed[place : place + count]) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    return distinct(mixed.view(np.int64))
+def _masked_shingles(content: str) -> Hashes:
+    return masked_shingle_sets([normalize_text(content)]).values
 
 
 @cache

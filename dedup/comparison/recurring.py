@@ -1,40 +1,58 @@
-"""What a newspaper prints repeatedly: headlines of one form, and sentences of one form. Pure."""
+"""What a newspaper prints repeatedly: headlines of one form, phrases, and words. Pure."""
 
 from __future__ import annotations
 
 import datetime
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median_low
 
-from dedup.comparison.prepared import PreparedArticle
+import numpy as np
+
+from dedup.kernels.masked_shingles import Hashes, ShingleSets
+from dedup.kernels.tokens import IntArray, distinct
 
 # How many days before and after an article its series is searched: a monthly column appears at least twice.
 SERIES_DAYS = 60
-# A form recurs if its newspaper prints it on this many days: a story and its follow-up make two.
+# What recurs in texts is learnt from the articles of a month and of this many days before and after: a monthly form
+# appears at least three times.
+RECURRING_TEXT_DAYS = 60
+# A phrase recurs if its newspaper prints it on so many days, which span so many days: a story and the versions that
+# follow it in the same week are not a form.
 RECURRING_DAYS = 3
-# An article with this share of its sentences in another one is a copy, and does not count for recurrence.
-_COPY = 0.9
+RECURRING_SPAN = 7
+# A word is common if so many of a newspaper's articles have it, as a share and at least as a number.
+COMMON_SHARE = 0.02
+COMMON_ARTICLES = 2
+# With fewer articles, what a newspaper prints repeatedly is known in part. With fewer than LEAST_LEARNT, nothing is
+# learnt at all: three prints of one story would look like a form.
+LEAST_KNOWN = 30
+LEAST_LEARNT = 5
 # A series is regular if this share of its gaps is the usual one, give or take a day.
 _REGULAR = 0.6
-# Articles that a newspaper is assumed to have in addition to the known ones.
-_SMOOTHING = 20
 _LEAST_GAPS = 2  # fewer show no rhythm
+# Bits of the table that finds the phrases asked for, and of the days next to a phrase's hash.
+_TABLE_BITS = 24
+_DAY_BITS = 31
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecurringText:
-    """What recurs in a newspaper: the forms of its sentences, and its words.
+    """What recurs in a newspaper around a month: `phrases` (masked word shingles, ascending) and `common` words.
 
-    `weights`: the weight of each word, low if many articles have it; `unknown`: the weight of all other words.
+    `articles`: the number of articles that it is learnt from.
     """
 
-    forms: frozenset[int] = frozenset()
-    weights: Mapping[str, float] = field(default_factory=dict)
-    unknown: float = 1.0
+    phrases: Hashes = field(default_factory=lambda: np.empty(0, dtype=np.uint32))
+    common: frozenset[str] = frozenset()
+    articles: int = 0
+
+    @property
+    def known(self) -> bool:
+        """Return whether the newspaper has enough articles to show what recurs."""
+        return self.articles >= LEAST_KNOWN
 
 
 NO_RECURRING_TEXT = RecurringText()
@@ -46,7 +64,7 @@ class Recurrence:
 
     `days`: the number of other days within SERIES_DAYS on which its newspaper printed a headline of the same form.
     `gap`: the usual number of days between them if they are regular, else 0.
-    `text`: what recurs in the texts of its newspaper, shared by all its articles.
+    `text`: what recurs in its newspaper around the month, shared by all its articles.
     """
 
     days: int = 0
@@ -90,46 +108,33 @@ def usual_gap(days: list[datetime.date]) -> int:
     return usual if regular >= _REGULAR * len(gaps) else 0
 
 
-def recurring_texts(articles: Iterable[PreparedArticle]) -> dict[int, RecurringText]:
-    """Return what recurs in each newspaper: forms it printed on RECURRING_DAYS or more days, and its words.
+def recurring_phrases(asked: Hashes, days: IntArray, phrases: ShingleSets) -> Hashes:
+    """Return those of the phrases asked for, ascending, that recur in articles of one newspaper.
 
-    Computed from the prepared articles of a block. Those of proposed pairs are enough, because the articles of a series
-    are proposed as pairs. Copies of an article count once: a reprinted text is not a template.
+    `days` are the articles' days as ordinal numbers, one for each set of `phrases`, which are ascending.
     """
-    days: defaultdict[tuple[int, int], set[datetime.date]] = defaultdict(set)
-    owners: dict[tuple[int, int], int] = {}
-    words: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    counts: Counter[int] = Counter()
-    for number, article in enumerate(articles):
-        counts[article.newspaper] += 1
-        words[article.newspaper].update(article.vocabulary)
-        if _is_copy(article, owners):
-            continue
-        for form, key in zip(article.sentence_forms, article.sentence_keys, strict=True):
-            owners[article.newspaper, key] = number
-            if form:
-                days[article.newspaper, form].add(article.date)
-    forms: defaultdict[int, set[int]] = defaultdict(set)
-    for (newspaper, form), printed in days.items():
-        if len(printed) >= RECURRING_DAYS:
-            forms[newspaper].add(form)
-    return {
-        newspaper: RecurringText(
-            forms=frozenset(forms[newspaper]),
-            weights={word: _weight(frequency, count) for word, frequency in words[newspaper].items()},
-            unknown=_weight(1, count),
-        )
-        for newspaper, count in counts.items()
-    }
+    mask = np.uint32((1 << _TABLE_BITS) - 1)
+    wanted = np.zeros(1 << _TABLE_BITS, dtype=np.bool_)
+    wanted[asked & mask] = True
+    # Nearly all other phrases are dropped here, which is ten times faster than to sort them.
+    kept = wanted[phrases.values & mask]
+    values = phrases.values[kept].astype(np.uint64)
+    printed = np.repeat(days, phrases.sizes)[kept].astype(np.uint64)
+    ordered = distinct(values << np.uint64(_DAY_BITS) | printed)
+    values, printed = ordered >> np.uint64(_DAY_BITS), ordered & np.uint64((1 << _DAY_BITS) - 1)
+    starts = np.flatnonzero(np.concatenate([np.ones(min(len(values), 1), dtype=np.bool_), values[1:] != values[:-1]]))
+    ends = np.append(starts[1:], len(values))[: len(starts)]
+    recurs = (ends - starts >= RECURRING_DAYS) & (printed[ends - 1] - printed[starts] >= RECURRING_SPAN)
+    found = values[starts[recurs]].astype(np.uint32)
+    return found[np.isin(found, asked)]
 
 
-def _is_copy(article: PreparedArticle, owners: Mapping[tuple[int, int], int]) -> bool:
-    """Return whether one other article of its newspaper has nearly all sentences of an article."""
-    found = Counter(owners.get((article.newspaper, key)) for key in article.sentence_keys)
-    del found[None]
-    return bool(found) and max(found.values()) >= _COPY * len(article.sentence_keys)
-
-
-def _weight(frequency: int, articles: int) -> float:
-    """Return the inverse document frequency (Spärck Jones, 1972), smoothed so that a few articles change little."""
-    return math.log1p((articles + _SMOOTHING) / frequency)
+def common_words(vocabularies: Iterable[Collection[str]]) -> frozenset[str]:
+    """Return the words that are common among some articles of a newspaper, given the distinct words of each."""
+    counts: Counter[str] = Counter()
+    articles = 0
+    for words in vocabularies:
+        counts.update(words)
+        articles += 1
+    bound = max(COMMON_ARTICLES, COMMON_SHARE * articles)
+    return frozenset(word for word, count in counts.items() if count > bound)

@@ -2,7 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +54,19 @@ WHERE (article.date, article.id) > (%(after_day)s, %(after_id)s) AND article.dat
   AND {article.in_newspapers}
 ORDER BY article.date, article.id
 LIMIT %(batch)s
+""",
+    "article",
+)
+
+_SHINGLES_OF_SQL = article_sql(
+    """
+SELECT article.id, article.date, article.newspaper_id, known.shingles,
+       CASE WHEN known.shingles IS NULL THEN {article.text} END
+FROM {articles} AS article
+LEFT JOIN dedup_articleshingles AS known
+    ON known.article_id = article.id AND known.revision = article.revision AND {article.whole}
+WHERE article.id = ANY (%(ids)s)
+ORDER BY article.date, article.id
 """,
     "article",
 )
@@ -132,6 +145,13 @@ def read_shingles(
     )
 
 
+def read_shingles_of(articles: Collection[int], window: Window, connection: Connection) -> ArticleShingles:
+    """Return the shingles of these articles, as read_shingles does; of the window, only `boilerplate` counts."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SHINGLES_OF_SQL, {**scope_parameters(window), "ids": list(articles)})
+        return _shingles_of(cursor.fetchall())
+
+
 def _shingles_of(rows: Sequence[Any]) -> ArticleShingles:
     made = masked_shingle_sets([row[4] for row in rows if row[3] is None])
     fresh = iter(np.split(made.values, made.offsets[1:-1]))
@@ -140,7 +160,9 @@ def _shingles_of(rows: Sequence[Any]) -> ArticleShingles:
         np.array([row[0] for row in rows], dtype=np.int64),
         np.array([row[2] for row in rows], dtype=np.int64),
         np.array([row[1].toordinal() for row in rows], dtype=np.int64),
-        ShingleSets(np.concatenate(sets), np.cumsum([0, *map(len, sets)], dtype=np.int64)),
+        ShingleSets(
+            np.concatenate([np.empty(0, dtype=np.uint32), *sets]), np.cumsum([0, *map(len, sets)], dtype=np.int64)
+        ),
     )
 
 

@@ -1,15 +1,18 @@
-"""A process's cache of articles prepared for comparison: an article is in many pairs and in several months' samples."""
+"""A process's cache of articles prepared for comparison: an article is in many pairs."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from typing import NamedTuple
 
+import numpy as np
+
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article
 from articles.normalization.titles import plain_title
 from dedup.comparison.prepared import ArticleText, PreparedArticle, Preparer
+from dedup.kernels.masked_shingles import Hashes
 from dedup.runs.headlines import AFFIX_COLUMNS
 
 # An article takes about 40 kB. With more known words than this, the preparer starts over.
@@ -42,9 +45,9 @@ class ArticleCache:
         fresh = {pk for pk, revision in current.items() if self._articles[pk].revision == revision}
         for known in fresh:
             self._articles.move_to_end(known)
-        missing = Article.objects.filter(pk__in=wanted - fresh).select_related("newspaper", "headline_form")
+        missing = Article.objects.filter(pk__in=wanted - fresh).select_related("newspaper", "headline_form", "shingles")
         columns = ("date", "headline", "content", "boilerplate", "revision", *AFFIX_COLUMNS)
-        for article in missing.only(*columns, "headline_form__form"):
+        for article in missing.only(*columns, "headline_form__form", "shingles__revision", "shingles__shingles"):
             self._articles[article.pk] = self._prepared(article)
             self._articles.move_to_end(article.pk)
         found = {each: self._articles[each] for each in wanted}
@@ -61,8 +64,16 @@ class ArticleCache:
             self._preparer = Preparer()
         headline = plain_title(article.headline, article.newspaper.affixes)
         content = without_boilerplate(article.content, article.boilerplate, self._boilerplate)
-        text = ArticleText(article.newspaper_id, article.date, headline, content)
+        text = ArticleText(article.newspaper_id, article.date, headline, content, _masked(article, content))
         return CachedArticle(self._preparer.prepare(text), article.headline_form.form, article.revision)
+
+
+def _masked(article: Article, content: str) -> Hashes | None:
+    """Return the stored shingles of an article if they are those of this content."""
+    known = getattr(article, "shingles", None)
+    if known is None or known.revision != article.revision or content != article.content:
+        return None
+    return np.frombuffer(known.shingles, dtype="<u4")
 
 
 ARTICLES = ArticleCache()

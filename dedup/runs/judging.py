@@ -1,8 +1,8 @@
 """Writes verdicts: compares every proposed pair in full, one month at a time.
 
 A verdict depends on the two articles and on what their newspapers published around that time: headlines of one form
-within SERIES_DAYS, and text that recurs in the proposed articles of some weeks. So the pairs of a month are judged
-together, and again whenever any of this changes. The result is the same as judging all pairs.
+within SERIES_DAYS, and what recurs in the texts of some months. So the pairs of a month are judged together, and again
+whenever any of this changes. The result is the same as judging all pairs.
 """
 
 from __future__ import annotations
@@ -13,29 +13,27 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
 from articles.boilerplate.mode import Mode
+from articles.models import Article
 from dedup.article_sql import article_sql
 from dedup.clustering.constraints import lock_review
 from dedup.comparison.compare import Comparison, compare
-from dedup.comparison.prepared import PreparedArticle
-from dedup.comparison.recurring import NO_RECURRING_TEXT, SERIES_DAYS, HeadlineSeries, Recurrence, recurring_texts
+from dedup.comparison.recurring import NO_RECURRING_TEXT, SERIES_DAYS, HeadlineSeries, Recurrence
 from dedup.models import DetectionRun, HeadlineForm, JudgedMonth, Series
 from dedup.runs.article_cache import ARTICLES, CachedArticle
-from dedup.runs.months import RECURRING_TEXT_DAYS, MonthTask, next_month
+from dedup.runs.months import MonthTask, next_month
+from dedup.runs.recurring_text import recurring_texts
 from dedup.types import VerdictKind
 from dedup.verdicts.features import features_of
-from dedup.verdicts.model import default_model, dump_model, load_model
+from dedup.verdicts.model import VerdictModel, load_model
 from dedup.verdicts.reasons import NOTHING_LEFT, RULE_REASON, leftover
 from dedup.verdicts.verdict import Judgement, judgement_of
 
-# Recurring text is learnt from pairs that are at most this many days apart, because text that repeats after weeks is
-# already rare, and from at most this many articles.
-_NEAR_DAYS = 3
-_MOST_LEARNT_FROM = 3_000
 _PAIRS_AT_ONCE = 500
 
 _PAIRS_SQL = article_sql(
@@ -48,19 +46,6 @@ LEFT JOIN dedup_evidence AS evidence
 WHERE pair.best_score > 0
   AND {pair.later_day} BETWEEN %(first_day)s AND %(last_day)s
 ORDER BY {pair.later_day}, pair.left_id, pair.right_id
-"""
-)
-
-# A sample of the articles that a pass proposed around the month: arbitrary, but the same every time.
-_ARTICLES_AROUND_SQL = article_sql(
-    """
-SELECT id FROM (
-    SELECT DISTINCT article.id
-    FROM dedup_pair AS pair JOIN {articles} AS article ON article.id IN (pair.left_id, pair.right_id)
-    WHERE pair.best_score > 0 AND pair.days_apart <= %(near)s AND article.date BETWEEN %(first_day)s AND %(last_day)s
-) AS proposed
-ORDER BY md5(id::text)
-LIMIT %(most)s
 """
 )
 
@@ -97,10 +82,10 @@ def judge_month(task: MonthTask, on_judged: Callable[[int], None]) -> int:
     All of it is one transaction. Memory holds the ids of the pairs and the cached articles.
     """
     with _without_collector(), transaction.atomic():
-        judge = MonthJudge(task)
         with connection.cursor() as cursor:
             cursor.execute(_PAIRS_SQL, {"first_day": task.first_day, "last_day": task.last_day})
             pairs = [_Pair(*row) for row in cursor]
+            judge = MonthJudge(task, pairs)
             cursor.execute(_CREATE_SQL)
             for start in range(0, len(pairs), _PAIRS_AT_ONCE):
                 batch = pairs[start : start + _PAIRS_AT_ONCE]
@@ -127,17 +112,17 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
     months: defaultdict[datetime.date, list[_Pair]] = defaultdict(list)
     for left, right in sorted(each for each in ends if days.keys() >= set(each)):
         months[max(days[left], days[right]).replace(day=1)].append(_Pair(0, left, right, 0))
-    model = dump_model(default_model())
     last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
     boilerplate = last.boilerplate if last else Mode.KEEP
     found: dict[tuple[int, int], tuple[float, ...]] = {}
     with _without_collector():
         for first_day, pairs in sorted(months.items()):
             last_day = next_month(first_day) - datetime.timedelta(days=1)
+            # Nothing is judged, so no model is needed.
             task = MonthTask(
-                first_day, last_day, len(pairs), model, versions_join=False, fingerprint="", boilerplate=boilerplate
+                first_day, last_day, len(pairs), model="", versions_join=False, fingerprint="", boilerplate=boilerplate
             )
-            judge = MonthJudge(task)
+            judge = MonthJudge(task, pairs)
             for start in range(0, len(pairs), _PAIRS_AT_ONCE):
                 compared = judge.comparisons(pairs[start : start + _PAIRS_AT_ONCE])
                 found.update(((pair.left, pair.right), features_of(each)) for pair, _, _, each in compared)
@@ -147,12 +132,17 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
 class MonthJudge:
     """Judges the pairs of a month."""
 
-    def __init__(self, task: MonthTask) -> None:
+    def __init__(self, task: MonthTask, pairs: Collection[_Pair]) -> None:
         self._task = task
-        self._model = load_model(task.model)
         self._series = HeadlineSeries(_forms_around(task))
         self._rules = set(Series.objects.filter(ruled_at__isnull=False).values_list("newspaper", "form"))
-        self._texts = recurring_texts(self._articles_around())
+        articles = {article for pair in pairs for article in (pair.left, pair.right)}
+        newspapers = Article.objects.filter(pk__in=articles).order_by().values_list("newspaper", flat=True).distinct()
+        self._texts = recurring_texts(task, articles, list(newspapers))
+
+    @cached_property
+    def _model(self) -> VerdictModel:
+        return load_model(self._task.model)
 
     def rows(self, pairs: Sequence[_Pair]) -> Iterator[tuple[Any, ...]]:
         """Yield the verdict of each pair as a row to store."""
@@ -191,16 +181,6 @@ class MonthJudge:
     def _recurrence_of(self, each: CachedArticle) -> Recurrence:
         text = self._texts.get(each.article.newspaper, NO_RECURRING_TEXT)
         return self._series.recurrence_of(each.article.newspaper, each.article.date, each.form, text)
-
-    def _articles_around(self) -> Iterator[PreparedArticle]:
-        """Yield the articles from which the recurring text of the month's newspapers is learnt."""
-        around = datetime.timedelta(days=RECURRING_TEXT_DAYS)
-        bounds = {"first_day": self._task.first_day - around, "last_day": self._task.last_day + around}
-        with connection.cursor() as cursor:
-            cursor.execute(_ARTICLES_AROUND_SQL, {**bounds, "most": _MOST_LEARNT_FROM, "near": _NEAR_DAYS})
-            ids = [row[0] for row in cursor]
-        for start in range(0, len(ids), _PAIRS_AT_ONCE):
-            yield from (each.article for each in self._fetch(set(ids[start : start + _PAIRS_AT_ONCE])).values())
 
     def _fetch(self, wanted: set[int]) -> dict[int, CachedArticle]:
         return ARTICLES.fetch(wanted, self._task.boilerplate)

@@ -11,14 +11,14 @@ from django.db import connection
 from articles.boilerplate.mode import Mode
 from articles.storage.fingerprints import fingerprint
 from dedup.article_sql import article_sql
-from dedup.comparison.recurring import SERIES_DAYS
+from dedup.comparison.recurring import RECURRING_TEXT_DAYS, SERIES_DAYS
 from dedup.models import FittedModel, JudgedMonth, Series
 from dedup.verdicts.model import VerdictModel, default_model, dump_model, load_model
 
 # Increase this when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
 COMPARISON_VERSION = 3
-# The recurring text of a month is learnt from its articles and those of this many days before and after.
-RECURRING_TEXT_DAYS = 21
+# The articles of this many days before and after a month have a say in its verdicts.
+_DAYS_AROUND = max(SERIES_DAYS, RECURRING_TEXT_DAYS)
 
 _FACTS_SQL = article_sql(
     """
@@ -74,8 +74,8 @@ def months_to_judge(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> li
                 for rule in rules
                 if rule.first_day <= last_day and rule.last_day >= first_day
             ],
-            _between(articles, first_day, last_day, SERIES_DAYS),
-            _between(pairs, first_day, last_day, RECURRING_TEXT_DAYS),
+            _between(articles, first_day, last_day, _DAYS_AROUND),
+            _between(pairs, first_day, last_day, 0),
         )
         if known.get(first_day) != rests_on:
             count = sum(facts[0] for day, facts in pairs.items() if first_day <= day <= last_day)

@@ -15,6 +15,8 @@ from dedup.comparison.compare import Comparison
 
 # A headline form printed on more days than this counts no more as a series.
 _MANY_SERIES_DAYS = 5
+# More replaced subjects than this count no more: two texts are then about two things.
+_MANY_REPLACED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,57 +34,70 @@ class Feature:
         return {"duplicate": self.duplicate, "template": self.template, "version": self.version}[question]
 
 
-def _per_match(comparison: Comparison, *changes: Change) -> float:
-    """Return the number of changes per matched sentence, at most 1."""
-    matches = comparison.exact_sentences + comparison.close_sentences
-    return min(sum(map(comparison.changed, changes)) / matches, 1.0) if matches else 0.0
+def _all_fresh(comparison: Comparison) -> float:
+    """Return the share of phrases that do not recur if both texts are word for word the same, else 0."""
+    same = comparison.exact_share == comparison.matched_longer == 1.0
+    return float(same and comparison.shorter_words > 0) * (1 - comparison.phrases.recurring_part)
 
 
 def _numbers_replaced(comparison: Comparison) -> float:
-    return _per_match(comparison, Change.NUMBER, Change.DATE, Change.UNIT)
+    """Return 1 if a number, date or unit is replaced in a matched sentence of two articles of one newspaper."""
+    return float(comparison.same_newspaper and any(map(comparison.changed, (Change.NUMBER, Change.DATE, Change.UNIT))))
 
 
-def _rare_words_lacking(comparison: Comparison) -> float:
-    return comparison.same_newspaper * (1 - comparison.rare_words_kept)
+def _subjects_replaced(comparison: Comparison) -> float:
+    return min(comparison.subjects_replaced, _MANY_REPLACED) / _MANY_REPLACED
 
 
-def _evidence(comparison: Comparison) -> float:
-    """Return the number of matched words on a scale where 10, 100 and 1000 are 0.33, 0.67 and 1."""
-    return min(math.log10(1 + comparison.matched_share * comparison.shorter_words) / 3, 1.0)
+def _amount(words: float) -> float:
+    """Return a number of words or phrases on a scale where 10, 100 and 1000 are 0.33, 0.67 and 1."""
+    return min(math.log10(1 + words) / 3, 1.0)
 
 
 def _later(comparison: Comparison) -> float:
-    """Return the time gap on a scale where 0, 1, 3 and 7 days are 0, 0.33, 0.67 and 1."""
-    return min(math.log2(1 + comparison.days) / 3, 1.0)
+    """Return the time gap on a scale where 0, 1, 3, 31 and 1023 days are 0, 0.1, 0.2, 0.5 and 1."""
+    return min(math.log2(1 + comparison.days) / 10, 1.0)
 
 
 FEATURES = (
-    Feature("shorter contained", lambda c: c.shorter_contained, 1, 0, 1),
-    Feature("matched words", lambda c: c.matched_share, 1, 1, 1),
-    Feature("matched words of the longer", lambda c: c.matched_longer, 1, 1, 0),
-    Feature("matched lead", lambda c: c.lead_matched, 1, 0, 0),
-    Feature("matched and not recurring", lambda c: c.fresh_share, 1, -1, 1),
-    Feature("number of matched words", _evidence, 1, 0, 1),
-    Feature("numbers kept", lambda c: c.numbers_kept, 1, -1, 1),
-    Feature("dates kept", lambda c: c.dates_kept, 1, -1, 1),
-    Feature("names kept", lambda c: c.names_kept, 1, 0, 1),
-    # Unused by the model: without_series needs it in place of "rare words kept".
+    Feature("fresh phrases contained", lambda c: c.phrases.fresh_contained, 1, None, 1),
+    Feature("number of fresh phrases shared", lambda c: _amount(c.phrases.fresh_shared), 1, None, None),
+    Feature("phrases recur", lambda c: c.phrases.recurring_part, None, 1, None),
+    Feature(
+        "phrases recur in the same newspaper", lambda c: c.same_newspaper * c.phrases.recurring_part, -1, None, None
+    ),
+    Feature("rare words kept", lambda c: c.rare_words_kept, 1, None, 1),
+    Feature("matched words", lambda c: c.matched_share, None, None, 1),
+    Feature("number of matched words", lambda c: _amount(c.matched_share * c.shorter_words), None, None, 1),
+    Feature("number of words not matched", lambda c: _amount((1 - c.matched_share) * c.shorter_words), None, 0, 0),
+    Feature("number of words", lambda c: _amount(c.shorter_words), None, 0, 0),
+    Feature("all matched and not recurring", _all_fresh, 1, None, None),
+    Feature("lead of the longer matched", lambda c: c.longer_lead_matched, 1, 0, None),
+    Feature("numbers kept", lambda c: c.numbers_kept, 1, -1, None),
+    Feature("numbers replaced in the same newspaper", _numbers_replaced, -1, None, None),
+    Feature("subjects replaced", _subjects_replaced, None, 1, None),
+    Feature(
+        "subjects replaced in the same newspaper", lambda c: c.same_newspaper * _subjects_replaced(c), -1, None, None
+    ),
+    Feature("subjects swapped", lambda c: min(c.subjects_swapped, 2) / 2, -1, None, -1),
+    Feature("same headline", lambda c: float(c.same_headline), 1, None, None),
+    Feature(
+        "other headline in the same newspaper", lambda c: c.same_newspaper * (1 - c.headline_similarity), None, 0, None
+    ),
+    Feature("headline recurs", lambda c: min(c.series_days, _MANY_SERIES_DAYS) / _MANY_SERIES_DAYS, None, 1, None),
+    Feature("days apart", _later, -1, None, None),
+    Feature("same newspaper", lambda c: float(c.same_newspaper), -1, 0, None),
+    # What recurs is not known in a young or small newspaper: then other features have to answer.
+    Feature("series unknown", lambda c: float(not c.series_known), 0, 0, 0),
+    Feature(
+        "series unknown, phrases contained", lambda c: (not c.series_known) * c.phrases.fresh_contained, 0, 0, None
+    ),
+    Feature("series unknown, words kept", lambda c: (not c.series_known) * c.rare_words_kept, 0, None, None),
+    Feature("series unknown, same newspaper", lambda c: float(not c.series_known and c.same_newspaper), -1, None, None),
+    # Unused by the model: without_series needs them in place of others.
+    Feature("phrases contained", lambda c: c.phrases.contained_smoothed, None, None, None),
+    Feature("number of phrases shared", lambda c: _amount(c.phrases.shared), None, None, None),
     Feature("words kept", lambda c: c.words_kept, None, None, None),
-    Feature("rare words kept", lambda c: c.rare_words_kept, 1, -1, 1),
-    Feature("headline found in the other", lambda c: c.headline_found, 1, -1, 1),
-    Feature("subjects swapped", lambda c: min(c.subjects_swapped, 2) / 2, -1, 1, None),
-    Feature("numbers replaced", _numbers_replaced, -1, 1, None),
-    Feature("names replaced", lambda c: _per_match(c, Change.NAME), -1, 1, None),
-    Feature("dates move along", lambda c: float(c.moving_dates > 0), -1, 1, None),
-    Feature("headline similarity", lambda c: c.headline_similarity, 1, 0, 1),
-    Feature("headline differs in numbers", lambda c: float(c.headline_differs_in_numbers), -1, 1, None),
-    Feature("days apart", _later, -1, 1, None),
-    Feature("same newspaper on another day", lambda c: float(c.same_newspaper and c.days > 0), -1, 1, None),
-    Feature("names lacking in the same newspaper", lambda c: c.same_newspaper * (1 - c.names_kept), -1, 1, None),
-    Feature("rare words lacking in the same newspaper", _rare_words_lacking, -1, 1, None),
-    Feature("shared sentences recur", lambda c: c.recurring_share, -1, 1, -1),
-    Feature("shared sentences recur on another day", lambda c: c.recurring_share * (c.days > 0), -1, 1, -1),
-    Feature("headline recurs", lambda c: min(c.series_days, _MANY_SERIES_DAYS) / _MANY_SERIES_DAYS, -1, 1, -1),
 )
 FEATURE_NAMES = tuple(feature.name for feature in FEATURES)
 
@@ -92,31 +107,30 @@ def features_of(comparison: Comparison) -> tuple[float, ...]:
     return tuple(feature.value(comparison) for feature in FEATURES)
 
 
-_LACKING = "rare words lacking in the same newspaper"
 _PLACES = {name: place for place, name in enumerate(FEATURE_NAMES)}
-_OF_ANOTHER_DAY = ("days apart", *(name for name in FEATURE_NAMES if name.endswith("on another day")))
-_OF_SERIES = tuple(name for name in FEATURE_NAMES if "recur" in name and "not recurring" not in name)
 
 
 def without_series(row: Sequence[float]) -> tuple[float, ...]:
     """Return the features as if nothing were known about the newspapers' other articles."""
-    words_kept = row[_PLACES["words kept"]]
-    # 0 for pairs of two newspapers; for others the weighted share is 0 exactly if the plain one is.
-    lacking = 1 - words_kept if row[_PLACES[_LACKING]] else 0.0
+    contained, shared, kept, same = (
+        row[_PLACES[name]] for name in ("phrases contained", "number of phrases shared", "words kept", "same newspaper")
+    )
     return _with(
         row,
         {
-            "matched and not recurring": row[_PLACES["matched words"]],
-            "rare words kept": words_kept,
-            _LACKING: lacking,
-            **dict.fromkeys(_OF_SERIES, 0.0),
+            "fresh phrases contained": contained,
+            "number of fresh phrases shared": shared,
+            "phrases recur": 0.0,
+            "all matched and not recurring": float(row[_PLACES["all matched and not recurring"]] > 0),
+            "phrases recur in the same newspaper": 0.0,
+            "rare words kept": kept,
+            "headline recurs": 0.0,
+            "series unknown": 1.0,
+            "series unknown, phrases contained": contained,
+            "series unknown, words kept": kept,
+            "series unknown, same newspaper": same,
         },
     )
-
-
-def on_same_day(row: Sequence[float]) -> tuple[float, ...]:
-    """Return the features as if both articles had been published on one day, with the same texts."""
-    return _with(row, {"dates move along": 0.0, **dict.fromkeys(_OF_ANOTHER_DAY, 0.0)})
 
 
 def _with(row: Sequence[float], values: Mapping[str, float]) -> tuple[float, ...]:

@@ -1,7 +1,7 @@
 """The model behind the verdicts: three logistic regressions, applied in turn. Pure.
 
 Is it a duplicate? If not, a template? If not, a version? Otherwise the two are only similar. Each answer is a sum of
-features times coefficients: 66 numbers in a readable file. Fitting needs only numpy.
+features times coefficients: some eighty numbers in a readable file. Fitting needs only numpy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dedup.verdicts.features import FEATURE_NAMES, FEATURES, on_same_day, without_series
+from dedup.verdicts.features import FEATURE_NAMES, FEATURES, without_series
 
 FORMAT: Final = 1
 DEFAULT_MODEL = Path(__file__).with_name("model.json")
@@ -30,17 +30,14 @@ _YES = {"duplicate": "D", "template": "T", "version": "V"}
 _NO = {"duplicate": "TENV", "template": "VEN", "version": "EN"}
 # A version is partly a duplicate, so it says less about the boundary than a template does. For the other questions it
 # counts more, because labelled templates and unrelated pairs represent many more pairs each.
-_VERSION_WEIGHTS = {"duplicate": 0.15, "template": 2.0, "version": 2.0}
-# Sampling weights span three powers of ten; their square root keeps a few pairs from deciding the whole model, and
-# scores best when whole dates are held out.
-_WEIGHT_POWER = 0.5
+_VERSION_WEIGHTS = {"duplicate": 0.2, "template": 2.0, "version": 2.0}
+# Sampling weights span three powers of ten; this root of them keeps a few pairs from deciding the whole model.
+_WEIGHT_POWER = 0.35
 # The ridge penalty on coefficients of standardised features; from 0.3 to 10 it matters little.
 _PENALTY = 1.0
-# Variants of the labelled pairs are also learnt from, at these weights. One knows nothing about the newspapers, because
-# the model must not depend on series: a young or small collection has none.
-_UNKNOWN_SERIES_WEIGHT = 0.5
-# The other has templates on one day: results by district and product recalls are often so, but labelled ones rarely.
-_SAME_DAY_WEIGHT = 0.5
+# Each labelled pair is also learnt from as if nothing were known about its newspapers, because a young or small
+# collection has no series.
+_UNKNOWN_SERIES_WEIGHT = 0.3
 _SWEEPS = 3_000
 _TOLERANCE = 1e-6
 
@@ -192,12 +189,9 @@ def fit(
 
 
 def _variants(row: Sequence[float], label: str, weight: float) -> Iterator[tuple[Sequence[float], str, float]]:
-    """Yield a labelled pair and its variants."""
+    """Yield a labelled pair and its variant without series."""
     yield row, label, weight
     yield without_series(row), label, weight * _UNKNOWN_SERIES_WEIGHT
-    if label == "T":
-        yield on_same_day(row), label, weight * _SAME_DAY_WEIGHT
-        yield without_series(on_same_day(row)), label, weight * _SAME_DAY_WEIGHT * _UNKNOWN_SERIES_WEIGHT
 
 
 def _check(rows: Sequence[Sequence[float]], labels: Sequence[str], weights: Sequence[float]) -> None:

@@ -15,7 +15,7 @@ NOTHING_LEFT = "One of the articles has no text apart from boilerplate, so there
 # How many examples of differences a reason names, and how long each may be.
 _EXAMPLES = 3
 _EXAMPLE_CHARACTERS = 40
-# Recurring sentences are worth a reason from this share of the shared words on.
+# Recurring phrases are worth a reason from this share of the shared ones on.
 _RECURRING = 0.25
 # From this share of the shorter article's words on, the longer one has "all" of it.
 _ALL = 0.95
@@ -130,9 +130,10 @@ def _on_series(comparison: Comparison) -> Iterator[str]:
         rhythm = "" if not gap else ", daily" if gap == 1 else f", about every {gap} days"
         days = _count(comparison.series_days, "other day")
         yield f"Headlines of this form appear in the same newspaper on {days} within {SERIES_DAYS} days{rhythm}."
-    if comparison.recurring_share >= _RECURRING:
-        share = round(100 * comparison.recurring_share)
-        yield f"{share}% of the shared words are in sentences that the newspaper prints again and again."
+    if comparison.phrases.recurring_share >= _RECURRING:
+        share = round(100 * comparison.phrases.recurring_share)
+        paper = "the newspaper prints" if comparison.same_newspaper else "one of the newspapers prints"
+        yield f"{share}% of the shared phrases are ones that {paper} again and again."
 
 
 def _on_headlines(comparison: Comparison) -> Iterator[str]:

@@ -49,6 +49,20 @@ def test_a_learnt_model_that_leans_on_a_removed_feature_is_switched_off(leans_on
     assert ("fit_verdicts --switch-on" in capsys.readouterr().out) != in_use
 
 
+@pytest.mark.parametrize("of_today", [True, False])
+def test_a_model_learnt_with_earlier_features_is_switched_off(of_today, capsys) -> None:
+    content = dump_model(default_model())
+    if not of_today:
+        content = content.replace("fresh phrases contained", "shorter contained")
+    call_command("migrate", "dedup", "0015", verbosity=0)
+    fitted = FittedModel.objects.create(content=content, decisions=50, in_use=True)
+
+    call_command("migrate", "dedup", verbosity=0)
+    fitted.refresh_from_db()
+    assert fitted.in_use == of_today
+    assert ("fit_verdicts --switch-on" in capsys.readouterr().out) != of_today
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

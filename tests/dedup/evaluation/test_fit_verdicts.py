@@ -35,10 +35,11 @@ PEOPLE = (
 )  # fmt: skip
 STORY = (
     "The council of {place} has voted to repair the old tramway and to sell what is left of the depot near the river. "
-    "The mayor, {person}, spoke three times in a debate that lasted until midnight. "
-    "Work on the first mile of track is to begin before the end of the summer, if the crown agrees to pay for half. "
+    "The mayor, {person}, spoke 3 times in a debate that lasted until midnight. "
+    "Work on the first mile of track is to begin before the end of the summer, if {others} agree to pay for half. "
 )
-# What the second newspaper has besides.
+# What the second newspaper has three days later, in place of the last sentence. The shipped model does not call it a
+# copy, because a number and two people are missing.
 MORE = (
     "Shopkeepers in {place} fear that the works will drive away what custom they have left. "
     "Two of them have asked the court for an injunction, which will be heard in the autumn. "
@@ -100,10 +101,19 @@ def corpus(store, strict_model) -> None:
     """Store, for each place, a story that a second newspaper carries on, and the rates of two days; then run."""
     for number, (place, person) in enumerate(zip(PLACES, PEOPLE, strict=True)):
         month, day = f"2026-0{1 + number % 6}", 10 + number // 6 * 5
-        text = STORY.format(place=place, person=person)
-        for paper, content in (("Harbour Post", text), ("Coast Echo", text + MORE.format(place=place, person=person))):
+        others = f"{PEOPLE[number - 7]} and {PEOPLE[number - 3]}"
+        text = STORY.format(place=place, person=person, others=others)
+        kept = text[: text.index("Work on")].replace("spoke 3 times", "spoke 5 times")
+        more = kept + MORE.format(place=place, person=person)
+        for paper, content, late in (("Harbour Post", text, 0), ("Coast Echo", more, 3)):
             headline = f"{place} to mend its tramway"
-            store(content, newspaper=paper, date=f"{month}-{day}", headline=headline, external_id=f"{place} {paper}")
+            store(
+                content,
+                newspaper=paper,
+                date=f"{month}-{day + late}",
+                headline=headline,
+                external_id=f"{place} {paper}",
+            )
         for later in range(2):
             text = RATES.format(buy=170 + 7 * number + later, sell=390 + 3 * number + later, dollar=40 + number - later)
             store(
@@ -174,7 +184,7 @@ def test_the_text_says_what_was_learnt_and_what_to_do(decided) -> None:
         "Learnt from 40 decisions; ",
         ": 20 D, 0 V, 0 T, 0 E, 20 N.\n",
         "┃ Verdict now ",
-        "2026-01-10  Coast Echo: Carrack to mend its tramway\n",
+        "2026-01-13  Coast Echo: Carrack to mend its tramway\n",
         f"manage.py fit_verdicts --use {model.pk} ",
     ):
         assert line in printed

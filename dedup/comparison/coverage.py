@@ -1,0 +1,62 @@
+"""How much of one article's phrases another one has, apart from phrases that their newspapers print anyway. Pure.
+
+A phrase is a masked word shingle (kernels/masked_shingles.py): four words, with all numbers equal. It needs no
+capitals and no sentence ends, so it works in every script.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup.kernels.masked_shingles import Hashes
+
+
+class Coverage(NamedTuple):
+    """Shares of phrases in 0..1; 0 where there are none. A fresh phrase does not recur in the two newspapers.
+
+    The shares of fresh phrases are smoothed (Laplace): with few of them, they stay near a half, which says nothing.
+    """
+
+    contained: float  # of the shorter article's phrases: those that the longer one has
+    contained_smoothed: float
+    shared: int  # phrases that both have
+    recurring_part: float  # of the shorter's: those that recur
+    recurring_share: float  # of the shared ones: those that recur
+    fresh_contained: float  # of the shorter's fresh ones: those that the longer one has
+    fresh_of_longer: float  # of the longer's fresh ones: those that the shorter one has
+    fresh_shared: int
+
+
+def coverage(shorter: Hashes, longer: Hashes, recurring: Hashes) -> Coverage:
+    """Return how much two ascending sets of phrases share, with and without those that recur (ascending)."""
+    shared = _among(shorter, longer)
+    recurs = _among(shorter, recurring)
+    fresh_shared = int(np.count_nonzero(shared & ~recurs))
+    both, recurring_both = int(np.count_nonzero(shared)), int(np.count_nonzero(shared & recurs))
+    fresh, fresh_longer = int(np.count_nonzero(~recurs)), int(np.count_nonzero(~_among(longer, recurring)))
+    return Coverage(
+        contained=both / len(shorter) if len(shorter) else 0.0,
+        contained_smoothed=_smoothed(both, len(shorter)),
+        shared=both,
+        recurring_part=1 - fresh / len(shorter) if len(shorter) else 0.0,
+        recurring_share=recurring_both / both if both else 0.0,
+        fresh_contained=_smoothed(fresh_shared, fresh),
+        fresh_of_longer=_smoothed(fresh_shared, fresh_longer),
+        fresh_shared=fresh_shared,
+    )
+
+
+def _smoothed(part: int, whole: int) -> float:
+    return (part + 1) / (whole + 2)
+
+
+def _among(some: Hashes, others: Hashes) -> npt.NDArray[np.bool_]:
+    """Return which members of an ascending set are in another one."""
+    if not len(others):
+        return np.zeros(len(some), dtype=np.bool_)
+    places = np.searchsorted(others, some)
+    places[places == len(others)] = 0
+    return others[places] == some

@@ -1,0 +1,69 @@
+"""Words that say what an article is about, and whether another article has them. Pure.
+
+A rare word is one that few articles of the newspaper have: a name, a place, a product, in any script. Two words are
+near-equal if they differ in a few letters: a misspelling, an inflection, another spelling of the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extractOne
+
+from dedup.comparison.alignment import NEAR_EQUAL, Change, Replacement
+from dedup.comparison.prepared import PreparedArticle
+
+# Of more missing words than this, only so many are searched for near-equal ones: the others are assumed alike.
+_MOST_SEARCHED = 64
+# A longer stretch of words is another sentence, not another name.
+_LONGEST_NAME = 6
+
+
+def has(article: PreparedArticle, word: str) -> bool:
+    """Return whether an article has a word or a near-equal one. Numbers must be equal."""
+    others = article.spoken.get(word[0], ())
+    if word in article.vocabulary or word in others:
+        return True
+    if word[0].isnumeric():
+        return False
+    return extractOne(word, others, scorer=OSA.normalized_similarity, score_cutoff=NEAR_EQUAL) is not None
+
+
+def words_kept(words: Collection[str], other: PreparedArticle) -> float:
+    """Return the share of these distinct words that another article has, 0..1, smoothed: 1 if there are none."""
+    missing = [word for word in words if word not in other.vocabulary]
+    searched: Sequence[str] = missing
+    if len(missing) > _MOST_SEARCHED:
+        ordered = sorted(missing)
+        searched = [ordered[len(ordered) * place // _MOST_SEARCHED] for place in range(_MOST_SEARCHED)]
+    found = sum(has(other, word) for word in searched)
+    kept = len(words) - len(missing) + found * len(missing) / max(len(searched), 1)
+    return (kept + 1) / (len(words) + 1)
+
+
+def subjects_lacking(one: PreparedArticle, other: PreparedArticle, common: frozenset[str]) -> int:
+    """Return how many rare words and numbers of a headline are in its own article, but not in the other one."""
+    return len([word for word in set(one.headline) - common if word in one.vocabulary and not has(other, word)])
+
+
+def replaced_subjects(
+    replacements: Iterable[Replacement],
+    left: PreparedArticle,
+    right: PreparedArticle,
+    common: tuple[frozenset[str], frozenset[str]],
+) -> int:
+    """Return how many replacements exchange a rare word or number that the other article lacks for another such one.
+
+    `common` are the words that are not rare in the newspaper of the left article, and in that of the right one.
+    """
+    return sum(
+        _lacks(right, each.left, common[0]) and _lacks(left, each.right, common[1])
+        for each in replacements
+        if each.change is not Change.SPELLING
+    )
+
+
+def _lacks(other: PreparedArticle, stretch: str, common: frozenset[str]) -> bool:
+    words = stretch.casefold().split()
+    return len(words) <= _LONGEST_NAME and any(word not in common and not has(other, word) for word in words)

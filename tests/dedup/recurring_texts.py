@@ -1,0 +1,23 @@
+"""What recurs in newspapers, learnt from some prepared articles, for tests without a database."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dedup.comparison.prepared import PreparedArticle
+from dedup.comparison.recurring import LEAST_KNOWN, RecurringText, common_words, recurring_phrases
+from dedup.kernels.masked_shingles import ShingleSets
+from dedup.kernels.tokens import distinct
+
+
+def recurring_texts(articles: Sequence[PreparedArticle], *, count: int = LEAST_KNOWN) -> dict[int, RecurringText]:
+    """Return what recurs in each newspaper, as if it had `count` articles, which is enough to know."""
+    texts = {}
+    for newspaper in {each.newspaper for each in articles}:
+        some = [each for each in articles if each.newspaper == newspaper]
+        values = np.concatenate([each.masked for each in some])
+        sets = ShingleSets(values, np.cumsum([0, *(len(each.masked) for each in some)], dtype=np.int64))
+        days = np.array([each.date.toordinal() for each in some], dtype=np.int64)
+        phrases = recurring_phrases(distinct(values), days, sets)
+        texts[newspaper] = RecurringText(phrases, common_words(each.vocabulary for each in some), count)
+    return texts
