@@ -158,7 +158,15 @@ def _scaled(prior: VerdictModel, pairs: _Pairs) -> VerdictModel:
             break
     shift, scale = map(float, found)
     asked = prior.questions[_QUESTION]
-    return _with(prior, Logistic(shift + scale * asked.intercept, tuple(scale * each for each in asked.coefficients)))
+    return _with(
+        prior,
+        Logistic(
+            shift + scale * asked.intercept,
+            tuple(scale * each for each in asked.coefficients),
+            tuple(tuple(scale**2 * each for each in row) for row in asked.covariance),
+            asked.places,
+        ),
+    )
 
 
 def _refitted(prior: VerdictModel, pairs: _Pairs) -> VerdictModel:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,6 +12,10 @@ from dedup.declarations import setting
 from dedup.passes.base import Connection, PassConfig, Reach
 from dedup.passes.grouping import counted, grouped_candidates
 from dedup.types import Candidate, Tally, Window
+
+# A text that comes back under other headlines after so many days is page text, not a story.
+LEFTOVER_HEADLINES = 3
+LEFTOVER_DAYS = 30
 
 # The step "row_number() OVER (PARTITION BY homogenised content)" of the Skoli study, over 128-bit digests.
 _SQL = article_sql(
@@ -24,7 +29,8 @@ WITH compared AS (
     FROM compared
     WHERE digest IS NOT NULL
 )
-SELECT counted.digest, article.newspaper_id || ' ' || article.normalized_title, counted.id, counted.date
+SELECT counted.digest, concat_ws(' ', article.newspaper_id, counted.date, article.normalized_title), counted.id,
+       counted.date
 FROM counted
 JOIN {articles} AS article ON article.id = counted.id
 WHERE counted.articles > 1
@@ -91,12 +97,21 @@ class ExactPass:
             yield from counted(found, tally)
 
 
-def _headlines(titles: Sequence[str], *, most: int) -> dict[str, Any]:
+def _headlines(texts: Sequence[str], *, most: int) -> dict[str, Any]:
     """Return how many articles share a text, and the highest number of headlines that one newspaper has over it.
 
-    If that number is above `most`, it is also given as `leftover`.
+    `texts` have the newspaper, the day and the headline of each article. What is probably a remnant of extraction also
+    has the number of its headlines as `leftover`: a text with more than `most` of them in one newspaper, or with
+    LEFTOVER_HEADLINES over more than LEFTOVER_DAYS in any newspapers. A story is told under many headlines, too, but
+    within days.
     """
-    newspapers = Counter(title.partition(" ")[0] for title in set(titles))
+    rows = [text.split(" ", 2) for text in texts]
+    newspapers = Counter(newspaper for newspaper, _ in {(newspaper, title) for newspaper, _, title in rows})
     headlines = max(newspapers.values())
-    noted = {"articles": len(titles), "headlines": headlines}
-    return noted | {"leftover": headlines} if headlines > most else noted
+    noted = {"articles": len(texts), "headlines": headlines}
+    if headlines > most:
+        return noted | {"leftover": headlines}
+    everywhere = len({title for _, _, title in rows})
+    days = [date.fromisoformat(day) for _, day, _ in rows]
+    late = (max(days) - min(days)).days > LEFTOVER_DAYS
+    return noted | {"leftover": everywhere} if everywhere >= LEFTOVER_HEADLINES and late else noted

@@ -73,7 +73,7 @@ class _Pair(NamedTuple):
     id: int
     left: int
     right: int
-    leftover: int  # the number of headlines under which a newspaper has the text of both, if too many; else 0
+    leftover: int  # the number of headlines over the text of both, if too many; else 0
 
 
 def judge_month(task: MonthTask, on_judged: Callable[[int], None]) -> int:

@@ -38,6 +38,9 @@ _PENALTY = 1.0
 # Each labelled pair is also learnt from as if nothing were known about its newspapers, because a young or small
 # collection has no series.
 _UNKNOWN_SERIES_WEIGHT = 0.3
+# The total of a pair that is unlike the training pairs has a variance above this. Of labelled pairs whose dates were
+# held out, 99 in 100 have less than 3.
+UNLIKE_VARIANCE: Final = 4.0
 _SWEEPS = 3_000
 _TOLERANCE = 1e-6
 
@@ -50,15 +53,40 @@ class ModelError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Logistic:
-    """A logistic regression: probability = 1 / (1 + exp(-(intercept + features · coefficients)))."""
+    """A logistic regression: probability = 1 / (1 + exp(-(intercept + features · coefficients))).
+
+    `covariance`, if known, says how uncertain the intercept and the coefficients are: the lower triangle of their
+    covariance matrix, one row each. `places` are those of the coefficients that it has.
+    """
 
     intercept: float
     coefficients: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...] = ()
+    places: tuple[int, ...] = ()
 
     def probability(self, features: Sequence[float]) -> float:
-        """Return the probability of yes."""
+        """Return the probability of yes, drawn towards one half the less certain the total is.
+
+        The total of a pair that is unlike all training pairs depends on coefficients that they leave open.
+        Source: MacKay, The evidence framework applied to classification networks, 1992, "moderated" outputs.
+        """
         total = self.intercept + sum(map(float.__mul__, self.coefficients, map(float, features)))
-        return 1 / (1 + math.exp(-max(min(total, 500.0), -500.0)))
+        moderated = total / math.sqrt(1 + math.pi * self.variance(features) / 8)
+        return 1 / (1 + math.exp(-max(min(moderated, 500.0), -500.0)))
+
+    def variance(self, features: Sequence[float]) -> float:
+        """Return the variance of the total of a pair with these features; 0 if the covariance is not known."""
+        if not self.covariance:
+            return 0.0
+        values = np.array([1.0, *(features[place] for place in self.places)])
+        return max(float(values @ _full(self.covariance) @ values), 0.0)
+
+
+@cache
+def _full(triangle: tuple[tuple[float, ...], ...]) -> Floats:
+    """Return the symmetric matrix with this lower triangle."""
+    lower = np.array([[*row, *[0.0] * (len(triangle) - len(row))] for row in triangle])
+    return np.asarray(lower + lower.T - np.diag(lower.diagonal()), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +122,10 @@ class VerdictModel:
             similar=rest * (1 - template) * (1 - version),
         )
 
+    def unlike(self, features: Sequence[float]) -> bool:
+        """Return whether a pair is unlike those that the model was fitted on, so that its probability says little."""
+        return self.questions["duplicate"].variance(features) > UNLIKE_VARIANCE
+
 
 def dump_model(model: VerdictModel) -> str:
     """Return a model as readable JSON text, for load_model."""
@@ -105,6 +137,7 @@ def dump_model(model: VerdictModel) -> str:
                 for feature, value in zip(FEATURES, model.questions[name].coefficients, strict=True)
                 if feature.sign(name) is not None
             },
+            **_dumped_covariance(model.questions[name]),
         }
         for name in QUESTIONS
     }
@@ -116,6 +149,13 @@ def dump_model(model: VerdictModel) -> str:
         "questions": questions,
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _dumped_covariance(question: Logistic) -> dict[str, list[str]]:
+    """Return the rows of the covariance as texts, so that each takes one line."""
+    if not question.covariance:
+        return {}
+    return {"covariance": [" ".join(f"{value:.6g}" for value in row) for row in question.covariance]}
 
 
 def load_model(text: str) -> VerdictModel:
@@ -139,7 +179,12 @@ def _logistic(name: str, stored: Mapping[str, Any]) -> Logistic:
     if differing := sorted((known - stored["coefficients"].keys()) | (given.keys() - known)):
         listed = ", ".join(differing)
         raise ModelError(f"the model's features for {name!r} differ from this version's ({listed}); fit it again")
-    return Logistic(float(stored["intercept"]), tuple(given.get(feature, 0.0) for feature in FEATURE_NAMES))
+    covariance = tuple(tuple(map(float, row.split())) for row in stored.get("covariance", ()))
+    places = tuple(FEATURE_NAMES.index(feature) for feature in stored["coefficients"] if feature in known)
+    if covariance and [len(row) for row in covariance] != list(range(1, len(places) + 2)):
+        raise ModelError(f"the covariance for {name!r} does not fit its {len(places)} coefficients; fit it again")
+    coefficients = tuple(given.get(feature, 0.0) for feature in FEATURE_NAMES)
+    return Logistic(float(stored["intercept"]), coefficients, covariance, places if covariance else ())
 
 
 @cache
@@ -223,7 +268,26 @@ def _fit_logistic(
     high = np.array([0.0 if signs[place] == -1 else np.inf for place in used])
     found, intercept = _descend(columns, answers, weights, (low, high), scaled[used] * deviations[used])
     scaled[used] = found / deviations[used]
-    return Logistic(intercept - float(scaled @ means), tuple(scaled.tolist()))
+    asked = [place for place, sign in enumerate(signs) if sign is not None]
+    chances = 1 / (1 + np.exp(-(intercept + columns @ found)))
+    covariance = _covariance(rows[:, asked], weights * chances * (1 - chances), means[asked], deviations[asked])
+    return Logistic(intercept - float(scaled @ means), tuple(scaled.tolist()), covariance, tuple(asked))
+
+
+def _covariance(rows: Floats, curvatures: Floats, means: Floats, deviations: Floats) -> tuple[tuple[float, ...], ...]:
+    """Return the inverse of the curvature of the penalised loss at its minimum (Laplace), its lower triangle.
+
+    The signs are left out of account: a coefficient that is held at 0 is as uncertain as if it were free.
+    """
+    deviations = np.where(deviations > 0, deviations, 1.0)
+    columns = np.column_stack([np.ones(len(rows)), (rows - means) / deviations])
+    penalties = np.diag([0.0] + [_PENALTY] * rows.shape[1])
+    standard = np.linalg.inv(columns.T @ (columns * curvatures[:, None]) + penalties)
+    # From standardised features back to the features themselves.
+    back = np.diag(np.concatenate([[1.0], 1 / deviations]))
+    back[0, 1:] = -means / deviations
+    found = back @ standard @ back.T
+    return tuple(tuple(row[: place + 1]) for place, row in enumerate(found.tolist()))
 
 
 def _descend(

@@ -12,6 +12,8 @@ from dedup.comparison.recurring import SERIES_DAYS
 # Given when an editor's rule decides, not the model.
 RULE_REASON = "An editor ruled that articles of this series are never duplicates of each other."
 NOTHING_LEFT = "One of the articles has no text apart from boilerplate, so there is nothing to compare."
+# Given when the model has no ground for its probability.
+UNLIKE = "The model has learnt from few pairs like this one, so its probability is drawn towards one half."
 # How many examples of differences a reason names, and how long each may be.
 _EXAMPLES = 3
 _EXAMPLE_CHARACTERS = 40
@@ -31,8 +33,15 @@ _CHANGES: Final[Mapping[Change, tuple[str, str]]] = {
 
 
 def leftover(headlines: int) -> str:
-    """Return why a text that one newspaper has under this many headlines makes no duplicates."""
-    return f"One newspaper has this text under {headlines} headlines; it is probably a remnant of extraction."
+    """Return why a text under this many headlines makes no duplicates."""
+    return f"This text comes under {headlines} headlines; it is probably what is left of a page, not an article."
+
+
+def version_reasons(comparison: Comparison) -> list[str]:
+    """Return which of two versions is the newer one, if the days of publication do not say it."""
+    if comparison.days or comparison.shorter_words == comparison.longer_words:
+        return []
+    return ["Both are of one day; the longer article is probably the newer one, because a story grows."]
 
 
 def reasons_for(comparison: Comparison) -> list[str]:

@@ -10,7 +10,7 @@ from dedup.comparison.compare import Comparison
 from dedup.types import VerdictKind
 from dedup.verdicts.features import features_of
 from dedup.verdicts.model import Probabilities, VerdictModel, default_model
-from dedup.verdicts.reasons import reasons_for
+from dedup.verdicts.reasons import UNLIKE, reasons_for, version_reasons
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,15 @@ class VerdictChanges:
 def judgement_of(comparison: Comparison, model: VerdictModel | None = None) -> Judgement:
     """Return the judgement on a pair, by the model that ships with the program if none is given."""
     model = model or default_model()
-    probabilities = model.probabilities(features_of(comparison))
+    features = features_of(comparison)
+    probabilities = model.probabilities(features)
     kind, probability = kind_of(probabilities, model.threshold)
-    return Judgement(kind, probability, probabilities.duplicate, tuple(reasons_for(comparison)))
+    reasons = reasons_for(comparison)
+    if kind is VerdictKind.VERSION:
+        reasons += version_reasons(comparison)
+    if model.unlike(features):
+        reasons.append(UNLIKE)
+    return Judgement(kind, probability, probabilities.duplicate, tuple(reasons))
 
 
 def verdict_changes(old: VerdictModel, new: VerdictModel, rows: Sequence[Sequence[float]]) -> VerdictChanges:

@@ -64,6 +64,25 @@ def test_a_text_that_one_newspaper_has_under_many_headlines_is_marked_as_a_lefto
     assert leftovers() == {4}
 
 
+@pytest.mark.parametrize(
+    ("last_day", "headlines", "leftover"),
+    [
+        ("2026-03-31", ("Dyke repaired", "Tram sold", "Choir wins prize"), None),
+        ("2026-04-02", ("Dyke repaired", "Tram sold", "Choir wins prize"), 3),
+        ("2026-04-02", ("Dyke repaired", "Tram sold", "Tram sold"), None),
+    ],
+)
+def test_a_text_under_several_headlines_over_a_month_is_a_leftover_in_any_newspapers(
+    store, last_day, headlines, leftover
+) -> None:
+    text = "Subscribe to the harbour letter, and read tomorrow's tides and the price of herring tonight."
+    for number, (day, headline) in enumerate(zip(("2026-03-02", "2026-03-10", last_day), headlines, strict=True)):
+        store(text, newspaper=f"Paper {number}", date=day, headline=headline)
+    window = Window(datetime.date(2026, 3, 1), datetime.date(2026, 4, 30))
+    found = ExactPass().find(window, ExactConfig(), connection)
+    assert {each.evidence.get("leftover") for each in found} == {leftover}
+
+
 def test_evidence_counts_articles_and_headlines(store) -> None:
     store("The ferry sails at noon on weekdays until the end of May.")
     store("The ferry sails at noon on weekdays until the end of May.")

@@ -16,6 +16,7 @@ from dedup.types import VerdictKind
 from dedup.verdicts.features import FEATURE_NAMES, FEATURES, features_of, without_series
 from dedup.verdicts.model import (
     QUESTIONS,
+    UNLIKE_VARIANCE,
     Logistic,
     ModelError,
     VerdictModel,
@@ -265,6 +266,56 @@ def test_the_shipped_model_is_readable_and_complete() -> None:
         for feature, value in zip(FEATURES, model.questions[name].coefficients, strict=True):
             sign = feature.sign(name)
             assert value == 0 if sign is None else value * sign >= 0, (name, feature.name)
+
+
+def test_the_newer_of_two_versions_of_one_day_is_the_longer_one() -> None:
+    newer = ". ".join([*SENTENCES[:3], *SENTENCES[5:6]]) + ". " + REWRITTEN + " A court will hear the case in May. " * 2
+    same_day, later = (
+        judgement_of(compared(ORIGINAL, article(newer, "Ferry operator faces inquiry", day))) for day in (0, 1)
+    )
+    assert same_day.kind == later.kind == VerdictKind.VERSION
+    sentence = "Both are of one day; the longer article is probably the newer one, because a story grows."
+    assert sentence in same_day.reasons
+    assert sentence not in later.reasons
+
+
+def test_the_probability_of_an_unlike_pair_is_drawn_towards_one_half() -> None:
+    rows, labels = random_rows(300)
+    model = fit(rows, labels, [1.0] * 300)
+    asked = model.questions["duplicate"]
+    usual = rows[0]
+    strange = tuple(50.0 if place in asked.places else value for place, value in enumerate(usual))
+    certain = replace(asked, covariance=())
+    assert asked.variance(usual) < 1 < UNLIKE_VARIANCE < asked.variance(strange)
+    assert (model.unlike(usual), model.unlike(strange)) == (False, True)
+    assert asked.probability(usual) == pytest.approx(certain.probability(usual), abs=0.1)
+    assert abs(asked.probability(strange) - 0.5) < abs(certain.probability(strange) - 0.5)
+    assert certain.variance(strange) == 0
+    assert load_model(dump_model(model)).questions["duplicate"].variance(strange) == pytest.approx(
+        asked.variance(strange), rel=0.01
+    )
+
+
+def test_the_covariance_is_that_of_fitted_models_over_resamples() -> None:
+    """The spread of the totals that 60 resamples give is about the one that the covariance of a single fit promises."""
+    rows, labels = random_rows(400)
+    dice = random.Random(11)
+    totals = []
+    for _ in range(60):
+        drawn = [dice.randrange(400) for _ in range(400)]
+        asked = fit([rows[each] for each in drawn], [labels[each] for each in drawn], [1.0] * 400).questions[
+            "duplicate"
+        ]
+        totals.append([asked.intercept + np.dot(asked.coefficients, row) for row in rows[:40]])
+    promised = np.mean([fit(rows, labels, [1.0] * 400).questions["duplicate"].variance(row) for row in rows[:40]])
+    assert 0.3 < np.mean(np.var(totals, axis=0)) / promised < 3
+
+
+def test_a_covariance_of_another_size_is_refused() -> None:
+    document = json.loads(dump_model(default_model()))
+    document["questions"]["duplicate"]["covariance"].pop()
+    with pytest.raises(ModelError, match=r"covariance for 'duplicate' does not fit its \d+ coefficients; fit it again"):
+        load_model(json.dumps(document))
 
 
 def test_probabilities_add_up() -> None:
