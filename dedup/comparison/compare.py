@@ -43,11 +43,9 @@ class Comparison:
     exact_share: float  # of the shorter's words: those in equal sentences
     matched_share: float  # of the shorter's words: those in equal sentences, and the (near-)equal words of edited ones
     matched_longer: float  # the same of the longer's words
-    lead_matched: float  # the same of the shorter's first LEAD_WORDS
-    longer_lead_matched: float  # the same of the longer's first LEAD_WORDS: a version has a new lead
+    longer_lead_matched: float  # the same of its first LEAD_WORDS: a version has a new lead
     phrases: Coverage
     series_known: bool  # whether enough is known about both newspapers to say what recurs
-    numbers: int  # in the shorter
     numbers_kept: float
     rare_words_kept: float  # of the shorter's words that are rare in its newspaper: those that the longer has, smoothed
     words_kept: float  # the same of all its words
@@ -97,11 +95,9 @@ def compare(
         exact_share=_share(sum(match.equal for match in exact), len(shorter.words)),
         matched_share=_share(matched, len(shorter.words)),
         matched_longer=_share(matched, len(longer.words)),
-        lead_matched=_lead_matched(shorter, {match.left: match.equal for match in matches}),
         longer_lead_matched=_lead_matched(longer, {match.right: match.equal for match in matches}),
         phrases=coverage(shorter.masked, longer.masked, _recurring(*texts)),
         series_known=texts[0].known and texts[1].known,
-        numbers=shorter.numbers.total(),
         numbers_kept=_kept(shorter.numbers, longer.numbers),
         rare_words_kept=words_kept(shorter.vocabulary - common, longer),
         words_kept=words_kept(shorter.vocabulary, longer),

@@ -15,18 +15,17 @@ from dedup.kernels.masked_shingles import Hashes
 
 
 class Coverage(NamedTuple):
-    """Shares of phrases in 0..1; 0 where there are none. A fresh phrase does not recur in the two newspapers.
+    """Shares of phrases in 0..1. A fresh phrase does not recur in the two newspapers.
 
-    The shares of fresh phrases are smoothed (Laplace): with few of them, they stay near a half, which says nothing.
+    Shares of contained phrases are smoothed (Laplace): with few phrases, they stay near a half, which says nothing.
+    The other shares are 0 where there are no phrases.
     """
 
-    contained: float  # of the shorter article's phrases: those that the longer one has
-    contained_smoothed: float
+    contained_smoothed: float  # of the shorter article's phrases: those that the longer one has
     shared: int  # phrases that both have
     recurring_part: float  # of the shorter's: those that recur
     recurring_share: float  # of the shared ones: those that recur
     fresh_contained: float  # of the shorter's fresh ones: those that the longer one has
-    fresh_of_longer: float  # of the longer's fresh ones: those that the shorter one has
     fresh_shared: int
 
 
@@ -36,15 +35,13 @@ def coverage(shorter: Hashes, longer: Hashes, recurring: Hashes) -> Coverage:
     recurs = _among(shorter, recurring)
     fresh_shared = int(np.count_nonzero(shared & ~recurs))
     both, recurring_both = int(np.count_nonzero(shared)), int(np.count_nonzero(shared & recurs))
-    fresh, fresh_longer = int(np.count_nonzero(~recurs)), int(np.count_nonzero(~_among(longer, recurring)))
+    fresh = int(np.count_nonzero(~recurs))
     return Coverage(
-        contained=both / len(shorter) if len(shorter) else 0.0,
         contained_smoothed=_smoothed(both, len(shorter)),
         shared=both,
         recurring_part=1 - fresh / len(shorter) if len(shorter) else 0.0,
         recurring_share=recurring_both / both if both else 0.0,
         fresh_contained=_smoothed(fresh_shared, fresh),
-        fresh_of_longer=_smoothed(fresh_shared, fresh_longer),
         fresh_shared=fresh_shared,
     )
 

@@ -86,8 +86,6 @@ class PreparedArticle:
     sentence_keys: list[int]
     masked: Hashes
     numbers: Counter[str]
-    dates: Counter[str]
-    names: frozenset[str]
     vocabulary: frozenset[str]
     spoken: Mapping[str, Sequence[str]]
     headline: list[str]
@@ -140,9 +138,7 @@ class Preparer:
             starts=starts,
             sentence_keys=sentence_keys,
             masked=_masked_shingles(article.content) if article.masked is None else article.masked,
-            numbers=Counter(_of_kind(NUMBER, words, kinds)),
-            dates=Counter(_of_kind(DATE, words, kinds)),
-            names=frozenset(_of_kind(NAME, words, kinds)),
+            numbers=Counter(word for word, kind in zip(words, kinds, strict=True) if kind == NUMBER),
             vocabulary=frozenset(words),
             spoken=_by_first_character({*words, *headline}),
             headline=headline,
@@ -203,10 +199,6 @@ def _typography(text: str) -> str:
 
 def _pattern(text: str) -> _Pattern:
     return _USUAL_WORD if text.isascii() or not _UNUSUAL.search(text) else _ANY_WORD
-
-
-def _of_kind(wanted: int, words: Sequence[str], kinds: Sequence[int]) -> list[str]:
-    return [word for word, kind in zip(words, kinds, strict=True) if kind == wanted] if wanted in kinds else []
 
 
 def _by_first_character(words: set[str]) -> dict[str, list[str]]:
