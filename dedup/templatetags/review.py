@@ -11,7 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dedup.comparison.differences import Segment
-from dedup.models import Evidence, Series, Verdict
+from dedup.models import Evidence, Pair, Series, Verdict
 from dedup.runs.facts import label
 
 register = template.Library()
@@ -68,6 +68,12 @@ def pass_label(name: str) -> str:
 
 
 @register.filter
+def passes(pair: Pair) -> str:
+    """List the labels of the passes that propose a pair."""
+    return ", ".join(label(found.pass_name) for found in pair.evidence.all() if not found.stale)
+
+
+@register.filter
 def words(name: str) -> str:
     """Write the name of a setting or a count as words."""
     return name.replace("_", " ")
@@ -94,15 +100,21 @@ def evidence(found: Evidence) -> str:
     prefix = found.run.config.get(found.pass_name, {}).get("prefix")
     if prefix:
         texts.append(f"first {prefix:,} characters")
-    for name, value in found.details.items():
-        if name == "shared" and isinstance(value, str):
-            texts.append(f"“{value}”")
-        elif name not in _GROUP:
-            texts.append(f"{words(name)}: {fact(value)}")
+    shared = found.details.get("shared")
+    if isinstance(shared, str):
+        texts.append(f"“{shared}”")
+    for name, noun in _SHARED_OF.items():
+        if name in found.details:
+            texts.append(f"{fact(shared)} of {fact(found.details[name])} {noun} shared")
+    texts += [f"{words(name)}: {fact(value)}" for name, value in found.details.items() if name not in _WORDED]
     return " · ".join([*texts, *_group(**{name: found.details[name] for name in _GROUP if name in found.details})])
 
 
 _GROUP = ("articles", "headlines")
+# Of how many things that the two articles have they share some; a phrase is what editors call a word shingle.
+_SHARED_OF = {"sentences": "sentences", "shingles": "phrases"}
+# A text that is left of a page is a reason for the verdict, which says it.
+_WORDED = {"shared", "leftover", *_SHARED_OF, *_GROUP}
 
 
 def _group(articles: int = 2, headlines: int = 1) -> list[str]:

@@ -134,15 +134,18 @@ def _on_added_text(comparison: Comparison) -> Iterator[str]:
 
 
 def _on_series(comparison: Comparison) -> Iterator[str]:
-    if comparison.series_days:
+    # Each of two articles is on the other one's list of days; that alone is not a series.
+    each_other = comparison.same_newspaper and 0 < comparison.days <= SERIES_DAYS
+    if comparison.series_days > each_other:
         gap = comparison.series_gap
         rhythm = "" if not gap else ", daily" if gap == 1 else f", about every {gap} days"
         days = _count(comparison.series_days, "other day")
         yield f"Headlines of this form appear in the same newspaper on {days} within {SERIES_DAYS} days{rhythm}."
     if comparison.phrases.recurring_share >= _RECURRING:
         share = round(100 * comparison.phrases.recurring_share)
+        part = "All" if comparison.phrases.recurring_share == 1 else f"{share}% of the"
         paper = "the newspaper prints" if comparison.same_newspaper else "one of the newspapers prints"
-        yield f"{share}% of the shared phrases are ones that {paper} again and again."
+        yield f"{part} shared phrases are ones that {paper} again and again."
 
 
 def _on_headlines(comparison: Comparison) -> Iterator[str]:

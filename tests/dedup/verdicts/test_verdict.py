@@ -146,7 +146,7 @@ def test_exchange_rates_are_a_template() -> None:
         r"^4 numbers .*: 7\.21 → 7\.31, 2 → 3, 2\.4 → 3\.4 and 1 more\.$",
         r"^Dates .*publication",
         r"^Headlines of this form .* same newspaper on 11 other days within 60 days, daily\.$",
-        r"^100% of the shared phrases",
+        r"^All shared phrases .*the newspaper prints again and again\.$",
         r"^The headlines .* only in numbers or dates\.$",
         r"1 day apart .*same newspaper\.$",
     )
@@ -246,6 +246,33 @@ def test_a_long_example_is_cut() -> None:
     )
     assert "1 name replaced: Ana Ban Eva Ban Ivo Ban Jan Ban Leo Ban… → Otto Zee Max Zee Kim Zee Ute Zee Rob Ze…." in (
         reasons_for(compared(left, right))
+    )
+
+
+def test_two_prints_of_one_headline_are_no_series_and_three_are() -> None:
+    first, again, later = (article(STORY, HEADLINE, day) for day in (0, 1, 9))
+    assert not any("Headlines of this form" in each for each in reasons_for(compared(first, again)))
+    assert "Headlines of this form appear in the same newspaper on 2 other days within 60 days." in (
+        reasons_for(compared(first, again, later))
+    )
+    assert "Headlines of this form appear in the same newspaper on 1 other day within 60 days." in (
+        reasons_for(compared(first, first, again))
+    )
+
+
+def test_reasons_say_how_many_of_the_shared_phrases_recur() -> None:
+    forms = [
+        article(f"{SENTENCES[0]}. The tide tables are at the office, and the kiosk sells them in May.", "", day, 2)
+        for day in (0, 4, 8)
+    ]
+    copy = article(f"{SENTENCES[0]}. The tide tables are at the office, and the kiosk has closed for good.", "")
+    assert "All shared phrases are ones that one of the newspapers prints again and again." in (
+        reasons_for(compared(copy, *forms))
+    )
+    longer = replace(forms[0], content=f"{forms[0].content} {SENTENCES[1]}.")
+    other = replace(copy, content=f"{copy.content} {SENTENCES[1]}.")
+    assert "51% of the shared phrases are ones that one of the newspapers prints again and again." in (
+        reasons_for(compared(other, longer, *forms[1:]))
     )
 
 

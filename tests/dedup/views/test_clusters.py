@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from articles.models import Article
 from dedup.clustering.rebuild import rebuild_clusters
-from dedup.models import Cluster, Decision, Membership, Pair
+from dedup.models import Cluster, Decision, Evidence, Membership, Pair
 from dedup.review import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
@@ -91,6 +91,16 @@ def test_shows_members_pairs_and_links_to_comparisons(editor_client: Client, tri
         ).first()
         wanted = f"/pairs/{pair.pk}/" if pair else f"/compare/?left={cluster.kept_id}&amp;right={article.pk}"
         assert f'href="{wanted}">Compare' in page
+
+
+def test_names_the_passes_that_propose_a_pair(editor_client: Client, trio: tuple[Article, ...]) -> None:
+    cluster = make_cluster(*trio[:2])
+    make_pair(trio[0], trio[2], trigram=0.8, exact=1.0, title=1.0)
+    Evidence.objects.filter(pass_name="title").update(stale=True)
+    rebuild_clusters([article.pk for article in trio])
+
+    page = shown(editor_client, cluster)
+    assert re.findall("<td>([A-Z][a-z ,A-Z]+text)</td>", page) == ["Similar text", "Similar text, Same text"]
 
 
 def test_confirms_what_was_shown(editor_client: Client, editor: User, trio: tuple[Article, ...]) -> None:

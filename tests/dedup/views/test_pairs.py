@@ -92,9 +92,11 @@ def test_headlines_that_differ_over_the_same_text_are_told(editor_client: Client
         ("exact", {"articles": 5, "headlines": 1}, "in 5 articles"),
         ("exact", {"articles": 2, "headlines": 2}, "in 2 articles, under 2 headlines in one newspaper"),
         ("exact", {"articles": 1500, "headlines": 30}, "in 1,500 articles, under 30 headlines in one newspaper"),
+        ("exact", {"articles": 9, "headlines": 9, "leftover": 9}, "in 9 articles, under 9 headlines in one newspaper"),
         ("title", {"shared": "pier closes", "articles": 3}, "“pier closes” · in 3 articles"),
         ("title", {"shared": "pier closes", "articles": 2}, "“pier closes”"),
-        ("sentence", {"shared": 10, "sentences": 1200}, "shared: 10 · sentences: 1,200"),
+        ("sentence", {"shared": 10, "sentences": 1200}, "10 of 1,200 sentences shared"),
+        ("containment", {"shared": 87, "shingles": 109}, "87 of 109 phrases shared"),
     ],
 )
 def test_evidence_in_words(
