@@ -16,14 +16,17 @@ from dedup.evaluation.labels import FoundPair, Label, LabelsError, Problem, find
 from dedup.evaluation.scratch import scratch_schema
 from dedup.models import DetectionRun, FittedModel, Profile
 from dedup.runs.pipeline import run_detection, start_run
-from dedup.runs.profiles import Configs
+from dedup.runs.profiles import Configs, choose_passes
 from dedup.runs.progress import run_progress
 from dedup.runs.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """How the detection runs: the profile, its configs as the options change them, and where messages go."""
+    """How the detection runs: the profile, its configs as the options change them, and where messages go.
+
+    Without `judging`, no pass runs and no pair is judged: what the features of pairs rest on is made, and no more.
+    """
 
     profile: Profile
     configs: Configs
@@ -31,6 +34,7 @@ class Detection:
     workers: int
     show_progress: bool
     say: Callable[[str], object]
+    judging: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +112,9 @@ def detected(corpus: Corpus, how: Detection) -> Iterator[Detected]:
         # No other process uses this schema, so a run here needs no lock and does not wait for other runs.
         scope = Scope(boilerplate=how.boilerplate)
         with run_progress(show=how.show_progress) as progress:
-            run = start_run(how.configs, scope, profile=profile, progress=progress)
-            run_detection(run, how.configs, scope, progress=progress, workers=how.workers)
+            configs = how.configs if how.judging else choose_passes(how.configs, ())
+            run = start_run(configs, scope, profile=profile, progress=progress)
+            run_detection(run, configs, scope, progress=progress, workers=how.workers)
         yield Detected(run, found, problems)
 
 

@@ -113,6 +113,13 @@ class Measured:
     samples: Sequence[Sample]
 
 
+def samples_of(found: Sequence[FoundPair]) -> list[Sample]:
+    """Return labelled pairs with their features, to fit a model on."""
+    judged = judged_pairs(found)
+    features = features_of_pairs([each.ends for each in judged])
+    return [each.sample(features) for each in judged]
+
+
 def measured(what: Detected, articles: Path | None = None, *, cross_validated: bool, sampled: bool) -> Measured:
     """Measure a run against its labelled pairs; `articles` is the file they were imported from for that.
 

@@ -58,6 +58,8 @@ def model_in_use() -> VerdictModel:
 def months_to_judge(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> list[MonthTask]:
     """Return, in order, the months where something that their verdicts depend on has changed."""
     articles, pairs = _facts()
+    if not pairs:
+        return []
     model = dump_model(model_in_use())
     rules = list(Series.objects.filter(ruled_at__isnull=False).order_by("pk"))
     known = dict(JudgedMonth.objects.values_list("month", "fingerprint"))
