@@ -84,7 +84,7 @@ FEATURES = (
     Feature(
         "other headline in the same newspaper", lambda c: c.same_newspaper * (1 - c.headline_similarity), None, 0, None
     ),
-    Feature("headline recurs", lambda c: min(c.series_days, _MANY_SERIES_DAYS) / _MANY_SERIES_DAYS, None, 1, None),
+    Feature("headline recurs", lambda c: min(c.series_days, _MANY_SERIES_DAYS) / _MANY_SERIES_DAYS, -1, 1, None),
     Feature("days apart", _later, -1, None, None),
     Feature("same newspaper", lambda c: float(c.same_newspaper), -1, 0, None),
     # What recurs is not known in a young or small newspaper: then other features have to answer.
