@@ -1,7 +1,7 @@
 """An article's words as the full comparison needs them, prepared once per article and used for all its pairs.
 
 A word is a run of letters, a number, or a single character of a script without blanks between words. Each has a
-kind (number, date, name, other), because the kinds of the differences distinguish a template from a copy.
+kind (number, date, name, other): forms replace numbers and dates, and reasons say what is replaced.
 """
 
 from __future__ import annotations
