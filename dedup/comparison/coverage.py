@@ -31,8 +31,8 @@ class Coverage(NamedTuple):
 
 def coverage(shorter: Hashes, longer: Hashes, recurring: Hashes) -> Coverage:
     """Return how much two ascending sets of phrases share, with and without those that recur (ascending)."""
-    shared = _among(shorter, longer)
-    recurs = _among(shorter, recurring)
+    shared = among(shorter, longer)
+    recurs = among(shorter, recurring)
     fresh_shared = int(np.count_nonzero(shared & ~recurs))
     both, recurring_both = int(np.count_nonzero(shared)), int(np.count_nonzero(shared & recurs))
     fresh = int(np.count_nonzero(~recurs))
@@ -46,14 +46,14 @@ def coverage(shorter: Hashes, longer: Hashes, recurring: Hashes) -> Coverage:
     )
 
 
-def _smoothed(part: int, whole: int) -> float:
-    return (part + 1) / (whole + 2)
-
-
-def _among(some: Hashes, others: Hashes) -> npt.NDArray[np.bool_]:
+def among(some: Hashes, others: Hashes) -> npt.NDArray[np.bool_]:
     """Return which members of an ascending set are in another one."""
     if not len(others):
         return np.zeros(len(some), dtype=np.bool_)
     places = np.searchsorted(others, some)
     places[places == len(others)] = 0
     return others[places] == some
+
+
+def _smoothed(part: int, whole: int) -> float:
+    return (part + 1) / (whole + 2)

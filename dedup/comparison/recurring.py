@@ -11,6 +11,7 @@ from statistics import median_low
 
 import numpy as np
 
+from dedup.comparison.coverage import among
 from dedup.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.kernels.tokens import IntArray, distinct
 
@@ -111,7 +112,7 @@ def usual_gap(days: list[datetime.date]) -> int:
 def recurring_phrases(asked: Hashes, days: IntArray, phrases: ShingleSets) -> Hashes:
     """Return those of the phrases asked for, ascending, that recur in articles of one newspaper.
 
-    `days` are the articles' days as ordinal numbers, one for each set of `phrases`, which are ascending.
+    `asked` is ascending. `days` are the articles' days as ordinal numbers, one for each set of `phrases`.
     """
     mask = np.uint32((1 << _TABLE_BITS) - 1)
     wanted = np.zeros(1 << _TABLE_BITS, dtype=np.bool_)
@@ -126,7 +127,7 @@ def recurring_phrases(asked: Hashes, days: IntArray, phrases: ShingleSets) -> Ha
     ends = np.append(starts[1:], len(values))[: len(starts)]
     recurs = (ends - starts >= RECURRING_DAYS) & (printed[ends - 1] - printed[starts] >= RECURRING_SPAN)
     found = values[starts[recurs]].astype(np.uint32)
-    return found[np.isin(found, asked)]
+    return found[among(found, asked)]
 
 
 def common_words(vocabularies: Iterable[Collection[str]]) -> frozenset[str]:
