@@ -64,7 +64,9 @@ def _on_sentences(comparison: Comparison) -> Iterator[str]:
     elif exact == sentences == comparison.longer_sentences:
         yield "The texts are the same, word for word."
     elif not exact and not close:
-        yield "The articles share no sentence."
+        phrases = comparison.phrases.shared
+        but = f", but {_count(phrases, 'phrase')} of four words" if phrases else ""
+        yield f"The articles share no sentence{but}."
     elif exact == sentences:
         yield f"{_all_of(sentences)} of the shorter article {_appear(sentences)} word for word in the longer one."
     elif close and not rest and (kinds := _only_changes(comparison)):
