@@ -16,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 from dedup.comparison.alignment import Change, Replacement, match_sentences
 from dedup.comparison.coverage import Coverage, coverage
 from dedup.comparison.prepared import DATE, NUMBER, PreparedArticle
-from dedup.comparison.rare_words import replaced_subjects, subjects_lacking, words_kept
+from dedup.comparison.rare_words import replaced_subjects, subject_exchanges, subjects_lacking, words_kept
 from dedup.comparison.recurring import NO_RECURRENCE, Recurrence, RecurringText
 from dedup.kernels.masked_shingles import Hashes
 from dedup.kernels.tokens import distinct
@@ -51,6 +51,7 @@ class Comparison:
     words_kept: float  # the same of all its words
     subjects_swapped: int  # rare words of a headline and its article that the other article lacks; the lower of both
     subjects_replaced: int  # rare words that are exchanged for others in matched sentences
+    subject_exchanges: int  # how often the same words are exchanged for the same others, at most; 0 if only once
     headline_similarity: float
     headline_differs_in_numbers: bool  # or dates, and in nothing else
     same_headline: bool
@@ -105,6 +106,7 @@ def compare(
             subjects_lacking(left, right, texts[0].common), subjects_lacking(right, left, texts[1].common)
         ),
         subjects_replaced=replaced_subjects(replacements, left, right, (texts[0].common, texts[1].common)),
+        subject_exchanges=subject_exchanges(replacements, left, right),
         headline_similarity=_headline_similarity(left, right),
         headline_differs_in_numbers=left.headline != right.headline and _masked(left) == _masked(right),
         same_headline=bool(left.headline) and left.headline == right.headline,

@@ -6,6 +6,7 @@ near-equal if they differ in a few letters: a misspelling, an inflection, anothe
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from rapidfuzz.distance import OSA
@@ -62,6 +63,25 @@ def replaced_subjects(
         for each in replacements
         if each.change is not Change.SPELLING
     )
+
+
+def subject_exchanges(replacements: Iterable[Replacement], left: PreparedArticle, right: PreparedArticle) -> int:
+    """Return how often one stretch of words takes the place of another at most: one town for another, all through.
+
+    Each has a word that the other article lacks. Numbers do not count, nor do abbreviations, which begin alike.
+    """
+    exchanged = Counter(
+        (each.left.casefold(), each.right.casefold())
+        for each in replacements
+        if each.change is not Change.SPELLING and each.left[0].casefold() != each.right[0].casefold()
+    )
+    often = (pair for pair, count in exchanged.most_common() if count > 1)
+    nothing = frozenset[str]()
+    for one, other in often:
+        words = f"{one[0]}{other[0]}"
+        if words.isalpha() and _lacks(right, one, nothing) and _lacks(left, other, nothing):
+            return exchanged[one, other]
+    return 0
 
 
 def _lacks(other: PreparedArticle, stretch: str, common: frozenset[str]) -> bool:

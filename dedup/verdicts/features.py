@@ -79,6 +79,7 @@ FEATURES = (
     Feature(
         "subjects replaced in the same newspaper", lambda c: c.same_newspaper * _subjects_replaced(c), -1, None, None
     ),
+    Feature("one subject for another throughout", lambda c: float(c.subject_exchanges > 0), -1, 1, None),
     Feature("subjects swapped", lambda c: min(c.subjects_swapped, 2) / 2, -1, None, -1),
     Feature("same headline", lambda c: float(c.same_headline), 1, None, None),
     Feature(
