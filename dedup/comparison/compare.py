@@ -16,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 from dedup.comparison.alignment import Change, Replacement, match_sentences
 from dedup.comparison.coverage import Coverage, coverage
 from dedup.comparison.prepared import DATE, NUMBER, PreparedArticle
-from dedup.comparison.rare_words import replaced_subjects, subject_exchanges, subjects_lacking, words_kept
+from dedup.comparison.rare_words import rare_words, replaced_subjects, subject_exchanges, subjects_lacking, words_kept
 from dedup.comparison.recurring import NO_RECURRENCE, Recurrence, RecurringText
 from dedup.kernels.masked_shingles import Hashes
 from dedup.kernels.tokens import distinct
@@ -100,7 +100,7 @@ def compare(
         phrases=coverage(shorter.masked, longer.masked, _recurring(*texts)),
         series_known=texts[0].known and texts[1].known,
         numbers_kept=_kept(shorter.numbers, longer.numbers),
-        rare_words_kept=words_kept(shorter.vocabulary - common, longer),
+        rare_words_kept=words_kept(rare_words(shorter.vocabulary, common), longer),
         words_kept=words_kept(shorter.vocabulary, longer),
         subjects_swapped=min(
             subjects_lacking(left, right, texts[0].common), subjects_lacking(right, left, texts[1].common)

@@ -21,6 +21,11 @@ _MOST_SEARCHED = 64
 _LONGEST_NAME = 6
 
 
+def rare_words(words: Collection[str], common: frozenset[str]) -> set[str]:
+    """Return the words that are not common. Common words are normalised: l'eau is common if its parts are."""
+    return {word for word in words if word not in common and not ("'" in word and common.issuperset(word.split("'")))}
+
+
 def has(article: PreparedArticle, word: str) -> bool:
     """Return whether an article has a word or a near-equal one. Numbers must be equal."""
     others = article.spoken.get(word[0], ())
@@ -45,7 +50,9 @@ def words_kept(words: Collection[str], other: PreparedArticle) -> float:
 
 def subjects_lacking(one: PreparedArticle, other: PreparedArticle, common: frozenset[str]) -> int:
     """Return how many rare words and numbers of a headline are in its own article, but not in the other one."""
-    return len([word for word in set(one.headline) - common if word in one.vocabulary and not has(other, word)])
+    return len(
+        [word for word in rare_words(set(one.headline), common) if word in one.vocabulary and not has(other, word)]
+    )
 
 
 def replaced_subjects(
@@ -86,4 +93,4 @@ def subject_exchanges(replacements: Iterable[Replacement], left: PreparedArticle
 
 def _lacks(other: PreparedArticle, stretch: str, common: frozenset[str]) -> bool:
     words = stretch.casefold().split()
-    return len(words) <= _LONGEST_NAME and any(word not in common and not has(other, word) for word in words)
+    return len(words) <= _LONGEST_NAME and not all(has(other, word) for word in rare_words(words, common))

@@ -24,6 +24,7 @@ _MASK = "#"
 # Characters that are words by themselves, with their marks, because their scripts have no blanks between words.
 _SOLO = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = regex.compile(rf"[{_SOLO}]\p{{M}}*|[^\s{_SOLO}]+")
+_UNSPACED = regex.compile(rf"[{_SOLO}]")
 # The hash of what is several words: characters of such scripts, with or without others, and no blank in between.
 _TO_DIVIDE = 0
 # The golden ratio of 64 bits: multiplying by it spreads neighbouring values (Knuth, TAOCP 6.4).
@@ -54,6 +55,12 @@ def masked_shingle_sets(texts: Sequence[str]) -> ShingleSets:
     sets = [_shingles(text, known) for text in texts]
     offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64)
     return ShingleSets(np.concatenate([np.empty(0, dtype=np.uint32), *sets]), offsets)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a normalised text, as its shingles have them; numbers are not masked."""
+    words = text.split()
+    return words if text.isascii() or not _UNSPACED.search(text) else _WORD.findall(text)
 
 
 class _WordHashes(dict[str, int]):

@@ -31,8 +31,8 @@ from dedup.runs.recurring_text import recurring_texts
 from dedup.types import VerdictKind
 from dedup.verdicts.features import features_of
 from dedup.verdicts.model import VerdictModel, load_model
-from dedup.verdicts.reasons import NOTHING_LEFT, RULE_REASON, leftover
-from dedup.verdicts.verdict import Judgement, judgement_of
+from dedup.verdicts.reasons import DOUBTFUL, NOTHING_LEFT, RULE_REASON, leftover
+from dedup.verdicts.verdict import Judgement, is_certain, judgement_of
 
 _PAIRS_AT_ONCE = 500
 
@@ -148,12 +148,16 @@ class MonthJudge:
         """Yield the verdict of each pair as a row to store."""
         for pair, left, right, comparison in self.comparisons(pairs):
             judgement = self._judged(pair, left, right, comparison)
-            joins = judgement.kind is VerdictKind.DUPLICATE or (
-                self._task.versions_join and judgement.kind is VerdictKind.VERSION
-            )
-            reasons = json.dumps(judgement.reasons, ensure_ascii=False)
+            joins = self._joins(judgement, comparison)
+            doubtful = judgement.kind is VerdictKind.DUPLICATE and not joins
+            reasons = json.dumps([*judgement.reasons, *([DOUBTFUL] if doubtful else [])], ensure_ascii=False)
             chances = (judgement.probability, judgement.duplicate_probability)
             yield (pair.id, judgement.kind, *chances, reasons, joins, *_matched(left, right, comparison))
+
+    def _joins(self, judgement: Judgement, comparison: Comparison) -> bool:
+        if self._task.versions_join and judgement.kind in {VerdictKind.DUPLICATE, VerdictKind.VERSION}:
+            return True
+        return is_certain(judgement, comparison)
 
     def comparisons(self, pairs: Sequence[_Pair]) -> Iterator[tuple[_Pair, CachedArticle, CachedArticle, Comparison]]:
         """Yield each pair with its two articles and their full comparison."""

@@ -13,7 +13,7 @@ from django.db import connection
 
 from dedup.article_sql import article_sql
 from dedup.comparison.recurring import LEAST_LEARNT, RECURRING_TEXT_DAYS, RecurringText, common_words, recurring_phrases
-from dedup.kernels.masked_shingles import ShingleSets
+from dedup.kernels.masked_shingles import ShingleSets, words_of
 from dedup.kernels.tokens import IntArray, distinct
 from dedup.passes.reading import ArticleShingles, read_shingles, read_shingles_of
 from dedup.runs.months import MonthTask
@@ -62,4 +62,4 @@ def _vocabularies(ids: IntArray, window: Window) -> Iterator[set[str]]:
     with connection.cursor() as cursor:
         cursor.execute(_TEXTS_SQL, {"ids": ids[spread].tolist(), "boilerplate": window.boilerplate.value})
         for (text,) in cursor:
-            yield set(text.split())
+            yield set(words_of(text))

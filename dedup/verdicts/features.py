@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from dedup.comparison.alignment import Change
 from dedup.comparison.compare import Comparison
+from dedup.comparison.recurring import SERIES_DAYS
 
 # A headline form printed on more days than this counts no more as a series.
 _MANY_SERIES_DAYS = 5
@@ -59,6 +60,15 @@ def _later(comparison: Comparison) -> float:
     return min(math.log2(1 + comparison.days) / 10, 1.0)
 
 
+def _headline_recurs(comparison: Comparison) -> float:
+    """Return on how many days the newspaper prints such headlines, on a scale where five or more are 1.
+
+    The two articles themselves, each on the other one's list of days, are no series.
+    """
+    each_other = comparison.same_newspaper and 0 < comparison.days <= SERIES_DAYS
+    return min(max(comparison.series_days - each_other, 0), _MANY_SERIES_DAYS) / _MANY_SERIES_DAYS
+
+
 FEATURES = (
     Feature("fresh phrases contained", lambda c: c.phrases.fresh_contained, 1, None, 1),
     Feature("number of fresh phrases shared", lambda c: _amount(c.phrases.fresh_shared), 1, None, None),
@@ -85,7 +95,7 @@ FEATURES = (
     Feature(
         "other headline in the same newspaper", lambda c: c.same_newspaper * (1 - c.headline_similarity), None, 0, None
     ),
-    Feature("headline recurs", lambda c: min(c.series_days, _MANY_SERIES_DAYS) / _MANY_SERIES_DAYS, -1, 1, None),
+    Feature("headline recurs", _headline_recurs, -1, 1, None),
     Feature("days apart", _later, -1, None, None),
     Feature("same newspaper", lambda c: float(c.same_newspaper), -1, 0, None),
     # What recurs is not known in a young or small newspaper: then other features have to answer.

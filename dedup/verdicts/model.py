@@ -41,6 +41,8 @@ _UNKNOWN_SERIES_WEIGHT = 0.3
 # The total of a pair that is unlike the training pairs has a variance above this. Of labelled pairs whose dates were
 # held out, 99 in 100 have less than 3.
 UNLIKE_VARIANCE: Final = 4.0
+# An editor is told of it if the probability differs by more than this.
+_NOTICEABLE = 0.05
 _SWEEPS = 3_000
 _TOLERANCE = 1e-6
 
@@ -70,9 +72,14 @@ class Logistic:
         The total of a pair that is unlike all training pairs depends on coefficients that they leave open.
         Source: MacKay, The evidence framework applied to classification networks, 1992, "moderated" outputs.
         """
-        total = self.intercept + sum(map(float.__mul__, self.coefficients, map(float, features)))
-        moderated = total / math.sqrt(1 + math.pi * self.variance(features) / 8)
-        return 1 / (1 + math.exp(-max(min(moderated, 500.0), -500.0)))
+        return _chance(self._total(features) / math.sqrt(1 + math.pi * self.variance(features) / 8))
+
+    def plain_probability(self, features: Sequence[float]) -> float:
+        """Return the probability of yes as if the coefficients were certain."""
+        return _chance(self._total(features))
+
+    def _total(self, features: Sequence[float]) -> float:
+        return self.intercept + sum(map(float.__mul__, self.coefficients, map(float, features)))
 
     def variance(self, features: Sequence[float]) -> float:
         """Return the variance of the total of a pair with these features; 0 if the covariance is not known."""
@@ -80,6 +87,10 @@ class Logistic:
             return 0.0
         values = np.array([1.0, *(features[place] for place in self.places)])
         return max(float(values @ _full(self.covariance) @ values), 0.0)
+
+
+def _chance(total: float) -> float:
+    return 1 / (1 + math.exp(-max(min(total, 500.0), -500.0)))
 
 
 @cache
@@ -123,8 +134,11 @@ class VerdictModel:
         )
 
     def unlike(self, features: Sequence[float]) -> bool:
-        """Return whether a pair is unlike those that the model was fitted on, so that its probability says little."""
-        return self.questions["duplicate"].variance(features) > UNLIKE_VARIANCE
+        """Return whether a pair is unlike those that the model was fitted on, and its probability differs for it."""
+        asked = self.questions["duplicate"]
+        if asked.variance(features) <= UNLIKE_VARIANCE:
+            return False
+        return abs(asked.plain_probability(features) - asked.probability(features)) > _NOTICEABLE
 
 
 def dump_model(model: VerdictModel) -> str:

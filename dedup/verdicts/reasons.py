@@ -14,6 +14,8 @@ RULE_REASON = "An editor ruled that articles of this series are never duplicates
 NOTHING_LEFT = "One of the articles has no text apart from boilerplate, so there is nothing to compare."
 # Given when the model has no ground for its probability.
 UNLIKE = "The model has learnt from few pairs like this one, so its probability is drawn towards one half."
+# Given for a duplicate that does not join a cluster.
+DOUBTFUL = "This is too uncertain to put both articles into one cluster; confirm the pair to join them."
 # How many examples of differences a reason names, and how long each may be.
 _EXAMPLES = 3
 _EXAMPLE_CHARACTERS = 40

@@ -12,6 +12,10 @@ from dedup.verdicts.features import features_of
 from dedup.verdicts.model import Probabilities, VerdictModel, default_model
 from dedup.verdicts.reasons import UNLIKE, reasons_for, version_reasons
 
+# A duplicate joins a cluster from this probability on. Of the labelled pairs called duplicates with a lower one, half
+# are versions or templates; of the others, one in ten.
+JOINS_FROM = 0.8
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
@@ -40,6 +44,16 @@ class VerdictChanges:
 
     counts: Mapping[tuple[VerdictKind, VerdictKind], int]
     changed: tuple[ChangedVerdict, ...]
+
+
+def is_certain(judgement: Judgement, comparison: Comparison) -> bool:
+    """Return whether a pair is a duplicate that joins its articles without an editor.
+
+    In a young or small newspaper, where little is known, probabilities are lower for copies too: there every duplicate
+    joins.
+    """
+    doubtful = comparison.series_known and judgement.duplicate_probability < JOINS_FROM
+    return judgement.kind is VerdictKind.DUPLICATE and not doubtful
 
 
 def judgement_of(comparison: Comparison, model: VerdictModel | None = None) -> Judgement:

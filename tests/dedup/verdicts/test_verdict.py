@@ -16,7 +16,6 @@ from dedup.types import VerdictKind
 from dedup.verdicts.features import FEATURE_NAMES, FEATURES, features_of, without_series
 from dedup.verdicts.model import (
     QUESTIONS,
-    UNLIKE_VARIANCE,
     Logistic,
     ModelError,
     VerdictModel,
@@ -26,7 +25,7 @@ from dedup.verdicts.model import (
     load_model,
 )
 from dedup.verdicts.reasons import reasons_for
-from dedup.verdicts.verdict import judgement_of, verdict_changes
+from dedup.verdicts.verdict import Judgement, is_certain, judgement_of, verdict_changes
 from tests.dedup.recurring_texts import recurring_texts
 
 MONDAY = datetime.date(2026, 3, 2)
@@ -299,6 +298,18 @@ def test_the_shipped_model_is_readable_and_complete() -> None:
             assert value == 0 if sign is None else value * sign >= 0, (name, feature.name)
 
 
+def test_a_doubtful_duplicate_joins_no_cluster_where_the_newspapers_are_known() -> None:
+    copy = compared(ORIGINAL, replace(ORIGINAL, newspaper=2))
+    unknown, known = replace(copy, series_known=False), replace(copy, series_known=True)
+
+    def certain(kind: VerdictKind, probability: float, comparison: Comparison) -> bool:
+        return is_certain(Judgement(kind, probability, probability, ()), comparison)
+
+    assert [certain(VerdictKind.DUPLICATE, each, known) for each in (0.5, 0.79, 0.8, 1.0)] == [False, False, True, True]
+    assert certain(VerdictKind.DUPLICATE, 0.5, unknown)
+    assert not certain(VerdictKind.VERSION, 0.9, unknown)
+
+
 def test_the_newer_of_two_versions_of_one_day_is_the_longer_one() -> None:
     newer = ". ".join([*SENTENCES[:3], *SENTENCES[5:6]]) + ". " + REWRITTEN + " A court will hear the case in May. " * 2
     same_day, later = (
@@ -310,21 +321,32 @@ def test_the_newer_of_two_versions_of_one_day_is_the_longer_one() -> None:
     assert sentence not in later.reasons
 
 
-def test_the_probability_of_an_unlike_pair_is_drawn_towards_one_half() -> None:
+@pytest.mark.parametrize(
+    ("coefficient", "feature", "variance", "plain", "moderated", "unlike"),
+    [
+        (1.0, 1.0, 3.0, 0.8808, 0.7950, False),
+        (1.0, 2.0, 9.0, 0.9526, 0.8036, True),
+        (10.0, 2.0, 9.0, 1.0, 0.9999, False),  # there is nothing to say of a probability that stays next to 1
+    ],
+)
+def test_the_probability_of_an_unlike_pair_is_drawn_towards_one_half(
+    coefficient, feature, variance, plain, moderated, unlike
+) -> None:
+    rest = (0.0,) * (len(FEATURES) - 1)
+    asked = Logistic(1.0, (coefficient, *rest), covariance=((1.0,), (0.0, 2.0)), places=(0,))
+    model = VerdictModel({**default_model().questions, "duplicate": asked})
+    row = (feature, *rest)
+    assert asked.variance(row) == variance
+    assert asked.plain_probability(row) == pytest.approx(plain, abs=0.0001)
+    assert model.probabilities(row).duplicate == pytest.approx(moderated, abs=0.0001)
+    assert model.unlike(row) == unlike
+
+
+def test_a_fitted_covariance_is_stored_with_the_model() -> None:
     rows, labels = random_rows(300)
     model = fit(rows, labels, [1.0] * 300)
-    asked = model.questions["duplicate"]
-    usual = rows[0]
-    strange = tuple(50.0 if place in asked.places else value for place, value in enumerate(usual))
-    certain = replace(asked, covariance=())
-    assert asked.variance(usual) < 1 < UNLIKE_VARIANCE < asked.variance(strange)
-    assert (model.unlike(usual), model.unlike(strange)) == (False, True)
-    assert asked.probability(usual) == pytest.approx(certain.probability(usual), abs=0.1)
-    assert abs(asked.probability(strange) - 0.5) < abs(certain.probability(strange) - 0.5)
-    assert certain.variance(strange) == 0
-    assert load_model(dump_model(model)).questions["duplicate"].variance(strange) == pytest.approx(
-        asked.variance(strange), rel=0.01
-    )
+    again = load_model(dump_model(model)).questions["duplicate"]
+    assert again.variance(rows[0]) == pytest.approx(model.questions["duplicate"].variance(rows[0]), rel=0.01)
 
 
 def test_the_covariance_is_that_of_fitted_models_over_resamples() -> None:
