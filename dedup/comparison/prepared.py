@@ -41,7 +41,7 @@ _ANY_WORD = regex.compile(
     regex.VERSION1,
 )
 # Characters that are not seen and belong to no word: the soft hyphen, joiners, direction marks.
-_VANISHING = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF))
+_VANISHING = re.compile("[\xad\u200b-\u200f\u2060\ufeff]")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 # Languages whose months and weekdays are known; a text may be in any of them.
 _LANGUAGES = tuple(
@@ -196,7 +196,7 @@ def _kind(word: str) -> int:
 def _typography(text: str) -> str:
     if text.isascii():
         return text
-    return unicodedata.normalize("NFKC", text).replace("’", "'").translate(_VANISHING)
+    return _VANISHING.sub("", unicodedata.normalize("NFKC", text).replace("’", "'"))
 
 
 def _pattern(text: str) -> _Pattern:

@@ -6,11 +6,12 @@ import unicodedata
 
 import numpy as np
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
 from articles.normalization.text import normalize_text
-from dedup.kernels.masked_shingles import masked_shingle_sets
+from dedup.kernels.masked_shingles import _SOLO, _UNSPACED, masked_shingle_sets, words_of
 
 
 def sets_of(*texts: str) -> list[set[int]]:
@@ -110,3 +111,15 @@ def test_a_very_long_text_is_quick(unit: str) -> None:
     started = time.process_time()
     masked_shingle_sets([unit * (2_000_000 // len(unit))])
     assert time.process_time() - started < 3
+
+
+def test_words_are_those_of_the_shingles() -> None:
+    assert words_of("the ferry sails") == ["the", "ferry", "sails"]
+    assert words_of("வடக்கு மழை") == ["வடக்கு", "மழை"]
+    assert words_of("港口 closed") == ["港", "口", "closed"]
+
+
+def test_the_quick_test_finds_every_character_that_is_a_word_by_itself() -> None:
+    alone = regex.compile(rf"[{_SOLO}]")
+    characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    assert [each for each in characters if alone.match(each) and not _UNSPACED.match(each)] == []
