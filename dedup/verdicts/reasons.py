@@ -43,7 +43,7 @@ def version_reasons(comparison: Comparison) -> list[str]:
     """Return which of two versions is the newer one, if the days of publication do not say it."""
     if comparison.days or comparison.shorter_words == comparison.longer_words:
         return []
-    return ["Both are of one day; the longer article is probably the newer one, because a story grows."]
+    return ["The longer article is probably the newer one, because a story grows."]
 
 
 def reasons_for(comparison: Comparison) -> list[str]:

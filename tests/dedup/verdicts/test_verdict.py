@@ -316,7 +316,7 @@ def test_the_newer_of_two_versions_of_one_day_is_the_longer_one() -> None:
         judgement_of(compared(ORIGINAL, article(newer, "Ferry operator faces inquiry", day))) for day in (0, 1)
     )
     assert same_day.kind == later.kind == VerdictKind.VERSION
-    sentence = "Both are of one day; the longer article is probably the newer one, because a story grows."
+    sentence = "The longer article is probably the newer one, because a story grows."
     assert sentence in same_day.reasons
     assert sentence not in later.reasons
 
