@@ -42,14 +42,18 @@ LIMIT %(batch)s
 )
 
 # The shingles as they are stored, or else the text to make them of: where there is no row, where it is outdated, and
-# where some of the text is left out. In batches by the index article_date.
-_SHINGLES_SQL = article_sql(
-    """
+# where some of the text is left out.
+_SHINGLES = """
 SELECT article.id, article.date, article.newspaper_id, known.shingles,
        CASE WHEN known.shingles IS NULL THEN {article.text} END
 FROM {articles} AS article
 LEFT JOIN dedup_articleshingles AS known
     ON known.article_id = article.id AND known.revision = article.revision AND {article.whole}
+"""
+# In batches by the index article_date.
+_SHINGLES_SQL = article_sql(
+    _SHINGLES
+    + """
 WHERE (article.date, article.id) > (%(after_day)s, %(after_id)s) AND article.date <= %(last_day)s
   AND {article.in_newspapers}
 ORDER BY article.date, article.id
@@ -57,18 +61,8 @@ LIMIT %(batch)s
 """,
     "article",
 )
-
 _SHINGLES_OF_SQL = article_sql(
-    """
-SELECT article.id, article.date, article.newspaper_id, known.shingles,
-       CASE WHEN known.shingles IS NULL THEN {article.text} END
-FROM {articles} AS article
-LEFT JOIN dedup_articleshingles AS known
-    ON known.article_id = article.id AND known.revision = article.revision AND {article.whole}
-WHERE article.id = ANY (%(ids)s)
-ORDER BY article.date, article.id
-""",
-    "article",
+    _SHINGLES + "WHERE article.id = ANY (%(ids)s) ORDER BY article.date, article.id", "article"
 )
 
 # Id, day, text.

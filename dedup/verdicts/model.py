@@ -41,7 +41,7 @@ _UNKNOWN_SERIES_WEIGHT = 0.3
 # The total of a pair that is unlike the training pairs has a variance above this. Of labelled pairs whose dates were
 # held out, 99 in 100 have less than 3.
 UNLIKE_VARIANCE: Final = 4.0
-# An editor is told of it if the probability differs by more than this.
+# Editors see a reason for it if the probability differs by more than this.
 _NOTICEABLE = 0.05
 _SWEEPS = 3_000
 _TOLERANCE = 1e-6
