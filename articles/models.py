@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models.functions import MD5
 
 from articles.boilerplate.rules import LEAST_ARTICLES, SentenceKind
+from articles.normalization.times import Precision, PublicationTime
 from articles.querysets import ArticleQuerySet
 
 _URL = URLValidator(schemes=["http", "https"])
@@ -109,12 +110,31 @@ class Article(models.Model):
         META = "meta", "the page's meta tags"
         TIME = "time", "a time element on the page"
         TEXT = "htmldate", "the text of the page"
-        LINK = "link", "the feed or sitemap that listed the page"
+        FEED = "feed", "the feed that listed the page"
+        SITEMAP = "sitemap", "the sitemap that listed the page"
         IMPORT = "import", "the imported file"
 
     newspaper = models.ForeignKey(Newspaper, on_delete=models.PROTECT, related_name="articles")
     external_id = models.CharField(max_length=200, blank=True, help_text="Its id in the collection it came from.")
     date = models.DateField(help_text="The publication date.")
+    published_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="The time of publication; null if only the date is known. Without a known offset, the local time as "
+        "if it were UTC.",
+    )
+    published_offset = models.SmallIntegerField(
+        null=True,
+        editable=False,
+        help_text="The source's offset from UTC in minutes, positive in the east; null if it names no time zone.",
+    )
+    published_precision = models.CharField(
+        max_length=6,
+        choices=[(each.value, each.value) for each in Precision],
+        default=Precision.DAY.value,
+        db_default=Precision.DAY.value,
+        editable=False,
+    )
     headline = models.TextField(blank=True)
     url = models.TextField(help_text="The URL it was first stored under.")
     content = models.TextField()
@@ -129,7 +149,12 @@ class Article(models.Model):
     byline = models.TextField(blank=True, help_text="The authors, as the page names them.")
     agency = models.CharField(max_length=100, blank=True, help_text="The news agency credited with the text.")
     dateline = models.CharField(max_length=200, blank=True, help_text="The place and date before the first sentence.")
-    date_source = models.CharField(max_length=8, blank=True, choices=DateSource.choices)
+    date_source = models.CharField(
+        max_length=8,
+        blank=True,
+        choices=DateSource.choices,
+        help_text="Where the date was read, and the time of publication if it is known.",
+    )
     date_doubt = models.CharField(max_length=200, blank=True, help_text="Why the date may be wrong; empty if certain.")
     paywalled = models.BooleanField(default=False, help_text="Whether the page showed only the beginning.")
     extractor_version = models.PositiveSmallIntegerField(
@@ -173,6 +198,13 @@ class Article(models.Model):
             models.Index("newspaper", "date", MD5("normalized_title"), name="article_title"),
             models.Index(fields=["external_id"], name="article_external_id", condition=~models.Q(external_id="")),
         ]
+        constraints = [
+            models.CheckConstraint(
+                name="article_publication_time",
+                condition=models.Q(published_precision="day", published_at=None, published_offset=None)
+                | models.Q(published_precision__in=["minute", "second"], published_at__isnull=False),
+            )
+        ]
         # In the database, so that no writer can forget them.
         triggers = [
             pgtrigger.Trigger(
@@ -205,6 +237,13 @@ class Article(models.Model):
 
     def __str__(self) -> str:
         return self.headline or "(no title)"
+
+    @property
+    def publication_time(self) -> PublicationTime | None:
+        """The time of publication as its source gave it; None if only the day is known."""
+        if self.published_at is None:
+            return None
+        return PublicationTime(self.published_at, self.published_offset, Precision(self.published_precision))
 
 
 class ArticleURL(models.Model):
@@ -261,6 +300,16 @@ class ArticlePage(models.Model):
     )
     body = models.BinaryField(help_text="The page as it was fetched, compressed with gzip.")
     published = models.DateField(null=True, help_text="The date given by its feed or sitemap, if any.")
+    published_time = models.CharField(
+        max_length=25,
+        blank=True,
+        db_default="",
+        default="",
+        help_text="The time given by its feed or sitemap, if any, in ISO 8601.",
+    )
+    in_sitemap = models.BooleanField(
+        default=False, db_default=False, help_text="Whether a sitemap gave that date; otherwise a feed did."
+    )
     fetched_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

@@ -19,6 +19,9 @@ class PendingLink(models.Model):
     url = models.TextField()
     kind = models.CharField(max_length=9, choices=ArticleURL.Kind.choices)
     published = models.DateField(null=True, help_text="The date given by the source.")
+    published_time = models.CharField(
+        max_length=25, blank=True, default="", db_default="", help_text="The time given by the source, in ISO 8601."
+    )
     tries = models.PositiveSmallIntegerField(default=0, help_text="Failed visits that may succeed another time.")
     reason = models.TextField(blank=True, help_text="Why the last visit failed.")
     refused_until = models.DateTimeField(null=True, help_text="Not visited before this time. Empty: waiting.")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from articles.models import ArticleURL
+from articles.normalization.times import Precision, PublicationTime
 from articles.normalization.urls import host_of, unwrap_url
 
 if TYPE_CHECKING:  # slow to import, and only needed by those who extract
@@ -54,6 +55,15 @@ class Details:
     date_source: str = ""
     date_doubt: str = ""
     paywalled: bool = False
+    published_at: datetime.datetime | None = None
+    published_offset: int | None = None
+    published_precision: Precision = Precision.DAY
+
+    def with_time(self, time: PublicationTime | None) -> Details:
+        """Return the same details with this time of publication; None: only the day is known."""
+        if time is None:
+            return replace(self, published_at=None, published_offset=None, published_precision=Precision.DAY)
+        return replace(self, published_at=time.at, published_offset=time.offset, published_precision=time.precision)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ def dated_details(
     day, doubt = judge_day(article.date, link, fetched)
     details = extracted_details(article)
     doubts = "; ".join(filter(None, [details.date_doubt, doubt]))
-    source = details.date_source if day == article.date else Article.DateSource.LINK
+    source = details.date_source if day == article.date else Article.DateSource.FEED
     return day, replace(details, date_source=source, date_doubt=doubts[:MAX_DOUBT_CHARACTERS])
 
 

@@ -74,6 +74,7 @@ def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict
     if extraction.date is None and page.published is None:  # the day has another source: keep it
         day, details = article.date, extracted_details(extraction)
         details = replace(details, date_source=article.date_source, date_doubt=article.date_doubt)
+        details = details.with_time(article.publication_time)
     else:
         day, details = dated_details(extraction, page.published, page.fetched_at.date())
     headline, content = extraction.headline, extraction.text

@@ -3,8 +3,11 @@
 import datetime
 
 import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from articles.models import Article
+from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle, PageCopy
 from articles.storage.ingest import store_article
 
@@ -42,3 +45,25 @@ def test_the_newspaper_is_not_a_dateline() -> None:
 def test_details_that_the_extraction_left_empty_stay_empty() -> None:
     article = stored(page=PageCopy(URL, "text/html", b"<p>x</p>", 2))
     assert (article.language, article.agency, article.dateline) == ("", "", "")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", ["2026-03-03T23:30:05-05:30", "2026-03-03T18:30+02:00", "2026-03-03T18:30"])
+def test_the_time_of_publication_is_stored_as_its_source_gave_it(text: str) -> None:
+    article = stored(details=Details().with_time(written_time(text)))
+    assert str(article.publication_time) == text
+    assert article.date == datetime.date(2026, 3, 3)
+
+
+@pytest.mark.django_db
+def test_an_article_with_a_day_alone_has_no_time() -> None:
+    article = stored()
+    assert (article.published_at, article.published_offset, article.published_precision) == (None, None, "day")
+    assert article.publication_time is None
+
+
+@pytest.mark.django_db
+def test_a_time_without_a_precision_is_not_stored() -> None:
+    article = stored()
+    with pytest.raises(IntegrityError, match="article_publication_time"), transaction.atomic():
+        Article.objects.filter(pk=article.pk).update(published_at=timezone.now())

@@ -54,7 +54,7 @@ def store_page(
             url=url,
             content=content,
             newspaper="Harbour Post",
-            details=Details(date_source=Article.DateSource.LINK),
+            details=Details(date_source=Article.DateSource.FEED),
             page=PageCopy(url, "text/html; charset=utf-8", body, 0, published),
         )
     )
@@ -140,15 +140,15 @@ def test_reextract_keeps_the_day_of_the_feed_if_the_page_has_none() -> None:
 
     article = Article.objects.get()
     assert (article.content, article.date) == (TEXT, datetime.date(2026, 3, 1))
-    assert article.date_source == Article.DateSource.LINK
+    assert article.date_source == Article.DateSource.FEED
 
 
 @pytest.mark.parametrize(
     ("page", "feed", "day", "source", "doubt"),
     [
         ("2026-03-02", "2026-03-09", "2026-03-02", "meta", "the page says 2026-03-02, the feed 2026-03-09"),
-        ("2026-03-30", "2026-03-09", "2026-03-09", "link", "a meta element says 2026-03-30, which is impossible"),
-        ("none", "2026-03-09", "2026-03-09", "link", ""),
+        ("2026-03-30", "2026-03-09", "2026-03-09", "feed", "a meta element says 2026-03-30, which is impossible"),
+        ("none", "2026-03-09", "2026-03-09", "feed", ""),
         ("2026-03-02", "", "2026-03-02", "meta", ""),
     ],
 )

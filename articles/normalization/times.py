@@ -1,0 +1,157 @@
+"""The time of publication as its source wrote it. Pure."""
+
+from __future__ import annotations
+
+import datetime
+import email.utils
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+MAX_TIME_CHARACTERS = 100
+# The largest offset that PostgreSQL reads (src/include/datatype/timestamp.h, MAX_TZDISP_HOUR); clocks use -12 to +14 h.
+MAX_OFFSET_MINUTES = 16 * 60 - 1
+
+_ISO_TIME = re.compile(
+    r"(?P<day>\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{8})(?:T| )"
+    r"(?P<hour>\d{1,2}):?(?P<minute>\d{2})(?::?(?P<second>\d{2})(?:[.,]\d+)?)?"
+    r" ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?",
+    re.ASCII | re.IGNORECASE,
+)
+_RFC_TIME = re.compile(
+    r"(?:[a-z]{3,9},? )?\d{1,2}[ -][a-z]{3,9}[ -]\d{4} "
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?: (?:[+-]\d{4}|[a-z]{1,5}))?(?: \([^()]*\))?",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+class Precision(StrEnum):
+    """How exactly a source gives the time of publication."""
+
+    DAY = "day"
+    MINUTE = "minute"
+    SECOND = "second"
+
+
+class ImpossibleTimeError(ValueError):
+    """A written time that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicationTime:
+    """A time of publication.
+
+    `at` is in UTC, without fractions of a second. `offset` is the source's distance from UTC in minutes, east of it
+    positive; None if the source names no time zone: then `at` holds its local time as if that were UTC.
+    """
+
+    at: datetime.datetime
+    offset: int | None
+    precision: Precision
+
+    @classmethod
+    def of(cls, local: datetime.datetime, offset: int | None, precision: Precision) -> Self:
+        """Return the time that a clock showed at this offset from UTC. Raises ImpossibleTimeError."""
+        if offset is not None and abs(offset) > MAX_OFFSET_MINUTES:
+            bound = _offset_text(MAX_OFFSET_MINUTES)[1:]
+            raise ImpossibleTimeError(f"the offset from UTC is over {bound}")
+        try:
+            at = local.replace(microsecond=0, tzinfo=datetime.UTC) - datetime.timedelta(minutes=offset or 0)
+        except OverflowError as error:
+            raise ImpossibleTimeError("in UTC it is outside the years 1 to 9999") from error
+        return cls(at.replace(second=0) if precision == Precision.MINUTE else at, offset, precision)
+
+    @property
+    def local(self) -> datetime.datetime:
+        """The date and time that the source's clock showed, without a time zone."""
+        return (self.at + datetime.timedelta(minutes=self.offset or 0)).replace(tzinfo=None)
+
+    @property
+    def clock(self) -> str:
+        """The local time, as hh:mm or hh:mm:ss."""
+        return self.local.strftime("%H:%M" if self.precision == Precision.MINUTE else "%H:%M:%S")
+
+    @property
+    def zone(self) -> str:
+        """The time zone for people, such as UTC+02:00."""
+        if self.offset is None:
+            return "time zone unknown"
+        return f"UTC{_offset_text(self.offset)}" if self.offset else "UTC"
+
+    def __str__(self) -> str:
+        """Return the time in ISO 8601, as `written_time` reads it: 2024-05-03T18:30+02:00."""
+        zone = "" if self.offset is None else _offset_text(self.offset)
+        return f"{self.local.date().isoformat()}T{self.clock}{zone}"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDate:
+    """A day of publication as its source wrote it, and the time if it wrote one."""
+
+    day: datetime.date
+    time: PublicationTime | None = None
+
+
+def written_time(text: str) -> PublicationTime | None:
+    """Return the time in an ISO 8601 or RFC 2822 date-time; None if it is neither, or has a day alone.
+
+    Raises ImpossibleTimeError for a day, time or offset that does not exist.
+    """
+    if len(text) > MAX_TIME_CHARACTERS:
+        return None
+    text = " ".join(text.split())
+    try:
+        if match := _ISO_TIME.fullmatch(text):
+            return _clock(_iso_day(match["day"]), match, _iso_offset(match["zone"]))
+        if match := _RFC_TIME.fullmatch(text):
+            return _rfc_time(text, match)
+    except (ValueError, TypeError, IndexError, OverflowError) as error:  # email.utils raises all of them
+        raise ImpossibleTimeError(str(error)) from error
+    return None
+
+
+def possible_time(text: str, day: datetime.date) -> PublicationTime | None:
+    """Return the time in a text whose day has been read already; None if it has none, or an impossible one."""
+    try:
+        time = written_time(text)
+    except ImpossibleTimeError:
+        return None
+    return time if time and time.local.date() == day else None
+
+
+def _clock(day: datetime.date, match: re.Match[str], offset: int | None) -> PublicationTime:
+    hour, minute, second = int(match["hour"]), int(match["minute"]), match["second"]
+    # Python has no leap second. Its minute is true, the second before it would not be.
+    known = second is not None and second != "60"
+    local = datetime.datetime.combine(day, datetime.time(hour, minute, int(second) if known else 0))
+    return PublicationTime.of(local, offset, Precision.SECOND if known else Precision.MINUTE)
+
+
+def _iso_day(text: str) -> datetime.date:
+    if text.isdigit():
+        return datetime.date(int(text[:4]), int(text[4:6]), int(text[6:]))
+    return datetime.date(*(int(part) for part in re.split("[-/.]", text)))
+
+
+def _iso_offset(zone: str | None) -> int | None:
+    """Return the offset in minutes; None for no zone, and for -00:00, which means an unknown one (RFC 3339, 4.3)."""
+    if not zone or re.fullmatch("-00(:?00)?", zone):
+        return None
+    if zone[0] not in "+-":
+        return 0
+    hours, minutes = int(zone[1:3]), int(zone[3:].removeprefix(":") or 0)
+    if minutes > 59:
+        raise ImpossibleTimeError(f"the offset from UTC {zone} has {minutes} minutes")
+    return (hours * 60 + minutes) * (-1 if zone[0] == "-" else 1)
+
+
+def _rfc_time(text: str, match: re.Match[str]) -> PublicationTime:
+    """Return the time in an RFC 2822 date. A zone is unknown if it is -0000, or a name that RFC 822 does not list."""
+    moment = email.utils.parsedate_to_datetime(re.sub(r"(\d:\d{2}:)60\b", r"\g<1>59", text))  # a leap second
+    offset = moment.utcoffset()
+    return _clock(moment.date(), match, None if offset is None else int(offset.total_seconds() // 60))
+
+
+def _offset_text(minutes: int) -> str:
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"

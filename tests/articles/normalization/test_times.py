@@ -1,0 +1,129 @@
+"""Times of publication: what is read of a written time, and that it is written as it was read."""
+
+import contextlib
+import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from articles.normalization.times import (
+    MAX_OFFSET_MINUTES,
+    ImpossibleTimeError,
+    Precision,
+    PublicationTime,
+    possible_time,
+    written_time,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "iso", "in_utc"),
+    [
+        ("2024-04-03T18:30:00+02:00", "2024-04-03T18:30:00+02:00", "2024-04-03T16:30:00"),
+        ("2024-04-03T18:30+0200", "2024-04-03T18:30+02:00", "2024-04-03T16:30:00"),
+        ("2024-04-03 18:30:05.123 -05", "2024-04-03T18:30:05-05:00", "2024-04-03T23:30:05"),
+        ("2024-04-03T23:30:00-05:30", "2024-04-03T23:30:00-05:30", "2024-04-04T05:00:00"),
+        ("20240403T183000Z", "2024-04-03T18:30:00+00:00", "2024-04-03T18:30:00"),
+        ("2024/4/3 8:30 UTC", "2024-04-03T08:30+00:00", "2024-04-03T08:30:00"),
+        ("2024-04-03T18:30", "2024-04-03T18:30", "2024-04-03T18:30:00"),
+        ("2024-04-03T00:00:00", "2024-04-03T00:00:00", "2024-04-03T00:00:00"),
+        ("2024-04-03T18:30:00-00:00", "2024-04-03T18:30:00", "2024-04-03T18:30:00"),
+        ("Wed, 03 Apr 2024 18:30:00 +0200", "2024-04-03T18:30:00+02:00", "2024-04-03T16:30:00"),
+        ("Wednesday, 3 April 2024 18:30 EST", "2024-04-03T18:30-05:00", "2024-04-03T23:30:00"),
+        ("3 Apr 2024 18:30:00 GMT (Greenwich)", "2024-04-03T18:30:00+00:00", "2024-04-03T18:30:00"),
+        ("Wed, 03 Apr 2024 18:30:00 CET", "2024-04-03T18:30:00", "2024-04-03T18:30:00"),
+        ("Wed, 03 Apr 2024 18:30:00 -0000", "2024-04-03T18:30:00", "2024-04-03T18:30:00"),
+        ("Wed, 03 Apr 2024 18:30:00", "2024-04-03T18:30:00", "2024-04-03T18:30:00"),
+    ],
+)
+def test_a_time_keeps_its_zone_and_its_precision(text: str, iso: str, in_utc: str) -> None:
+    time = written_time(text)
+    assert time is not None
+    assert str(time) == iso
+    assert time.at == datetime.datetime.fromisoformat(f"{in_utc}+00:00")
+    assert written_time(iso) == time
+
+
+@pytest.mark.parametrize("text", ["2016-12-31T23:59:60Z", "Sat, 31 Dec 2016 23:59:60 GMT"])
+def test_of_a_leap_second_the_minute_is_kept(text: str) -> None:
+    assert str(written_time(text)) == "2016-12-31T23:59+00:00"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "18:30",
+        "yesterday",
+        "2024-04-03",
+        "20240403",
+        "2024-04-03T",
+        "2024-04-03T18",
+        "2024-04-03 06:30 PM",
+        "2024-04-03T18:30+02:00 or so",
+        "Wed, 03 Apr 2024",
+        "1712161800",
+        "2024-04-03T18:30" + " " * 90,
+    ],
+)
+def test_what_names_no_time_has_none(text: str) -> None:
+    assert written_time(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-02-30T10:00:00Z",
+        "2024-04-03T25:00:00Z",
+        "2024-04-03T18:61Z",
+        "2024-04-03T18:30:61Z",
+        "0000-01-01T00:00:00Z",
+        "0001-01-01T00:00:00+01:00",
+        "9999-12-31T23:59:59-01:00",
+        "2024-04-03T18:30:00+26:00",
+        "2024-04-03T18:30:00-16:00",
+        "2024-04-03T18:30:00+02:60",
+        "Fri, 30 Feb 2024 10:00:00 GMT",
+        "Wed, 03 Foo 2024 18:30:00 GMT",
+        "Wed, 03 Apr 2024 18:30:00 +2600",
+        "Wed, 03 Apr 2024 18:30:00 +9999",
+    ],
+)
+def test_a_time_that_does_not_exist_is_an_error(text: str) -> None:
+    with pytest.raises(ImpossibleTimeError):
+        written_time(text)
+    assert possible_time(text, datetime.date(2024, 4, 3)) is None
+
+
+def test_a_time_of_another_day_is_not_the_time_of_this_one() -> None:
+    text = "2024-04-03T23:30:00-05:00"
+    assert possible_time(text, datetime.date(2024, 4, 3)) == written_time(text)
+    assert possible_time(text, datetime.date(2024, 4, 4)) is None
+
+
+def test_people_read_the_clock_and_the_zone() -> None:
+    shown = [written_time(f"2024-04-03T18:30{rest}") for rest in ("", ":05Z", "-05:30", ":00+02:00")]
+    assert [(time.clock, time.zone) for time in shown if time] == [
+        ("18:30", "time zone unknown"),
+        ("18:30:05", "UTC"),
+        ("18:30", "UTC-05:30"),
+        ("18:30:00", "UTC+02:00"),
+    ]
+
+
+@given(
+    local=st.datetimes().filter(lambda moment: 2 <= moment.year <= 9998),
+    offset=st.none() | st.integers(-MAX_OFFSET_MINUTES, MAX_OFFSET_MINUTES),
+    precision=st.sampled_from([Precision.MINUTE, Precision.SECOND]),
+)
+def test_every_time_is_read_as_it_was_written(local, offset, precision) -> None:
+    time = PublicationTime.of(local, offset, precision)
+    assert written_time(str(time)) == time
+    assert time.local.date() == local.date()
+
+
+@given(st.text(max_size=40) | st.from_regex(r"[0-9]{1,5}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}[+-][0-9:]{1,5}"))
+def test_no_text_breaks_it(text: str) -> None:
+    with contextlib.suppress(ImpossibleTimeError):
+        written_time(text)
