@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import mul
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,6 +60,9 @@ class Logistic:
 
     `covariance`, if known, says how uncertain the intercept and the coefficients are: the lower triangle of their
     covariance matrix, one row each. `places` are those of the coefficients that it has.
+
+    Sums are exact (math.fsum), so that a probability is the same to the last bit on every processor: a sum by BLAS
+    depends on how many numbers it adds at a time, and the built-in sum() on the version of Python.
     """
 
     intercept: float
@@ -79,25 +83,24 @@ class Logistic:
         return _chance(self._total(features))
 
     def _total(self, features: Sequence[float]) -> float:
-        return self.intercept + sum(map(float.__mul__, self.coefficients, map(float, features)))
+        return math.fsum([self.intercept, *map(mul, self.coefficients, features)])
 
     def variance(self, features: Sequence[float]) -> float:
         """Return the variance of the total of a pair with these features; 0 if the covariance is not known."""
         if not self.covariance:
             return 0.0
-        values = np.array([1.0, *(features[place] for place in self.places)])
-        return max(float(values @ _full(self.covariance) @ values), 0.0)
+        values = [1.0, *(features[place] for place in self.places)]
+        # Every product of two different values counts twice, because the covariance is symmetric.
+        parts = (
+            value * (2 * math.fsum(map(mul, row, values)) - row[-1] * value)
+            for value, row in zip(values, self.covariance, strict=True)
+            if value
+        )
+        return max(math.fsum(parts), 0.0)
 
 
 def _chance(total: float) -> float:
     return 1 / (1 + math.exp(-max(min(total, 500.0), -500.0)))
-
-
-@cache
-def _full(triangle: tuple[tuple[float, ...], ...]) -> Floats:
-    """Return the symmetric matrix with this lower triangle."""
-    lower = np.array([[*row, *[0.0] * (len(triangle) - len(row))] for row in triangle])
-    return np.asarray(lower + lower.T - np.diag(lower.diagonal()), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +136,15 @@ class VerdictModel:
             similar=rest * (1 - template) * (1 - version),
         )
 
-    def unlike(self, features: Sequence[float]) -> bool:
-        """Return whether a pair is unlike those that the model was fitted on, and its probability differs for it."""
+    def unlike(self, features: Sequence[float], probability: float) -> bool:
+        """Return whether a pair is unlike those that the model was fitted on, and its probability differs for it.
+
+        `probability` is the one that the model gives for a duplicate.
+        """
         asked = self.questions["duplicate"]
-        if asked.variance(features) <= UNLIKE_VARIANCE:
+        if abs(asked.plain_probability(features) - probability) <= _NOTICEABLE:
             return False
-        return abs(asked.plain_probability(features) - asked.probability(features)) > _NOTICEABLE
+        return asked.variance(features) > UNLIKE_VARIANCE
 
 
 def dump_model(model: VerdictModel) -> str:

@@ -65,7 +65,7 @@ def judgement_of(comparison: Comparison, model: VerdictModel | None = None) -> J
     reasons = reasons_for(comparison)
     if kind is VerdictKind.VERSION:
         reasons += version_reasons(comparison)
-    if model.unlike(features):
+    if model.unlike(features, probabilities.duplicate):
         reasons.append(UNLIKE)
     return Judgement(kind, probability, probabilities.duplicate, tuple(reasons))
 

@@ -66,8 +66,9 @@ def test_the_probability_of_an_unlike_pair_is_drawn_towards_one_half(
     row = (feature, *rest)
     assert asked.variance(row) == variance
     assert asked.plain_probability(row) == pytest.approx(plain, abs=0.0001)
-    assert model.probabilities(row).duplicate == pytest.approx(moderated, abs=0.0001)
-    assert model.unlike(row) == unlike
+    probability = model.probabilities(row).duplicate
+    assert probability == pytest.approx(moderated, abs=0.0001)
+    assert model.unlike(row, probability) == unlike
 
 
 def test_a_fitted_covariance_is_stored_with_the_model() -> None:
