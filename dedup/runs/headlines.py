@@ -26,6 +26,7 @@ FROM dedup_headlineform
 WHERE form <> ''
 GROUP BY newspaper_id, form
 HAVING count(DISTINCT date) >= %(least_days)s
+ORDER BY newspaper_id, form
 ON CONFLICT (newspaper_id, md5(form)) DO UPDATE
 SET articles = excluded.articles, days = excluded.days, first_day = excluded.first_day, last_day = excluded.last_day
 """

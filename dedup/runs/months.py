@@ -24,7 +24,7 @@ _FACTS_SQL = article_sql(
     """
 SELECT 'articles', date, count(*), max(revision), 0 FROM {articles} GROUP BY date
 UNION ALL
-SELECT 'pairs', {pair.later_day}, count(*), sum(pair.id)::bigint,
+SELECT 'pairs', {pair.later_day}, count(*), bit_xor(hashint8extended(pair.left_id, pair.right_id)),
        count(*) FILTER (WHERE evidence.details ? 'leftover')
 FROM dedup_pair AS pair
 {pair.both_articles}
@@ -61,7 +61,7 @@ def months_to_judge(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> li
     if not pairs:
         return []
     model = dump_model(model_in_use())
-    rules = list(Series.objects.filter(ruled_at__isnull=False).order_by("pk"))
+    rules = list(Series.objects.filter(ruled_at__isnull=False).order_by("newspaper_id", "form"))
     known = dict(JudgedMonth.objects.values_list("month", "fingerprint"))
     tasks = []
     for first_day in sorted({day.replace(day=1) for day in pairs}):
@@ -89,7 +89,10 @@ Facts = dict[datetime.date, tuple[int, int, int]]
 
 
 def _facts() -> tuple[Facts, Facts]:
-    """Return, by day, numbers that change whenever articles or proposed pairs do."""
+    """Return, by day, numbers that change whenever articles or proposed pairs do.
+
+    A pair counts by its articles: its own number depends on which of several workers stored its block first.
+    """
     facts: dict[str, Facts] = {"articles": {}, "pairs": {}}
     with connection.cursor() as cursor:
         cursor.execute(_FACTS_SQL)
