@@ -120,13 +120,16 @@ def write_block(run_id: int, pass_name: str, candidates: Iterable[Candidate], wi
     return pairs
 
 
-def mark_stale(run: DetectionRun, pass_name: str, covered: dict[str, Any]) -> int:
-    """Mark the evidence of a pass that a finished run covered and did not find again; return how much."""
+def mark_stale(run: DetectionRun, pass_name: str, covered: dict[str, Any]) -> None:
+    """Mark the evidence of a pass that a finished run covered and did not find again, and add it to the run's count.
+
+    Both are one transaction: a run that is killed after it and resumed finds nothing left to mark, but counts it.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
         cursor.execute(_MARK_STALE_SQL, {"run_id": run.pk, "pass_name": pass_name, **covered})
-        stale: int = cursor.rowcount
-    return stale
+        run.counts["stale"] = run.counts.get("stale", 0) + cursor.rowcount
+        run.save(update_fields=["counts"])
 
 
 def update_best_scores() -> None:

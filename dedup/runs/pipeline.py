@@ -186,13 +186,14 @@ def run_detection(
             on_read=lambda task, articles: _report_read(progress, task.pass_name, articles),
             on_done=lambda task, pairs: progress.advance(task.pass_name, task.articles, pairs),
         )
-        stale = sum(mark_stale(run, name, scope.covered(name)) for name in scope.passes or PASSES)
+        for name in scope.passes or PASSES:
+            mark_stale(run, name, scope.covered(name))
         update_best_scores()
         if verdicts:
             update_series()
             _judge(run, scope, progress, workers)
         contradictions = len(rebuild_clusters().contradictions)
-        _finish(run, DetectionRun.State.DONE, counts=_counts(run, scope, stale, contradictions))
+        _finish(run, DetectionRun.State.DONE, counts=_counts(run, scope, contradictions))
     except KeyboardInterrupt:
         _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")
         raise
@@ -317,7 +318,7 @@ def run_lock() -> Iterator[None]:
         yield
 
 
-def _counts(run: DetectionRun, scope: Scope, stale: int, contradictions: int) -> dict[str, Any]:
+def _counts(run: DetectionRun, scope: Scope, contradictions: int) -> dict[str, Any]:
     passes: dict[str, dict[str, Any]] = {}
     for mark in run.blocks.all():
         entry = passes.setdefault(mark.pass_name, {"candidates": 0, "verified": 0, "pairs": 0, "seconds": 0.0})
@@ -334,7 +335,6 @@ def _counts(run: DetectionRun, scope: Scope, stale: int, contradictions: int) ->
         "articles": Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).count(),
         "passes": passes,
         "pairs": found.values("pair").distinct().count(),
-        "stale": stale,
         "outdated": outdated_forms().count(),
         "verdicts": {verdict: dict(verdicts).get(verdict, 0) for verdict in Verdict.values},
         "clusters": clusters,
