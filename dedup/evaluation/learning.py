@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.db import transaction
-from django.db.models import TextField
-from django.db.models.functions import MD5, Cast
+from django.db.models import TextField, Value
+from django.db.models.functions import MD5, Cast, Concat
 from django.utils import timezone
 
 from articles.models import Article
@@ -148,7 +148,9 @@ def change_to(model: VerdictModel) -> ModelChange:
     """Return what a model would change in the verdicts that the model in use gave. Verdicts of rules do not change."""
     # The model never gives a probability of exactly 0; a rule does.
     judged = Pair.objects.proposed().filter(duplicate_probability__gt=0)
-    some = judged.order_by(MD5(Cast("pk", TextField())))[:MOST_COMPARED].values_list("pk", "left", "right")
+    # By its articles, because a pair's number depends on the order in which the workers of a run stored their blocks.
+    articles = Concat(Cast("left_id", TextField()), Value(" ", TextField()), Cast("right_id", TextField()))
+    some = judged.order_by(MD5(articles))[:MOST_COMPARED].values_list("pk", "left", "right")
     numbers = {(left, right): pk for pk, left, right in some}
     features = features_of_pairs(numbers)
     changes = verdict_changes(model_in_use(), model, list(features.values()))
