@@ -15,7 +15,9 @@ from django.db import models
 from django.utils import timezone
 
 from articles.models import ArticleURL
+from articles.normalization.times import possible_time
 from articles.storage import ingest
+from articles.storage.incoming import ListedDate
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.models import PendingLink, SourceValidator
 
@@ -53,7 +55,7 @@ def waiting_links(source: Source, after: int = 0) -> list[tuple[int, ArticleLink
     """Return the next BATCH links that wait since an earlier crawl, with their row ids, all above `after`, in order."""
     rows = PendingLink.objects.filter(newspaper_id=source.newspaper_id, refused_until=None, pk__gt=after)
     return [
-        (row.pk, ArticleLink(source, row.url, ArticleURL.Kind(row.kind), row.published, row.key))
+        (row.pk, ArticleLink(source, row.url, ArticleURL.Kind(row.kind), _listed(row), row.key))
         for row in rows.order_by("pk")[:BATCH]
     ]
 
@@ -121,6 +123,20 @@ def _of(link: ArticleLink) -> models.QuerySet[PendingLink]:
 
 
 def _row(key: UUID, link: ArticleLink) -> PendingLink:
+    listed = link.published
     return PendingLink(
-        newspaper_id=link.source.newspaper_id, key=key, url=link.url, kind=link.kind, published=link.published
+        newspaper_id=link.source.newspaper_id,
+        key=key,
+        url=link.url,
+        kind=link.kind,
+        published=listed.day if listed else None,
+        published_time=str(listed.time) if listed and listed.time else "",
     )
+
+
+def _listed(row: PendingLink) -> ListedDate | None:
+    """Return the date that came with the link. Feeds and sitemaps alone give dates, and feed links are a kind."""
+    if row.published is None:
+        return None
+    time = possible_time(row.published_time, row.published)
+    return ListedDate(row.published, time, in_sitemap=row.kind != ArticleURL.Kind.FEED)

@@ -1,11 +1,11 @@
 """The items that pass from a source to the store: a link to an article, then its page."""
 
-import datetime
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from articles.models import ArticleURL
 from articles.normalization.urls import url_key
+from articles.storage.incoming import ListedDate
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ArticleLink:
-    """A link to an article, the kind of its URL, and the day that its source gives.
+    """A link to an article, the kind of its URL, and the date that its source gives.
 
     A saved link keeps the key it was saved under, because the rules for keys may change.
     """
@@ -27,7 +27,7 @@ class ArticleLink:
     source: Source
     url: str
     kind: ArticleURL.Kind
-    published: datetime.date | None = None
+    published: ListedDate | None = None
     written_key: UUID | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Finds the day on which an article was published, its source, and why it may be wrong. Pure."""
+"""Finds the day on which an article was published, the time, their source, and why they may be wrong. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import email.utils
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import lxml.etree
@@ -16,6 +16,7 @@ import lxml.html
 from htmldate import find_date
 
 from articles.extraction.metadata import Declared
+from articles.normalization.times import PublicationTime, possible_time
 
 DateSource = Literal["json-ld", "meta", "time", "htmldate"]
 
@@ -65,11 +66,23 @@ _SOURCE_NAMES = {"json-ld": "its JSON-LD", "meta": "a meta element", "time": "a 
 
 @dataclass(frozen=True, slots=True)
 class PublicationDay:
-    """The day, its source, and for people why it may be wrong; no day if the page names none."""
+    """The day, its source, and for people why it may be wrong; no day if the page names none.
+
+    `time` is a time on that day by the clock of the source, which then gave both.
+    """
 
     day: datetime.date | None = None
     source: DateSource | None = None
     doubt: str = ""
+    time: PublicationTime | None = None
+
+
+class _Stated(NamedTuple):
+    """A day that a source names, and the text that names it."""
+
+    source: DateSource
+    day: datetime.date
+    text: str
 
 
 def find_publication_day(
@@ -82,10 +95,11 @@ def find_publication_day(
     """
     stated = _stated_days(page, declared)
     in_url = url_day(url)
-    for source, day in stated:
-        if _is_likely(day, today) or _is_attested(source, day, stated, in_url):
-            return PublicationDay(day, source, _doubt(day, source, stated, in_url, declared, today))
-    unlikely = [_unlikely(source, day) for source, day in stated]
+    for each in stated:
+        if _is_likely(each.day, today) or _is_attested(each, stated, in_url):
+            source, time = _time_of(each, stated)
+            return PublicationDay(each.day, source, _doubt(each, stated, in_url, declared, today), time)
+    unlikely = [_unlikely(each.source, each.day) for each in stated]
     if in_url and _is_likely(in_url, today):
         return PublicationDay(in_url, "htmldate", _sentence(unlikely))
     if (guessed := _guessed_day(page, url)) and _is_likely(guessed, today):
@@ -122,7 +136,7 @@ def written_day(value: Any) -> datetime.date | None:
     return day if day >= FIRST_PRINTED else None
 
 
-def _stated_days(page: lxml.html.HtmlElement, declared: Declared) -> list[tuple[DateSource, datetime.date]]:
+def _stated_days(page: lxml.html.HtmlElement, declared: Declared) -> list[_Stated]:
     """Return all days that the sources name, the most trusted source first."""
     values: list[tuple[DateSource, Any]] = [
         ("json-ld", declared.data.get("datePublished")),
@@ -130,7 +144,21 @@ def _stated_days(page: lxml.html.HtmlElement, declared: Declared) -> list[tuple[
         *(("meta", content) for content in declared.meta(*_META_DATES)),
         *(("time", value) for value in _times(page)),
     ]
-    return [(source, day) for source, value in values if (day := written_day(value))]
+    return [_Stated(source, day, value) for source, value in values if (day := written_day(value))]
+
+
+def _time_of(chosen: _Stated, stated: Sequence[_Stated]) -> tuple[DateSource, PublicationTime | None]:
+    """Return the time on the chosen day and its source.
+
+    If the chosen text names a day alone, the first text of another source counts if it names the same day and a time.
+    """
+    first: dict[DateSource, _Stated] = {}
+    for each in stated:
+        first.setdefault(each.source, each)
+    for each in [chosen, *(first[source] for source in first if source != chosen.source)]:
+        if each.day == chosen.day and (time := possible_time(each.text, each.day)):
+            return each.source, time
+    return chosen.source, None
 
 
 def _times(page: lxml.html.HtmlElement) -> Iterator[str]:
@@ -148,28 +176,28 @@ def _is_likely(day: datetime.date, today: datetime.date) -> bool:
 
 
 def _is_attested(
-    source: DateSource,
-    day: datetime.date,
-    stated: Sequence[tuple[DateSource, datetime.date]],
+    each: _Stated,
+    stated: Sequence[_Stated],
     in_url: datetime.date | None,
 ) -> bool:
     """Return whether an old day belongs to an archive: two sources name it, or the URL does too."""
-    if day >= FIRST_DAY or day == UNSET:
+    if each.day >= FIRST_DAY or each.day == UNSET:
         return False
-    others = [other for name, other in stated if name != source]
-    return any(other == day for other in [*others, in_url])
+    others = [other.day for other in stated if other.source != each.source]
+    return any(other == each.day for other in [*others, in_url])
 
 
 def _doubt(
-    day: datetime.date,
-    source: DateSource,
-    stated: Sequence[tuple[DateSource, datetime.date]],
+    chosen: _Stated,
+    stated: Sequence[_Stated],
     in_url: datetime.date | None,
     declared: Declared,
     today: datetime.date,
 ) -> str:
+    day = chosen.day
     doubts = [] if day >= FIRST_DAY else [f"{day} is before {FIRST_DAY}"]
-    first = {name: other for name, other in reversed(stated) if name != "time" or source == "time"}
+    trusted = [each for each in stated if each.source != "time" or chosen.source == "time"]
+    first = {each.source: each.day for each in reversed(trusted)}
     for name, other in first.items():
         if not _agree(day, other):
             likely = _is_likely(other, today)

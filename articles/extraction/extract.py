@@ -19,11 +19,12 @@ from articles.extraction.html import UnreadablePageError, decode_page, parse_pag
 from articles.extraction.metadata import Declared, declared_text, nodes, read_declared
 from articles.normalization.language import detect_language
 from articles.normalization.text import letters
+from articles.normalization.times import PublicationTime
 
 __all__ = ["EXTRACTOR_VERSION", "DateSource", "ExtractedArticle", "ExtractionError", "decode_page", "extract_article"]
 
 # Increase it with every change of a result, so that articles extracted by another version can be found.
-EXTRACTOR_VERSION = 2
+EXTRACTOR_VERSION = 3
 # A longer text is more than the beginning that a page behind a paywall shows.
 MAX_STUB_LETTERS = 1_500
 _LOCKED_TIERS = frozenset({"locked", "metered", "premium", "paid", "subscriber"})
@@ -58,8 +59,8 @@ class ExtractedArticle:
 
     `text` is plain and never empty; blank lines separate its paragraphs, line ends the lines of lists and tables.
     Unknown fields are empty, or None. URLs are absolute, and as the page declares them: the writer of articles decides
-    whether to believe them. `date_doubt` explains to people why the day may be wrong, or why there is none; `paywalled`
-    means that the text is only the beginning.
+    whether to believe them. `time` is on the day `date` by its source's clock. `date_doubt` explains to people why the
+    day may be wrong, or why there is none; `paywalled` means that the text is only the beginning.
     """
 
     text: str
@@ -73,6 +74,7 @@ class ExtractedArticle:
     agency: str = ""
     dateline: str = ""
     date_doubt: str = ""
+    time: PublicationTime | None = None
     paywalled: bool = False
 
 
@@ -106,6 +108,7 @@ def extract_article(
         agency=found.agency,
         dateline=found.dateline,
         date_doubt=day.doubt,
+        time=day.time,
         paywalled=letters(text) <= MAX_STUB_LETTERS and locked,
     )
 

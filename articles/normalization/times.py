@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
+from articles.normalization.values import epoch_time
+
 MAX_TIME_CHARACTERS = 100
 # The largest offset that PostgreSQL reads (src/include/datatype/timestamp.h, MAX_TZDISP_HOUR); clocks use -12 to +14 h.
 MAX_OFFSET_MINUTES = 16 * 60 - 1
@@ -16,11 +18,11 @@ MAX_OFFSET_MINUTES = 16 * 60 - 1
 _ISO_TIME = re.compile(
     r"(?P<day>\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{8})(?:T| )"
     r"(?P<hour>\d{1,2}):?(?P<minute>\d{2})(?::?(?P<second>\d{2})(?:[.,]\d+)?)?"
-    r" ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?",
+    r" ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?(?:\[[^][]*\])?",
     re.ASCII | re.IGNORECASE,
 )
 _RFC_TIME = re.compile(
-    r"(?:[a-z]{3,9},? )?\d{1,2}[ -][a-z]{3,9}[ -]\d{4} "
+    r"(?:[a-z]{3,9},? )?\d{1,2}[ -][a-z]{3,9}[ -](?:\d{4}|\d{2}) "
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?: (?:[+-]\d{4}|[a-z]{1,5}))?(?: \([^()]*\))?",
     re.ASCII | re.IGNORECASE,
 )
@@ -85,18 +87,11 @@ class PublicationTime:
         return f"{self.local.date().isoformat()}T{self.clock}{zone}"
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenDate:
-    """A day of publication as its source wrote it, and the time if it wrote one."""
-
-    day: datetime.date
-    time: PublicationTime | None = None
-
-
 def written_time(text: str) -> PublicationTime | None:
-    """Return the time in an ISO 8601 or RFC 2822 date-time; None if it is neither, or has a day alone.
+    """Return the time in an ISO 8601 or RFC 2822 date-time, or in epoch seconds or milliseconds; None if there is none.
 
-    Raises ImpossibleTimeError for a day, time or offset that does not exist.
+    Epoch times are in UTC. A time zone in RFC 9557's brackets is passed over: the offset before it counts. Raises
+    ImpossibleTimeError for a day, time or offset that does not exist.
     """
     if len(text) > MAX_TIME_CHARACTERS:
         return None
@@ -106,6 +101,8 @@ def written_time(text: str) -> PublicationTime | None:
             return _clock(_iso_day(match["day"]), match, _iso_offset(match["zone"]))
         if match := _RFC_TIME.fullmatch(text):
             return _rfc_time(text, match)
+        if epoch := epoch_time(text):
+            return PublicationTime.of(epoch.replace(tzinfo=None), 0, Precision.SECOND)
     except (ValueError, TypeError, IndexError, OverflowError) as error:  # email.utils raises all of them
         raise ImpossibleTimeError(str(error)) from error
     return None

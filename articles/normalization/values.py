@@ -54,16 +54,23 @@ def parse_day(value: str) -> datetime.date:
             return datetime.date.fromisoformat(iso["day"])
         if _RFC_2822_DATE.fullmatch(text):
             return email.utils.parsedate_to_datetime(text).date()
-        if _EPOCH_SECONDS.fullmatch(text):
-            return datetime.datetime.fromtimestamp(float(text), datetime.UTC).date()
-        if _EPOCH_MILLISECONDS.fullmatch(text):
-            return datetime.datetime.fromtimestamp(float(text) / 1000, datetime.UTC).date()
+        if epoch := epoch_time(text):
+            return epoch.date()
     except ValueError as error:
         raise UnreadableDayError(f"date {text[:100]!r} does not exist ({error}); {DATE_FORMS}") from error
     if _NUMBERS_ONLY_DATE.match(text):
         fault = "is ambiguous, because the order of day and month differs between countries"
         raise UnreadableDayError(f"date {text[:100]!r} {fault}; {DATE_FORMS}")
     raise UnreadableDayError(f"date {text[:100]!r} cannot be read; {DATE_FORMS}")
+
+
+def epoch_time(text: str) -> datetime.datetime | None:
+    """Return the moment in UTC that epoch seconds or milliseconds mean; None if the text is neither."""
+    if _EPOCH_SECONDS.fullmatch(text):
+        return datetime.datetime.fromtimestamp(float(text), datetime.UTC)
+    if _EPOCH_MILLISECONDS.fullmatch(text):
+        return datetime.datetime.fromtimestamp(float(text) / 1000, datetime.UTC)
+    return None
 
 
 def plain_text(markup: str) -> str:

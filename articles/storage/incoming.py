@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from articles.models import ArticleURL
+from articles.models import Article, ArticleURL
 from articles.normalization.times import Precision, PublicationTime
 from articles.normalization.urls import host_of, unwrap_url
 
@@ -67,17 +67,31 @@ class Details:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedDate:
+    """The day that a feed or sitemap gave for a link, and the time on that day if it gave one."""
+
+    day: datetime.date
+    time: PublicationTime | None = None
+    in_sitemap: bool = False
+
+    @property
+    def source(self) -> Article.DateSource:
+        """Where the date was read."""
+        return Article.DateSource.SITEMAP if self.in_sitemap else Article.DateSource.FEED
+
+
+@dataclass(frozen=True, slots=True)
 class PageCopy:
     """The page that an article was extracted from, as it was fetched, and the version of the extraction.
 
-    `published` is the day that the feed or sitemap gave it, if any did.
+    `published` is the date that the feed or sitemap gave it, if any did.
     """
 
     url: str
     content_type: str
     body: bytes = field(repr=False)
     extractor_version: int
-    published: datetime.date | None = None
+    published: ListedDate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +112,7 @@ class IncomingArticle:
 
 def extracted_details(article: ExtractedArticle) -> Details:
     """Return what was extracted from a page apart from headline, text and day."""
-    return Details(
+    details = Details(
         language=article.language,
         byline=article.byline,
         agency=article.agency,
@@ -107,6 +121,7 @@ def extracted_details(article: ExtractedArticle) -> Details:
         date_doubt=article.date_doubt,
         paywalled=article.paywalled,
     )
+    return details.with_time(article.time)
 
 
 def check_article(incoming: IncomingArticle) -> None:

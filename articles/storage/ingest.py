@@ -271,6 +271,8 @@ def _new_article(each: _Prepared) -> Article:
 def _new_page(page: PageCopy, article_id: int) -> ArticlePage:
     # Without a time in the header, so that the same page gives the same bytes.
     body = gzip.compress(page.body, mtime=0)
-    return ArticlePage(
-        article_id=article_id, url=page.url, content_type=page.content_type, body=body, published=page.published
-    )
+    kept = ArticlePage(article_id=article_id, url=page.url, content_type=page.content_type, body=body)
+    if listed := page.published:
+        kept.published, kept.in_sitemap = listed.day, listed.in_sitemap
+        kept.published_time = str(listed.time) if listed.time else ""
+    return kept

@@ -1,11 +1,11 @@
-"""The publication day of an article by its page and its feed; used by crawls and by reextraction."""
+"""The publication day and time of an article by its page and its feed; used by crawls and by reextraction."""
 
 import datetime
 from dataclasses import replace
 
 from articles.extraction.extract import ExtractedArticle, ExtractionError
 from articles.models import Article
-from articles.storage.incoming import MAX_DAYS_AHEAD, Details, extracted_details
+from articles.storage.incoming import MAX_DAYS_AHEAD, Details, ListedDate, extracted_details
 
 # A feed may list an article some days after it appeared; a larger difference is worth a check.
 MAX_DAYS_APART = 3
@@ -15,28 +15,30 @@ MAX_DOUBT_CHARACTERS = Article._meta.get_field("date_doubt").max_length  # noqa:
 
 
 def dated_details(
-    article: ExtractedArticle, link: datetime.date | None, fetched: datetime.date
+    article: ExtractedArticle, listed: ListedDate | None, fetched: datetime.date
 ) -> tuple[datetime.date, Details]:
-    """Return the publication day and the details, from the page and from the day that the feed gave its link.
+    """Return the publication day and the details, from the page and from the date that a feed or sitemap gave.
 
-    A day far after `fetched`, the day of the fetch, is impossible. Raises ExtractionError if no day is possible.
+    That date gives the time if the page names the same day without a time; then it is the source of both. A day far
+    after `fetched`, the day of the fetch, is impossible. Raises ExtractionError if no day is possible.
     """
-    if article.date is None and article.date_doubt and link is None:
+    if article.date is None and article.date_doubt and listed is None:
         raise ExtractionError("date out of range")  # the page named a day, but an impossible one
-    day, doubt = judge_day(article.date, link, fetched)
+    day, doubt = judge_day(article.date, listed, fetched)
     details = extracted_details(article)
     doubts = "; ".join(filter(None, [details.date_doubt, doubt]))
-    source = details.date_source if day == article.date else Article.DateSource.FEED
-    return day, replace(details, date_source=source, date_doubt=doubts[:MAX_DOUBT_CHARACTERS])
+    details = replace(details, date_doubt=doubts[:MAX_DOUBT_CHARACTERS])
+    if listed and listed.day == day and (day != article.date or (listed.time and not article.time)):
+        details = replace(details, date_source=listed.source).with_time(listed.time)
+    return day, details
 
 
-def judge_day(
-    page: datetime.date | None, link: datetime.date | None, today: datetime.date
-) -> tuple[datetime.date, str]:
+def judge_day(page: datetime.date | None, listed: ListedDate | None, today: datetime.date) -> tuple[datetime.date, str]:
     """Return the publication day and, for people, why it may be wrong; '' if there is no doubt.
 
     The page takes precedence unless its day is impossible. Raises ExtractionError if no day is possible.
     """
+    link, source = (listed.day, listed.source.value) if listed else (None, "")
     last = today + datetime.timedelta(days=MAX_DAYS_AHEAD)
     possible = [day for day in (page, link) if day is not None and day <= last]
     likely = [day for day in possible if day >= FIRST_WEB_DAY]
@@ -46,7 +48,7 @@ def judge_day(
     if page is None:
         return day, "" if likely else f"{day} is before the Web"
     if day != page:
-        return day, f"the page says {page}, which is impossible; the feed says {day}"
+        return day, f"the page says {page}, which is impossible; the {source} says {day}"
     if link is not None and abs((page - link).days) > MAX_DAYS_APART:
-        return day, f"the page says {page}, the feed {link}"
+        return day, f"the page says {page}, the {source} {link}"
     return day, "" if likely else f"{day} is before the Web"

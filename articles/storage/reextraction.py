@@ -13,8 +13,16 @@ from django.db.models import QuerySet
 from articles.extraction.extract import EXTRACTOR_VERSION, ExtractionError
 from articles.extraction.kept_pages import Extraction, KeptPage, extract_kept
 from articles.models import Article, ArticlePage, Newspaper
+from articles.normalization.times import possible_time
 from articles.processes import Workers
-from articles.storage.incoming import Details, IncomingArticle, RejectedArticleError, check_article, extracted_details
+from articles.storage.incoming import (
+    Details,
+    IncomingArticle,
+    ListedDate,
+    RejectedArticleError,
+    check_article,
+    extracted_details,
+)
 from articles.storage.ingest import Forms, writing
 from articles.storage.publication_day import dated_details
 from articles.storage.renormalization import FORMS, UpdatedBatch, articles_of, set_fields
@@ -71,13 +79,21 @@ def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict
     """
     if isinstance(extraction, str):
         raise ExtractionError(extraction)
-    if extraction.date is None and page.published is None:  # the day has another source: keep it
+    listed = _listed(page)
+    if extraction.date is None and listed is None:  # the day has another source: keep it
         day, details = article.date, extracted_details(extraction)
         details = replace(details, date_source=article.date_source, date_doubt=article.date_doubt)
         details = details.with_time(article.publication_time)
     else:
-        day, details = dated_details(extraction, page.published, page.fetched_at.date())
+        day, details = dated_details(extraction, listed, page.fetched_at.date())
     headline, content = extraction.headline, extraction.text
     check_article(IncomingArticle(date=day, headline=headline, url=article.url, content=content, details=details))
     forms = Forms.of(article.newspaper, headline, content)
     return {"headline": headline.strip(), "content": content, "date": day, **asdict(details), **asdict(forms)}
+
+
+def _listed(page: ArticlePage) -> ListedDate | None:
+    """Return the date that a feed or sitemap gave for the page, if any did."""
+    if page.published is None:
+        return None
+    return ListedDate(page.published, possible_time(page.published_time, page.published), page.in_sitemap)

@@ -18,7 +18,9 @@ from scrapy import Request
 from scrapy.http import Response
 
 from articles.models import ArticleURL
+from articles.normalization.times import possible_time
 from articles.normalization.values import UnreadableDayError, parse_day
+from articles.storage.incoming import ListedDate
 from crawlers import frontier
 from crawlers.database import in_database
 from crawlers.items import ArticleLink, Source
@@ -30,10 +32,10 @@ _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a feed: an absolute URL, which may be invalid or empty, and the day as it is written, or None."""
+    """An entry of a feed: an absolute URL, which may be invalid or empty, and its date, or None."""
 
     url: str
-    day: datetime.date | None
+    published: ListedDate | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,9 @@ class FeedSpider(NewspaperSpider):
         entries = feed.entries[:bound]
         if empty := sum(not entry.url for entry in entries):
             self.count_failure(response.url, "entry without a link", empty)
-        links = [ArticleLink(source, entry.url, ArticleURL.Kind.FEED, entry.day) for entry in entries if entry.url]
+        links = [
+            ArticleLink(source, entry.url, ArticleURL.Kind.FEED, entry.published) for entry in entries if entry.url
+        ]
         async for request in self.article_requests(source, links):
             yield request
         if feed.broken:
@@ -98,7 +102,7 @@ def _marked(body: bytes, media_type: str) -> tuple[bytes, str]:
 def _entry(entry: Any, url: str) -> Entry:
     link = str(entry.get("link") or "").strip()
     try:
-        return Entry(urljoin(url, link) if link else "", _day(entry))
+        return Entry(urljoin(url, link) if link else "", _published(entry))
     except ValueError:  # such as http://[undefined]/
         return Entry(link, None)
 
@@ -113,16 +117,18 @@ def _json_feed(body: bytes, url: str) -> Feed:
     return Feed([_entry({"link": link, "published": day}, url) for link, day in links])
 
 
-def _day(entry: Any) -> datetime.date | None:
-    """Return the day of publication, else of the last change, in the newspaper's time zone."""
+def _published(entry: Any) -> ListedDate | None:
+    """Return the date of publication, else of the last change, in the newspaper's time zone."""
     # For a missing `updated`, feedparser would return `published` with a warning.
     name = "published" if "published" in entry else "updated"
+    text = entry.get(name, "")
     try:
-        return parse_day(entry.get(name, ""))
+        day = parse_day(text)
     except UnreadableDayError:
         # feedparser reads more formats, and gives the time in UTC; for 0000-00-00, a day that does not exist.
         moment = entry.get(f"{name}_parsed")
         try:
-            return datetime.date(*moment[:3]) if moment else None
-        except ValueError:
+            day = datetime.date(*(moment or ())[:3])
+        except (ValueError, TypeError):
             return None
+    return ListedDate(day, possible_time(text, day))

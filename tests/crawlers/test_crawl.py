@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from articles.models import Article, ArticleURL, Newspaper
+from crawlers.models import PendingLink
 from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, PATTERN, article_page, newspaper, rss, sitemap
 
 if TYPE_CHECKING:
@@ -205,6 +207,67 @@ def test_a_feeds_date_is_the_day_at_the_newspapers_place(site: Site, crawl: Craw
         "dublin-core": "2026-03-03",
         "odd-year": "2026-03-04",
     }
+    assert {article.headline: str(article.publication_time) for article in Article.objects.all()} == {
+        "rss": "2026-03-02T00:30+02:00",
+        "dublin-core": "2026-03-03T23:30:00-05:00",
+        "odd-year": "2026-03-04T12:00:00+00:00",
+    }
+
+
+def test_a_news_sitemap_gives_the_time_and_a_change_does_not(site: Site, crawl: CrawlCommand) -> None:
+    """A page without a day is stored with that of a news sitemap; the time of its last change is no substitute."""
+    day = "<meta property='article:published_time' content='2024-05-07'>"
+    pages = {
+        "timed": ("", "<news:publication_date>2024-05-07T10:00+02:00</news:publication_date>"),
+        "same-day": (day, "<news:publication_date>2024-05-07T18:30:05Z</news:publication_date>"),
+        "month": (day, "<news:publication_date>2024-05</news:publication_date>"),
+        "changed": (day, "<news:title>Changed</news:title>"),
+    }
+    for name, (head, _) in pages.items():
+        site.add(
+            f"/2024/05/{name}", article_page(name, f"{LIBRARY} {name}", day="").replace("<title>", f"{head}<title>")
+        )
+    entries = "".join(
+        f"<url><loc>{site.url}/2024/05/{name}</loc><lastmod>2024-05-08T09:00Z</lastmod><news:news>{news}</news:news></url>"
+        for name, (_, news) in pages.items()
+    )
+    news = "xmlns:news='http://www.google.com/schemas/sitemap-news/0.9'"
+    body = f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' {news}>{entries}</urlset>"
+    site.add("/sitemap.xml", body, "application/xml")
+    newspaper(site, sitemap=["/sitemap.xml"])
+
+    assert crawl().summary == "Fjordbladet: 4 stored, 0 known, 0 failed\n"
+    stored = Article.objects.select_related("page")
+    assert {each.headline: (str(each.publication_time), each.date_source) for each in stored} == {
+        "timed": ("2024-05-07T10:00+02:00", "sitemap"),
+        "same-day": ("2024-05-07T18:30:05+00:00", "sitemap"),
+        "month": ("None", "meta"),
+        "changed": ("None", "meta"),
+    }
+    assert {str(each.date) for each in stored} == {"2024-05-07"}
+    assert {each.headline: (each.page.published_time, each.page.in_sitemap) for each in stored} == {
+        "timed": ("2024-05-07T10:00+02:00", True),
+        "same-day": ("2024-05-07T18:30:05+00:00", True),
+        "month": ("", False),
+        "changed": ("", False),
+    }
+
+
+def test_the_time_of_a_json_feed_survives_a_crawl_that_ends_early(site: Site, crawl: CrawlCommand) -> None:
+    url = f"{site.url}/2024/05/undated"
+    feed = {"items": [{"url": url, "date_published": "2024-05-07T23:30:00-05:00"}]}
+    site.add("/feed", json.dumps(feed), "application/feed+json")
+    newspaper(site, feed=["/feed"])
+    crawl()  # the page is not there yet, and its link waits
+    waiting = PendingLink.objects.get()
+    assert (str(waiting.published), waiting.published_time) == ("2024-05-07", "2024-05-07T23:30:00-05:00")
+
+    PendingLink.objects.update(refused_until=None)
+    site.add("/2024/05/undated", article_page("No day", LIBRARY, day=""))
+    crawl()
+    article = Article.objects.get()
+    assert (str(article.date), article.date_source) == ("2024-05-07", "feed")
+    assert str(article.publication_time) == "2024-05-07T23:30:00-05:00"
 
 
 def test_a_newspaper_with_nothing_but_failures_is_an_error(site: Site, crawl: CrawlCommand) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from articles.extraction.extract import ExtractedArticle
 from articles.models import ArticleURL
+from articles.storage.incoming import ListedDate
 from articles.storage.ingest import Stored
 from crawlers import pipelines
 from crawlers.items import ArticleLink, FetchedPage, Source
@@ -19,7 +20,7 @@ from crawlers.pipelines import ArticlePipeline, _incoming
 from tests.crawlers.pages import FERRY
 
 URL = "https://fjordbladet.example/2024/05/ferry"
-LINK = ArticleLink(Source(1, "Fjordbladet", ""), URL, ArticleURL.Kind.FEED, datetime.date(2024, 5, 20))
+LINK = ArticleLink(Source(1, "Fjordbladet", ""), URL, ArticleURL.Kind.FEED, ListedDate(datetime.date(2024, 5, 20)))
 PAGE = FetchedPage(LINK, URL, (), "text/html", b"")
 
 

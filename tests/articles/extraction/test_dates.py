@@ -64,6 +64,38 @@ def test_the_likely_day_is_believed_and_the_doubt_names_other_days(
     assert (str(article.date), article.date_source, article.date_doubt) == (day, source, doubt)
 
 
+BEGUN = '<time datetime="{}">Friday</time>' + TEXT
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "time", "source"),
+    [
+        (linked(datePublished="2024-05-03T18:30:05+02:00"), TEXT, "2024-05-03T18:30:05+02:00", "json-ld"),
+        (linked(datePublished="2024-05-03T23:30-05:00"), TEXT, "2024-05-03T23:30-05:00", "json-ld"),
+        (linked(datePublished="Fri, 03 May 2024 18:30:00 GMT"), TEXT, "2024-05-03T18:30:00+00:00", "json-ld"),
+        (meta("2024-05-03 18:30"), TEXT, "2024-05-03T18:30", "meta"),
+        ("", BEGUN.format("2024-05-03T18:30Z"), "2024-05-03T18:30+00:00", "time"),
+        # What names the day decides; another source with the same day may add the time.
+        (linked(datePublished="2024-05-03T18:30Z") + meta("2024-05-03T18:31Z"), TEXT, "2024-05-03T18:30+00:00", "json-ld"),
+        (linked(datePublished="2024-05-03") + meta("2024-05-03T18:30Z"), TEXT, "2024-05-03T18:30+00:00", "meta"),
+        (linked(datePublished="2024-05-03"), BEGUN.format("2024-05-03T18:30Z"), "2024-05-03T18:30+00:00", "time"),
+        (linked(datePublished="2024-05-03") + meta("2024-05-03T18:30Z"), BEGUN.format("2024-05-03T07:00Z"),
+         "2024-05-03T18:30+00:00", "meta"),
+        # Not the time of another day, of the writing, or of a later <time>, such as a reader's.
+        (linked(datePublished="2024-05-03") + meta("2024-05-04T01:00Z"), TEXT, "None", "json-ld"),
+        (linked(datePublished="2024-05-03", dateCreated="2024-05-03T07:00Z"), TEXT, "None", "json-ld"),
+        (linked(datePublished="2024-05-03"), BEGUN.format("2024-05-03") + BEGUN.format("2024-05-03T21:00Z"), "None", "json-ld"),
+        # An impossible time leaves the day.
+        (linked(datePublished="2024-05-03T18:30:00+26:00"), TEXT, "None", "json-ld"),
+        (linked(datePublished="2024-05-03T25:30:00Z"), TEXT, "None", "json-ld"),
+        (linked(datePublished="2024-05-03T23:59:60Z"), TEXT, "2024-05-03T23:59+00:00", "json-ld"),
+    ],
+)  # fmt: skip
+def test_the_time_is_that_of_the_day(head: str, body: str, time: str, source: str) -> None:
+    article = extracted(head, body=body)
+    assert (str(article.date), str(article.time), article.date_source) == ("2024-05-03", time, source)
+
+
 @pytest.mark.parametrize(
     ("head", "doubt"),
     [

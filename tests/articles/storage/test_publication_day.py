@@ -1,17 +1,23 @@
-"""The publication day of an article, by its page and its feed."""
+"""The publication day and time of an article, by its page and its feed."""
 
 import datetime
 
 import pytest
 
-from articles.extraction.extract import ExtractionError
-from articles.storage.publication_day import judge_day
+from articles.extraction.extract import ExtractedArticle, ExtractionError
+from articles.normalization.times import written_time
+from articles.storage.incoming import Details, ListedDate
+from articles.storage.publication_day import dated_details, judge_day
 
 TODAY = datetime.date(2026, 3, 10)
 
 
 def day(text: str) -> datetime.date | None:
     return datetime.date.fromisoformat(text) if text else None
+
+
+def listed(text: str) -> ListedDate | None:
+    return ListedDate(datetime.date.fromisoformat(text)) if text else None
 
 
 IMPOSSIBLE = "the page says {}, which is impossible; the feed says 2026-03-09"
@@ -43,7 +49,7 @@ IMPOSSIBLE = "the page says {}, which is impossible; the feed says 2026-03-09"
     ],
 )
 def test_the_page_is_believed_unless_its_day_is_impossible(page: str, feed: str, expected: str, doubt: str) -> None:
-    assert judge_day(day(page), day(feed), TODAY) == (day(expected), doubt)
+    assert judge_day(day(page), listed(feed), TODAY) == (day(expected), doubt)
 
 
 @pytest.mark.parametrize(
@@ -52,4 +58,43 @@ def test_the_page_is_believed_unless_its_day_is_impossible(page: str, feed: str,
 )
 def test_without_a_possible_day_there_is_no_article(page: str, feed: str, reason: str) -> None:
     with pytest.raises(ExtractionError, match=f"^{reason}$"):
-        judge_day(day(page), day(feed), TODAY)
+        judge_day(day(page), listed(feed), TODAY)
+
+
+NIGHT = "2026-03-02T23:30:00-05:00"
+MORNING = "2026-03-02T08:00:00+02:00"
+NEXT_DAY = "2026-03-03T04:30:00Z"
+
+
+@pytest.mark.parametrize(
+    ("page", "feed", "in_sitemap", "expected", "source"),
+    [
+        (MORNING, NIGHT, False, MORNING, "json-ld"),
+        (MORNING, "", False, MORNING, "json-ld"),
+        ("2026-03-02", NIGHT, False, NIGHT, "feed"),
+        ("2026-03-02", NIGHT, True, NIGHT, "sitemap"),
+        ("2026-03-02", "2026-03-02", False, "2026-03-02", "json-ld"),
+        # The time of another day is not the time of this one, even if it is the same moment.
+        ("2026-03-02", NEXT_DAY, False, "2026-03-02", "json-ld"),
+        ("", NIGHT, False, NIGHT, "feed"),
+        ("", "2026-03-02", True, "2026-03-02", "sitemap"),
+        ("2062-03-02T08:00:00Z", NIGHT, True, NIGHT, "sitemap"),
+        ("2062-03-02T08:00:00Z", "2026-03-02", False, "2026-03-02", "feed"),
+    ],
+)
+def test_the_feed_gives_the_time_of_the_day_that_the_page_names(
+    page: str, feed: str, in_sitemap: bool, expected: str, source: str
+) -> None:
+    article = ExtractedArticle("Text.", "", day(page[:10]), "json-ld" if page else None, None, time=written_time(page))
+    link = ListedDate(datetime.date.fromisoformat(feed[:10]), written_time(feed), in_sitemap) if feed else None
+
+    found, details = dated_details(article, link, TODAY)
+
+    assert (found, details.date_source) == (day(expected[:10]), source)
+    assert details == Details(date_source=source, date_doubt=details.date_doubt).with_time(written_time(expected))
+
+
+def test_a_doubt_names_the_sitemap() -> None:
+    link = ListedDate(datetime.date(2026, 3, 9), in_sitemap=True)
+    assert judge_day(day("2026-03-02"), link, TODAY)[1] == "the page says 2026-03-02, the sitemap 2026-03-09"
+    assert judge_day(day("2062-03-02"), link, TODAY)[1] == IMPOSSIBLE.format("2062-03-02").replace("feed", "sitemap")

@@ -15,8 +15,9 @@ from articles.extraction.extract import EXTRACTOR_VERSION
 from articles.extraction.kept_pages import Extraction, KeptPage, extract_kept
 from articles.models import Article, ArticlePage, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
+from articles.normalization.times import possible_time, written_time
 from articles.storage import reextraction, renormalization
-from articles.storage.incoming import Details, IncomingArticle, PageCopy
+from articles.storage.incoming import Details, IncomingArticle, ListedDate, PageCopy
 from articles.storage.ingest import store_article
 from tests.articles.test_processes import end_this_process
 from tests.conftest import StoreArticle
@@ -44,7 +45,7 @@ def store_page(
     *,
     number: int = 1,
     content: str = "An older extraction.",
-    published: datetime.date | None = None,
+    published: ListedDate | None = None,
 ) -> Article:
     url, body = f"https://paper.example/{number}", page.encode()
     stored = store_article(
@@ -154,7 +155,7 @@ def test_reextract_keeps_the_day_of_the_feed_if_the_page_has_none() -> None:
 )
 def test_reextract_judges_the_day_as_the_crawl_did(page: str, feed: str, day: str, source: str, doubt: str) -> None:
     """Also if a day that was in the future when the page was fetched is past now."""
-    published = datetime.date.fromisoformat(feed) if feed else None
+    published = ListedDate(datetime.date.fromisoformat(feed)) if feed else None
     store_page(PAGE.replace("2026-03-02", page), published=published)
     ArticlePage.objects.update(fetched_at=datetime.datetime(2026, 3, 10, 12, tzinfo=datetime.UTC))
 
@@ -162,6 +163,42 @@ def test_reextract_judges_the_day_as_the_crawl_did(page: str, feed: str, day: st
 
     article = Article.objects.get()
     assert (article.date.isoformat(), article.date_source, article.date_doubt) == (day, source, doubt)
+
+
+@pytest.mark.parametrize(
+    ("page", "feed", "in_sitemap", "time", "source"),
+    [
+        ("2026-03-02T08:00+02:00", "2026-03-02T09:00:05Z", False, "2026-03-02T08:00+02:00", "meta"),
+        ("2026-03-02", "2026-03-02T09:00:05Z", False, "2026-03-02T09:00:05+00:00", "feed"),
+        ("2026-03-02", "2026-03-02T09:00", True, "2026-03-02T09:00", "sitemap"),
+        ("none", "2026-03-02T09:00:05-05:30", True, "2026-03-02T09:00:05-05:30", "sitemap"),
+        ("2026-03-02", "2026-03-02", False, "None", "meta"),
+    ],
+)
+def test_reextract_fills_the_time_from_the_kept_page(
+    page: str, feed: str, in_sitemap: bool, time: str, source: str
+) -> None:
+    day = datetime.date.fromisoformat(feed[:10])
+    published = ListedDate(day, possible_time(feed, day), in_sitemap)
+    before = store_page(PAGE.replace("2026-03-02", page), published=published)
+    assert before.publication_time is None
+
+    run("reextract")
+
+    article = Article.objects.get()
+    assert (str(article.publication_time), article.date_source, article.date) == (time, source, day)
+
+
+def test_reextract_keeps_the_time_if_page_and_feed_have_no_date() -> None:
+    time = written_time("2026-03-01T18:30+01:00")
+    store_page(PAGE.replace("article:published_time", "no:time"))
+    assert time
+    Article.objects.update(published_at=time.at, published_offset=time.offset, published_precision=time.precision)
+
+    run("reextract")
+
+    article = Article.objects.get()
+    assert (article.content, article.publication_time) == (TEXT, time)
 
 
 def during_extraction(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
