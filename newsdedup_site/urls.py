@@ -1,4 +1,7 @@
-"""The URLs: the pages at the root, the admin at /admin/, the load balancer's check at /healthz."""
+"""The URLs: the pages at the root, the admin at /admin/, the load balancer's check at /healthz.
+
+Who may open them: newsdedup_site/access/addresses.py.
+"""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -10,7 +13,7 @@ admin.site.index_title = "Newspapers, profiles and users"
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    path("favicon.ico", views.favicon),
+    path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", views.healthz, name="healthz"),
     path("", include("newsdedup_site.accounts")),
     path("", include("crawlers.urls")),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -10,13 +9,11 @@ from django.templatetags.static import static
 from django.views.decorators.cache import never_cache
 
 
-@login_not_required
 def favicon(_request: HttpRequest) -> HttpResponse:
     """Redirect a browser to the icon: it asks here if a page names none, as on the admin's pages."""
     return redirect(static("newsdedup/icon.svg"))
 
 
-@login_not_required
 @never_cache
 def healthz(_request: HttpRequest) -> HttpResponse:
     """Answer 200 if the database answers, otherwise 503."""

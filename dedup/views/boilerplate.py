@@ -16,8 +16,6 @@ from dedup.filters.boilerplate import BoilerplateFilter
 from dedup.review.queries.boilerplate import by_sentence, mark_whitelisted, sentence_details, weeks_of, with_examples
 from dedup.views.requests import EditorRequest, decision_view, query_of
 
-WHITELIST = "articles.add_whitelistedsentence"
-
 
 def boilerplate_list(request: HttpRequest) -> HttpResponse:
     """List the newspapers' boilerplate, the most frequent first."""
@@ -42,7 +40,7 @@ def _address(request: HttpRequest, newspaper_id: int, digest: UUID) -> str:
     return reverse("boilerplate", args=[newspaper_id, digest]) + query_of(request)
 
 
-@decision_view(_address, permission=WHITELIST)
+@decision_view(_address)
 def boilerplate_keep(request: EditorRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
     """Put a sentence on the newspaper's whitelist."""
     try:
@@ -54,7 +52,7 @@ def boilerplate_keep(request: EditorRequest, newspaper_id: int, digest: UUID) ->
     return _back(request, newspaper_id, digest)
 
 
-@decision_view(_address, permission=WHITELIST)
+@decision_view(_address)
 def boilerplate_end_keeping(request: EditorRequest, newspaper_id: int, digest: UUID) -> HttpResponse:
     """Remove a sentence from the newspaper's whitelist."""
     try:

@@ -1,4 +1,4 @@
-"""What the views share: permissions, filters carried from page to page, messages."""
+"""What the views share: decisions by POST, filters carried from page to page, messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from functools import wraps
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import permission_required
 from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.forms import Form
@@ -20,7 +19,6 @@ from articles.paging import rows_after, rows_before
 from dedup.models import Decision
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
 
-DECIDE = "dedup.add_decision"
 _REFUSED_NOTE = "refused_note"
 
 
@@ -31,16 +29,16 @@ class EditorRequest(HttpRequest):
 
 
 def decision_view(
-    address: Callable[..., str], *, permission: str = DECIDE
+    address: Callable[..., str],
 ) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
-    """Make a view that makes a decision: POST only (405), and only by users who may decide (403).
+    """Make a view that makes a decision: POST only (405). Who may decide is in newsdedup_site/access/addresses.py.
 
     `address` returns the URL of the page with the form. A GET is redirected there: browsers send one after a login
     if the session had ended when the form was posted.
     """
 
     def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-        guarded = require_POST(permission_required(permission, raise_exception=True)(view))
+        guarded = require_POST(view)
 
         @wraps(view)
         def answer(request: EditorRequest, **numbers: Any) -> HttpResponse:

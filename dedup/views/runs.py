@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -28,7 +27,6 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
     return render(request, "runs/run.html", {"run": shown, **vars(run_details(shown))})
 
 
-@permission_required("dedup.add_detectionrun", raise_exception=True)
 def run_new(request: EditorRequest) -> HttpResponse:
     """Queue a run; a worker executes it."""
     form = RunForm(request.POST or None)

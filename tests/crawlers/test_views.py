@@ -77,7 +77,7 @@ def test_the_list_asks_the_same_number_of_queries_for_one_newspaper_and_for_many
         newspaper = fjordbladet(f"Paper {number}")
         for spider in ("feed", "sitemap", "section"):
             visit(newspaper, {"failed/HTTP 404": 3}, spider=spider)
-    with django_assert_num_queries(5):  # session, user, the number of newspapers, a page of them, their visits
+    with django_assert_num_queries(7):  # session, user, 2 x permissions, number of newspapers, a page of them, visits
         editor_client.get("/crawls/")
 
 

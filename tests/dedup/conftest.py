@@ -26,5 +26,5 @@ def editor_client(editor: User) -> Client:
 def visitor(db: None) -> Client:
     """Return the client of somebody who may look and not decide."""
     client = Client()
-    client.force_login(make_user("guest"))
+    client.force_login(make_user("guest", "viewer"))
     return client

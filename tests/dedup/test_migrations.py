@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
@@ -10,6 +11,7 @@ from django_tasks_db.models import DBTaskResult
 from dedup.models import FittedModel, Profile
 from dedup.runs.tasks import find_duplicates_task, nightly_task
 from dedup.verdicts.model import default_model, dump_model
+from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -78,3 +80,26 @@ def test_a_profile_that_nobody_changed_gets_the_passes_of_today(before, after) -
 
     call_command("migrate", "dedup", verbosity=0)
     assert Profile.objects.get().settings == (before if after is None else after)
+
+
+def test_everybody_who_could_read_can_read_afterwards(client) -> None:
+    call_command("migrate", "dedup", "0016", verbosity=0)
+    Group.objects.create(name="interns")
+    for name, *groups in (("anna",), ("ben", "interns"), ("mara", "editor"), ("ada", "admin")):
+        make_user(name, *groups)
+    make_user("gone", is_active=False)
+    make_user("root", is_superuser=True)
+
+    call_command("migrate", "dedup", verbosity=0)
+    groups = {user.username: sorted(user.groups.values_list("name", flat=True)) for user in User.objects.all()}
+    assert groups == {
+        "anna": ["viewer"],
+        "ben": ["interns", "viewer"],
+        "mara": ["editor"],
+        "ada": ["admin"],
+        "gone": [],
+        "root": [],
+    }
+    for user in User.objects.filter(is_active=True):
+        client.force_login(user)
+        assert client.get("/articles/").status_code == 200

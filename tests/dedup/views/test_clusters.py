@@ -68,7 +68,7 @@ def test_the_list_costs_the_same_queries_for_one_and_for_ten(
     for expected in (1, 10):
         while Cluster.objects.count() < expected:
             make_cluster(store(), store())
-        with django_assert_num_queries(5):  # session, user, newspapers of the form, page, count
+        with django_assert_num_queries(7):  # session, user, 2 x permissions, newspapers of the form, page, count
             assert len(listed(editor_client)) == expected
 
 

@@ -79,7 +79,7 @@ def test_the_list_costs_the_same_queries_for_one_and_for_ten(
         while Series.objects.count() < expected:
             article = store()
             make_series(article.newspaper, f"form {article.pk}", article)
-        with django_assert_num_queries(5):  # session, user, newspapers of the form, page, count
+        with django_assert_num_queries(7):  # session, user, 2 x permissions, newspapers of the form, page, count
             assert len(listed(editor_client)) == expected
 
 

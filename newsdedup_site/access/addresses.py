@@ -1,0 +1,99 @@
+"""The right that each address asks for. An address that is not in this table is refused.
+
+`manage.py check` fails for an address without an entry, and so does every command that runs the checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from newsdedup_site.access.rights import (
+    ANYONE,
+    CONFIGURE,
+    DECIDE,
+    LOGIN,
+    READ,
+    START_RUNS,
+    WHITELIST,
+    Right,
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What an address asks for. Only a form takes other methods than GET, HEAD and OPTIONS."""
+
+    right: Right
+    is_form: bool
+
+
+def page(right: Right) -> Rule:
+    """Return the rule of an address that changes nothing."""
+    return Rule(right, is_form=False)
+
+
+def form(right: Right) -> Rule:
+    """Return the rule of an address that also takes POST."""
+    return Rule(right, is_form=True)
+
+
+# By the name of the URL pattern.
+ADDRESSES: dict[str, Rule] = {
+    # without a login
+    "favicon": page(ANYONE),
+    "healthz": page(ANYONE),
+    "login": form(ANYONE),
+    # one's own login
+    "logout": form(LOGIN),
+    "password_change": form(LOGIN),
+    "password_change_done": page(LOGIN),
+    # pages
+    "dashboard": page(READ),
+    "queue": page(READ),
+    "pair": page(READ),
+    "compare": page(READ),
+    "clusters": page(READ),
+    "cluster": page(READ),
+    "series_list": page(READ),
+    "series": page(READ),
+    "boilerplate_list": page(READ),
+    "boilerplate": page(READ),
+    "articles": page(READ),
+    "article": page(READ),
+    "runs": page(READ),
+    "run": page(READ),
+    "crawls": page(READ),
+    "newspaper_crawls": page(READ),
+    "reports": page(READ),
+    "report": page(READ),
+    "report_csv": page(READ),
+    "report_json": page(READ),
+    "history": page(READ),
+    # decisions
+    "pair_decide": form(DECIDE),
+    "cluster_confirm": form(DECIDE),
+    "cluster_reject": form(DECIDE),
+    "cluster_take_out": form(DECIDE),
+    "cluster_keep": form(DECIDE),
+    "series_rule": form(DECIDE),
+    "series_end_rule": form(DECIDE),
+    "undo": form(DECIDE),
+    "boilerplate_keep": form(WHITELIST),
+    "boilerplate_end_keeping": form(WHITELIST),
+    # administration
+    "run_new": form(START_RUNS),
+    "admin:logout": form(LOGIN),
+}
+
+# By the namespace, for addresses that a package makes; an entry above comes first.
+NAMESPACES: dict[str, Rule] = {"admin": form(CONFIGURE)}
+
+
+def rule_of(namespaces: Sequence[str], name: str | None) -> Rule | None:
+    """Return the rule of a URL pattern with this name in these namespaces, or None if it has none."""
+    if name:
+        rule = ADDRESSES.get(":".join([*namespaces, name]))
+        if rule is not None:
+            return rule
+    return NAMESPACES.get(namespaces[0]) if namespaces else None

@@ -1,0 +1,55 @@
+"""Refuses a request unless the table of addresses allows it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
+from django.shortcuts import render
+
+from newsdedup_site.access.addresses import rule_of
+from newsdedup_site.access.rights import READ, Right, admins, has_right
+
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_SHOWN_ADMINS = 5
+
+log = logging.getLogger(__name__)
+
+
+class RightsMiddleware:
+    """Sends users without a login to the login page, and answers 403 to those without the right.
+
+    An address without a rule is refused for everybody. A page, which changes nothing, answers 405 to a POST.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, _view: Any, _args: Any, _kwargs: Any) -> HttpResponseBase | None:
+        """Return the refusal, or None for a request that may go on to its view."""
+        match = request.resolver_match
+        rule = rule_of(match.namespaces, match.url_name) if match else None
+        if rule is None:
+            log.error("%s has no rule in newsdedup_site/access/addresses.py and is refused.", request.path)
+            return _refusal(request, None)
+        if not has_right(request.user, rule.right):
+            if not request.user.is_authenticated:
+                return redirect_to_login(request.get_full_path())
+            return _refusal(request, rule.right)
+        if request.method not in _SAFE_METHODS and not rule.is_form:
+            return HttpResponseNotAllowed(_SAFE_METHODS)
+        return None
+
+
+def _refusal(request: HttpRequest, right: Right | None) -> HttpResponse:
+    """Answer 403: with the missing right, or for users who may not even read, with whom to ask."""
+    if right is None or has_right(request.user, READ):
+        return render(request, "403.html", {"missing": right}, status=403)
+    asked = {"admins": admins()[:_SHOWN_ADMINS]}
+    return render(request, "accounts/no_role.html", asked, status=403)

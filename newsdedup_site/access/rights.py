@@ -1,0 +1,52 @@
+"""The rights that an address can ask for, and which role has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import QuerySet
+
+# Groups of these names, each with the rights of those before it; made by migrations of `dedup`.
+ROLES = ("viewer", "editor", "admin")
+
+
+@dataclass(frozen=True)
+class Right:
+    """What a user must be allowed to do. `role` is the least role that may; the permission itself decides.
+
+    So a permission that was given to a user or to a group of your own counts as well.
+    """
+
+    allows: str
+    role: str = ""
+    permission: str = ""
+    needs_login: bool = True
+    staff_only: bool = False
+
+
+ANYONE = Right("see what is open to all", needs_login=False)
+LOGIN = Right("manage their own login")
+READ = Right("read", role="viewer", permission="articles.view_article")
+DECIDE = Right("decide on pairs and clusters", role="editor", permission="dedup.add_decision")
+WHITELIST = Right("whitelist boilerplate", role="editor", permission="articles.add_whitelistedsentence")
+START_RUNS = Right("start runs", role="admin", permission="dedup.add_detectionrun")
+# Which rows a user may see or change there is up to the permissions of the admin's models.
+CONFIGURE = Right("open the settings", role="admin", staff_only=True)
+
+
+def has_right(user: User | AnonymousUser, right: Right) -> bool:
+    """Return whether a user has a right. Every right that belongs to a role includes reading."""
+    if not right.needs_login:
+        return True
+    if not user.is_authenticated:
+        return False
+    if not right.role:
+        return True
+    wanted = [permission for permission in (READ.permission, right.permission) if permission]
+    return user.has_perms(wanted) and (user.is_staff or not right.staff_only)
+
+
+def admins() -> QuerySet[User]:
+    """Return the users with the role admin who can log in, by name."""
+    return User.objects.filter(is_active=True, groups__name="admin").order_by("username")

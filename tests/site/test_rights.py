@@ -1,0 +1,230 @@
+"""Who may open which address: every address of the site, for every role, read and sent to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Permission, User
+from django.http import HttpResponse
+from django.test import Client, override_settings
+from django.urls import get_resolver, path, resolve
+
+from newsdedup_site.access import addresses, checks
+from newsdedup_site.access.addresses import ADDRESSES, Rule, rule_of
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+# In the order of their rights; a superuser has all.
+ROLES = ("nobody", "no role", "viewer", "editor", "admin", "superuser")
+SAMPLES = {"int": "987654321", "path": "987654321", "str": "987654321", "slug": "exact"}
+SAMPLES |= {"uuid": "6f1c0f4e-3a52-4d43-9b6e-0d7f5e2a9c11"}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An address with values filled in, and its rule."""
+
+    name: str
+    url: str
+    rule: Rule | None
+
+
+def samples() -> Iterator[Sample]:
+    for each in checks.walk(get_resolver()):
+        # A regular expression of the admin: the first of its alternatives, or any text.
+        route = re.sub(r"\^?\(\?P<\w+>(\w*)[^)]*\)", lambda found: found[1] or "nothing-here", each.route)
+        url = "/" + re.sub(r"<(?:(\w+):)?\w+>", lambda found: SAMPLES[found[1] or "str"], route).removesuffix("$")
+        match = resolve(url)
+        assert (tuple(match.namespaces), match.url_name) == (each.namespaces, each.pattern.name), url
+        yield Sample(each.name, url, rule_of(match.namespaces, match.url_name))
+
+
+def client_of(role: str) -> Client:
+    client = Client()
+    if role == "nobody":
+        return client
+    groups = [role] if role in ("viewer", "editor", "admin") else []
+    name = role.replace(" ", "-")
+    high = {"is_staff": role in ("admin", "superuser"), "is_superuser": role == "superuser"}
+    user = User.objects.filter(username=name).first() or make_user(name, *groups, **high)
+    client.force_login(user)
+    return client
+
+
+def expected(rule: Rule, role: str, method: str) -> str:
+    """Return what must happen: "login", "refused", "not allowed" or "answered"."""
+    least = rule.right.role or ("no role" if rule.right.needs_login else "nobody")
+    if ROLES.index(role) < ROLES.index(least):
+        return "login" if role == "nobody" else "refused"
+    return "answered" if method == "GET" or rule.is_form else "not allowed"
+
+
+def seen(answer: HttpResponse, url: str, *, is_page: bool) -> str:
+    if answer.status_code == 302 and answer["Location"] == f"/login/?next={url}":
+        return "login"
+    templates = {template.name for template in getattr(answer, "templates", [])}
+    # Pages of the admin also answer 403, by the permissions of their model.
+    if "accounts/no_role.html" in templates or ("403.html" in templates and "missing" in answer.context):
+        assert answer.status_code == 403
+        return "refused"
+    return "not allowed" if answer.status_code == 405 and is_page else "answered"
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_address_is_open_to_the_roles_that_are_declared_and_to_no_other(role: str) -> None:
+    client = client_of(role)
+    wrong = []
+    for each in samples():
+        if each.rule is None:
+            wrong.append((each.url, "has no rule"))
+            continue
+        for method in ("GET", "POST"):
+            answer = client.generic(method, each.url)
+            found = seen(answer, each.url, is_page=not each.rule.is_form)
+            if found != expected(each.rule, role, method) or answer.status_code >= 500:
+                wrong.append((each.url, method, found, str(answer.status_code)))
+            if each.name in ("logout", "admin:logout"):
+                client = client_of(role)
+    assert wrong == []
+
+
+def test_what_asks_for_more_than_reading() -> None:
+    def asking(role: str, *, needs_login: bool = True) -> set[str]:
+        found = ((name, rule.right) for name, rule in ADDRESSES.items())
+        return {name for name, right in found if (right.role, right.needs_login) == (role, needs_login)}
+
+    assert asking("", needs_login=False) == {"favicon", "healthz", "login"}
+    assert asking("") == {"logout", "admin:logout", "password_change", "password_change_done"}
+    assert asking("admin") == {"run_new"}
+    assert {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"} == set()
+    assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
+
+
+def test_static_files_need_no_login(client: Client) -> None:
+    answer = client.get("/static/newsdedup/icon.svg")
+    assert (answer.status_code, b"".join(answer.streaming_content)[:4]) == (200, b"<svg")
+    answer.close()
+
+
+def test_every_form_is_guarded_against_other_sites() -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(make_user("root", is_staff=True, is_superuser=True))
+    answers = {each.url: client.post(each.url).status_code for each in samples()}
+    assert {url: status for url, status in answers.items() if status != 403} == {}
+
+
+# ---- the admin ----
+
+
+VIEWED = {
+    "articles.article", "articles.articleurl", "articles.newspaper", "articles.repeatedsentence",
+    "articles.whitelistedsentence", "auth.group", "auth.user", "dedup.cluster", "dedup.decision",
+    "dedup.detectionrun", "dedup.evidence", "dedup.fittedmodel", "dedup.pair", "dedup.profile", "dedup.series",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("role", "viewed", "added"),
+    [("admin", VIEWED, {"articles.newspaper", "auth.user", "dedup.profile"}), ("editor", set(), set())],
+)
+def test_what_the_settings_show_and_take(role: str, viewed: set[str], added: set[str]) -> None:
+    client = client_of(role)
+    models = {f"{each._meta.app_label}.{each._meta.model_name}" for each in admin.site._registry}
+
+    def opened(suffix: str) -> set[str]:
+        return {each for each in models if client.get(f"/admin/{each.replace('.', '/')}/{suffix}").status_code == 200}
+
+    assert (opened(""), opened("add/")) == (viewed, added)
+
+
+# ---- nobody is left in front of a blank page ----
+
+
+def test_a_user_without_a_role_reads_one_sentence_with_whom_to_ask() -> None:
+    make_user("ada", "admin", is_staff=True, first_name="Ada", last_name="Brook", email="ada@desk.example")
+    make_user("gone", "admin", is_active=False)
+    answer = client_of("no role").get("/queue/")
+    page = answer.content.decode()
+
+    assert answer.status_code == 403
+    sentence = re.sub(r"<[^>]+>", "", re.search(r"<p>(.*?)</p>", page, re.DOTALL)[1])
+    assert sentence == "Your login has no role here; ask an admin to give you one: Ada Brook (ada@desk.example)."
+    assert 'action="/logout/"' in page
+    assert 'href="/queue/"' not in page
+
+
+def test_a_role_that_is_taken_away_is_gone_with_the_next_click() -> None:
+    client = client_of("viewer")
+    assert client.get("/articles/").status_code == 200
+    User.objects.get(username="viewer").groups.clear()
+    assert client.get("/articles/").status_code == 403
+
+
+def test_a_missing_right_is_named_with_its_role() -> None:
+    answer = client_of("viewer").post("/pairs/1/decide/")
+    assert answer.status_code == 403
+    assert "role <strong>editor</strong> may decide on pairs and clusters" in answer.content.decode()
+
+
+def test_a_permission_that_was_given_to_a_user_counts() -> None:
+    user = make_user("mara", "viewer")
+    user.user_permissions.add(Permission.objects.get(content_type__app_label="dedup", codename="add_decision"))
+    client = Client()
+    client.force_login(user)
+    assert client.post("/decisions/987654321/undo/").status_code == 404
+
+
+# ---- forgetting is impossible ----
+
+
+def nothing(_request: object) -> HttpResponse:
+    return HttpResponse("reached")
+
+
+class Undeclared:
+    """Addresses as urls.py would have them: one forgotten, one named twice."""
+
+    urlpatterns = [
+        path("forgotten/", nothing, name="forgotten"),
+        path("nameless/", nothing),
+        path("queue/", nothing, name="queue"),
+        path("queue/again/", nothing, name="queue"),
+    ]
+
+
+@override_settings(ROOT_URLCONF=Undeclared)
+def test_an_address_that_is_not_declared_is_refused_even_to_a_superuser(caplog: pytest.LogCaptureFixture) -> None:
+    client = client_of("superuser")
+    for url in ("/forgotten/", "/nameless/"):
+        with pytest.raises(Exception, match="dashboard"):  # the page that says so links to others, which are not here
+            client.get(url)
+        assert f"{url} has no rule" in caplog.text
+    assert client.get("/queue/").content == b"reached"
+
+
+@override_settings(ROOT_URLCONF=Undeclared)
+def test_the_check_names_addresses_without_a_rule_and_rules_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {name: rule for name, rule in ADDRESSES.items() if name in ("queue", "article")}
+    monkeypatch.setattr(checks, "ADDRESSES", kept)
+    monkeypatch.setattr(addresses, "ADDRESSES", kept)
+    found = [(error.id, error.msg) for error in checks.check_addresses()]
+    assert found == [
+        ("newsdedup_site.E001", "The address /forgotten/ has no rule."),
+        ("newsdedup_site.E001", "The address /nameless/ has no rule."),
+        ("newsdedup_site.E002", "2 addresses have the name 'queue', so one rule would hold for all of them."),
+        (
+            "newsdedup_site.E003",
+            "newsdedup_site/access/addresses.py has a rule for 'article', which no address has.",
+        ),
+    ]
+
+
+def test_the_check_finds_nothing_here_and_misses_the_middleware(settings) -> None:
+    assert checks.check_addresses() == []
+    settings.MIDDLEWARE = [each for each in settings.MIDDLEWARE if each != checks.MIDDLEWARE]
+    assert [error.id for error in checks.check_addresses()] == ["newsdedup_site.E004"]
