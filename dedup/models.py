@@ -290,6 +290,70 @@ class Series(models.Model):
         return self.headline
 
 
+class CrowdedArticle(models.Model):
+    """An article near so many others that a pass proposes only some of its pairs with other such articles."""
+
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="crowded")
+    pass_name = models.CharField(max_length=20)
+    near = models.PositiveIntegerField(help_text="At least so many articles reach the threshold of the pass with it.")
+    run = models.ForeignKey(DetectionRun, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["pass_name", "article"], name="one_crowd_a_pass"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Article {self.article_id}, near {self.near} others"
+
+
+class DenseGroup(models.Model):
+    """Crowded articles that kept pairs connect. Rebuilt by dedup/runs/dense_groups.py; keeps its id where possible.
+
+    A group with a rule stays, and keeps its articles, even if no pass finds them crowded any more.
+    """
+
+    first = models.ForeignKey(
+        Article, on_delete=models.PROTECT, related_name="+", help_text="The earliest article by day and id."
+    )
+    size = models.PositiveIntegerField()
+    newspapers = models.PositiveIntegerField(help_text="Newspapers with at least one article.")
+    first_day = models.DateField()
+    last_day = models.DateField()
+    pairs = models.PositiveIntegerField(help_text="Pairs that the passes kept between its crowded articles.")
+    passes = ArrayField(models.CharField(max_length=20), help_text="The passes that kept only some of its pairs.")
+    fingerprint = models.CharField(max_length=64, help_text="Changes whenever its articles do.")
+    ruled_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The editor who made the rule that its articles are never duplicates of each other.",
+    )
+    ruled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-size", "id"]
+
+    def __str__(self) -> str:
+        return f"Dense group {self.pk}"
+
+    @property
+    def possible_pairs(self) -> int:
+        """How many pairs its articles could form."""
+        return self.size * (self.size - 1) // 2
+
+
+class GroupMember(models.Model):
+    """An article in its dense group. An article is in at most one."""
+
+    article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="group_member")
+    group = models.ForeignKey(DenseGroup, on_delete=models.CASCADE, related_name="members")
+
+    def __str__(self) -> str:
+        return f"Article {self.article_id} in dense group {self.group_id}"
+
+
 class FittedModel(models.Model):
     """A verdict model learnt from an installation's own decisions. At most one is in use."""
 
@@ -357,6 +421,7 @@ class Decision(models.Model):
         UNSURE = "unsure", "was unsure of the pair"
         CONFIRM_CLUSTER = "confirm_cluster", "confirmed the cluster"
         REJECT_CLUSTER = "reject_cluster", "dissolved the cluster"
+        CONFIRM_GROUP = "confirm_group", "confirmed the dense group"
         TAKE_OUT = "take_out", "took an article out"
         KEEP = "keep", "chose the article to keep"
         UNDO = "undo", "undid a decision"
@@ -367,6 +432,7 @@ class Decision(models.Model):
     pair = models.ForeignKey(Pair, null=True, on_delete=models.PROTECT, related_name="decisions")
     # A cluster may vanish when it is rebuilt: its number and its articles are stored as they were.
     cluster_number = models.BigIntegerField(null=True)
+    group_number = models.BigIntegerField(null=True, help_text="The dense group it was about, which may be gone too.")
     articles = ArrayField(models.BigIntegerField(), default=list, help_text="The ids of the articles it was about.")
     article = models.ForeignKey(
         Article,

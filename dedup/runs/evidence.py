@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from dedup.article_sql import article_sql
 from dedup.clustering.constraints import lock_review, with_pair_state
 from dedup.models import DetectionRun, RunBlock
+from dedup.runs.crowded import store_crowded
 from dedup.types import Candidate, Tally, Window
 
 _COPIED_AT_ONCE = 10_000
@@ -102,11 +103,13 @@ WHERE best.id = pair.id AND pair.best_score <> best.score
 def write_block(run_id: int, pass_name: str, candidates: Iterable[Candidate], window: Window, tally: Tally) -> int:
     """Store the candidates of a block of days and the block's mark in one transaction; return the number of pairs.
 
-    The candidates are streamed into a temporary table as the pass finds them: memory holds only some thousands.
+    The articles that the tally names as crowded are stored with them. The candidates are streamed into a temporary
+    table as the pass finds them: memory holds only some thousands.
     """
     began = time.monotonic()
     with transaction.atomic():
         pairs = _store_candidates(run_id, candidates)
+        store_crowded(run_id, pass_name, tally.crowded, only_new=window.newer_than is not None)
         RunBlock.objects.create(
             run_id=run_id,
             pass_name=pass_name,

@@ -25,7 +25,7 @@ _KINDS = {
 # The counts of a run in reading order.
 _COUNTS = (
     "articles", "passes", "pairs", "stale", "outdated", "verdicts", "clusters", "clustered_articles",
-    "duplicate_articles", "duplicate_share", "contradictions",
+    "duplicate_articles", "duplicate_share", "contradictions", "dense_groups", "dense_articles",
 )  # fmt: skip
 
 
@@ -71,7 +71,14 @@ def run_facts(run: DetectionRun) -> list[tuple[str, str]]:
         ("contradictions", "Decisions that contradict each other"),
         ("outdated", "Articles normalised with outdated rules"),
     )
-    return facts + [(words, f"{counts[name]:,}") for name, words in seldom if counts.get(name)]
+    facts += [(words, f"{counts[name]:,}") for name, words in seldom if counts.get(name)]
+    return facts + [(words, text) for words, text in [dense_fact(run)] if text]
+
+
+def dense_fact(run: DetectionRun) -> tuple[str, str]:
+    """Return the number of dense groups after a run, as a label and a text; the text is empty if there are none."""
+    groups, articles = run.counts.get("dense_groups", 0), run.counts.get("dense_articles", 0)
+    return "Dense groups", f"{groups:,} with {articles:,} articles" if groups else ""
 
 
 def run_settings(run: DetectionRun) -> list[tuple[str, list[tuple[str, Any]]]]:

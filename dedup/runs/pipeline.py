@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from django.db import InterfaceError, OperationalError, connection
-from django.db.models import Count
+from django.db.models import Count, Sum
 from django.utils import timezone
 
 from articles.boilerplate.mode import Mode
@@ -22,10 +22,12 @@ from articles.storage.ingest import newest_revision
 from articles.storage.locks import Lock, session_lock
 from articles.storage.renormalization import outdated_forms
 from dedup.clustering.rebuild import rebuild_clusters
-from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, Verdict
+from dedup.models import Cluster, DenseGroup, DetectionRun, Evidence, Membership, Pair, Profile, Verdict
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig, Reach
 from dedup.passes.containment import ContainmentPass
+from dedup.runs.crowded import forget_crowded
+from dedup.runs.dense_groups import KeptPair, connected, update_groups
 from dedup.runs.evidence import mark_stale, update_best_scores, write_block
 from dedup.runs.headlines import update_series
 from dedup.runs.judging import judge_month
@@ -169,7 +171,9 @@ def run_detection(
     workers: int = 1,
     verdicts: bool = True,
 ) -> None:
-    """Execute a run: shingles, every pass over every block, stale evidence, verdicts, clusters. Call inside `run_lock`.
+    """Execute a run: shingles, every pass over every block, what is stale, groups, verdicts, clusters.
+
+    Call it inside `run_lock`.
 
     Without `verdicts`, pairs are not judged: new pairs join no cluster until a run with verdicts.
     Each block's evidence and mark are stored in one transaction, so a run that is killed repeats only its unfinished
@@ -187,8 +191,9 @@ def run_detection(
             on_done=lambda task, pairs: progress.advance(task.pass_name, task.articles, pairs),
         )
         for name in scope.passes or PASSES:
-            mark_stale(run, name, scope.covered(name))
+            _mark_stale(run, name, scope)
         update_best_scores()
+        update_groups()
         if verdicts:
             update_series()
             _judge(run, scope, progress, workers)
@@ -202,6 +207,13 @@ def run_detection(
     except BaseException as error:
         _finish(run, DetectionRun.State.FAILED, error=f"{type(error).__name__}: {error}")
         raise
+
+
+def _mark_stale(run: DetectionRun, pass_name: str, scope: Scope) -> None:
+    """Mark or remove what the run covered in a pass and did not find again."""
+    covered = scope.covered(pass_name)
+    mark_stale(run, pass_name, covered)
+    forget_crowded(run, pass_name, only_new=covered["newer_than"] is not None)
 
 
 def _update_shingles(progress: Progress) -> None:
@@ -256,6 +268,7 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
     """
     blocks = blocks_of(scope)
     scores: defaultdict[tuple[int, int], dict[str, float]] = defaultdict(dict)
+    crowded: defaultdict[str, set[int]] = defaultdict(set)
     passes: dict[str, dict[str, Any]] = {}
     for name, config in enabled(configs).items():
         own_blocks = blocks_for(name, config, blocks, scope)
@@ -267,6 +280,7 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
             kept = list(_within_scope(name, found, scope))
             for each in kept:
                 scores[each.left, each.right][name] = each.score
+            crowded[name].update(tally.crowded)
             counted["candidates"] += tally.candidates
             counted["verified"] += tally.verified
             counted["pairs"] += len(kept)
@@ -277,8 +291,19 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
         "passes": passes,
         "pairs": len(scores),
         "outdated": outdated_forms().count(),
+        **_dense(scores, crowded),
     }
     return DetectionRun(config=snapshot(configs), scope=scope.stored(), state="dry run", counts=counts), scores
+
+
+def _dense(scores: Scores, crowded: Mapping[str, set[int]]) -> dict[str, int]:
+    """Return how many dense groups a dry run found, and how many articles they have."""
+    kept = (
+        KeptPair(left, right, [name for name in by_pass if left in crowded[name] and right in crowded[name]])
+        for (left, right), by_pass in scores.items()
+    )
+    parts = connected(each for each in kept if each.passes)
+    return {"dense_groups": len(parts), "dense_articles": sum(len(part.articles) for part in parts)}
 
 
 def _report_read(progress: Progress, pass_name: str, articles: int) -> None:
@@ -342,6 +367,8 @@ def _counts(run: DetectionRun, scope: Scope, contradictions: int) -> dict[str, A
         "duplicate_articles": members - clusters,
         "duplicate_share": round((members - clusters) / articles, 6) if articles else 0.0,
         "contradictions": contradictions,
+        "dense_groups": DenseGroup.objects.count(),
+        "dense_articles": DenseGroup.objects.aggregate(articles=Sum("size"))["articles"] or 0,
     }
 
 

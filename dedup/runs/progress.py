@@ -26,7 +26,7 @@ from articles.management.progress import progress_bars
 from articles.models import Article
 from dedup.models import DetectionRun, Evidence
 from dedup.runs.audit import AuditedDay
-from dedup.runs.facts import PassCount, label, pass_counts, run_facts, run_summary, scores_in_order
+from dedup.runs.facts import PassCount, dense_fact, label, pass_counts, run_facts, run_summary, scores_in_order
 from dedup.runs.pipeline import Scores
 from dedup.types import BOILERPLATE, SHINGLES, VERDICTS
 
@@ -114,8 +114,9 @@ def print_run(
     else:
         title = "Dry run, nothing stored" if scores is not None else f"Run {run.pk}"
         _print_passes(title, pass_counts(run), run.counts["pairs"], stream, detailed=detailed)
-        if scores is None:
-            _print_facts(run_facts(run), stream)
+        facts = run_facts(run) if scores is None else [(words, text) for words, text in [dense_fact(run)] if text]
+        if facts:
+            _print_facts(facts, stream)
 
 
 def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:

@@ -1,0 +1,53 @@
+"""Blocks of a pass that found crowded articles, written as a run writes them."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from itertools import pairwise
+
+from articles.models import Article
+from dedup.models import DetectionRun
+from dedup.runs.crowded import forget_crowded
+from dedup.runs.dense_groups import update_groups
+from dedup.runs.evidence import mark_stale, update_best_scores, write_block
+from dedup.types import Candidate, Tally, Window
+from tests.factories import make_run
+
+
+def write_crowd(
+    pairs: Iterable[tuple[Article, Article]],
+    crowded: Iterable[Article],
+    *,
+    run: DetectionRun | None = None,
+    by: str = "trigram",
+    score: float = 0.9,
+    day: str = "2026-03-02",
+    near: int = 60,
+    newer_than: int | None = None,
+) -> DetectionRun:
+    """Store a block of one day, in which a pass proposes these pairs and finds these articles crowded."""
+    run = run or make_run()
+    date = datetime.date.fromisoformat(day)
+    ends = sorted({(min(left.pk, right.pk), max(left.pk, right.pk)) for left, right in pairs})
+    found = [Candidate(left, right, by, score) for left, right in ends]
+    tally = Tally(crowded={article.pk: near for article in crowded})
+    write_block(run.pk, by, found, Window(date, date, newer_than=newer_than), tally)
+    return run
+
+
+def write_group(*articles: Article, **options: str) -> DetectionRun:
+    """Store the dense group of these articles, each paired with the first and with the next one."""
+    pairs = [*((articles[0], each) for each in articles[1:]), *pairwise(articles)]
+    run = write_crowd(pairs, articles, **options)  # type: ignore[arg-type]
+    update_groups()
+    return run
+
+
+def finish(run: DetectionRun, by: str = "trigram", **covered: object) -> None:
+    """Do what the end of a run does for a pass, except verdicts and clusters."""
+    bounds = {"since": None, "until": None, "newspaper_ids": None, "newer_than": None, **covered}
+    mark_stale(run, by, bounds)
+    forget_crowded(run, by, only_new=bounds["newer_than"] is not None)
+    update_best_scores()
+    update_groups()
