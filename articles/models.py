@@ -160,6 +160,15 @@ class Article(models.Model):
     extractor_version = models.PositiveSmallIntegerField(
         default=0, editable=False, help_text="The version of the extraction rules used; 0 for imported texts."
     )
+    # Text, not jsonb, which would drop repeated names, the order of names, and the spelling of numbers (1.0, 1e5).
+    extra_columns = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="The columns of its file that have no field here: a JSON object, spelled as in the file; "
+        "empty if there are none.",
+    )
     boilerplate = models.JSONField(
         default=list,
         db_default=[],
@@ -271,6 +280,24 @@ class ArticleURL(models.Model):
 
     def __str__(self) -> str:
         return self.url
+
+
+class HeadlineVariant(models.Model):
+    """Another headline under which a stored article came again. Written by storage/ingest.py."""
+
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="headline_variants")
+    headline = models.TextField()
+    day = models.DateField(help_text="The publication date that came with this headline.")
+    url = models.TextField(help_text="The URL that it came under.")
+    seen_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        # By the digest, because a long headline does not fit into an index.
+        constraints = [models.UniqueConstraint("article", MD5("headline"), name="headline_variant_once")]
+
+    def __str__(self) -> str:
+        return self.headline
 
 
 class LearntParameter(models.Model):

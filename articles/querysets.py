@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 # Long columns that no list of articles needs.
-LONG_TEXTS = ("content", "normalized_text", "normalized_title", "story_text", "topic_text", "boilerplate")
+LONG_TEXTS = (
+    *("content", "normalized_text", "normalized_title", "story_text", "topic_text"),
+    *("boilerplate", "extra_columns"),
+)
 
 
 def given(**bounds: Any) -> models.Q:

@@ -22,6 +22,12 @@ MAX_NEWSPAPER_CHARACTERS = 200
 MAX_BYLINE_CHARACTERS = 500
 MAX_AGENCY_CHARACTERS = 100
 MAX_DATELINE_CHARACTERS = 200
+MAX_LANGUAGE_CHARACTERS = 8
+MAX_DATE_DOUBT_CHARACTERS = 200
+# Of the columns of a file that have no field here. A text that is as long as an article is still kept.
+MAX_EXTRA_COLUMNS = 200
+MAX_EXTRA_NAME_CHARACTERS = 200
+MAX_EXTRA_CHARACTERS = 1_000_000
 # The first printed newspaper appeared in 1605 (Relation, Strasbourg); an earlier day is a misread one.
 FIRST_DAY = datetime.date(1605, 1, 1)
 # East of UTC, tomorrow has already begun; the second day allows for clocks that are wrong.
@@ -38,6 +44,15 @@ class SeenURL:
 
     url: str
     kind: ArticleURL.Kind
+
+
+@dataclass(frozen=True, slots=True)
+class SeenHeadline:
+    """A headline under which an article came, and the day and the URL that it came with."""
+
+    headline: str
+    day: datetime.date
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +111,11 @@ class PageCopy:
 
 @dataclass(frozen=True, slots=True)
 class IncomingArticle:
-    """An article on its way into the store. `newspaper` is a name; empty: the newspaper of the URL's host."""
+    """An article on its way into the store. `newspaper` is a name; empty: the newspaper of the URL's host.
+
+    `headlines` are those under which it came again, and `extra_columns` is a JSON object, empty if there are none. If
+    it is `restored`, it is stored as it is: its URLs are complete, and what is empty is not looked for in its text.
+    """
 
     date: datetime.date
     headline: str
@@ -108,6 +127,9 @@ class IncomingArticle:
     other_urls: Sequence[SeenURL] = ()
     details: Details = Details()
     page: PageCopy | None = None
+    headlines: Sequence[SeenHeadline] = ()
+    extra_columns: str = ""
+    restored: bool = False
 
 
 def extracted_details(article: ExtractedArticle) -> Details:
@@ -138,9 +160,13 @@ def check_article(incoming: IncomingArticle) -> None:
         ("byline", incoming.details.byline, MAX_BYLINE_CHARACTERS),
         ("agency", incoming.details.agency, MAX_AGENCY_CHARACTERS),
         ("dateline", incoming.details.dateline, MAX_DATELINE_CHARACTERS),
+        ("language", incoming.details.language, MAX_LANGUAGE_CHARACTERS),
+        ("date_doubt", incoming.details.date_doubt, MAX_DATE_DOUBT_CHARACTERS),
+        ("the JSON of all other columns", incoming.extra_columns, MAX_EXTRA_CHARACTERS),
+        *(("headline", each.headline, MAX_HEADLINE_CHARACTERS) for each in incoming.headlines),
     )
     for name, value, limit in bounds:
-        if fault := _text_fault(name, value, limit):
+        if fault := text_fault(name, value, limit):
             raise RejectedArticleError(fault)
     if incoming.date < FIRST_DAY:
         raise RejectedArticleError(
@@ -157,7 +183,7 @@ def url_fault(url: str) -> str:
     """Return why a URL cannot be an article's; empty if it can."""
     if not url.strip():
         return "url is missing; every article needs its URL"
-    if fault := _text_fault("url", url, MAX_URL_CHARACTERS):
+    if fault := text_fault("url", url, MAX_URL_CHARACTERS):
         return fault
     host = host_of(url)
     if not host:
@@ -173,7 +199,8 @@ def story_url(url: str) -> str:
     return target if target == url or not url_fault(target) else url
 
 
-def _text_fault(name: str, value: str, limit: int) -> str:
+def text_fault(name: str, value: str, limit: int) -> str:
+    """Return why a text cannot be stored under this name; empty if it can."""
     if len(value) > limit:
         return f"{name} has {len(value):,} characters; the limit is {limit:,}"
     if "\0" in value:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from articles.extraction.bylines import text_bylines
-from articles.models import Article, ArticlePage, ArticleURL, Newspaper
+from articles.models import Article, ArticlePage, ArticleURL, HeadlineVariant, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.language import detect_language
 from articles.normalization.text import normalize_text, text_digest
@@ -31,6 +32,7 @@ from articles.storage.incoming import (
     IncomingArticle,
     PageCopy,
     RejectedArticleError,
+    SeenHeadline,
     SeenURL,
     check_article,
     story_url,
@@ -42,15 +44,22 @@ from articles.storage.url_parameters import learn_parameters
 
 # After this many new or changed articles, call refresh_statistics.
 MANY = 1_000
+# Other headlines that an article keeps, the first ones: a live page changes its headline every few minutes.
+MAX_HEADLINE_VARIANTS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The result for an incoming article: created, known by its URL, or rejected with a reason."""
+    """The result for an incoming article: created, known by its URL, or rejected with a reason.
+
+    `headline` is whether a known article came under a headline that it did not have, which is now kept with it, or not
+    kept because it has MAX_HEADLINE_VARIANTS.
+    """
 
     outcome: Literal["created", "known", "rejected"]
     article_id: int | None = None
     reason: str = ""
+    headline: Literal["", "kept", "not kept"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +165,14 @@ def refresh_statistics() -> None:
 
 
 def _prepare(incoming: IncomingArticle, newspaper: Newspaper) -> _Prepared:
+    url, own_keys, urls = _restored_urls(incoming) if incoming.restored else _urls(incoming)
+    forms = Forms.of(newspaper, incoming.headline, incoming.content)
+    incoming = dataclasses.replace(incoming, details=_details(incoming, newspaper))
+    return _Prepared(incoming=incoming, newspaper=newspaper, forms=forms, url=url, own_keys=own_keys, urls=urls)
+
+
+def _urls(incoming: IncomingArticle) -> tuple[str, tuple[UUID, ...], dict[UUID, SeenURL]]:
+    """Return the article's URL, the keys of its own URLs, and all its URLs by key."""
     came_under, url = SeenURL(incoming.url.strip(), incoming.kind), story_url(incoming.url.strip())
     own = [came_under] if url == came_under.url else [SeenURL(url, ArticleURL.Kind.REDIRECT), came_under]
     urls = {url_key(each.url): each for each in own}
@@ -163,15 +180,22 @@ def _prepare(incoming: IncomingArticle, newspaper: Newspaper) -> _Prepared:
     for seen in incoming.other_urls:
         if not url_fault(seen.url):
             urls.setdefault(url_key(seen.url), seen)
-    forms = Forms.of(newspaper, incoming.headline, incoming.content)
-    incoming = dataclasses.replace(incoming, details=_details(incoming, newspaper))
-    return _Prepared(incoming=incoming, newspaper=newspaper, forms=forms, url=url, own_keys=own_keys, urls=urls)
+    return url, own_keys, urls
+
+
+def _restored_urls(incoming: IncomingArticle) -> tuple[str, tuple[UUID, ...], dict[UUID, SeenURL]]:
+    """Return the same for an article whose `other_urls` are all its URLs, in their order."""
+    own = url_key(incoming.url)
+    urls = {url_key(each.url): each for each in reversed(incoming.other_urls)}
+    urls = dict(reversed(urls.items()))  # of two URLs with one key, the first
+    urls.setdefault(own, SeenURL(incoming.url, incoming.kind))
+    return incoming.url, (own,), urls
 
 
 def _details(incoming: IncomingArticle, newspaper: Newspaper) -> Details:
     """Return the article's details; if it came without its page, completed from its text."""
     details = incoming.details
-    if incoming.page is not None:
+    if incoming.page is not None or incoming.restored:
         return details
     found = text_bylines(incoming.content, (newspaper.name, newspaper.host))
     return dataclasses.replace(
@@ -198,12 +222,50 @@ def _write(prepared: dict[int, _Prepared]) -> dict[int, Stored]:
                 new_urls.append((key, seen, article))
     Article.objects.bulk_create([article for outcome, article in outcomes.values() if outcome == "created"])
     _attach(new_urls)
+    headlines = _keep_headlines(
+        (position, article, seen)
+        for position, (outcome, article) in outcomes.items()
+        for seen in _other_headlines(prepared[position], outcome, article)
+    )
     ArticlePage.objects.bulk_create(
         _new_page(page, article.pk)
         for position, (outcome, article) in outcomes.items()
         if outcome == "created" and (page := prepared[position].incoming.page)
     )
-    return {position: Stored(outcome, article.pk) for position, (outcome, article) in outcomes.items()}
+    return {
+        position: Stored(outcome, article.pk, headline=headlines.get(position, "") if outcome == "known" else "")
+        for position, (outcome, article) in outcomes.items()
+    }
+
+
+def _other_headlines(each: _Prepared, outcome: Literal["created", "known"], article: Article) -> list[SeenHeadline]:
+    """Return the headlines under which an article came and which are not its own."""
+    if outcome == "created":
+        return list(each.incoming.headlines)
+    came = SeenHeadline(each.incoming.headline.strip(), each.incoming.date, each.url)
+    return [seen for seen in (came, *each.incoming.headlines) if seen.headline not in ("", article.headline)]
+
+
+def _keep_headlines(others: Iterable[tuple[int, Article, SeenHeadline]]) -> dict[int, Literal["kept", "not kept"]]:
+    """Keep headlines with their articles, each once; return by position which are new, and whether they are kept."""
+    others = list(others)
+    kept: dict[int, set[str]] = defaultdict(set)
+    if ids := {article.pk for _, article, _ in others}:
+        for variant in HeadlineVariant.objects.filter(article_id__in=ids).only("article_id", "headline"):
+            kept[variant.article_id].add(variant.headline)
+    results: dict[int, Literal["kept", "not kept"]] = {}
+    new: list[HeadlineVariant] = []
+    for position, article, seen in others:
+        if seen.headline in kept[article.pk]:
+            continue
+        if len(kept[article.pk]) == MAX_HEADLINE_VARIANTS:
+            results[position] = "not kept"
+            continue
+        kept[article.pk].add(seen.headline)
+        new.append(HeadlineVariant(article=article, headline=seen.headline, day=seen.day, url=seen.url))
+        results.setdefault(position, "kept")
+    HeadlineVariant.objects.bulk_create(new)
+    return results
 
 
 def _attach(new_urls: Sequence[tuple[UUID, SeenURL, Article]]) -> None:
@@ -261,6 +323,7 @@ def _new_article(each: _Prepared) -> Article:
         headline=each.incoming.headline.strip(),
         url=each.url,
         content=each.incoming.content,
+        extra_columns=each.incoming.extra_columns,
         **dataclasses.asdict(each.forms),
         normalizer_version=NORMALIZER_VERSION,
         extractor_version=each.incoming.page.extractor_version if each.incoming.page else 0,

@@ -25,3 +25,17 @@ def test_an_article_of_before_has_its_day_and_no_time(store: StoreArticle) -> No
     assert [each.date_source for each in after] == ["feed", "json-ld", "import", ""]
     assert {(each.publication_time, each.published_precision) for each in after} == {(None, "day")}
     assert list(Article.objects.values("pk", "date", "content", "revision")) == before
+
+
+@pytest.mark.django_db
+def test_an_article_of_before_has_no_extra_columns_and_no_other_headlines(store: StoreArticle) -> None:
+    kept = store(language="en")
+    before = list(Article.objects.values("pk", "headline", "content", "language", "revision"))
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    call_command("migrate", "articles", "0009", verbosity=0)
+    call_command("migrate", "articles", verbosity=0)
+    kept.refresh_from_db()
+    assert (kept.extra_columns, kept.headline_variants.count()) == ("", 0)
+    assert list(Article.objects.values("pk", "headline", "content", "language", "revision")) == before

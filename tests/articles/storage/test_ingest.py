@@ -9,11 +9,12 @@ import pytest
 import time_machine
 from django.db import connection
 
-from articles.models import Article, ArticleURL, Newspaper
+from articles.models import Article, ArticleURL, HeadlineVariant, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import text_digest
 from articles.normalization.urls import url_key
-from articles.storage.incoming import IncomingArticle, RejectedArticleError, SeenURL, check_article
+from articles.storage import ingest
+from articles.storage.incoming import IncomingArticle, PageCopy, RejectedArticleError, SeenURL, check_article
 from articles.storage.ingest import (
     Stored,
     attach_urls,
@@ -83,7 +84,7 @@ def test_a_known_url_attaches_and_never_overwrites() -> None:
         )
     )
 
-    assert again == Stored("known", first.article_id)
+    assert again == Stored("known", first.article_id, headline="kept")
     article = Article.objects.get()
     assert (article.headline, article.date, article.newspaper.name) == (
         "Ferry sails again",
@@ -92,6 +93,53 @@ def test_a_known_url_attaches_and_never_overwrites() -> None:
     )
     assert article.content == "The ferry to Little Skerry sails again."
     assert urls_of(first.article_id) == [(FERRY, "page"), ("https://harbourpost.example/f/9", "redirect")]
+
+
+def variants() -> list[tuple[str, str, str]]:
+    found = HeadlineVariant.objects.values_list("headline", "day", "url")
+    return [(headline, str(day), url) for headline, day, url in found]
+
+
+@pytest.mark.django_db
+def test_another_headline_of_a_known_article_is_kept_once_with_its_day() -> None:
+    alert = f"https://www.google.com/url?rct=j&url={FERRY}"
+    later = datetime.date(2026, 3, 4)
+    results = store_articles(
+        [
+            incoming(),
+            incoming(f"{FERRY}#top", headline=" Ferry Sails Again "),
+            incoming(alert, headline="Skerry cheers", date=later),
+            incoming(headline=""),
+            incoming(headline="Ferry sails again"),
+        ]
+    )
+    assert [(each.outcome, each.headline) for each in results] == [
+        ("created", ""),
+        ("known", "kept"),
+        ("known", "kept"),
+        ("known", ""),
+        ("known", ""),
+    ]
+    expected = [
+        ("Ferry Sails Again", "2026-03-02", f"{FERRY}#top"),
+        ("Skerry cheers", "2026-03-04", FERRY),
+    ]
+    assert variants() == expected
+    revision = Article.objects.get().revision
+
+    assert store_article(incoming(alert, headline="Skerry cheers")).headline == ""
+    page = PageCopy(FERRY, "text/html", b"<p>", 1)
+    assert store_article(incoming(headline="Crawled later", page=page)).headline == "kept"
+    assert [variant[0] for variant in variants()] == ["Ferry Sails Again", "Skerry cheers", "Crawled later"]
+    assert Article.objects.get().revision == revision  # nothing that is compared has changed
+
+
+@pytest.mark.django_db
+def test_an_article_keeps_a_bounded_number_of_headlines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "MAX_HEADLINE_VARIANTS", 2)
+    results = store_articles([incoming(headline=f"{number} " + "x" * 1_990) for number in range(5)])
+    assert [each.headline for each in results] == ["", "kept", "kept", "not kept", "not kept"]
+    assert [headline[0] for headline, _, _ in variants()] == ["1", "2"]
 
 
 @pytest.mark.django_db
