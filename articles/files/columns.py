@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
-from articles.files.records import RAW_CHARACTERS, UnreadableFileError, kind_of
+from articles.files.cells import is_export
+from articles.files.extra_columns import extra_columns
+from articles.files.records import RAW_CHARACTERS, Record, UnreadableFileError, kind_of
+from articles.files.restoring import restored_article
 from articles.models import Article, ArticleURL
 from articles.normalization.values import parse_day, plain_text
-from articles.storage.incoming import Details, IncomingArticle, RejectedArticleError
+from articles.storage.incoming import (
+    MAX_AGENCY_CHARACTERS,
+    MAX_BYLINE_CHARACTERS,
+    MAX_DATELINE_CHARACTERS,
+    Details,
+    IncomingArticle,
+    RejectedArticleError,
+    text_fault,
+)
 
 # The accepted column names of each field, the preferred one first. Case, blanks, underscores and hyphens
 # make no difference (publishedAt, PUBLISHED_AT).
@@ -21,6 +32,17 @@ COLUMNS = {
     "description": ("description", "summary"),
     "newspaper": ("newspaper", "source", "publisher"),
     "external_id": ("external_id", "id"),
+    "language": ("language",),
+    "byline": ("byline",),
+    "agency": ("agency",),
+    "dateline": ("dateline",),
+}
+# What a detail must be to get into its field; other values are kept as extra columns.
+_FITS: dict[str, Callable[[str], object]] = {
+    "language": re.compile("[a-z]{2,3}").fullmatch,
+    "byline": lambda text: not text_fault("byline", text, MAX_BYLINE_CHARACTERS),
+    "agency": lambda text: not text_fault("agency", text, MAX_AGENCY_CHARACTERS),
+    "dateline": lambda text: not text_fault("dateline", text, MAX_DATELINE_CHARACTERS),
 }
 
 
@@ -36,26 +58,107 @@ def check_columns(header: Sequence[str]) -> None:
             raise UnreadableFileError(f"{fault}; rename or add one")
 
 
-def article_in(values: Mapping[str, object], newspaper: str) -> IncomingArticle:
+def article_in(record: Record, newspaper: str) -> IncomingArticle:
     """Return the article in a row; `newspaper` is used if the row does not name one.
 
     Raises RejectedArticleError and UnreadableDayError. The checks of ingest come later.
     """
-    columns = _columns(tuple(values))
-    url = _text(values, columns["url"])
+    if is_export(record.values.keys()):
+        return restored_article(record, newspaper)
+    row = _Row(record.values, _columns(tuple(record.values)))
+    url = row.text("url")
     if not url:
         raise RejectedArticleError("url is missing; every article needs its URL")
-    day = parse_day(_text(values, columns["date"], numbers=True))
     return IncomingArticle(
-        date=day,
-        headline=plain_text(_text(values, columns["headline"])),
+        date=parse_day(row.text("date", numbers=True)),
+        headline=plain_text(row.text("headline")),
         url=url,
-        content=_content(values, columns),
-        newspaper=" ".join(_newspaper(values, columns["newspaper"]).split()) or newspaper,
-        external_id=_external_id(values, columns["external_id"]),
+        content=row.content(),
+        newspaper=" ".join(row.newspaper().split()) or newspaper,
+        external_id=row.external_id(),
         kind=ArticleURL.Kind.IMPORT,
-        details=Details(date_source=Article.DateSource.IMPORT),
+        details=Details(
+            language=row.detail("language"),
+            byline=row.detail("byline"),
+            agency=row.detail("agency"),
+            dateline=row.detail("dateline"),
+            date_source=Article.DateSource.IMPORT,
+        ),
+        extra_columns=row.extra_columns(record),
     )
+
+
+class _Row:
+    """The values of a row, of which `used` are in a field of the article."""
+
+    def __init__(self, values: Mapping[str, object], columns: Mapping[str, list[str]]) -> None:
+        self._values = values
+        self._columns = columns
+        self._used: set[str] = set()
+
+    def text(self, field: str, *, numbers: bool = False) -> str:
+        """Return the first value of the field that is not blank, stripped; empty if all are blank."""
+        for name in self._columns[field]:
+            value = self._values[name]
+            if numbers and isinstance(value, int | float) and not isinstance(value, bool):
+                self._used.add(name)
+                return str(value)
+            if value is not None and not isinstance(value, str):
+                raise RejectedArticleError(f"{name} is {kind_of(value)}, not text")
+            if value and (text := value.strip()):
+                self._used.add(name)
+                return text
+        return ""
+
+    def newspaper(self) -> str:
+        """Return the newspaper's name, a text or an object with a `name`; anything else counts as absent."""
+        for name in self._columns["newspaper"]:
+            value = self._values[name]
+            if isinstance(value, str) and (text := value.strip()):
+                self._used.add(name)
+                return text
+            # Not used up by its name: what else the object says is kept.
+            if isinstance(value, dict) and isinstance(inner := value.get("name"), str) and (text := inner.strip()):
+                return text
+        return ""
+
+    def external_id(self) -> str:
+        """Return the first text or number; an id of another kind, such as an object, counts as absent."""
+        for name in self._columns["external_id"]:
+            value = self._values[name]
+            if isinstance(value, str | int | float) and not isinstance(value, bool) and (text := str(value).strip()):
+                self._used.add(name)
+                return text
+        return ""
+
+    def detail(self, field: str) -> str:
+        """Return the first text that fits into the field; anything else counts as absent."""
+        for name in self._columns[field]:
+            value = self._values[name]
+            if isinstance(value, str) and (text := " ".join(value.split())) and _FITS[field](text):
+                self._used.add(name)
+                return text
+        return ""
+
+    def content(self) -> str:
+        """Return the text of the article; its teaser only if the row has no column for a text.
+
+        A teaser is HTML, as is usual in feeds; a text is taken unchanged.
+        """
+        if any(self._values[name] is not None for name in self._columns["content"]):
+            return self.text("content")
+        if not self._columns["content"] and not self._columns["description"]:
+            names = ", ".join(COLUMNS["content"] + COLUMNS["description"])
+            raise RejectedArticleError(f"content is missing: the row has none of {names}; every article needs a text")
+        return plain_text(self.text("description"))
+
+    def extra_columns(self, record: Record) -> str:
+        """Return the columns that are in no field of the article, read before; see extra_columns.py."""
+        blank = {name for names in self._columns.values() for name in names if _is_blank(self._values[name])}
+        in_fields = self._used | blank
+        if len(in_fields) == len(self._values) and not record.repeated:
+            return ""
+        return extra_columns(record.members, in_fields)
 
 
 @lru_cache(maxsize=256)
@@ -74,46 +177,6 @@ def _form(name: str) -> str:
     return re.sub(r"[\s_-]", "", name).lower()
 
 
-def _newspaper(values: Mapping[str, object], names: Iterable[str]) -> str:
-    """Return the newspaper's name, a text or an object with a `name`; anything else counts as absent."""
-    for name in names:
-        value = values[name]
-        if isinstance(value, dict):
-            value = value.get("name")
-        if isinstance(value, str) and (text := value.strip()):
-            return text
-    return ""
-
-
-def _external_id(values: Mapping[str, object], names: Iterable[str]) -> str:
-    """Return the first text or number of these; an id of another kind, such as an object, counts as absent."""
-    plain = [
-        name for name in names if isinstance(values[name], str | int | float) and not isinstance(values[name], bool)
-    ]
-    return _text(values, plain, numbers=True)
-
-
-def _content(values: Mapping[str, object], columns: Mapping[str, list[str]]) -> str:
-    """Return the text of the article; its teaser only if the row has no column for a text.
-
-    A teaser is HTML, as is usual in feeds; a text is taken unchanged.
-    """
-    if any(values[name] is not None for name in columns["content"]):
-        return _text(values, columns["content"])
-    if not columns["content"] and not columns["description"]:
-        names = ", ".join(COLUMNS["content"] + COLUMNS["description"])
-        raise RejectedArticleError(f"content is missing: the row has none of {names}; every article needs a text")
-    return plain_text(_text(values, columns["description"]))
-
-
-def _text(values: Mapping[str, object], names: Iterable[str], *, numbers: bool = False) -> str:
-    """Return the first of these values that is not blank, stripped; empty if all are blank."""
-    for name in names:
-        value = values[name]
-        if numbers and isinstance(value, int | float) and not isinstance(value, bool):
-            return str(value)
-        if value is not None and not isinstance(value, str):
-            raise RejectedArticleError(f"{name} is {kind_of(value)}, not text")
-        if value and (text := value.strip()):
-            return text
-    return ""
+def _is_blank(value: object) -> bool:
+    """Return whether a known column has no value."""
+    return value is None or (isinstance(value, str) and not value.strip())

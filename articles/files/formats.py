@@ -62,8 +62,8 @@ class Source:
 
 def source_named(name: str) -> Source:
     """Return the file of this name. Raises FileUsageError for an unknown ending, and UnreadableFileError."""
-    ending = _ENDING.search(name)
-    if ending is None:
+    file_format = format_of(name)
+    if file_format is None:
         try:
             Path(name).stat()
         except OSError as error:
@@ -71,8 +71,14 @@ def source_named(name: str) -> Source:
         raise FileUsageError(
             f"the format of {name} is unknown; its name must end in .jsonl, .jsonl.gz, .csv or .csv.gz"
         )
-    file_format: FileFormat = "csv" if ending["format"].lower() == "csv" else "jsonl"
-    return Source(name, file_format, gzipped=ending["gzipped"] is not None)
+    return Source(name, file_format, gzipped=name.lower().endswith(".gz"))
+
+
+def format_of(name: str) -> FileFormat | None:
+    """Return the format that a file has by the ending of its name; None for an unknown ending."""
+    if ending := _ENDING.search(name):
+        return "csv" if ending["format"].lower() == "csv" else "jsonl"
+    return None
 
 
 def _cannot_open(name: str, error: OSError) -> UnreadableFileError:

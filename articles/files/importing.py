@@ -44,7 +44,7 @@ def read_rows(stream: BinaryIO, file_format: FileFormat, *, newspaper: str = "")
             yield Row(record.line, record.raw, reason=record.fault)
             continue
         try:
-            yield Row(record.line, record.raw, article_in(record.values, newspaper))
+            yield Row(record.line, record.raw, article_in(record, newspaper))
         except (RejectedArticleError, UnreadableDayError) as rejection:
             yield Row(record.line, record.raw, reason=str(rejection))
 

@@ -9,6 +9,7 @@ import codecs
 import csv
 import gzip
 import json
+import re
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,11 +17,16 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import BinaryIO, Literal, TypeAlias
 
+from articles.files.cells import is_export, unguarded
+from articles.files.json_members import Member, members_of, text_member
+
 FileFormat: TypeAlias = Literal["jsonl", "csv"]
 
 # Enough for the longest article that can be stored, with each character as a six-byte JSON escape.
 MAX_LINE_BYTES = 20_000_000
 RAW_CHARACTERS = 500
+
+_QUOTED = re.compile(rb'"[^"]*(?:"|\Z)')
 
 
 class UnreadableFileError(ValueError):
@@ -38,13 +44,16 @@ class _Line:
 class Record:
     """The values of a row by column name, or the fault that makes the row unreadable.
 
-    `raw` is the beginning of its text.
+    `raw` is the beginning of its text. If a name is `repeated`, its last value counts. `members` are all columns as
+    they came, repeated ones too, and can be read once; a cell of CSV without text is not among them.
     """
 
     line: int
     raw: str
     values: Mapping[str, object]
     fault: str = ""
+    members: Iterable[Member] = ()
+    repeated: bool = False
 
 
 def read_records(
@@ -105,10 +114,12 @@ def _json_records(lines: Iterable[_Line]) -> Iterator[Record]:
         if not line.fault and not line.data.strip():
             continue
         values: object = {}
+        text, names = "", 0
         fault = line.fault
         if not fault:
             try:
-                values = json.loads(line.data.decode())
+                text = line.data.decode()
+                values, names = _json_value(text)
             except UnicodeDecodeError as error:
                 fault = _encoding_fault(line.number, error)
             except json.JSONDecodeError as error:
@@ -117,7 +128,19 @@ def _json_records(lines: Iterable[_Line]) -> Iterator[Record]:
                 fault = "line is JSON with too many levels or too long a number; write one object per line"
         if not isinstance(values, dict):
             fault, values = f"line holds {kind_of(values)}, not a JSON object; write one object per line", {}
-        yield Record(line.number, _beginning(line.data), values, fault)
+        yield Record(line.number, _beginning(line.data), values, fault, members_of(text), names != len(values))
+
+
+def _json_value(text: str) -> tuple[object, int]:
+    """Return the value of a JSON text and, if it is an object, how many members it has. Raises as json.loads does."""
+    members = 0
+
+    def as_dict(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        nonlocal members
+        members = len(pairs)  # the outermost object comes last
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=as_dict), members
 
 
 def _encoding_fault(line_number: int, error: UnicodeDecodeError) -> str:
@@ -158,14 +181,16 @@ class _RecordLines:
         """Give back all lines but the first: a quote that is never closed must not swallow the next rows."""
         self._returned.extendleft(reversed(self.taken[1:]))
 
-    def record(self, values: Mapping[str, object], fault: str) -> Record:
+    def record(self, names: Sequence[str], cells: Sequence[str], fault: str) -> Record:
         first, *others = self.taken
         data = first.data
         for line in others:
             if len(data) > 4 * RAW_CHARACTERS:
                 break
             data += line.data
-        return Record(first.number, _beginning(data), values, fault)
+        members = (text_member(name, cell) for name, cell in zip(names, cells, strict=False) if cell)
+        values = dict(zip(names, cells, strict=False))
+        return Record(first.number, _beginning(data), values, fault, members, len(values) < len(cells))
 
 
 def _csv_records(lines: Iterator[_Line], check_header: Callable[[Sequence[str]], None]) -> Iterator[Record]:
@@ -177,6 +202,8 @@ def _csv_records(lines: Iterator[_Line], check_header: Callable[[Sequence[str]],
     reader = csv.reader(source, delimiter=_delimiter(first.data), strict=True)
     header = _header(reader, source)
     check_header(header)
+    if exported := is_export(header):
+        header = [unguarded(name) for name in header]
     while True:
         source.begin()
         try:
@@ -184,7 +211,7 @@ def _csv_records(lines: Iterator[_Line], check_header: Callable[[Sequence[str]],
         except StopIteration:
             return
         except csv.Error as error:
-            yield source.record({}, source.taken[-1].fault or _csv_fault(error))
+            yield source.record((), (), source.taken[-1].fault or _csv_fault(error))
             source.give_back()
             continue
         if len(cells) <= 1 and not "".join(cells).strip():
@@ -192,7 +219,10 @@ def _csv_records(lines: Iterator[_Line], check_header: Callable[[Sequence[str]],
         fault = source.fault
         if not fault and len(cells) != len(header):
             fault = f"row has {len(cells)} columns, but the header has {len(header)}; check its quotes and separators"
-        yield source.record({} if fault else dict(zip(header, cells, strict=True)), fault)
+        if fault:
+            yield source.record((), (), fault)
+        else:
+            yield source.record(header, [unguarded(cell) for cell in cells] if exported else cells, "")
 
 
 def _csv_fault(error: csv.Error) -> str:
@@ -202,7 +232,8 @@ def _csv_fault(error: csv.Error) -> str:
 
 def _delimiter(header: bytes) -> str:
     """Return the separator of the header: spreadsheets write semicolons and tabs too."""
-    return max(",;\t", key=lambda separator: header.count(separator.encode()))
+    unquoted = _QUOTED.sub(b"", header)
+    return max(",;\t", key=lambda separator: unquoted.count(separator.encode()))
 
 
 def _header(reader: Iterator[list[str]], source: _RecordLines) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -11,17 +12,28 @@ from django.core.management.base import CommandError, CommandParser
 from rich.progress import Progress
 
 from articles.boilerplate.mode import Mode
-from articles.files.exporting import exported_rows, whole_file
+from articles.files.exporting import LINES, ExportedRow, TooManyColumnsError, exported_rows, whole_file
+from articles.files.formats import format_of
+from articles.files.records import FileFormat
 from articles.management.arguments import add_day_options, add_newspaper_option, chosen_days, chosen_newspaper_ids
 from articles.management.base import LongCommand, usage_error
 from articles.models import Article
 from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 
 
+@dataclass
+class _Tally:
+    """Counts the articles that are written, and those that are skipped because no text is left."""
+
+    written: int = 0
+    left_out: int = 0
+
+
 class Command(LongCommand):
     help = (
-        "Exports articles as JSON lines, ordered by day, in the format that import_articles reads. With --boilerplate "
-        "story or topic, it first updates outdated boilerplate marks. A failed export leaves no partial file."
+        "Exports articles as JSON lines or CSV, ordered by day, in the format that import_articles reads. With "
+        "--boilerplate story or topic, it first updates outdated boilerplate marks. A failed export leaves no partial "
+        "file."
     )
 
     resuming = "No file was written."
@@ -37,38 +49,51 @@ class Command(LongCommand):
         add_newspaper_option(parser)
         add_day_options(parser)
         parser.add_argument(
-            "--output", metavar="FILE", help="write to this .jsonl or .jsonl.gz file (default: standard output)"
+            "--output",
+            metavar="FILE",
+            help="write to this .jsonl, .jsonl.gz, .csv or .csv.gz file (default: standard output)",
+        )
+        parser.add_argument(
+            "--format", choices=list(LINES), help="format of standard output (default: jsonl); a file has its ending's"
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         since, until = chosen_days(options)
         scope = {"since": since, "until": until, "newspaper_ids": chosen_newspaper_ids(options)}
-        path = _path(options["output"])
+        path, file_format = _target(options["output"], options["format"])
         try:
-            written, left_out = self._write(Mode(options["boilerplate"]), scope, path, options)
+            tally = self._write(Mode(options["boilerplate"]), scope, path, file_format, options)
         except OSError as error:
             raise CommandError(f"{path or 'standard output'} cannot be written: {error.strerror}.") from error
-        skipped = f" Skipped, because they are nothing but boilerplate: {left_out:,}." if left_out else ""
-        self.stderr.write(f"Articles written: {written:,}.{skipped}")
+        except TooManyColumnsError as error:
+            raise CommandError(f"{error}.") from error
+        skipped = f" Skipped, because they are nothing but boilerplate: {tally.left_out:,}." if tally.left_out else ""
+        self.stderr.write(f"Articles written: {tally.written:,}.{skipped}")
 
-    def _write(self, mode: Mode, scope: dict[str, Any], path: Path | None, options: dict[str, Any]) -> tuple[int, int]:
-        """Write the articles; return how many were written, and how many were skipped because no text was left."""
-        written = left_out = 0
+    def _write(
+        self, mode: Mode, scope: dict[str, Any], path: Path | None, file_format: FileFormat, options: dict[str, Any]
+    ) -> _Tally:
+        tally = _Tally()
         # Lines on the terminal would mix with a bar.
         with self.progress({"no_progress": options["no_progress"] or path is None}) as progress:
             if mode is not Mode.KEEP:
                 _mark(scope, progress)
             total = Article.objects.in_scope(**scope).count()
             task = progress.add_task("articles", total=total)
-            with whole_file(path) if path else nullcontext(cast("TextIO", self.stdout)) as file:
+
+            def rows() -> Iterator[ExportedRow]:
                 for row in exported_rows(mode, **scope):
-                    if row["content"].strip():
-                        file.write(json.dumps(row, ensure_ascii=False) + "\n")
-                        written += 1
+                    if row.values["content"].strip():
+                        tally.written += 1
+                        yield row
                     else:
-                        left_out += 1
+                        tally.left_out += 1
                     progress.update(task, advance=1)
-        return written, left_out
+
+            with whole_file(path) if path else nullcontext(cast("TextIO", self.stdout)) as file:
+                for line in LINES[file_format](rows()):
+                    file.write(line)
+        return tally
 
 
 def _mark(scope: dict[str, Any], progress: Progress) -> None:
@@ -79,12 +104,15 @@ def _mark(scope: dict[str, Any], progress: Progress) -> None:
         progress.update(task, advance=articles)
 
 
-def _path(name: str | None) -> Path | None:
+def _target(name: str | None, wanted: FileFormat | None) -> tuple[Path | None, FileFormat]:
+    """Return the file to write, None for standard output, and its format."""
     if name is None:
-        return None
-    path = Path(name)
-    if not name.lower().endswith((".jsonl", ".jsonl.gz")):
-        raise usage_error(f"--output {name} must end in .jsonl or .jsonl.gz.")
+        return None, wanted or "jsonl"
+    path, file_format = Path(name), format_of(name)
+    if file_format is None:
+        raise usage_error(f"--output {name} must end in .jsonl, .jsonl.gz, .csv or .csv.gz.")
+    if wanted not in (None, file_format):
+        raise usage_error(f"--format {wanted} contradicts --output {name}; leave --format out.")
     if not path.parent.is_dir():
         raise usage_error(f"--output {name}: {path.parent} does not exist or is not a folder; create it first.")
-    return path
+    return path, file_format

@@ -27,7 +27,14 @@ from articles.files.records import FileFormat
 from articles.management.arguments import number_up_to
 from articles.management.base import LongCommand, usage_error
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
-from articles.storage.ingest import MANY, newest_revision, refresh_statistics, store_articles
+from articles.storage.ingest import (
+    MANY,
+    MAX_HEADLINE_VARIANTS,
+    Stored,
+    newest_revision,
+    refresh_statistics,
+    store_articles,
+)
 from articles.storage.title_affixes import affixes_line, newspapers_since, update_affixes_and_forms
 
 # Each is one transaction. Larger ones are no faster, and crawlers wait while one is written.
@@ -46,7 +53,14 @@ class FileTally:
 
     name: str
     outcomes: Counter[str] = field(default_factory=Counter)
+    headlines: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
+
+    def count(self, stored: Stored) -> None:
+        """Count one row."""
+        self.outcomes[stored.outcome] += 1
+        if stored.headline:
+            self.headlines[stored.headline] += 1
 
     @property
     def read(self) -> int:
@@ -63,7 +77,14 @@ class FileTally:
 
     def __str__(self) -> str:
         _, read, created, known, rejected, _, _ = self.cells()
-        return f"{read} articles read: {created} stored, {known} already known, {rejected} rejected"
+        return f"{read} articles read: {created} stored, {known} already known{self._other()}, {rejected} rejected"
+
+    def _other(self) -> str:
+        """Return how many of the known articles came under another headline; empty if none did."""
+        counts = [f"{self.headlines['kept']:,} with another headline"] if self.headlines["kept"] else []
+        if dropped := self.headlines["not kept"]:
+            counts.append(f"{dropped:,} with one that is not kept, because they have {MAX_HEADLINE_VARIANTS} others")
+        return f" ({', '.join(counts)})" if counts else ""
 
 
 class Rejects:
@@ -158,7 +179,7 @@ class Command(LongCommand):
             task = progress.add_task(source.name, total=size, tally=tally)
             for batch in import_rows(rows, batch_size=options["batch_size"], store=store):
                 for row, stored in batch:
-                    tally.outcomes[stored.outcome] += 1
+                    tally.count(stored)
                     if stored.outcome == "rejected":
                         rejects.add(source.name, row, stored.reason)
                 rejects.flush()
@@ -172,6 +193,7 @@ class Command(LongCommand):
         table = Table(Column("file", overflow="fold"), *columns, box=SIMPLE_HEAD, pad_edge=False)
         for tally in tallies:
             total.outcomes += tally.outcomes
+            total.headlines += tally.headlines
             total.seconds += tally.seconds
             table.add_row(*tally.cells())
         if len(tallies) > 1:

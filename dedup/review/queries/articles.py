@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from articles.models import Article, ArticleURL
+from articles.files.json_members import members_of, plain
+from articles.models import Article, ArticleURL, HeadlineVariant
 from articles.querysets import ArticleQuerySet
 from dedup.models import Cluster, Pair, Series
 from dedup.review.queries.boilerplate import Explained, explained
@@ -21,6 +22,8 @@ class ArticleDetails:
     """What the page of an article shows besides the article."""
 
     urls: QuerySet[ArticleURL]
+    headlines: QuerySet[HeadlineVariant]
+    extra: list[tuple[str, str]]
     cluster: Cluster | None
     pairs: QuerySet[Pair]
     series: Series | None
@@ -34,9 +37,11 @@ def listed_articles() -> ArticleQuerySet:
 
 
 def article_details(article: Article) -> ArticleDetails:
-    """Return what the page of an article shows: its URLs, cluster, pairs and series."""
+    """Return what the page of an article shows: its URLs, other headlines, cluster, pairs and series."""
     return ArticleDetails(
         urls=article.urls.all(),
+        headlines=article.headline_variants.all(),
+        extra=[(plain(each.name_json), plain(each.value_json)) for each in members_of(article.extra_columns)],
         cluster=Cluster.objects.with_kept().filter(memberships__article=article).first(),
         pairs=most_probable(Pair.objects.touching([article.pk]), PAIRS_SHOWN),
         series=series_of_article(article),

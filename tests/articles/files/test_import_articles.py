@@ -101,6 +101,23 @@ def test_the_table_names_each_file_and_their_sum(tmp_path: Path, run: Run) -> No
 
 
 @pytest.mark.django_db
+def test_other_headlines_of_known_articles_are_counted(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "MAX_HEADLINE_VARIANTS", 1)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(json_lines(row(1), *(row(1, headline=headline) for headline in ("Second", "Third"))))
+    assert summary(run(path)) == (
+        "3 articles read: 1 stored, 2 already known (1 with another headline, "
+        "1 with one that is not kept, because they have 100 others), 0 rejected."
+    )
+    assert summary(run(path)) == (
+        "3 articles read: 0 stored, 3 already known (1 with one that is not kept, because they have 100 others), "
+        "0 rejected."
+    )
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("name", ["empty.jsonl", "empty.csv", "empty.csv.gz"])
 def test_an_empty_file_is_not_an_error(tmp_path: Path, run: Run, name: str) -> None:
     (tmp_path / name).touch()

@@ -9,6 +9,7 @@ import io
 import json
 import re
 import tracemalloc
+from dataclasses import replace
 
 import pytest
 
@@ -65,7 +66,8 @@ def test_columns_have_many_names(names: tuple[str, ...], values: dict[str, objec
 
     [from_json] = read_json(json_lines(dict(zip(names, cells, strict=True)) | {"ignored": [1]}))
     [from_csv] = read_csv(text.getvalue().encode())
-    assert from_json.article == from_csv.article == expected
+    assert from_json.article == replace(expected, extra_columns='{"ignored": [1]}')
+    assert from_csv.article == replace(expected, extra_columns='{"ignored": "anything"}')
     assert (from_json.line, from_csv.line) == (1, 2)
 
 
@@ -196,6 +198,61 @@ def test_the_beginning_of_a_row_is_kept_for_the_report() -> None:
     [long] = read_json(json_lines(row(content="ш" * 9_000)))
     assert len(long.raw) == 500
     assert long.raw.startswith('{"date": "2026-03-02"')
+
+
+def extra_of(changes: bytes) -> str:
+    """Return the extra columns of a row of JSON lines with these members at its end."""
+    [read] = read_json(json_lines(row()).rstrip(b"}\n") + b", " + changes + b"}\n")
+    return article_of(read).extra_columns
+
+
+@pytest.mark.parametrize(
+    ("members", "kept"),
+    [
+        (b'"section": "Sport", "page": 4', '{"section": "Sport", "page": 4}'),
+        (b'"page":1.0 , "b" :1e5,"a":-0', '{"page": 1.0, "b": 1e5, "a": -0}'),
+        (b'"n": 12345678901234567890.10, "n": null', '{"n": 12345678901234567890.10, "n": null}'),
+        (b'"t": "\\u00e9\\u0000\\ud800", "\\u0074": "\xc3\xa9"', '{"t": "\\u00e9\\u0000\\ud800", "\\u0074": "é"}'),
+        (b'"o": {"b": [1 , {}], "a":1, "a":2}', '{"o": {"b": [1 , {}], "a":1, "a":2}}'),
+        (b'"title": "Unused", "ID": 7', '{"title": "Unused"}'),
+        (b'"title": null, "summary": " "', ""),
+        (b'"url": "https://harbourpost.example/2"', '{"url": "https://harbourpost.example/1"}'),
+        (b'"extra.id": 5, "extra.section": 6', '{"id": 5, "extra.section": 6}'),
+        (b'"source": {"name": "Skerry Times", "id": 9}', '{"source": {"name": "Skerry Times", "id": 9}}'),
+        (b'"Language": "English", "byline": ["A", "B"]', '{"Language": "English", "byline": ["A", "B"]}'),
+        (b'"language": "en", "byline": " Anna  Berg ", "agency": "AFP", "dateline": "VESTBY"', ""),
+    ],
+)
+def test_columns_without_a_field_are_kept_as_they_are_spelled(members: bytes, kept: str) -> None:
+    assert extra_of(members) == kept
+
+
+def test_details_of_a_file_are_taken_if_they_fit() -> None:
+    [read] = read_json(json_lines(row(language="en", Byline=" Anna  Berg ", agency="AFP", dateline="VESTBY")))
+    details = article_of(read).details
+    assert (details.language, details.byline, details.agency, details.dateline) == ("en", "Anna Berg", "AFP", "VESTBY")
+    [long] = read_json(json_lines(row(byline="x" * 501)))
+    assert (article_of(long).details.byline, article_of(long).extra_columns) == ("", f'{{"byline": "{"x" * 501}"}}')
+
+
+def test_cells_of_csv_are_kept_as_texts_and_empty_ones_are_absent() -> None:
+    data = b'date,url,content,,page,page,section\n2026-03-02,https://a.example/1,Text,0,4,"\'=5\n",\n'
+    [read] = read_csv(data)
+    assert article_of(read).extra_columns == r"""{"": "0", "page": "4", "page": "'=5\n"}"""
+
+
+@pytest.mark.parametrize(
+    ("extra", "reason"),
+    [
+        ({f"c{number}": "" for number in range(201)}, r"row has 201 columns .*; the limit is 200; remove"),
+        ({"n" * 201: 1}, r"column 'n{50}'… has a name of 201 characters; the limit is 200; shorten"),
+        ({"a": "", "html": "x" * 1_000_000}, r"columns .* have 1,000,021 characters.*'html'; the limit is 1,000,000;"),
+    ],
+)
+def test_extra_columns_over_a_bound_reject_the_row(extra: dict[str, object], reason: str) -> None:
+    [bad, good] = read_json(json_lines(row(**extra), row(2)))
+    assert re.match(reason, bad.reason)
+    assert article_of(good).url == "https://harbourpost.example/2"
 
 
 HEADER = b"date,headline,url,content\n"

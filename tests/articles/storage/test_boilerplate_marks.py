@@ -328,6 +328,12 @@ def test_articles_are_exported_by_day_as_they_were_stored(week: list[Article], s
         "agency": "",
         "dateline": "",
         "newspaper": "Inland Courier",
+        "published_at": "",
+        "date_source": "",
+        "date_doubt": "",
+        "paywalled": False,
+        "urls": [{"url": "https://paper.example/2026/03/01/story-number-4", "kind": "page"}],
+        "headlines": [],
     }
     assert [row["content"] for row in found[1:]] == [article.content for article in week]
     assert printed == "Articles written: 4.\n"
@@ -368,7 +374,7 @@ def test_an_exported_file_can_be_imported_again(week: list[Article], tmp_path: P
     call_command("import_articles", str(file), "--no-progress", stdout=printed, stderr=printed)
     assert "3 articles read: 0 stored, 3 already known, 0 rejected" in printed.getvalue()
     with gzip.open(file, "rt", encoding="utf-8") as lines:
-        assert [json.loads(line) for line in lines] == list(exported_rows(Mode.KEEP))
+        assert [json.loads(line) for line in lines] == [row.values for row in exported_rows(Mode.KEEP)]
 
 
 def test_an_incomplete_file_never_has_the_name(tmp_path: Path) -> None:
@@ -400,7 +406,8 @@ def test_an_interrupted_export_reports_that_there_is_no_file(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--output", "articles.csv"], r"--output articles\.csv .*\.jsonl.*\.jsonl\.gz"),
+        (["--output", "articles.txt"], r"--output articles\.txt .*\.jsonl, \.jsonl\.gz, \.csv or \.csv\.gz"),
+        (["--output", "articles.csv", "--format", "jsonl"], "--format jsonl contradicts --output articles.csv; "),
         (["--output", "nowhere/articles.jsonl"], r"--output nowhere/articles\.jsonl.*folder.*create"),
         (["--since", "2026-03-02", "--until", "2026-03-01"], "since 2026-03-02 is after until 2026-03-01"),
         (["--newspaper", "Harbor Post"], "'Harbor Post'; .*: none"),

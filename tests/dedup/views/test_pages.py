@@ -169,6 +169,28 @@ def test_an_article_shows_what_is_known_beside_its_text(editor_client: Client, s
     assert 'class="details"' not in text_of(editor_client, f"/articles/{unknown.pk}/")
 
 
+def test_an_article_shows_its_other_headlines_and_columns(editor_client: Client, store: StoreArticle) -> None:
+    first = store(url="https://harbour.example/1", headline="Ferry sails")
+    store(url="http://harbour.example/1#top", headline="Ferry <sails> twice", date="2026-03-05")
+    other = text_of(editor_client, f"/articles/{store().pk}/")
+    extra = r'{"section": "Sport & <sea>", "page": 4.0, "tags": null, "odd": "\ud800"}'
+    Article.objects.filter(pk=first.pk).update(extra_columns=extra)
+    page = text_of(editor_client, f"/articles/{first.pk}/")
+
+    assert re.search(
+        'Ferry &lt;sails&gt; twice</span> <span class="aside">5 Mar 2026, seen .*"http://harbour.example/1#top"', page
+    )
+    shown = re.findall(r"<dt dir=\"auto\">(.*?)</dt><dd dir=\"auto\">(.*?)</dd>", page)
+    assert shown == [
+        ("section", "Sport &amp; &lt;sea&gt;"),
+        ("page", "4.0"),
+        ("tags", "—"),
+        ("odd", r"&quot;\ud800&quot;"),
+    ]
+    assert "Other headlines" not in other
+    assert "Other columns" not in other
+
+
 def test_an_article_with_its_urls_cluster_and_pairs(editor_client: Client, store: StoreArticle) -> None:
     first, second = store("Text <b>bold</b>."), store()
     attach_urls([SeenURL("https://feed.example/1", ArticleURL.Kind.FEED)], known_as=first.url)
