@@ -17,6 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+MAIL_SCHEMES = ("smtp", "smtp+tls", "smtp+ssl")
 SCHEMES = ("postgres", "postgresql", "psql", "pgsql")
 
 
@@ -97,6 +98,24 @@ def database(name: str) -> dict[str, Any]:
         ) from None
     if not entry["NAME"] and "service" not in entry.get("OPTIONS", {}):
         raise ImproperlyConfigured(f"{name} names no database. Set it as postgres://user:password@host:port/name.")
+    return entry
+
+
+def email(name: str) -> dict[str, Any]:
+    """Return the settings EMAIL_... that the URL of a mail server describes."""
+    value = text(name)
+    if value.partition("://")[0] not in MAIL_SCHEMES:
+        # No part of the value is named: it contains a password.
+        raise ImproperlyConfigured(f"{name} must begin with one of {', '.join(f'{each}://' for each in MAIL_SCHEMES)}.")
+    try:
+        entry: dict[str, Any] = environ.Env.email_url_config(value)
+    except ValueError:
+        entry = {}
+    if not entry.get("EMAIL_HOST"):
+        raise ImproperlyConfigured(
+            f"{name} names no mail server. Set it as smtp+tls://user:password@host:587, with /, ?, #, @, : and % in "
+            "the user name and the password written as %2F, %3F, %23, %40, %3A and %25."
+        ) from None
     return entry
 
 

@@ -131,6 +131,8 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "dashboard"
 LOGOUT_REDIRECT_URL = "login"
+# How long a one-time link to set a password works, in seconds.
+PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
 # Ten wrong passwords for a user name from one IP address lock that name for the address for 15 minutes.
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
@@ -141,6 +143,13 @@ if BEHIND_TLS_PROXY:
     # Otherwise every client has the proxy's address, and one client could lock a name for all.
     AXES_CLIENT_IP_CALLABLE = "newsdedup_site.proxy.client_address"
 AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
+
+# Without EMAIL_URL nothing is sent: admins hand over one-time links themselves.
+SEND_EMAIL = bool(environment.text("EMAIL_URL"))
+if SEND_EMAIL:
+    globals().update(environment.email("EMAIL_URL"))
+    EMAIL_TIMEOUT = 10
+    DEFAULT_FROM_EMAIL = environment.required("EMAIL_FROM")
 
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 

@@ -16,6 +16,7 @@ urlpatterns = [
     path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", views.healthz, name="healthz"),
     path("", include("newsdedup_site.accounts")),
+    path("", include("newsdedup_site.people.urls")),
     path("", include("crawlers.urls")),
     path("", include("dedup.urls")),
 ]

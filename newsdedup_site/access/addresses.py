@@ -13,6 +13,7 @@ from newsdedup_site.access.rights import (
     CONFIGURE,
     DECIDE,
     LOGIN,
+    MANAGE_PEOPLE,
     READ,
     START_RUNS,
     WHITELIST,
@@ -44,6 +45,7 @@ ADDRESSES: dict[str, Rule] = {
     "favicon": page(ANYONE),
     "healthz": page(ANYONE),
     "login": form(ANYONE),
+    "set_password": form(ANYONE),
     # one's own login
     "logout": form(LOGIN),
     "password_change": form(LOGIN),
@@ -83,6 +85,13 @@ ADDRESSES: dict[str, Rule] = {
     "boilerplate_end_keeping": form(WHITELIST),
     # administration
     "run_new": form(START_RUNS),
+    "people": page(MANAGE_PEOPLE),
+    "person": page(MANAGE_PEOPLE),
+    "person_invite": form(MANAGE_PEOPLE),
+    "person_change": form(MANAGE_PEOPLE),
+    "person_link": form(MANAGE_PEOPLE),
+    "person_block": form(MANAGE_PEOPLE),
+    "person_unblock": form(MANAGE_PEOPLE),
     "admin:logout": form(LOGIN),
 }
 

@@ -31,6 +31,7 @@ READ = Right("read", role="viewer", permission="articles.view_article")
 DECIDE = Right("decide on pairs and clusters", role="editor", permission="dedup.add_decision")
 WHITELIST = Right("whitelist boilerplate", role="editor", permission="articles.add_whitelistedsentence")
 START_RUNS = Right("start runs", role="admin", permission="dedup.add_detectionrun")
+MANAGE_PEOPLE = Right("manage people", role="admin", permission="auth.change_user")
 # Which rows a user may see or change there is up to the permissions of the admin's models.
 CONFIGURE = Right("open the settings", role="admin", staff_only=True)
 

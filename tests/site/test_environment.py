@@ -110,3 +110,32 @@ def test_networks_are_read_and_anything_else_is_refused(monkeypatch) -> None:
     assert "CRAWL_PRIVATE_ADDRESSES " in message
     assert "'localhost'" in message
     assert "10.1.0.0/16" in message
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "tls"),
+    [
+        ("smtp+tls://desk%40paper.example:s%2Fe@mail.example:587", "mail.example", True),
+        ("smtp://127.0.0.1:25", "127.0.0.1", None),
+    ],
+)
+def test_the_url_of_a_mail_server_is_read(monkeypatch, url: str, host: str, tls: bool | None) -> None:
+    monkeypatch.setenv("EMAIL_URL", url)
+    entry = environment.email("EMAIL_URL")
+    assert (entry["EMAIL_HOST"], entry.get("EMAIL_USE_TLS")) == (host, tls)
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("mail.example", "EMAIL_URL must begin with one of smtp://, smtp+tls://, smtp+ssl://."),
+        ("smtp://", "EMAIL_URL names no mail server."),
+        ("smtp+tls://u:s3cret/x@mail.example", "EMAIL_URL names no mail server."),
+    ],
+)
+def test_another_url_of_a_mail_server_is_refused_without_its_password(monkeypatch, url: str, message: str) -> None:
+    monkeypatch.setenv("EMAIL_URL", url)
+    with pytest.raises(ImproperlyConfigured) as refused:
+        environment.email("EMAIL_URL")
+    assert message in str(refused.value)
+    assert "s3cret" not in str(refused.value)

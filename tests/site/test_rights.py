@@ -98,9 +98,10 @@ def test_what_asks_for_more_than_reading() -> None:
         found = ((name, rule.right) for name, rule in ADDRESSES.items())
         return {name for name, right in found if (right.role, right.needs_login) == (role, needs_login)}
 
-    assert asking("", needs_login=False) == {"favicon", "healthz", "login"}
+    assert asking("", needs_login=False) == {"favicon", "healthz", "login", "set_password"}
     assert asking("") == {"logout", "admin:logout", "password_change", "password_change_done"}
-    assert asking("admin") == {"run_new"}
+    of_people = {"people", "person"} | {f"person_{act}" for act in ("invite", "change", "link", "block", "unblock")}
+    assert asking("admin") == {"run_new"} | of_people
     assert {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"} == set()
     assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
 
@@ -130,7 +131,7 @@ VIEWED = {
 
 @pytest.mark.parametrize(
     ("role", "viewed", "added"),
-    [("admin", VIEWED, {"articles.newspaper", "auth.user", "dedup.profile"}), ("editor", set(), set())],
+    [("admin", VIEWED, {"articles.newspaper", "dedup.profile"}), ("editor", set(), set())],
 )
 def test_what_the_settings_show_and_take(role: str, viewed: set[str], added: set[str]) -> None:
     client = client_of(role)

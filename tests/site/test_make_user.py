@@ -1,21 +1,45 @@
-"""`manage.py make_editor`: logins for the two roles."""
+"""`manage.py make_user` and `make_editor`: logins from the command line."""
 
 import io
 import re
 from pathlib import Path
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth import authenticate, get_user_model
 from django.core.management import CommandError, call_command
 from django.test import RequestFactory
 
+from newsdedup_site.people.actions import role_of
+from tests.factories import make_user
+
 pytestmark = pytest.mark.django_db
 
 
-def make_editor(*arguments: str) -> str:
+def make_editor(*arguments: str, command: str = "make_editor") -> str:
     output = io.StringIO()
-    call_command("make_editor", *arguments, stdout=output)
+    call_command(command, *arguments, stdout=output)
     return re.fullmatch(r"Login: \w+   Password: (\S{16})\n", output.getvalue())[1]
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor", "admin"])
+def test_a_login_gets_any_role_and_the_log_says_so(role: str) -> None:
+    make_editor("anna", "--role", role, command="make_user")
+    make_editor("anna", "--role", "viewer", "--reset", command="make_user")
+    user = get_user_model().objects.get()
+    assert (role_of(user), user.is_staff) == ("viewer", False)
+    assert list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True)) == [
+        f"was made on the command line, with the role {role}.",
+        "got a new password on the command line, with the role viewer.",
+    ]
+
+
+def test_a_reset_does_not_unblock_and_says_so() -> None:
+    make_user("anna", "editor", is_active=False)
+    output = io.StringIO()
+    call_command("make_editor", "anna", "--reset", stdout=output)
+    assert output.getvalue().endswith("\nanna is blocked and cannot log in until an admin unblocks them.\n")
+    assert not get_user_model().objects.get().is_active
 
 
 def test_an_editor_decides_and_does_not_configure() -> None:

@@ -1,0 +1,142 @@
+"""What admins do with people. Each action is one transaction with its entry in the log of Django's admin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.contrib.admin.models import ADDITION, CHANGE
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.models import Group, User
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.utils import timezone
+
+from articles.storage.audit_log import log_action
+from newsdedup_site.access.rights import ROLES, admins
+
+
+class PersonError(Exception):
+    """An action that is not possible; the message is a sentence for the page."""
+
+
+def role_of(user: User) -> str:
+    """Return the highest role of a user, or "" if they have none."""
+    names = {group.name for group in user.groups.all()}
+    return next((role for role in reversed(ROLES) if role in names), "")
+
+
+def invite(name: str, email: str, role: str, *, by: User) -> User:
+    """Make a user who can log in once they have set a password. Raises PersonError if the name is taken."""
+    with transaction.atomic():
+        person, made = User.objects.get_or_create(
+            username=User.normalize_username(name), defaults={"email": User.objects.normalize_email(email)}
+        )
+        if not made:
+            raise PersonError(f"“{person.get_username()}” is taken. Choose another name.")
+        person.set_unusable_password()
+        set_role(person, role)
+        _log(person, f"was invited as {role}.", by=by, flag=ADDITION)
+    return person
+
+
+def change(person_id: int, *, email: str, role: str, by: User) -> list[str]:
+    """Give a person another role or e-mail address, and return what changed. Raises PersonError."""
+    with _held(person_id) as person:
+        changes = []
+        before = role_of(person)
+        if role != before:
+            _refuse_oneself(person, by, "give yourself another role")
+            if before == "admin":
+                _refuse_last_admin(person)
+            set_role(person, role)
+            changes.append(f"role changed from {before or 'none'} to {role}")
+        if email != person.email:
+            person.email = email
+            person.save(update_fields=["email"])
+            changes.append(f"e-mail address changed to {email or 'none'}")
+        if changes:
+            _log(person, f"{'; '.join(changes)}.", by=by)
+    return changes
+
+
+def block(person_id: int, *, by: User) -> int:
+    """Shut a person out at once, and return how many of their sessions that ended. Raises PersonError."""
+    with _held(person_id) as person:
+        _refuse_oneself(person, by, "block yourself")
+        if not person.is_active:
+            raise PersonError(f"{person.get_username()} is blocked already.")
+        if role_of(person) == "admin":
+            _refuse_last_admin(person)
+        person.is_active = False
+        person.save(update_fields=["is_active"])
+        ended = end_sessions(person)
+        _log(person, f"was blocked; {ended} session{'' if ended == 1 else 's'} ended.", by=by)
+    return ended
+
+
+def unblock(person_id: int, *, by: User) -> None:
+    """Let a blocked person log in again; no session from before comes back. Raises PersonError."""
+    with _held(person_id) as person:
+        if person.is_active:
+            raise PersonError(f"{person.get_username()} is not blocked.")
+        end_sessions(person)
+        person.is_active = True
+        person.save(update_fields=["is_active"])
+        _log(person, "was unblocked.", by=by)
+
+
+def record_link(person: User, *, by: User) -> None:
+    """Log that a one-time link was made. Raises PersonError for a blocked person, who could not use it."""
+    if not person.is_active:
+        raise PersonError(f"{person.get_username()} is blocked. Unblock them first.")
+    _log(person, "got a one-time link to set a password.", by=by)
+
+
+def record_password(person: User) -> None:
+    """Log that a person set their password with a one-time link."""
+    _log(person, "set a password with a one-time link.", by=person)
+
+
+def record_on_server(person: User, role: str, *, made: bool) -> None:
+    """Log that a login was made, or reset, on the command line, which knows no user: the entry is the person's own."""
+    act = "was made" if made else "got a new password"
+    _log(person, f"{act} on the command line, with the role {role}.", by=person, flag=ADDITION if made else CHANGE)
+
+
+def set_role(person: User, role: str) -> None:
+    """Give a user this role and no other, in the caller's transaction; groups of your own stay. Save the user."""
+    person.is_staff = role == "admin"
+    person.save()
+    person.groups.remove(*Group.objects.filter(name__in=ROLES).exclude(name=role))
+    person.groups.add(Group.objects.get(name=role))
+
+
+def end_sessions(person: User) -> int:
+    """Delete the sessions of a user, and return how many there were."""
+    current = Session.objects.filter(expire_date__gte=timezone.now()).iterator()
+    keys = [each.session_key for each in current if each.get_decoded().get(SESSION_KEY) == str(person.pk)]
+    Session.objects.filter(session_key__in=keys).delete()
+    return len(keys)
+
+
+@contextmanager
+def _held(person_id: int) -> Iterator[User]:
+    """Yield a person, locked together with the role admin: two admins cannot demote each other at the same time."""
+    with transaction.atomic():
+        Group.objects.select_for_update().get(name="admin")
+        yield User.objects.select_for_update().get(pk=person_id, is_superuser=False)
+
+
+def _refuse_oneself(person: User, by: User, what: str) -> None:
+    if person.pk == by.pk:
+        raise PersonError(f"You cannot {what}. Ask another admin.")
+
+
+def _refuse_last_admin(person: User) -> None:
+    if person.is_active and not admins().exclude(pk=person.pk).exists():
+        raise PersonError(f"{person.get_username()} is the last admin. Make somebody else an admin first.")
+
+
+def _log(person: User, act: str, *, by: User, flag: int = CHANGE) -> None:
+    log_action(person, flag, act, user=by, object_id=str(person.pk))

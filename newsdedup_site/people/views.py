@@ -1,0 +1,157 @@
+"""The list of people, the page of a person, and what an admin does there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.contrib.auth.views import PasswordResetConfirmView
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+
+from articles.paging import page_of
+from articles.storage.audit_log import logged_actions
+from newsdedup_site.people import actions, queries
+from newsdedup_site.people.actions import PersonError
+from newsdedup_site.people.forms import InviteForm, PersonForm
+from newsdedup_site.people.links import make_link
+
+
+class AdminRequest(HttpRequest):
+    """A request of a user who is logged in; the middleware rejects others."""
+
+    user: User
+
+
+def people(request: HttpRequest) -> HttpResponse:
+    """List the people, and the latest changes."""
+    page = page_of(queries.people(), request.GET.get("page"))
+    rows = [queries.describe(person) for person in page.rows]
+    return render(request, "people/people.html", {"page": page, "rows": rows, "changes": queries.changes()})
+
+
+def person(request: AdminRequest, person_id: int) -> HttpResponse:
+    """Show a person, with forms for what can be done."""
+    return _page(request, _find(person_id), None)
+
+
+@never_cache
+def person_invite(request: AdminRequest) -> HttpResponse:
+    """Make a new person, and show the link with which they set a password."""
+    form = InviteForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = actions.invite(**form.cleaned_data, by=request.user)
+        except PersonError as error:
+            form.add_error("name", str(error))
+        else:
+            return _show_link(request, made)
+    return render(request, "people/invite.html", {"form": form}, status=400 if form.is_bound else 200)
+
+
+def action(view: Callable[..., HttpResponse | None]) -> Callable[..., HttpResponse]:
+    """Make a view that does something with a person: it shows a PersonError, and returns to the person's page.
+
+    A GET only shows the page: browsers send one after a login if the session had ended when the form was posted.
+    """
+
+    @wraps(view)
+    def answer(request: AdminRequest, person_id: int) -> HttpResponse:
+        found = _find(person_id)
+        if request.method == "POST":
+            try:
+                shown = view(request, found)
+            except PersonError as error:
+                messages.error(request, str(error))
+            else:
+                if shown is not None:
+                    return shown
+        return redirect("person", person_id)
+
+    return answer
+
+
+@action
+def person_change(request: AdminRequest, found: User) -> HttpResponse | None:
+    """Give a person another role or e-mail address."""
+    form = PersonForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, form)
+    changes = actions.change(found.pk, **form.cleaned_data, by=request.user)
+    messages.success(request, f"Saved: {'; '.join(changes)}." if changes else "Nothing was changed.")
+    return None
+
+
+@never_cache
+@action
+def person_link(request: AdminRequest, found: User) -> HttpResponse:
+    """Show a one-time link with which a person sets a password; until they do, the old one works."""
+    return _show_link(request, found)
+
+
+@action
+def person_block(request: AdminRequest, found: User) -> None:
+    """Shut a person out at once."""
+    actions.block(found.pk, by=request.user)
+    messages.success(request, f"{found.get_username()} is blocked and logged out everywhere.")
+
+
+@action
+def person_unblock(request: AdminRequest, found: User) -> None:
+    """Let a blocked person log in again."""
+    actions.unblock(found.pk, by=request.user)
+    messages.success(request, f"{found.get_username()} can log in again.")
+
+
+def _find(person_id: int) -> User:
+    return get_object_or_404(queries.people(), pk=person_id)
+
+
+def _page(request: AdminRequest, found: User, form: PersonForm | None) -> HttpResponse:
+    shown = queries.describe(found)
+    context = {
+        "person": shown,
+        "form": form or PersonForm(initial={"role": shown["role"], "email": found.email}),
+        "is_oneself": found.pk == request.user.pk,
+        "history": logged_actions(User, str(found.pk))[: queries.SHOWN_CHANGES],
+    }
+    return render(request, "people/person.html", context, status=400 if form else 200)
+
+
+def _show_link(request: AdminRequest, found: User) -> HttpResponse:
+    actions.record_link(found, by=request.user)
+    return render(request, "people/link.html", {"person": found, "link": make_link(request, found)})
+
+
+@method_decorator(never_cache, name="dispatch")
+class SetPassword(PasswordResetConfirmView):
+    """Where a one-time link leads: choose a password, and be logged in."""
+
+    template_name = "people/set_password.html"
+    success_url = reverse_lazy("dashboard")
+    post_reset_login = True
+    post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
+
+    user: User
+
+    def get_user(self, uidb64: str) -> Any:
+        """Return the person of the link, unless they are blocked."""
+        found = super().get_user(uidb64)
+        return found if found is not None and found.is_active else None
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Store the password; every session of the person ends, and this one begins."""
+        answer = super().form_valid(form)
+        actions.record_password(self.user)
+        messages.success(self.request, "Your password is set, and you are logged in.")
+        return answer
+
+    def render_to_response(self, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
+        """Answer 410 Gone for a link that was used or has expired."""
+        return super().render_to_response(context, status=200 if self.validlink else 410, **kwargs)
