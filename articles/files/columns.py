@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -11,7 +12,8 @@ from articles.files.extra_columns import extra_columns
 from articles.files.records import RAW_CHARACTERS, Record, UnreadableFileError, kind_of
 from articles.files.restoring import restored_article
 from articles.models import Article, ArticleURL
-from articles.normalization.values import parse_day, plain_text
+from articles.normalization.times import PublicationTime, parse_date
+from articles.normalization.values import plain_text
 from articles.storage.incoming import (
     MAX_AGENCY_CHARACTERS,
     MAX_BYLINE_CHARACTERS,
@@ -26,6 +28,7 @@ from articles.storage.incoming import (
 # make no difference (publishedAt, PUBLISHED_AT).
 COLUMNS = {
     "date": ("date", "published", "published_at", "pubdate", "time", "timestamp"),
+    "published_at": ("published_at",),
     "headline": ("headline", "title"),
     "url": ("url", "link"),
     "content": ("content", "text"),
@@ -69,8 +72,9 @@ def article_in(record: Record, newspaper: str) -> IncomingArticle:
     url = row.text("url")
     if not url:
         raise RejectedArticleError("url is missing; every article needs its URL")
+    day, time, doubt = row.date()
     return IncomingArticle(
-        date=parse_day(row.text("date", numbers=True)),
+        date=day,
         headline=plain_text(row.text("headline")),
         url=url,
         content=row.content(),
@@ -83,7 +87,8 @@ def article_in(record: Record, newspaper: str) -> IncomingArticle:
             agency=row.detail("agency"),
             dateline=row.detail("dateline"),
             date_source=Article.DateSource.IMPORT,
-        ),
+            date_doubt=doubt,
+        ).with_time(time),
         extra_columns=row.extra_columns(record),
     )
 
@@ -109,6 +114,25 @@ class _Row:
                 self._used.add(name)
                 return text
         return ""
+
+    def date(self) -> tuple[datetime.date, PublicationTime | None, str]:
+        """Return the day, the time if the row has one, and why the day may be wrong. Raises UnreadableDayError.
+
+        `date` decides the day, and `published_at` the time; without a time there, `date` gives it too.
+        """
+        written = self.text("date", numbers=True)
+        day, time = parse_date(written)
+        used = set(self._used)
+        exact = self.text("published_at", numbers=True)
+        if not exact or exact == written:
+            return day, time, ""
+        other_day, exact_time = parse_date(exact, "published_at")
+        if exact_time is None:
+            self._used = used
+            return day, time, ""
+        # Two time zones may write the same moment as two days.
+        doubt = f"published_at says {other_day}" if abs((other_day - day).days) > 1 else ""
+        return day, exact_time, doubt
 
     def newspaper(self) -> str:
         """Return the newspaper's name, a text or an object with a `name`; anything else counts as absent."""

@@ -10,7 +10,7 @@ from typing import Any
 from articles.files.extra_columns import OWN_COLUMNS, extra_columns
 from articles.files.records import Record, kind_of
 from articles.models import Article, ArticleURL
-from articles.normalization.times import ImpossibleTimeError, written_time
+from articles.normalization.times import parse_date
 from articles.normalization.values import parse_day
 from articles.storage.incoming import (
     Details,
@@ -55,10 +55,7 @@ def _details(values: Mapping[str, object]) -> Details:
     if not isinstance(paywalled, bool):
         raise RejectedArticleError(f"paywalled is {kind_of(paywalled)}, not true or false")
     written = _text(values, "published_at")
-    try:
-        time = written_time(written)
-    except ImpossibleTimeError as error:
-        raise RejectedArticleError(f"published_at {written[:50]!r} does not exist ({error})") from error
+    time = parse_date(written, "published_at")[1] if written else None
     return Details(
         language=_text(values, "language"),
         byline=_text(values, "byline"),

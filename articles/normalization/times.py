@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-from articles.normalization.values import epoch_time
+from articles.normalization.values import DATE_FORMS, UnreadableDayError, epoch_time, parse_day
 
 MAX_TIME_CHARACTERS = 100
 # The largest offset that PostgreSQL reads (src/include/datatype/timestamp.h, MAX_TZDISP_HOUR); clocks use -12 to +14 h.
@@ -22,7 +22,7 @@ _ISO_TIME = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _RFC_TIME = re.compile(
-    r"(?:[a-z]{3,9},? )?\d{1,2}[ -][a-z]{3,9}[ -](?:\d{4}|\d{2}) "
+    r"(?:[a-z]{3,9},? ?)?\d{1,2}[ -][a-z]{3,9}[ -](?:\d{4}|\d{2}) "
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?: (?:[+-]\d{4}|[a-z]{1,5}))?(?: \([^()]*\))?",
     re.ASCII | re.IGNORECASE,
 )
@@ -106,6 +106,18 @@ def written_time(text: str) -> PublicationTime | None:
     except (ValueError, TypeError, IndexError, OverflowError) as error:  # email.utils raises all of them
         raise ImpossibleTimeError(str(error)) from error
     return None
+
+
+def parse_date(value: str, column: str = "date") -> tuple[datetime.date, PublicationTime | None]:
+    """Return the day in the value, as parse_day does, and the time if it names one.
+
+    Raises UnreadableDayError, which names the column; also for an offset from UTC that does not exist.
+    """
+    day = parse_day(value, column)
+    try:
+        return day, written_time(value)
+    except ImpossibleTimeError as error:
+        raise UnreadableDayError(f"{column} {value[:100]!r} does not exist ({error}); {DATE_FORMS}") from error
 
 
 def possible_time(text: str, day: datetime.date) -> PublicationTime | None:

@@ -39,15 +39,15 @@ class UnreadableDayError(ValueError):
     """A text that is not a day, or is ambiguous; the message names the text and the accepted formats."""
 
 
-def parse_day(value: str) -> datetime.date:
+def parse_day(value: str, column: str = "date") -> datetime.date:
     """Return the day in the value; for epoch times, the day in UTC.
 
     A date-time gives its local day, whatever its offset: that is the day in the newspaper.
-    Raises UnreadableDayError for every other format, and for days and times that do not exist.
+    Raises UnreadableDayError, which names the column, for every other format, and for days and times that do not exist.
     """
     text = " ".join(value.split())
     if not text:
-        raise UnreadableDayError(f"date is missing; {DATE_FORMS}")
+        raise UnreadableDayError(f"{column} is missing; {DATE_FORMS}")
     try:
         if iso := _ISO_DATE.fullmatch(text):
             datetime.time.fromisoformat((iso["clock"] or "00:00").replace(",", "."))
@@ -57,11 +57,11 @@ def parse_day(value: str) -> datetime.date:
         if epoch := epoch_time(text):
             return epoch.date()
     except ValueError as error:
-        raise UnreadableDayError(f"date {text[:100]!r} does not exist ({error}); {DATE_FORMS}") from error
+        raise UnreadableDayError(f"{column} {text[:100]!r} does not exist ({error}); {DATE_FORMS}") from error
     if _NUMBERS_ONLY_DATE.match(text):
         fault = "is ambiguous, because the order of day and month differs between countries"
-        raise UnreadableDayError(f"date {text[:100]!r} {fault}; {DATE_FORMS}")
-    raise UnreadableDayError(f"date {text[:100]!r} cannot be read; {DATE_FORMS}")
+        raise UnreadableDayError(f"{column} {text[:100]!r} {fault}; {DATE_FORMS}")
+    raise UnreadableDayError(f"{column} {text[:100]!r} cannot be read; {DATE_FORMS}")
 
 
 def epoch_time(text: str) -> datetime.datetime | None:

@@ -74,6 +74,13 @@ class Details:
     published_offset: int | None = None
     published_precision: Precision = Precision.DAY
 
+    @property
+    def published_day(self) -> datetime.date | None:
+        """The day of the time of publication, by the source's clock; None without a time."""
+        if self.published_at is None:
+            return None
+        return PublicationTime(self.published_at, self.published_offset, self.published_precision).local.date()
+
     def with_time(self, time: PublicationTime | None) -> Details:
         """Return the same details with this time of publication; None: only the day is known."""
         if time is None:
@@ -168,15 +175,19 @@ def check_article(incoming: IncomingArticle) -> None:
     for name, value, limit in bounds:
         if fault := text_fault(name, value, limit):
             raise RejectedArticleError(fault)
-    if incoming.date < FIRST_DAY:
-        raise RejectedArticleError(
-            f"date {incoming.date} is before {FIRST_DAY}, the year of the first newspaper; correct the date"
-        )
+    for name, day in (("date", incoming.date), ("published_at", incoming.details.published_day)):
+        if day and (fault := _day_fault(name, day)):
+            raise RejectedArticleError(fault)
+
+
+def _day_fault(name: str, day: datetime.date) -> str:
+    """Return why an article cannot be of this day; empty if it can."""
+    if day < FIRST_DAY:
+        return f"{name} {day} is before {FIRST_DAY}, the year of the first newspaper; correct the date"
     last_day = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=MAX_DAYS_AHEAD)
-    if incoming.date > last_day:
-        raise RejectedArticleError(
-            f"date {incoming.date} is after {last_day}, {MAX_DAYS_AHEAD} days from today (UTC); correct the date"
-        )
+    if day > last_day:
+        return f"{name} {day} is after {last_day}, {MAX_DAYS_AHEAD} days from today (UTC); correct the date"
+    return ""
 
 
 def url_fault(url: str) -> str:

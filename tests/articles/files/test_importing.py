@@ -16,9 +16,10 @@ import pytest
 from articles.files import importing, records
 from articles.files.importing import Row, read_rows
 from articles.models import Article, ArticleURL
+from articles.normalization.times import written_time
 from articles.normalization.values import DATE_FORMS
 from articles.storage import ingest
-from articles.storage.incoming import Details, IncomingArticle
+from articles.storage.incoming import Details, IncomingArticle, RejectedArticleError, check_article
 from tests.articles.rows import json_lines, row
 
 
@@ -149,6 +150,79 @@ def test_a_bad_field_is_rejected(changes: dict[str, object], reason: str) -> Non
     [bad, good] = read_json(json_lines(row(**changes), row(2)))
     assert re.match(reason, bad.reason)
     assert article_of(good).url == "https://harbourpost.example/2"
+
+
+@pytest.mark.parametrize(
+    ("values", "day", "time"),
+    [
+        ({"date": "2024-04-03"}, "2024-04-03", "None"),
+        ({"date": "2024-04-03T18:30+02:00"}, "2024-04-03", "2024-04-03T18:30+02:00"),
+        ({"date": "2024-04-03T23:30:05-05:30"}, "2024-04-03", "2024-04-03T23:30:05-05:30"),
+        ({"date": "2024-04-03 18:30:00"}, "2024-04-03", "2024-04-03T18:30:00"),
+        ({"date": "Wed, 03 Apr 2024 18:30:00 EDT"}, "2024-04-03", "2024-04-03T18:30:00-04:00"),
+        ({"date": "Wed,03 Apr 2024 18:30 CEST"}, "2024-04-03", "2024-04-03T18:30"),
+        ({"date": 1712161800}, "2024-04-03", "2024-04-03T16:30:00+00:00"),
+        ({"published_at": "2024-04-03T18:30Z"}, "2024-04-03", "2024-04-03T18:30+00:00"),
+        ({"date": "2024-04-03", "publishedAt": "2024-04-03T18:30Z"}, "2024-04-03", "2024-04-03T18:30+00:00"),
+        ({"date": "2024-04-03", "published_at": ""}, "2024-04-03", "None"),
+        ({"date": "2024-04-03", "published_at": "2024-04-03"}, "2024-04-03", "None"),
+        # The date column decides the day, and published_at the time.
+        ({"date": "2024-04-03T00:00:00", "published_at": 1712161800}, "2024-04-03", "2024-04-03T16:30:00+00:00"),
+        ({"date": "2024-04-03T18:30Z", "published_at": "2024-04-03"}, "2024-04-03", "2024-04-03T18:30+00:00"),
+        ({"date": "2024-04-03", "published_at": "2024-04-04T00:30+05:30"}, "2024-04-03", "2024-04-04T00:30+05:30"),
+    ],
+)
+def test_a_date_may_carry_a_time_and_a_zone(values: dict[str, object], day: str, time: str) -> None:
+    [read] = read_json(json_lines(row(date=None) | values))
+    article = article_of(read)
+    assert str(article.date) == day
+    expected = Details(date_source=Article.DateSource.IMPORT).with_time(written_time(time))
+    assert article.details == expected
+
+
+def test_a_time_of_another_day_is_kept_with_a_doubt() -> None:
+    [read] = read_json(json_lines(row(date="2024-04-03", published_at="2024-04-10T08:00Z")))
+    article = article_of(read)
+    assert (str(article.date), str(article.details.published_day)) == ("2024-04-03", "2024-04-10")
+    assert article.details.date_doubt == "published_at says 2024-04-10"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"published_at": "noon"}, f"published_at 'noon' cannot be read; {DATE_FORMS}"),
+        ({"published_at": "2024-02-30T10:00Z"}, "published_at '2024-02-30T10:00Z' does not exist (day is out of"),
+        ({"published_at": "2024-04-03T23:59:60Z"}, "published_at '2024-04-03T23:59:60Z' does not exist (second must"),
+        (
+            {"published_at": "2024-04-03T10:00+26:00"},
+            "published_at '2024-04-03T10:00+26:00' does not exist (the offset from UTC is over 15:59); give",
+        ),
+        ({"date": "2024-04-03T10:00+26:00"}, "date '2024-04-03T10:00+26:00' does not exist (the offset from UTC is"),
+        (
+            {"date": "2024-04-03T10:00+02:75"},
+            "date '2024-04-03T10:00+02:75' does not exist (the offset from UTC +02:75",
+        ),
+        ({"published_at": "0001-01-01T00:00+02:00"}, "published_at '0001-01-01T00:00+02:00' does not exist (in UTC"),
+        ({"published_at": ["2024-04-03"]}, "published_at is an array, not text"),
+    ],
+)
+def test_a_time_that_does_not_exist_is_rejected(changes: dict[str, object], reason: str) -> None:
+    [bad] = read_json(json_lines(row(**changes)))
+    assert bad.article is None
+    assert bad.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("published_at", "reason"),
+    [
+        ("0001-01-01T00:00:00Z", "published_at 0001-01-01 is before 1605-01-01, the year of the first newspaper;"),
+        ("9999-12-31T23:59:59Z", "published_at 9999-12-31 is after "),
+    ],
+)
+def test_a_time_has_the_bounds_of_a_day(published_at: str, reason: str) -> None:
+    [read] = read_json(json_lines(row(published_at=published_at)))
+    with pytest.raises(RejectedArticleError, match=f"^{reason}"):
+        check_article(article_of(read))
 
 
 @pytest.mark.parametrize(
