@@ -1,0 +1,62 @@
+"""A run in a process of its own that has several workers though the store is small, and that can kill itself.
+
+`python -m tests.dedup.runs.detect --workers N [--block-articles N] [--kill STEP:N] OPTIONS` runs find_duplicates with
+these options. With --kill, the process ends as by `kill -9` as soon as it has done that step of the run N times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import django
+from django.core.management import call_command
+
+
+def _dying(done: Callable[..., Any], times: int) -> Callable[..., Any]:
+    """Return the function, which kills this process when it is done for this many times."""
+    left = [times]
+
+    @wraps(done)
+    def step(*arguments: Any, **options: Any) -> Any:
+        result = done(*arguments, **options)
+        left[0] -= 1
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    return step
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--block-articles", type=int, default=100)
+    parser.add_argument("--kill", default="")
+    own, options = parser.parse_known_args()
+    django.setup()
+    # Only now can models be imported; worker processes import this file before they set Django up.
+    from dedup.runs import pipeline, scope  # noqa: PLC0415
+
+    scope.BLOCK_ARTICLES = own.block_articles
+    pipeline.ARTICLES_PER_WORKER = pipeline.PAIRS_PER_WORKER = 1
+    execute = pipeline.execute
+
+    def noting(*arguments: Any, workers: int, **callbacks: Any) -> None:
+        sys.stderr.write(f"{workers} workers\n")
+        execute(*arguments, workers=workers, **callbacks)
+
+    pipeline.execute = noting
+    if own.kill:
+        step, times = own.kill.split(":")
+        setattr(pipeline, step, _dying(getattr(pipeline, step), int(times)))
+    call_command("find_duplicates", "--no-progress", f"--workers={own.workers}", *options)
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,150 @@
+"""News made up from a seed, in several scripts, in which all that a verdict rests on occurs.
+
+Copies in another newspaper, versions that grow, crops, edited sentences, one name put in another's place, tables of the
+day, articles that share a headline, and sentences that a newspaper prints below every article.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+
+from articles.storage.incoming import IncomingArticle
+
+FIRST_DAY = datetime.date(2026, 2, 9)
+DAYS = 70
+# Of every newspaper: its letters, what separates its words, what ends its sentences, and its articles per day. The
+# first has more articles around a month than its common words are learnt from, the others have few.
+_HARBOUR, _COURIER = "Harbour Post", "Inland Courier"
+_PAPERS = {
+    _HARBOUR: ("abdeghiklmnoprstuw", " ", ".", 3),
+    _COURIER: ("abdeghiklmnoprstuw", " ", ".", 1),
+    "Côte du Nord": ("abcdeéèfgilmnoprstuçâ", " ", ".", 0.2),
+    "Северный берег": ("абвгдежиклмнопрстуя", " ", ".", 0.2),
+    "الميناء": ("ابتجدرسعفقكلمنهوي", " ", ".", 0.2),
+    "तट समाचार": ("कगचजटडतदनपबमयरलवसह", " ", "।", 0.2),
+    "වරාය පුවත්": ("කගචජටඩතදනපබමයරලවසහ", " ", ".", 0.2),
+    "港口日报": ("一二人大山水火木田石海天風雨雪花鳥魚馬牛車船門市町", "", "。", 0.2),
+    "ท่าเรือ": ("กขคงจชดตทนบปพมยรลวสห", "", " ", 0.2),
+}
+_COMMON_WORDS, _RARE_WORDS = 150, 4_000
+_FOOTER = "write to the newsroom of {paper} or visit us at the old customs house"
+
+
+@dataclass
+class _Writer:
+    """Writes for one newspaper, with words of its own script."""
+
+    paper: str
+    dice: Random
+    common: list[str] = field(init=False)
+    rare: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.letters, self.blank, self.end, self.per_day = _PAPERS[self.paper]
+        self.common = [self._word(2, 5) for _ in range(_COMMON_WORDS)]
+        self.rare = [self._word(4, 8).capitalize() for _ in range(_RARE_WORDS)]
+
+    def sentence(self, names: list[str] | None = None) -> str:
+        """Return a sentence of common words, a number now and then, and names."""
+        names = names or self.names(2)
+        words = self.dice.choices(self.common, k=self.dice.randint(9, 18))
+        for name in names:
+            words[self.dice.randrange(1, len(words))] = name
+        if self.dice.random() < 0.5:
+            words[self.dice.randrange(1, len(words))] = str(self.dice.randint(3, 900))
+        return self.joined(words)
+
+    def names(self, count: int) -> list[str]:
+        return self.dice.choices(self.rare, k=count)
+
+    def joined(self, words: list[str]) -> str:
+        text = self.blank.join(words)
+        return f"{text[:1].upper()}{text[1:]}{self.end}"
+
+    def headline(self) -> str:
+        return self.joined([*self.dice.choices(self.common, k=4), *self.names(2)]).rstrip(self.end)
+
+    def story(self) -> list[str]:
+        """Return the sentences of a new story, in which two names come again and again."""
+        names = self.names(2)
+        return [self.sentence([*names, *self.names(1)]) for _ in range(self.dice.randint(6, 12))]
+
+    def edited(self, sentence: str) -> str:
+        """Return a sentence with some of its words replaced."""
+        words = sentence.split(self.blank) if self.blank else list(sentence)
+        for _ in range(max(1, len(words) // 12)):
+            words[self.dice.randrange(1, len(words) - 1)] = self.dice.choice(self.common)
+        return self.blank.join(words)
+
+    def _word(self, least: int, most: int) -> str:
+        return "".join(self.dice.choices(self.letters, k=self.dice.randint(least, most)))
+
+
+def made_up_news(seed: int) -> list[IncomingArticle]:
+    """Return some 700 articles of DAYS days from FIRST_DAY on, by day; the same for the same seed."""
+    dice = Random(seed)
+    writers = {paper: _Writer(paper, dice) for paper in _PAPERS}
+    written = [each for writer in writers.values() for each in _of(writer, writers)]
+    return sorted(written, key=lambda article: article.date)
+
+
+def _of(writer: _Writer, writers: dict[str, _Writer]) -> Iterator[IncomingArticle]:
+    """Yield a newspaper's stories, what becomes of them in it and in others, and its tables."""
+    others = [each for each in writers.values() if each is not writer and each.blank == writer.blank]
+    other = writers[_COURIER] if writer.paper == _HARBOUR else others[0]
+    for number in range(int(DAYS * writer.per_day)):
+        day = int(number / writer.per_day)
+        headline, story = writer.headline(), writer.story()
+        address = f"story-{10_000 + number}"
+        yield _article(writer, day, headline, story, address=address)
+        yield from _again(writer, other, day, headline, story, kind=number % 12, address=address)
+    for day in range(0, DAYS, 6 if writer.per_day < 1 else 2):
+        yield _article(writer, day, *_table(writer, day))
+
+
+def _again(
+    writer: _Writer, other: _Writer, day: int, headline: str, story: list[str], *, kind: int, address: str
+) -> Iterator[IncomingArticle]:
+    """Yield what becomes of a story: of every twelve, seven come again."""
+    dice = writer.dice
+    match kind:
+        case 0:  # a copy in another newspaper
+            yield _article(other, day + 1, headline, story)
+        case 1:  # the same, edited
+            yield _article(other, day + 1, writer.headline(), [writer.edited(each) for each in story])
+        case 2:  # a version that has grown
+            yield _article(writer, day, headline, [*story[:1], writer.sentence(), *story[1:], *writer.story()[:4]])
+        case 3:  # a crop, weeks later
+            yield _article(other, day + 20, writer.headline(), story[: len(story) // 2])
+        case 4:  # the same article in another order, under an address with other parameters
+            again = dice.sample(story, len(story))
+            yield _article(writer, day, headline, again, address=f"{address}?utm_source=feed")
+        case 5:  # the same form about another name
+            for name in writer.names(2):
+                yield _article(writer, day + 3, writer.headline(), [f"{name} {each}" for each in story])
+        case 6:  # another story under the same headline
+            yield _article(writer, day, headline, writer.story())
+
+
+def _table(writer: _Writer, day: int) -> tuple[str, list[str]]:
+    """Return the headline and the sentences of a table that comes every few days, with other numbers."""
+    dice, form = writer.dice, Random(writer.paper)
+    rows = [form.choices(writer.common, k=8) for _ in range(5)]
+    sentences = [writer.joined([*row, f"{dice.randint(100, 999)}.{dice.randint(10, 99)}", *row[:3]]) for row in rows]
+    return f"{writer.joined(rows[0][:4]).rstrip(writer.end)} {day + 1}", sentences
+
+
+def _article(writer: _Writer, day: int, headline: str, sentences: list[str], *, address: str = "") -> IncomingArticle:
+    date = FIRST_DAY + datetime.timedelta(days=day)
+    host = f"paper{list(_PAPERS).index(writer.paper)}.example"
+    address = address or str(writer.dice.getrandbits(60))
+    return IncomingArticle(
+        date=date,
+        headline=headline,
+        url=f"https://{host}/{date:%Y/%m/%d}/{address}",
+        content=" ".join(sentences) + "\n\n" + _FOOTER.format(paper=writer.paper),
+        newspaper=writer.paper,
+    )

@@ -1,0 +1,264 @@
+"""Runs of the same articles end with the same rows, to the last bit.
+
+Whatever the hash seed and the processor, with one worker or two, in blocks of any size, from the start or resumed after
+`kill -9` at several points: every column of every table of articles and of the detection is compared.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import psycopg
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.db import connection
+from psycopg.rows import dict_row
+from psycopg.sql import SQL, Identifier
+
+from articles.storage.ingest import store_articles
+from dedup.models import Cluster, Pair, Profile, Series
+from dedup.passes import PASSES
+from dedup.review import decisions
+from dedup.review.series_rules import make_rule
+from tests.databases import child_environment, database_url
+from tests.dedup.runs.made_up_news import made_up_news
+
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+
+CHECKOUT = Path(__file__).parents[3]
+SEED = 20_260_309
+FIND = [f"--passes={','.join(PASSES)}", "--boilerplate=story", "--no-progress"]
+# After which steps a run is killed, one process after the other: in the middle of its boilerplate, of its passes, of
+# marking what is stale, and of its verdicts.
+KILLS = ("mark_week:9", "perform_block:7", "mark_stale:3", "judge_month:2")
+
+# The columns that may differ between any two runs: their own times.
+TIMES = {
+    "dedup_detectionrun": ("started_at", "finished_at"),
+    "dedup_pair": ("found_at",),  # when the block with it was stored
+    "dedup_runblock": ("seconds",),
+}
+# Numbers of rows, which come from sequences: they count the order in which workers store their blocks, and skip what a
+# killed process had taken. What refers to a pair by its number is compared by the pair's two articles instead.
+NUMBERS = {"dedup_pair": ("id",), "dedup_evidence": ("id",), "dedup_runblock": ("id",)}
+# The marks of blocks and their quick filters, where the blocks themselves are different.
+BLOCKS = "dedup_runblock"
+OF_BLOCKS = ("candidates", "verified")
+
+Rows = dict[Any, dict[str, Any]]
+Store = dict[str, Rows]
+
+
+# ---- the runs --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def news() -> None:
+    """Store made-up news with an earlier run, decisions and a rule; some articles came after it."""
+    Profile.objects.filter(is_default=True).update(settings={"sentence": {"weighted": True}})
+    articles = made_up_news(SEED)
+    late = set(range(5, len(articles), 9))
+    _store([each for place, each in enumerate(articles) if place not in late])
+    call_command("find_duplicates", "--threshold=trigram=0.4", "--no-progress", stdout=io.StringIO())
+    _decide()
+    _store([articles[place] for place in sorted(late)])
+
+
+def _store(articles: Sequence[Any]) -> None:
+    for start in range(0, len(articles), 100):
+        assert {each.outcome for each in store_articles(articles[start : start + 100])} == {"created"}
+
+
+def _decide() -> None:
+    editor = get_user_model().objects.create_user("mara")
+    pairs = list(Pair.objects.proposed().order_by("left", "right"))
+    for each in pairs[::23]:
+        decisions.decide_pair(each.pk, "confirm", user=editor)
+    for each in pairs[7::23]:
+        decisions.decide_pair(each.pk, "reject", user=editor)
+    largest = Cluster.objects.order_by("-size", "pk")[0]
+    decisions.take_out(largest.pk, largest.memberships.order_by("article").last().article_id, user=editor)
+    make_rule(Series.objects.order_by("-articles", "pk")[0].pk, user=editor)
+
+
+def manage(database: str, seed: int, **environment: str) -> None:
+    """Run the command itself."""
+    _run(["manage.py", "find_duplicates", *FIND, "--workers=1"], database, seed, **environment)
+
+
+def with_two_workers(database: str, seed: int) -> None:
+    done = _run(["-m", "tests.dedup.runs.detect", *FIND, "--workers=2"], database, seed)
+    assert done.stderr.count("2 workers\n") == 2  # for the passes, and for the verdicts
+
+
+def killed_and_resumed(database: str, seed: int) -> None:
+    for kill in KILLS:
+        _run(["-m", "tests.dedup.runs.detect", *FIND, f"--kill={kill}"], database, seed, returncode=-signal.SIGKILL)
+    _run(["-m", "tests.dedup.runs.detect", *FIND], database, seed)
+
+
+def _run(
+    command: list[str], database: str, seed: int, *, returncode: int = 0, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    values = os.environ | child_environment() | environment
+    values |= {
+        "DATABASE_URL": url_of(database),
+        "PYTHONHASHSEED": str(seed),
+        "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings",
+        "PYTHONPATH": str(CHECKOUT),
+    }
+    done = subprocess.run(
+        [sys.executable, *command], cwd=CHECKOUT, env=values, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == returncode, done.stderr
+    return done
+
+
+def another_processor() -> dict[str, str]:
+    """Return what makes numpy and its BLAS work as on a processor of 2008, as far as they have kernels for it."""
+    features = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])  # type: ignore[call-overload]
+    return {"OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": " ".join(features)}
+
+
+# ---- the databases ---------------------------------------------------------------------------------
+
+
+def url_of(database: str) -> str:
+    return urlsplit(database_url())._replace(path=f"/{database}").geturl()
+
+
+@contextmanager
+def copies(*names: str) -> Iterator[list[str]]:
+    """Copy the test database under these names; drop the copies at the end."""
+    original = connection.settings_dict["NAME"]
+    databases = [f"{original}_{name}" for name in names]
+    connection.close()  # a database in use cannot be copied
+    with psycopg.connect(url_of("postgres"), autocommit=True) as server:
+        try:
+            for each in databases:
+                server.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(each)))
+                template = Identifier(original)
+                server.execute(SQL("CREATE DATABASE {} TEMPLATE {}").format(Identifier(each), template))
+            yield databases
+        finally:
+            for each in databases:
+                server.execute(SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(each)))
+
+
+def everything(database: str) -> Store:
+    """Return all rows of all tables of articles and of the detection, by what identifies them in any database."""
+    with closing(psycopg.connect(url_of(database), row_factory=dict_row)) as stored:
+        tables = stored.execute(
+            "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'"
+            " AND table_type = 'BASE TABLE' AND table_name ~ '^(articles|dedup)_' ORDER BY 1"
+        ).fetchall()
+        rows = {
+            table["name"]: stored.execute(SQL("SELECT * FROM {}").format(Identifier(table["name"]))).fetchall()
+            for table in tables
+        }
+    ends = {row["id"]: (row["left_id"], row["right_id"]) for row in rows["dedup_pair"]}
+    found: Store = {}
+    for table, some in rows.items():
+        for row in some:
+            if row.get("pair_id") is not None:
+                row["pair_id"] = ends[row["pair_id"]]
+        found[table] = {_key(table, row): row for row in some}
+        assert len(found[table]) == len(some)
+    for run in found["dedup_detectionrun"].values():
+        for measured in run["counts"].get("passes", {}).values():
+            del measured["seconds"]
+    return found
+
+
+def _key(table: str, row: dict[str, Any]) -> Any:
+    match table:
+        case "dedup_pair":
+            return row["left_id"], row["right_id"]
+        case "dedup_evidence":
+            return row["pair_id"], row["pass_name"]
+        case "dedup_runblock":
+            return row["run_id"], row["pass_name"], row["first_day"]
+        case "dedup_headlineform" | "dedup_articleshingles" | "articles_articlepage":
+            return row["article_id"]
+        case "dedup_judgedmonth":
+            return row["month"]
+    return row["id"]
+
+
+def differences(one: Store, other: Store, *, except_for: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+    """Return, by table and column, how many rows differ and the first two values, as text to the last digit."""
+    assert one.keys() == other.keys()
+    found: dict[str, Any] = {}
+    for table, rows in one.items():
+        if rows.keys() != other[table].keys():
+            found[table] = sorted(rows.keys() ^ other[table].keys(), key=repr)[:5]
+        for key in rows.keys() & other[table].keys():
+            for column, value in rows[key].items():
+                their = other[table][key][column]
+                if column not in except_for.get(table, ()) and repr(value) != repr(their):
+                    name = f"{table}.{column}"
+                    found[name] = (found.get(name, (0,))[0] + 1, value, their)
+    return found
+
+
+def without_blocks(store: Store) -> Store:
+    """Return the same rows without what describes the blocks of a run."""
+    for run in store["dedup_detectionrun"].values():
+        for counted in run["counts"].get("passes", {}).values():
+            for each in OF_BLOCKS:
+                counted.pop(each)
+    return {table: rows for table, rows in store.items() if table != BLOCKS}
+
+
+# ---- the test --------------------------------------------------------------------------------------
+
+
+def test_runs_of_the_same_articles_end_with_the_same_bits(news) -> None:
+    with copies("seed_1", "seed_2", "two_workers", "killed") as databases, ThreadPoolExecutor(2) as pool:
+        first, second, workers, killed = databases
+        runs = [
+            pool.submit(killed_and_resumed, killed, 4),
+            pool.submit(manage, first, 1),
+            pool.submit(manage, second, 2, **another_processor()),
+            pool.submit(with_two_workers, workers, 3),
+        ]
+        for run in runs:
+            run.result()
+        stores = {name: everything(name) for name in databases}
+    has_everything(stores[first])
+    assert differences(stores[first], stores[second], except_for=TIMES) == {}
+    times_and_numbers = {table: TIMES.get(table, ()) + NUMBERS.get(table, ()) for table in TIMES | NUMBERS}
+    assert differences(stores[workers], stores[killed], except_for=times_and_numbers) == {}
+    whole, in_blocks = without_blocks(stores[first]), without_blocks(stores[workers])
+    assert differences(whole, in_blocks, except_for=times_and_numbers) == {}
+
+
+def has_everything(store: Store) -> None:
+    """Check that all that a verdict rests on occurs, so that equal rows mean something."""
+    pairs, evidence = store["dedup_pair"].values(), store["dedup_evidence"].values()
+    assert {each["verdict"] for each in pairs} >= {"duplicate", "version", "template", "similar"}
+    assert {each["state"] for each in pairs} >= {"undecided", "confirmed", "rejected"}
+    assert {each["pass_name"] for each in evidence if not each["stale"]} == set(PASSES)
+    assert any(each["stale"] for each in evidence)
+    reasons = " ".join(reason for each in pairs for reason in each["reasons"])
+    for part in ("replaced", "again and again", "Headlines of this form", "An editor ruled"):
+        assert part in reasons
+    assert len(store["dedup_judgedmonth"]) >= 3
+    assert store["dedup_series"]
+    assert store["dedup_cluster"]
+    assert store["articles_repeatedsentence"]
+    [run] = [each for each in store["dedup_detectionrun"].values() if each["scope"]["boilerplate"] == "story"]
+    assert run["state"] == "done"
+    assert run["counts"]["stale"] > 0
