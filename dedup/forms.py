@@ -57,6 +57,14 @@ class ClusterConfirmForm(NoteForm):
         return [int(each) for each in named]
 
 
+class GroupConfirmForm(NoteForm):
+    """A decision on a dense group. `seen` is the fingerprint of the articles that the page showed."""
+
+    seen = forms.CharField(
+        max_length=64, error_messages={"required": "This page is out of date. Reload it and decide again."}
+    )
+
+
 class MemberForm(NoteForm):
     """One article of a cluster: the one to take out, or to keep."""
 

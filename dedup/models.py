@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
-from dedup.querysets import ClusterQuerySet, EvidenceQuerySet, PairQuerySet
+from dedup.querysets import ClusterQuerySet, DecisionQuerySet, EvidenceQuerySet, PairQuerySet
 from dedup.types import VerdictKind
 
 
@@ -443,6 +443,8 @@ class Decision(models.Model):
     )
     undoes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
     note = models.TextField(blank=True)
+
+    objects = DecisionQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

@@ -16,6 +16,7 @@ from dedup.types import VerdictKind
 if TYPE_CHECKING:
     from dedup.models import (  # noqa: F401 - the base classes name some of them in strings
         Cluster,
+        Decision,
         DetectionRun,
         Evidence,
         Pair,
@@ -48,6 +49,10 @@ class PairQuerySet(models.QuerySet["Pair"]):
         """Return the pairs with both articles among these."""
         return self.filter(left__in=article_ids, right__in=article_ids)
 
+    def in_group(self, group_id: int) -> PairQuerySet:
+        """Return the pairs with both articles in this dense group."""
+        return self.filter(left__group_member__group=group_id, right__group_member__group=group_id)
+
     def touching(self, article_ids: Collection[int]) -> PairQuerySet:
         """Return the pairs with at least one article among these."""
         return self.filter(Q(left__in=article_ids) | Q(right__in=article_ids))
@@ -72,6 +77,15 @@ class ClusterQuerySet(models.QuerySet["Cluster"]):
     def with_kept(self) -> ClusterQuerySet:
         """Return the same clusters with their kept article, without its long texts."""
         return self.select_related("kept__newspaper").defer(*(f"kept__{name}" for name in LONG_TEXTS))
+
+
+class DecisionQuerySet(models.QuerySet["Decision"]):
+    """Decisions."""
+
+    def group_confirmations(self, group_ids: Collection[int]) -> DecisionQuerySet:
+        """Return the decisions in force that confirmed one of these dense groups, the latest first."""
+        found = self.filter(kind="confirm_group", group_number__in=group_ids, undone_by=None)
+        return found.select_related("decided_by").order_by("-pk")
 
 
 class EvidenceQuerySet(models.QuerySet["Evidence"]):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dedup.views import articles, boilerplate, clusters, dashboard, history, pairs, reports, runs, series
+from dedup.views import articles, boilerplate, clusters, dashboard, groups, history, pairs, reports, runs, series
 
 urlpatterns = [
     path("", dashboard.dashboard, name="dashboard"),
@@ -20,6 +20,11 @@ urlpatterns = [
     path("series/<int:series_id>/", series.series, name="series"),
     path("series/<int:series_id>/rule/", series.series_rule, name="series_rule"),
     path("series/<int:series_id>/end-rule/", series.series_end_rule, name="series_end_rule"),
+    path("groups/", groups.groups, name="groups"),
+    path("groups/<int:group_id>/", groups.group, name="group"),
+    path("groups/<int:group_id>/confirm/", groups.group_confirm, name="group_confirm"),
+    path("groups/<int:group_id>/rule/", groups.group_rule, name="group_rule"),
+    path("groups/<int:group_id>/end-rule/", groups.group_end_rule, name="group_end_rule"),
     path("boilerplate/", boilerplate.boilerplate_list, name="boilerplate_list"),
     path("boilerplate/<int:newspaper_id>/<uuid:digest>/", boilerplate.boilerplate, name="boilerplate"),
     path("boilerplate/<int:newspaper_id>/<uuid:digest>/keep/", boilerplate.boilerplate_keep, name="boilerplate_keep"),

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from articles.models import Newspaper
 from articles.querysets import given
 from dedup.filters.base import DayInput, ListFilter, newspapers, read_together
-from dedup.models import Evidence, Pair, Series
+from dedup.models import DenseGroup, Evidence, Pair, Series
 from dedup.passes import PASSES
 from dedup.querysets import PairQuerySet
 from dedup.review.queries.pairs import ANY, UNJUDGED, VERDICTS
@@ -31,6 +31,10 @@ ORDERINGS = {
 
 def _series(*_args: Any) -> QuerySet[Series]:
     return Series.objects.all()
+
+
+def _groups(*_args: Any) -> QuerySet[DenseGroup]:
+    return DenseGroup.objects.all()
 
 
 def _score(label: str) -> filters.NumberFilter:
@@ -75,8 +79,9 @@ class PairFilter(ListFilter):
         empty_label=ORDERINGS[""][0],
     )
 
-    # Set by links on the page of a series; the queue then names the series.
+    # Set by links on the page of a series or of a dense group; the queue then names it.
     series = filters.ModelChoiceFilter(queryset=_series, method="by_series", label="Series", widget=forms.HiddenInput())
+    group = filters.ModelChoiceFilter(queryset=_groups, method="by_group", label="Group", widget=forms.HiddenInput())
 
     class Meta:
         model = Pair
@@ -107,6 +112,11 @@ class PairFilter(ListFilter):
         return self._values().get("series")
 
     @property
+    def chosen_group(self) -> DenseGroup | None:
+        """The dense group to which the list is limited."""
+        return self._values().get("group")
+
+    @property
     def _sort(self) -> str:
         values = self._values()
         sort: str = values.get("sort") or ""
@@ -135,6 +145,9 @@ class PairFilter(ListFilter):
 
     def by_series(self, queryset: PairQuerySet, _name: str, value: Series) -> PairQuerySet:
         return queryset.among(members_of(value))
+
+    def by_group(self, queryset: PairQuerySet, _name: str, value: DenseGroup) -> PairQuerySet:
+        return queryset.in_group(value.pk)
 
 
 def _in_state(pairs: PairQuerySet, state: str | None) -> PairQuerySet:

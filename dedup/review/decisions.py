@@ -13,9 +13,9 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from dedup.clustering.constraints import lock_review, with_pair_state
+from dedup.clustering.constraints import constraints_in_force, lock_review, with_pair_state
 from dedup.clustering.rebuild import loose_parts, rebuild_clusters
-from dedup.models import Cluster, Decision, Link, Membership, Pair
+from dedup.models import Cluster, Decision, DenseGroup, GroupMember, Link, Membership, Pair
 
 _PAIR_LINKS = {
     Decision.Kind.CONFIRM: Link.Kind.MUST,
@@ -32,7 +32,7 @@ class ReviewError(ValueError):
 
 
 class StaleClusterError(ReviewError):
-    """The cluster has changed since the editor saw it."""
+    """The cluster, or the dense group, has changed since the editor saw it."""
 
 
 class AlreadyDecidedError(ReviewError):
@@ -106,6 +106,29 @@ def reject_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any, 
         return _append(decision, links, user=user, note=note)
 
 
+def confirm_group(group_id: int, *, seen: str, user: Any, note: str = "") -> Decision:
+    """Append that all articles of a dense group are duplicates of each other, each linked to the first.
+
+    `seen` is the fingerprint of the articles that the editor saw. Raises StaleClusterError if they have changed, and
+    ReviewError if a rule or other decisions say the contrary.
+    """
+    with transaction.atomic():
+        lock_review()
+        group = DenseGroup.objects.filter(pk=group_id).first()
+        if group is None or group.fingerprint != seen:
+            raise StaleClusterError(
+                f"The articles of dense group {group_id} have changed since you opened it. Look again."
+            )
+        if group.ruled_at:
+            raise ReviewError("A rule says that the articles of this group are never duplicates. End the rule first.")
+        members = sorted(GroupMember.objects.filter(group=group).values_list("article", flat=True))
+        links = dict.fromkeys(((members[0], each) for each in members[1:]), Link.Kind.MUST)
+        decision = Decision(kind=Decision.Kind.CONFIRM_GROUP, group_number=group_id, articles=members)
+        confirmed = _append(decision, links, user=user, note=note)
+        _refuse_contradictions(members[0])
+        return confirmed
+
+
 def take_out(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> Decision:
     """Append that an article is not a duplicate of the others in its cluster, which stay together.
 
@@ -151,6 +174,7 @@ def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
             undoes=undone,
             pair_id=undone.pair_id,
             cluster_number=undone.cluster_number,
+            group_number=undone.group_number,
             articles=undone.articles,
             article_id=undone.article_id,
         )
@@ -164,13 +188,35 @@ def _append(decision: Decision, links: dict[tuple[int, int], Link.Kind], *, user
     decision.decided_by = user
     decision.note = note.replace("\0", "").strip()
     decision.save(force_insert=True)
-    Link.objects.bulk_create(
-        [Link(decision=decision, left_id=left, right_id=right, kind=kind) for (left, right), kind in links.items()],
-        batch_size=5000,
-    )
+    _store_links(decision, links)
     rebuild_clusters(decision.articles)
     _update_states(decision.articles)
     return decision
+
+
+_COPY_LINKS_SQL = "COPY dedup_link (decision_id, left_id, right_id, kind) FROM STDIN"
+
+
+def _store_links(decision: Decision, links: dict[tuple[int, int], Link.Kind]) -> None:
+    with connection.cursor() as cursor, cursor.copy(_COPY_LINKS_SQL) as copy:
+        for (left, right), kind in links.items():
+            copy.write_row((decision.pk, left, right, kind))
+
+
+def _refuse_contradictions(article_id: int) -> None:
+    """Raise ReviewError if decisions in force keep apart two articles of this article's cluster."""
+    members = set(Membership.objects.filter(cluster__memberships__article=article_id).values_list("article", flat=True))
+    parted = [ends for ends in constraints_in_force(members).cannot if members.issuperset(ends)]
+    if not parted:
+        return
+    left, right = parted[0]
+    said = Link.objects.filter(left=left, right=right, decision__undone_by=None).order_by("-decision").first()
+    by = f"Decision {said.decision_id}" if said else "A decision"
+    more = f", and {len(parted) - 1:,} more pairs are decided so" if len(parted) > 1 else ""
+    raise ReviewError(
+        f"{by} says that articles {left} and {right} are not duplicates{more}. Undo this first, or decide on the pairs "
+        "and clusters of the group one by one."
+    )
 
 
 # Updates the pairs among these articles and those that share a cluster with them.

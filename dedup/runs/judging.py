@@ -24,14 +24,14 @@ from dedup.article_sql import article_sql
 from dedup.clustering.constraints import lock_review
 from dedup.comparison.compare import Comparison, compare
 from dedup.comparison.recurring import NO_RECURRING_TEXT, SERIES_DAYS, HeadlineSeries, Recurrence
-from dedup.models import DetectionRun, HeadlineForm, JudgedMonth, Series
+from dedup.models import DetectionRun, GroupMember, HeadlineForm, JudgedMonth, Series
 from dedup.runs.article_cache import ARTICLES, CachedArticle
 from dedup.runs.months import MonthTask, next_month
 from dedup.runs.recurring_text import recurring_texts
 from dedup.types import VerdictKind
 from dedup.verdicts.features import features_of
 from dedup.verdicts.model import VerdictModel, load_model
-from dedup.verdicts.reasons import DOUBTFUL, NOTHING_LEFT, RULE_REASON, leftover
+from dedup.verdicts.reasons import DOUBTFUL, GROUP_RULE_REASON, NOTHING_LEFT, RULE_REASON, leftover
 from dedup.verdicts.verdict import Judgement, is_certain, judgement_of
 
 _PAIRS_AT_ONCE = 500
@@ -136,6 +136,8 @@ class MonthJudge:
         self._task = task
         self._series = HeadlineSeries(_forms_around(task))
         self._rules = set(Series.objects.filter(ruled_at__isnull=False).values_list("newspaper", "form"))
+        ruled = GroupMember.objects.filter(group__ruled_at__isnull=False)
+        self._ruled_groups = dict(ruled.values_list("article", "group"))
         articles = {article for pair in pairs for article in (pair.left, pair.right)}
         newspapers = Article.objects.filter(pk__in=articles).order_by().values_list("newspaper", flat=True).distinct()
         self._texts = recurring_texts(task, articles, list(newspapers))
@@ -176,6 +178,8 @@ class MonthJudge:
         series = (left.article.newspaper, left.form)
         if series == (right.article.newspaper, right.form) and series in self._rules:
             return Judgement(VerdictKind.TEMPLATE, 1.0, 0.0, (RULE_REASON, *judgement.reasons))
+        if pair.left in self._ruled_groups and self._ruled_groups[pair.left] == self._ruled_groups.get(pair.right):
+            return Judgement(VerdictKind.TEMPLATE, 1.0, 0.0, (GROUP_RULE_REASON, *judgement.reasons))
         if self._task.boilerplate is not Mode.KEEP and not (left.article.words and right.article.words):
             return Judgement(VerdictKind.SIMILAR, 1.0, 0.0, (NOTHING_LEFT, *judgement.reasons))
         if pair.leftover:

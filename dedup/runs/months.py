@@ -12,7 +12,7 @@ from articles.boilerplate.mode import Mode
 from articles.storage.fingerprints import fingerprint
 from dedup.article_sql import article_sql
 from dedup.comparison.recurring import RECURRING_TEXT_DAYS, SERIES_DAYS
-from dedup.models import FittedModel, JudgedMonth, Series
+from dedup.models import DenseGroup, FittedModel, JudgedMonth, Series
 from dedup.verdicts.model import VerdictModel, default_model, dump_model, load_model
 
 # Increase this when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
@@ -61,7 +61,7 @@ def months_to_judge(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> li
     if not pairs:
         return []
     model = dump_model(model_in_use())
-    rules = list(Series.objects.filter(ruled_at__isnull=False).order_by("newspaper_id", "form"))
+    rules = _rules()
     known = dict(JudgedMonth.objects.values_list("month", "fingerprint"))
     tasks = []
     for first_day in sorted({day.replace(day=1) for day in pairs}):
@@ -71,11 +71,7 @@ def months_to_judge(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> li
             model,
             versions_join,
             boilerplate,
-            [
-                (rule.newspaper_id, rule.form)
-                for rule in rules
-                if rule.first_day <= last_day and rule.last_day >= first_day
-            ],
+            [about for about, *days in rules if days[0] <= last_day and days[1] >= first_day],
             _between(articles, first_day, last_day, _DAYS_AROUND),
             _between(pairs, first_day, last_day, 0),
         )
@@ -83,6 +79,16 @@ def months_to_judge(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> li
             count = sum(facts[0] for day, facts in pairs.items() if first_day <= day <= last_day)
             tasks.append(MonthTask(first_day, last_day, count, model, versions_join, rests_on, boilerplate))
     return tasks
+
+
+def _rules() -> list[tuple[Any, datetime.date, datetime.date]]:
+    """Return what every rule of an editor is about, with its first and last day."""
+    series = Series.objects.filter(ruled_at__isnull=False).order_by("newspaper_id", "form")
+    groups = DenseGroup.objects.filter(ruled_at__isnull=False).order_by("fingerprint")
+    return [
+        *(((each.newspaper_id, each.form), each.first_day, each.last_day) for each in series),
+        *((each.fingerprint, each.first_day, each.last_day) for each in groups),
+    ]
 
 
 Facts = dict[datetime.date, tuple[int, int, int]]

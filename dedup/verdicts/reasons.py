@@ -9,8 +9,9 @@ from dedup.comparison.alignment import Change, Replacement
 from dedup.comparison.compare import Comparison
 from dedup.comparison.recurring import SERIES_DAYS
 
-# Given when an editor's rule decides, not the model.
+# Given when an editor's rule decides, not the model: on a series, or on a dense group.
 RULE_REASON = "An editor ruled that articles of this series are never duplicates of each other."
+GROUP_RULE_REASON = "An editor ruled that articles of this dense group are never duplicates of each other."
 NOTHING_LEFT = "One of the articles has no text apart from boilerplate, so there is nothing to compare."
 # Given when the model has no ground for its probability.
 UNLIKE = "The model has learnt from few pairs like this one, so its probability is drawn towards one half."

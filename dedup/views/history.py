@@ -10,7 +10,7 @@ from django.urls import reverse
 from articles.paging import page_of
 from dedup.filters.decisions import DecisionFilter
 from dedup.forms import NoteForm
-from dedup.models import Decision
+from dedup.models import Decision, DenseGroup
 from dedup.review import decisions
 from dedup.review.queries.clusters import find_cluster
 from dedup.review.queries.history import every_decision
@@ -42,9 +42,11 @@ def undo(request: EditorRequest, decision_id: int) -> HttpResponse:
 
 
 def _subject(decision: Decision) -> str:
-    """Return the URL of the pair or cluster of a decision, or of the history if it is gone."""
+    """Return the URL of the pair, cluster or group of a decision, or of the history if it is gone."""
     if decision.pair_id:
         return reverse("pair", args=[decision.pair_id])
     if decision.cluster_number and find_cluster(decision.cluster_number):
         return reverse("cluster", args=[decision.cluster_number])
+    if decision.group_number and DenseGroup.objects.filter(pk=decision.group_number).exists():
+        return reverse("group", args=[decision.group_number])
     return reverse("history")

@@ -47,6 +47,7 @@ def queue(request: HttpRequest) -> HttpResponse:
         "pairs": rows_of_queue(page.rows),
         "unjudged": count_up_to_ceiling(filterset.hidden_unjudged),
         "series": filterset.chosen_series,
+        "group": filterset.chosen_group,
     }
     return render(request, "pairs/queue.html", context)
 

@@ -9,8 +9,9 @@ from django.db.models import QuerySet
 from articles.files.json_members import members_of, plain
 from articles.models import Article, ArticleURL, HeadlineVariant
 from articles.querysets import ArticleQuerySet
-from dedup.models import Cluster, Pair, Series
+from dedup.models import Cluster, DenseGroup, Pair, Series
 from dedup.review.queries.boilerplate import Explained, explained
+from dedup.review.queries.groups import group_of_article
 from dedup.review.queries.pairs import most_probable
 from dedup.review.queries.series import series_of_article
 
@@ -27,6 +28,7 @@ class ArticleDetails:
     cluster: Cluster | None
     pairs: QuerySet[Pair]
     series: Series | None
+    group: DenseGroup | None
     passages: list[Explained]
     pairs_shown: int = PAIRS_SHOWN
 
@@ -45,5 +47,6 @@ def article_details(article: Article) -> ArticleDetails:
         cluster=Cluster.objects.with_kept().filter(memberships__article=article).first(),
         pairs=most_probable(Pair.objects.touching([article.pk]), PAIRS_SHOWN),
         series=series_of_article(article),
+        group=group_of_article(article),
         passages=explained(article),
     )

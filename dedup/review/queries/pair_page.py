@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from articles.models import Article
 from dedup.comparison.differences import Differences, Segment, compare_texts
 from dedup.comparison.highlighting import Passage, highlight_boilerplate, passages
-from dedup.models import Decision, Evidence, Membership, Pair, Series
+from dedup.models import Decision, DenseGroup, Evidence, Membership, Pair, Series
 from dedup.review.decisions import decisions_on
+from dedup.review.queries.groups import group_of_both
 from dedup.review.queries.history import with_actors
 from dedup.review.queries.series import series_of_both
 
@@ -33,6 +34,7 @@ class PairDetails:
     clusters: ClustersOf
     kept_apart: bool  # joined by the verdict, but not by the clusters
     series: Series | None
+    group: DenseGroup | None  # the dense group of both
 
 
 def pair_details(pair: Pair) -> PairDetails:
@@ -47,6 +49,7 @@ def pair_details(pair: Pair) -> PairDetails:
         clusters=clusters,
         kept_apart=joins and not clusters.shared,
         series=series_of_both(pair.left, pair.right),
+        group=group_of_both(pair.left, pair.right),
     )
 
 

@@ -8,13 +8,16 @@ import json
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from dedup.models import Cluster, FittedModel, HeadlineForm, JudgedMonth, Pair, Profile, Series
+from dedup.models import Cluster, DenseGroup, FittedModel, HeadlineForm, JudgedMonth, Pair, Profile, Series
+from dedup.review.group_rules import make_group_rule
 from dedup.review.queries.series import series_of_article
 from dedup.runs.months import months_to_judge
 from dedup.verdicts.model import default_model, dump_model
-from dedup.verdicts.reasons import RULE_REASON, leftover
+from dedup.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON, leftover
+from tests.dense import write_group
 
 pytestmark = pytest.mark.django_db
 
@@ -210,6 +213,25 @@ def test_a_rule_keeps_the_articles_of_a_series_apart_whatever_their_texts(store)
     Series.objects.update(ruled_by=None, ruled_at=None)
     find_duplicates()
     assert list(Pair.objects.values_list("verdict", flat=True)) == before
+
+
+def test_a_rule_keeps_the_articles_of_a_dense_group_apart_whatever_their_texts(store) -> None:
+    text = "Rain is expected on the western coast from noon, with gusts that may reach sixty knots at sea by night."
+    articles = [store(text, newspaper=f"Paper {number}") for number in range(4)]
+    find_duplicates()
+    before = list(Pair.objects.order_by("pk").values_list("verdict", flat=True))
+    assert set(before) == {"duplicate"}
+    write_group(*articles[:3])
+    make_group_rule(DenseGroup.objects.get().pk, user=User.objects.create_user("mara"))
+    find_duplicates()
+    ruled = Pair.objects.among([article.pk for article in articles[:3]])
+    assert set(ruled.values_list("verdict", "probability", "joins")) == {("template", 1.0, False)}
+    assert {reasons[0] for reasons in ruled.values_list("reasons", flat=True)} == {GROUP_RULE_REASON}
+    assert set(Pair.objects.exclude(pk__in=ruled).values_list("verdict", flat=True)) == {"duplicate"}
+    DenseGroup.objects.update(ruled_by=None, ruled_at=None)
+    find_duplicates()
+    assert list(Pair.objects.order_by("pk").values_list("verdict", flat=True)) == before
+    assert not DenseGroup.objects.exists()
 
 
 def test_a_series_that_is_no_more_is_forgotten_unless_it_is_a_rule(corpus) -> None:

@@ -22,7 +22,18 @@ from tests.pages import notices
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ["dashboard", "queue", "clusters", "series_list", "articles", "runs", "crawls", "history", "password_change"]
+PAGES = [
+    "dashboard",
+    "queue",
+    "clusters",
+    "series_list",
+    "groups",
+    "articles",
+    "runs",
+    "crawls",
+    "history",
+    "password_change",
+]
 
 
 def text_of(client: Client, address: str, status: int = 200, **query: Any) -> str:

@@ -1,0 +1,123 @@
+"""The list of dense groups, the page of a group, and the group of an article."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.contrib.admin.models import LogEntry
+from django.db import connection
+from django.db.models import Count, Max, QuerySet
+
+from articles.models import Article
+from articles.querysets import LONG_TEXTS, ArticleQuerySet
+from articles.storage.audit_log import logged_actions
+from dedup.models import Cluster, CrowdedArticle, Decision, DenseGroup, GroupMember, Pair
+from dedup.review.queries.history import with_actors
+from dedup.review.queries.pairs import VERDICTS, count_by_verdict, most_probable
+from dedup.runs.facts import label
+
+PAIRS_SHOWN = 10
+CLUSTERS_SHOWN = 5
+NEWSPAPERS_SHOWN = 5
+
+_KEPT_PAIRS_SQL = """
+SELECT evidence.pass_name, count(*)
+FROM dedup_groupmember AS left_member
+JOIN dedup_pair AS pair ON pair.left_id = left_member.article_id
+JOIN dedup_groupmember AS right_member
+    ON right_member.article_id = pair.right_id AND right_member.group_id = left_member.group_id
+JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id AND NOT evidence.stale
+WHERE left_member.group_id = %(group)s
+GROUP BY evidence.pass_name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a pass kept of a group: how many of its articles are crowded, near how many others, and its pairs."""
+
+    label: str
+    articles: int
+    near: int
+    pairs: int
+
+
+@dataclass(frozen=True)
+class GroupDetails:
+    """What the page of a dense group shows besides its articles; long lists are truncated."""
+
+    cuts: list[Cut]
+    newspapers: list[tuple[str, int]]  # name and number of articles, the most first
+    newspapers_left_out: int
+    clusters: QuerySet[Cluster]  # those with most articles of the group
+    cluster_number: int
+    clustered: int  # articles in clusters
+    verdicts: list[tuple[str, str, int]]  # value, label and number of pairs of each verdict, in the order of the form
+    pairs: QuerySet[Pair]
+    confirmed: Decision | None
+    decisions: QuerySet[Decision]
+    history: QuerySet[LogEntry]
+    pairs_shown: int = PAIRS_SHOWN
+
+
+def listed_groups() -> QuerySet[DenseGroup]:
+    """Return all groups with their first article, without its long texts."""
+    return DenseGroup.objects.select_related("first__newspaper").defer(*(f"first__{name}" for name in LONG_TEXTS))
+
+
+def confirmed_among(groups: Collection[DenseGroup]) -> set[int]:
+    """Return the ids of those groups that a decision in force confirmed."""
+    found = Decision.objects.group_confirmations([group.pk for group in groups])
+    return {number for number in found.values_list("group_number", flat=True) if number is not None}
+
+
+def group_details(group: DenseGroup) -> GroupDetails:
+    """Return what the page of a dense group shows besides its articles."""
+    pairs = Pair.objects.proposed().in_group(group.pk)
+    counts = count_by_verdict(pairs)
+    members = GroupMember.objects.filter(group=group).order_by()
+    newspapers = members.values_list("article__newspaper__name").annotate(number=Count("pk"))
+    clusters = Cluster.objects.with_kept().filter(memberships__article__group_member__group=group)
+    counted = clusters.annotate(inside=Count("memberships")).order_by("-inside", "pk")
+    return GroupDetails(
+        cuts=_cuts(group),
+        newspapers=list(newspapers.order_by("-number", "article__newspaper__name")[:NEWSPAPERS_SHOWN]),
+        newspapers_left_out=max(group.newspapers - NEWSPAPERS_SHOWN, 0),
+        clusters=counted[:CLUSTERS_SHOWN],
+        cluster_number=clusters.distinct().count(),
+        clustered=members.filter(article__membership__isnull=False).count(),
+        verdicts=[(name, text, counts[name]) for name, (text, _) in VERDICTS.items() if name in counts],
+        pairs=most_probable(pairs, PAIRS_SHOWN),
+        confirmed=Decision.objects.group_confirmations([group.pk]).first(),
+        decisions=with_actors(Decision.objects.filter(group_number=group.pk)),
+        history=logged_actions(DenseGroup, str(group.pk)),
+    )
+
+
+def _cuts(group: DenseGroup) -> list[Cut]:
+    """Return what each pass kept that found articles of the group crowded, in order of their names."""
+    crowded = CrowdedArticle.objects.filter(article__group_member__group=group).order_by().values_list("pass_name")
+    with connection.cursor() as cursor:
+        cursor.execute(_KEPT_PAIRS_SQL, {"group": group.pk})
+        kept = dict(cursor.fetchall())
+    return [
+        Cut(label(name), articles, near, kept.get(name, 0))
+        for name, articles, near in sorted(crowded.annotate(Count("pk"), Max("near")))
+    ]
+
+
+def members_of_group(group: DenseGroup) -> ArticleQuerySet:
+    """Return the articles of a group, the first one first, without their long texts."""
+    articles = Article.objects.filter(group_member__group=group).without_texts()
+    return articles.select_related("newspaper", "membership").order_by("date", "pk")
+
+
+def group_of_article(article: Article) -> DenseGroup | None:
+    """Return the dense group that an article is in."""
+    return DenseGroup.objects.filter(members=article.pk).first()
+
+
+def group_of_both(left: Article, right: Article) -> DenseGroup | None:
+    """Return the dense group that both articles are in."""
+    return DenseGroup.objects.filter(members=left.pk).filter(members=right.pk).first()

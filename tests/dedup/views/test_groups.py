@@ -1,0 +1,325 @@
+"""The dense groups, the page of one, its rule, and its confirmation."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from articles.models import Article
+from dedup.clustering.rebuild import rebuild_clusters
+from dedup.models import Cluster, Decision, DenseGroup, JudgedMonth, Pair
+from dedup.review import decisions
+from dedup.review.series_rules import ENDED, MADE
+from dedup.runs.dense_groups import update_groups
+from dedup.runs.months import months_to_judge
+from dedup.verdicts.reasons import GROUP_RULE_REASON
+from tests.conftest import StoreArticle
+from tests.dense import finish, write_crowd, write_group
+from tests.factories import make_pair, make_run
+from tests.pages import notices
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def articles(store: StoreArticle) -> list[Article]:
+    """Return five articles of three days; the last is from another newspaper."""
+    days = [store(date=f"2026-03-{day:02}", headline=f"Tender of the {day}th") for day in (2, 3, 3, 4)]
+    return [*days, store(newspaper="Coast Telegraph", date="2026-03-03")]
+
+
+@pytest.fixture
+def group(articles: list[Article]) -> DenseGroup:
+    """Return the dense group of all five, whose first and second article were judged duplicates, and no others."""
+    write_group(*articles)
+    judge("template", 0.99)
+    judge("duplicate", 0.95, left=articles[0].pk, right=articles[1].pk)
+    rebuild_clusters()
+    return DenseGroup.objects.get()
+
+
+def judge(verdict: str, probability: float, **ends: int) -> None:
+    joins = verdict == "duplicate"
+    duplicate = probability if joins else 0.01
+    Pair.objects.filter(**ends).update(
+        verdict=verdict, probability=probability, duplicate_probability=duplicate, joins=joins, reasons=["Because."]
+    )
+
+
+def shown(client: Client, group: DenseGroup, **query: Any) -> str:
+    page = client.get(reverse("group", args=[group.pk]), query)
+    assert page.status_code == 200
+    return page.content.decode()
+
+
+def listed(client: Client, **query: Any) -> list[int]:
+    page = client.get(reverse("groups"), query).content.decode()
+    return [int(number) for number in re.findall(r'row-link" href="/groups/(\d+)/', page)]
+
+
+def clusters() -> list[list[int]]:
+    return [sorted(cluster.memberships.values_list("article", flat=True)) for cluster in Cluster.objects.order_by("pk")]
+
+
+def confirm(client: Client, group: DenseGroup, **values: Any) -> str:
+    client.post(reverse("group_confirm", args=[group.pk]), {"seen": group.fingerprint, **values})
+    return shown(client, group)
+
+
+def test_lists_the_largest_first_and_filters(
+    editor_client: Client, store: StoreArticle, articles: list[Article], group: DenseGroup
+) -> None:
+    write_group(store(newspaper="Inland Courier"), store(newspaper="Inland Courier"))
+    small = DenseGroup.objects.exclude(pk=group.pk).get()
+    assert listed(editor_client) == [group.pk, small.pk]
+    assert listed(editor_client, newspaper=articles[4].newspaper_id) == [group.pk]
+    assert listed(editor_client, size_from=3) == [group.pk]
+    assert listed(editor_client, ruled="yes") == []
+    editor_client.post(reverse("group_rule", args=[small.pk]))
+    assert listed(editor_client, ruled="yes") == [small.pk]
+    assert listed(editor_client, ruled="no") == [group.pk]
+    confirm(editor_client, group)
+    rows = editor_client.get(reverse("groups")).content.decode().split('class="row-item')[1:]
+    assert ["never duplicates of each other" in row for row in rows] == [False, True]
+    assert ["confirmed: all the same" in row for row in rows] == [True, False]
+    assert "2 Mar 2026 to 4 Mar 2026" in rows[0]
+    assert "7 of 10 possible pairs kept" in rows[0]
+    assert "and 1 more newspaper" in rows[0]
+
+
+def test_the_list_costs_the_same_queries_for_one_and_for_ten(
+    editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
+) -> None:
+    for expected in (1, 10):
+        while DenseGroup.objects.count() < expected:
+            write_group(store(), store())
+        with django_assert_num_queries(QUERIES_OF_THE_LIST):
+            assert len(listed(editor_client)) == expected
+
+
+# session, user, permissions of the user and of the groups, newspapers of the form, page, count, confirmations
+QUERIES_OF_THE_LIST = 8
+
+
+def test_an_empty_list_says_what_comes_next(editor_client: Client) -> None:
+    assert "<code>find_duplicates</code>" in editor_client.get(reverse("groups")).content.decode()
+
+
+def test_shows_the_articles_the_pairs_and_where_some_were_left_out(
+    editor_client: Client, articles: list[Article], group: DenseGroup
+) -> None:
+    page = shown(editor_client, group)
+
+    assert "5 articles, 2 Mar 2026 to 4 Mar 2026" in page
+    assert "<bdi>Harbour Post</bdi> (4), <bdi>Coast Telegraph</bdi> (1)." in page
+    assert "7 of 10 possible pairs" in page
+    assert re.findall(r'<th scope="row">(.*?)</th>((?:<td class="number">\d+</td>)*)', page) == [
+        ("Similar text", "".join(f'<td class="number">{number}</td>' for number in (5, 60, 7)))
+    ]
+    counts = re.findall(rf'href="/queue/\?group={group.pk}&amp;verdict=(\w+)&amp;state=any"><strong>(\d+)<', page)
+    assert counts == [("duplicate", "1"), ("template", "6")]
+    headlines = re.findall(r'headline-cell"><a href="/articles/(\d+)/', page)
+    assert headlines == [str(articles[place].pk) for place in (0, 1, 2, 4, 3)]
+    [cluster] = Cluster.objects.all()
+    assert f'<a href="/clusters/{cluster.pk}/">Cluster {cluster.pk}</a>: 2 articles of this group' in page
+
+
+def test_the_articles_come_in_pages(editor_client: Client, store: StoreArticle) -> None:
+    write_group(*(store() for _ in range(32)))
+    group = DenseGroup.objects.get()
+
+    assert shown(editor_client, group).count('class="headline-cell"') == 30
+    assert shown(editor_client, group, page="2").count('class="headline-cell"') == 2
+
+
+def test_the_pages_of_its_articles_and_pairs_name_it(
+    editor_client: Client, store: StoreArticle, articles: list[Article], group: DenseGroup
+) -> None:
+    link = f'<a href="/groups/{group.pk}/">dense group of 5 articles</a>'
+    outside = make_pair(articles[0], store(), trigram=0.9)
+    inside = Pair.objects.exclude(pk=outside.pk).first()
+    assert inside is not None
+    queue = {"group": group.pk, "verdict": "any"}
+    pages = {
+        "article": editor_client.get(reverse("article", args=[articles[2].pk])),
+        "pair": editor_client.get(reverse("pair", args=[inside.pk])),
+        "queue": editor_client.get(reverse("queue"), queue),
+        "other": editor_client.get(reverse("pair", args=[outside.pk])),
+    }
+    assert [name for name, answer in pages.items() if link in answer.content.decode()] == ["article", "pair", "queue"]
+    assert pages["queue"].content.decode().count('class="row-item') == 7
+
+
+def test_a_run_links_to_its_groups(editor_client: Client) -> None:
+    counts = dict.fromkeys(("articles", "clusters", "clustered_articles", "duplicate_articles", "duplicate_share"), 0)
+    counts |= {"pairs": 0, "passes": {}}
+    run = make_run(counts={**counts, "dense_groups": 3, "dense_articles": 5412})
+    page = editor_client.get(reverse("run", args=[run.pk])).content.decode()
+    assert "3 with 5,412 articles" in page
+    assert 'href="/groups/">View' in page
+
+
+# ---- the rule ----
+
+
+def test_one_click_makes_a_rule_and_parts_the_articles(
+    editor_client: Client, editor: User, articles: list[Article], group: DenseGroup
+) -> None:
+    assert clusters() == [[articles[0].pk, articles[1].pk]]
+    answer = editor_client.post(reverse("group_rule", args=[group.pk]))
+
+    assert answer["Location"] == f"/groups/{group.pk}/"
+    page = shown(editor_client, group)
+    assert notices(page) == [("success", ["1"])]
+    assert f"<strong>mara</strong> {MADE}" in page
+    assert clusters() == []
+    found = set(Pair.objects.values_list("verdict", "probability", "duplicate_probability", "joins"))
+    assert found == {("template", 1.0, 0.0, False)}
+    assert {tuple(reasons) for reasons in Pair.objects.values_list("reasons", flat=True)} == {
+        (GROUP_RULE_REASON, "Because.")
+    }
+
+
+def test_what_editors_decided_stays(
+    editor_client: Client, editor: User, articles: list[Article], group: DenseGroup
+) -> None:
+    pair = Pair.objects.get(left=articles[0], right=articles[1])
+    decisions.decide_pair(pair.pk, "confirm", user=editor)
+    editor_client.post(reverse("group_rule", args=[group.pk]))
+
+    assert clusters() == [[articles[0].pk, articles[1].pk]]
+    assert notices(shown(editor_client, group)) == [("success", ["0"])]
+
+
+def test_the_rule_is_ended_and_the_next_run_judges_again(editor_client: Client, group: DenseGroup) -> None:
+    def judged() -> list[str]:
+        months = months_to_judge(versions_join=False)
+        for month in months:
+            JudgedMonth.objects.update_or_create(month=month.first_day, defaults={"fingerprint": month.fingerprint})
+        return [str(month.first_day) for month in months]
+
+    assert (judged(), judged()) == (["2026-03-01"], [])
+    editor_client.post(reverse("group_rule", args=[group.pk]))
+    assert (judged(), judged()) == (["2026-03-01"], [])
+    editor_client.post(reverse("group_end_rule", args=[group.pk]))
+    assert judged() == ["2026-03-01"]
+    page = shown(editor_client, group)
+    assert notices(page)[-1] == ("success", [])
+    assert re.findall(r"<strong>mara</strong> ([a-z ]+) <span", page) == [ENDED, MADE]
+
+
+def test_a_ruled_group_stays_when_it_is_no_longer_dense(editor_client: Client, group: DenseGroup) -> None:
+    editor_client.post(reverse("group_rule", args=[group.pk]))
+    finish(make_run())
+    assert "still listed because of its rule" in shown(editor_client, group)
+    editor_client.post(reverse("group_end_rule", args=[group.pk]))
+    update_groups()
+    assert listed(editor_client) == []
+
+
+# ---- the confirmation ----
+
+
+def test_one_decision_confirms_all_articles_and_is_undone_as_one(
+    editor_client: Client, articles: list[Article], group: DenseGroup
+) -> None:
+    everything = sorted(article.pk for article in articles)
+    page = confirm(editor_client, group, note="one tender")
+    decision = Decision.objects.get()
+
+    assert (decision.kind, decision.group_number, decision.note) == ("confirm_group", group.pk, "one tender")
+    assert decision.articles == everything
+    links = [(everything[0], each, "must") for each in everything[1:]]
+    assert sorted(decision.links.values_list("left", "right", "kind")) == links
+    assert notices(page) == [("success", ["5"])]
+    assert clusters() == [everything]
+    assert set(Pair.objects.values_list("state", flat=True)) == {"confirmed"}
+    assert "Confirm again: all 5 are the same" in page
+    history = editor_client.get(reverse("history")).content.decode()
+    assert f'(<a href="/groups/{group.pk}/">group {group.pk}</a>, 5 articles)' in history
+
+    answer = editor_client.post(reverse("undo", args=[decision.pk]))
+    assert answer["Location"] == f"/groups/{group.pk}/"
+    assert clusters() == [[articles[0].pk, articles[1].pk]]
+    assert set(Pair.objects.values_list("state", flat=True)) == {"undecided"}
+    assert "Confirm: all 5 are the same" in shown(editor_client, group)
+
+
+def test_a_group_that_changed_meanwhile_is_not_confirmed(
+    editor_client: Client, store: StoreArticle, articles: list[Article], group: DenseGroup
+) -> None:
+    newer = store()
+    write_crowd([(articles[0], newer)], [newer])
+    update_groups()
+    page = confirm(editor_client, group, note="my note")
+
+    assert notices(page) == [("error", [str(group.pk)])]
+    assert 'value="my note"' in page
+    assert not Decision.objects.exists()
+
+
+def test_decisions_that_contradict_it_are_named(
+    editor_client: Client, editor: User, articles: list[Article], group: DenseGroup
+) -> None:
+    pair = Pair.objects.get(left=articles[1], right=articles[2])
+    rejected = decisions.decide_pair(pair.pk, "reject", user=editor)
+    before = clusters()
+    page = confirm(editor_client, group)
+
+    assert notices(page) == [("error", [str(rejected.pk), str(articles[1].pk), str(articles[2].pk)])]
+    assert Decision.objects.get() == rejected
+    assert clusters() == before
+    decisions.undo(rejected.pk, user=editor)
+    assert notices(confirm(editor_client, group))[-1] == ("success", ["5"])
+
+
+def test_a_rule_and_a_confirmation_refuse_each_other(editor_client: Client, group: DenseGroup) -> None:
+    confirm(editor_client, group)
+    decision = Decision.objects.get()
+    editor_client.post(reverse("group_rule", args=[group.pk]))
+    assert notices(shown(editor_client, group)) == [("error", [str(decision.pk)])]
+    editor_client.post(reverse("undo", args=[decision.pk]))
+    editor_client.post(reverse("group_rule", args=[group.pk]))
+    assert notices(confirm(editor_client, group))[-1] == ("error", [])
+    assert Decision.objects.filter(kind="confirm_group").count() == 1
+
+
+# ---- who may, and what is gone ----
+
+ACTIONS = ["group_confirm", "group_rule", "group_end_rule"]
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_group_that_is_gone(editor_client: Client, action: str) -> None:
+    answer = editor_client.post(reverse(action, args=[4711]), {"seen": "x"})
+
+    assert answer["Location"] == "/groups/"
+    assert notices(editor_client.get("/groups/").content.decode()) == [("error", ["4711"])]
+    assert editor_client.get("/groups/4711/").status_code == 404
+
+
+def test_a_form_without_what_it_showed_decides_nothing(editor_client: Client, group: DenseGroup) -> None:
+    assert notices(confirm(editor_client, group, seen=""))[0][0] == "error"
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_decisions_are_for_editors_and_take_a_post_with_a_token(
+    visitor: Client, editor_client: Client, editor: User, group: DenseGroup, action: str
+) -> None:
+    address = reverse(action, args=[group.pk])
+    assert "cannot decide on it" in shown(visitor, group)
+    assert "<form" not in shown(visitor, group).split("<main", 1)[1]
+    assert visitor.post(address).status_code == 403
+    assert editor_client.put(address).status_code == 405
+    assert editor_client.get(address)["Location"] == f"/groups/{group.pk}/"
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(editor)
+    assert strict.post(address).status_code == 403
+    group.refresh_from_db()
+    assert group.ruled_at is None
