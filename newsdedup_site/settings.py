@@ -133,16 +133,14 @@ LOGIN_REDIRECT_URL = "dashboard"
 LOGOUT_REDIRECT_URL = "login"
 # How long a one-time link to set a password works, in seconds.
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
-# Ten wrong passwords for a user name from one IP address lock that name for the address for 15 minutes.
-AXES_FAILURE_LIMIT = 10
-AXES_COOLOFF_TIME = 0.25
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_RESET_ON_SUCCESS = True
+# Wrong passwords: the limits are in newsdedup_site/logins/limits.py, by these parameters of django-axes.
+AXES_HANDLER = "newsdedup_site.logins.handler.LimitsHandler"
+AXES_LOCKOUT_CALLABLE = "newsdedup_site.logins.handler.locked_out"
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "ip_address", "username"]
+AXES_CLIENT_IP_CALLABLE = "newsdedup_site.proxy.counted_address"
+# An attempt while locked is refused unread and does not prolong the lock.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_VERBOSE = False
-if BEHIND_TLS_PROXY:
-    # Otherwise every client has the proxy's address, and one client could lock a name for all.
-    AXES_CLIENT_IP_CALLABLE = "newsdedup_site.proxy.client_address"
-AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
 
 # Without EMAIL_URL nothing is sent: admins hand over one-time links themselves.
 SEND_EMAIL = bool(environment.text("EMAIL_URL"))

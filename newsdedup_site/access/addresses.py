@@ -97,6 +97,7 @@ ADDRESSES: dict[str, Rule] = {
     "person_link": form(MANAGE_PEOPLE),
     "person_block": form(MANAGE_PEOPLE),
     "person_unblock": form(MANAGE_PEOPLE),
+    "unlock": form(MANAGE_PEOPLE),
     "admin:logout": form(LOGIN),
 }
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from articles.storage.audit_log import log_action
 from newsdedup_site.access.rights import ROLES, admins
+from newsdedup_site.logins.failures import forget
 
 
 class PersonError(Exception):
@@ -50,11 +51,11 @@ def change(person_id: int, *, email: str, role: str, by: User) -> list[str]:
             if before == "admin":
                 _refuse_last_admin(person)
             set_role(person, role)
-            changes.append(f"role changed from {before or 'none'} to {role}")
+            changes.append(f"has the role {role} now (before: {before or 'none'})")
         if email != person.email:
             person.email = email
             person.save(update_fields=["email"])
-            changes.append(f"e-mail address changed to {email or 'none'}")
+            changes.append(f"has the e-mail address {email} now" if email else "has no e-mail address now")
         if changes:
             _log(person, f"{'; '.join(changes)}.", by=by)
     return changes
@@ -94,8 +95,22 @@ def record_link(person: User, *, by: User) -> None:
 
 
 def record_password(person: User) -> None:
-    """Log that a person set their password with a one-time link."""
+    """Log that a person set their password with a one-time link, and forget the wrong passwords before it."""
+    forget(name=person.get_username())
     _log(person, "set a password with a one-time link.", by=person)
+
+
+def unlock(name: str, address: str, *, by: User) -> bool:
+    """Forget the wrong passwords for a name, from an address, or for both together; return whether there were any."""
+    with transaction.atomic():
+        forgotten = forget(name=name, address=address)
+        if forgotten:
+            # Perhaps nobody has this name; and nobody knows whose an address is.
+            row = User.objects.filter(username=name).first() or User(username=name or address)
+            where = f" from {address}" if name and address else ""
+            act = f"was unlocked{where} after wrong passwords."
+            log_action(row, CHANGE, act, user=by, object_id=str(row.pk or ""))
+    return bool(forgotten)
 
 
 def record_on_server(person: User, role: str, *, made: bool) -> None:

@@ -26,6 +26,13 @@ class PersonForm(forms.Form):
     )
 
 
+class UnlockForm(forms.Form):
+    """What to unlock: a name, an address, or a name at an address."""
+
+    name = forms.CharField(required=False, max_length=150, strip=False)
+    address = forms.GenericIPAddressField(required=False)
+
+
 class InviteForm(PersonForm):
     """A new person."""
 

@@ -17,9 +17,10 @@ from django.views.decorators.cache import never_cache
 
 from articles.paging import page_of
 from articles.storage.audit_log import logged_actions
+from newsdedup_site.logins.failures import locks
 from newsdedup_site.people import actions, queries
 from newsdedup_site.people.actions import PersonError
-from newsdedup_site.people.forms import InviteForm, PersonForm
+from newsdedup_site.people.forms import InviteForm, PersonForm, UnlockForm
 from newsdedup_site.people.links import make_link
 
 
@@ -32,8 +33,10 @@ class AdminRequest(HttpRequest):
 def people(request: HttpRequest) -> HttpResponse:
     """List the people, and the latest changes."""
     page = page_of(queries.people(), request.GET.get("page"))
-    rows = [queries.describe(person) for person in page.rows]
-    return render(request, "people/people.html", {"page": page, "rows": rows, "changes": queries.changes()})
+    locked = locks()
+    rows = [queries.describe(person, locked) for person in page.rows]
+    context = {"page": page, "rows": rows, "changes": queries.changes(), "locks": locked}
+    return render(request, "people/people.html", context)
 
 
 def person(request: AdminRequest, person_id: int) -> HttpResponse:
@@ -53,6 +56,17 @@ def person_invite(request: AdminRequest) -> HttpResponse:
         else:
             return _show_link(request, made)
     return render(request, "people/invite.html", {"form": form}, status=400 if form.is_bound else 200)
+
+
+def unlock(request: AdminRequest) -> HttpResponse:
+    """Forget the wrong passwords for a name, from an address, or for both."""
+    form = UnlockForm(request.POST)
+    if request.method == "POST" and form.is_valid():
+        if actions.unlock(**form.cleaned_data, by=request.user):
+            messages.success(request, f"Unlocked: {' from '.join(filter(None, form.cleaned_data.values()))}.")
+        else:
+            messages.warning(request, "Nothing was locked there any more.")
+    return redirect("people")
 
 
 def action(view: Callable[..., HttpResponse | None]) -> Callable[..., HttpResponse]:
@@ -84,7 +98,8 @@ def person_change(request: AdminRequest, found: User) -> HttpResponse | None:
     if not form.is_valid():
         return _page(request, found, form)
     changes = actions.change(found.pk, **form.cleaned_data, by=request.user)
-    messages.success(request, f"Saved: {'; '.join(changes)}." if changes else "Nothing was changed.")
+    said = f"{found.get_username()} {' and '.join(changes)}." if changes else "Nothing was changed."
+    messages.success(request, said)
     return None
 
 
@@ -114,7 +129,7 @@ def _find(person_id: int) -> User:
 
 
 def _page(request: AdminRequest, found: User, form: PersonForm | None) -> HttpResponse:
-    shown = queries.describe(found)
+    shown = queries.describe(found, locks())
     context = {
         "person": shown,
         "form": form or PersonForm(initial={"role": shown["role"], "email": found.email}),

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
+from django.contrib.auth.tokens import default_token_generator
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
 from playwright.sync_api import Page, expect
 
 from dedup.models import DetectionRun
@@ -18,6 +21,7 @@ PHONE = {"width": 375, "height": 667}
 
 def addresses(stored: Stored) -> list[str]:
     pair, cluster = stored.first, stored.cluster
+    mara = User.objects.get(username="mara")
     return [
         "/",
         "/queue/?sort=date",
@@ -45,6 +49,10 @@ def addresses(stored: Stored) -> list[str]:
         "/reports/exact/?since=2026-03-01",
         "/history/?kind=confirm",
         "/password/",
+        "/people/",
+        "/people/invite/",
+        f"/people/{mara.pk}/",
+        f"/set-password/{urlsafe_base64_encode(force_bytes(mara.pk))}/{default_token_generator.make_token(mara)}/",
     ]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client, override_settings
+from django.test import Client
 from django.urls import reverse
 
 from tests.factories import PASSWORD, make_user
@@ -27,14 +27,6 @@ def test_a_wrong_password_is_told(client: Client, editor: User) -> None:
     answer = client.post("/login/", {"username": "mara", "password": "wrong"})
 
     assert "Please enter a correct username and password" in answer.content.decode()
-
-
-@override_settings(AXES_LOCKOUT_TEMPLATE="accounts/locked_out.html")
-def test_too_many_wrong_passwords_lock_the_name(client: Client, editor: User) -> None:
-    answers = [client.post("/login/", {"username": "mara", "password": "wrong"}) for _ in range(10)]
-
-    assert answers[-1].status_code == 429
-    assert "Too many wrong passwords" in answers[-1].content.decode()
 
 
 def test_the_password_can_be_changed(client: Client, editor: User) -> None:

@@ -100,7 +100,9 @@ def test_what_asks_for_more_than_reading() -> None:
 
     assert asking("", needs_login=False) == {"favicon", "healthz", "login", "set_password"}
     assert asking("") == {"logout", "admin:logout", "password_change", "password_change_done"}
-    of_people = {"people", "person"} | {f"person_{act}" for act in ("invite", "change", "link", "block", "unblock")}
+    of_people = {"people", "person", "unlock"} | {
+        f"person_{act}" for act in ("invite", "change", "link", "block", "unblock")
+    }
     assert asking("admin") == {"run_new"} | of_people
     assert {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"} == set()
     assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, OutputWrapper
 from django.db import transaction
 
+from newsdedup_site.logins.failures import forget
 from newsdedup_site.people.actions import record_on_server, set_role
 
 
@@ -25,6 +26,7 @@ def make_login(name: str, role: str, output: OutputWrapper, *, reset: bool) -> N
     password = secrets.token_urlsafe(12)
     user.set_password(password)
     set_role(user, role)
+    forget(name=name)
     record_on_server(user, role, made=made)
     output.write(f"Login: {name}   Password: {password}")
     if not user.is_active:

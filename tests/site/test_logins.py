@@ -1,0 +1,216 @@
+"""Limits for wrong passwords: by name and address together, by address, by name; and how a lock ends."""
+
+from __future__ import annotations
+
+import datetime
+import random
+import re
+from collections.abc import Iterator
+
+import pytest
+import time_machine
+from axes.models import AccessFailureLog
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.http import HttpResponse
+from django.test import Client
+
+from newsdedup_site.logins.limits import ADDRESS, KNOWN, NAME, PAIR, Failures, Limit, Lock, lock_of
+from tests.factories import PASSWORD, make_user
+
+START = datetime.datetime(2026, 3, 2, 9, 0, tzinfo=datetime.UTC)
+HOME, OFFICE, ELSEWHERE = "203.0.113.1", "203.0.113.2", "203.0.113.3"
+
+
+def at(minutes: float) -> datetime.datetime:
+    return START + datetime.timedelta(minutes=minutes)
+
+
+# ---- the rule ----
+
+
+def test_a_limit_is_full_until_its_oldest_failure_leaves_the_window() -> None:
+    limit = Limit(3, datetime.timedelta(minutes=10))
+    assert limit.full_until([at(0), at(1)], at(2)) is None
+    assert limit.full_until([at(2), at(0), at(1)], at(2)) == at(10)
+    assert limit.full_until([at(0), at(1), at(2), at(3)], at(3)) == at(11)
+    assert limit.full_until([at(0), at(1), at(2)], at(10)) is None
+
+
+def test_never_more_failures_in_a_window_than_the_limit() -> None:
+    numbers = random.Random(5)
+    limit = Limit(4, datetime.timedelta(minutes=7))
+    failures: list[datetime.datetime] = []
+    for minute in sorted(numbers.uniform(0, 200) for _ in range(400)):
+        until = limit.full_until(failures, at(minute))
+        assert until is None or until > at(minute)
+        if until is None:
+            failures.append(at(minute))
+    for first, after in zip(failures, failures[4:], strict=False):
+        assert after - first >= limit.window
+    assert len(failures) > 90
+
+
+def test_which_lock_holds() -> None:
+    def lock(pair: int, address: int, name: int, *, is_known: bool) -> Lock | None:
+        failures = Failures([at(0)] * pair, [at(1)] * address, [at(2)] * name)
+        return lock_of(failures, is_known=is_known, now=at(3))
+
+    assert lock(9, 19, 49, is_known=False) is None
+    assert lock(10, 19, 49, is_known=True) == Lock("pair", at(15))
+    assert lock(1, 20, 1, is_known=False) == Lock("address", at(61))
+    assert lock(1, 20, 50, is_known=False) == Lock("name", at(62))
+    assert lock(2, 20, 50, is_known=True) is None
+    assert lock(3, 20, 50, is_known=True) == Lock("known", at(60))
+
+
+# ---- through the login page ----
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Coordinates]:
+    with time_machine.travel(START, tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def mara(db: None) -> User:
+    return make_user("mara", "editor")
+
+
+def attempt(name: str, password: str = "wrong", address: str = ELSEWHERE, **headers: str) -> HttpResponse:  # noqa: S107
+    return Client().post("/login/", {"username": name, "password": password}, REMOTE_ADDR=address, headers=headers)
+
+
+def statuses(names: list[str], **options: str) -> list[int]:
+    return [attempt(name, **options).status_code for name in names]
+
+
+def test_one_password_for_thirty_names_from_one_address_is_stopped(mara: User, clock) -> None:
+    names = [f"name{number}" for number in range(30)]
+    assert statuses(names) == [200] * (ADDRESS.failures - 1) + [429] * 11
+    assert attempt("mara", PASSWORD).status_code == 429
+    assert attempt("mara", PASSWORD, OFFICE).status_code == 302
+
+
+@pytest.mark.parametrize("behind_proxy", [True, False])
+def test_a_forged_header_gives_no_fresh_counter(mara: User, clock, settings, behind_proxy: bool) -> None:
+    settings.BEHIND_TLS_PROXY = behind_proxy
+    real = f", {ELSEWHERE}" if behind_proxy else ""
+    forged = [{"X-Forwarded-For": f"198.51.100.{number}{real}"} for number in range(30)]
+    found = [attempt(f"name{number}", **header).status_code for number, header in enumerate(forged)]
+    assert found == [200] * (ADDRESS.failures - 1) + [429] * 11
+
+
+def test_the_addresses_of_one_network_count_together(mara: User, clock) -> None:
+    found = [attempt(f"name{number}", address=f"2001:db8:0:7::{number:x}").status_code for number in range(1, 26)]
+    assert found.count(429) == 6
+    assert attempt("other", address="2001:db8:0:8::1").status_code == 200
+
+
+def test_an_own_account_clears_no_guesses_at_others(mara: User, clock) -> None:
+    found = []
+    for number in range(30):
+        found.append(attempt(f"name{number}").status_code)
+        attempt("mara", PASSWORD)
+    # mara has logged in from here, so she still may; the others may not.
+    assert found.count(200) == ADDRESS.failures - 1
+    assert attempt("mara", PASSWORD).status_code == 302
+
+
+def test_a_typing_mistake_before_a_login_counts_for_nothing(mara: User, clock) -> None:
+    for _ in range(5):
+        assert statuses(["mara"] * 9) == [200] * 9
+        assert attempt("mara", PASSWORD).status_code == 302
+    assert AccessFailureLog.objects.count() == 0
+
+
+def test_one_name_from_many_addresses_is_stopped_but_not_for_its_owner_at_home(mara: User, clock) -> None:
+    assert attempt("mara", PASSWORD, HOME).status_code == 302
+    found = [attempt("mara", address=f"198.51.100.{number}").status_code for number in range(NAME.failures + 5)]
+    assert found == [200] * (NAME.failures - 1) + [429] * 6
+    assert attempt("mara", PASSWORD, OFFICE).status_code == 429
+    assert attempt("mara", PASSWORD, HOME).status_code == 302
+    # Even at home, guesses are few while the attack lasts.
+    assert statuses(["mara"] * 4, address=HOME) == [200] * (KNOWN.failures - 1) + [429] * 2
+    clock.shift(NAME.window)
+    assert attempt("mara", PASSWORD, OFFICE).status_code == 302
+
+
+def test_attempts_while_locked_do_not_prolong_the_lock(mara: User, clock) -> None:
+    assert statuses(["mara"] * PAIR.failures) == [200] * (PAIR.failures - 1) + [429]
+    for _ in range(14):
+        clock.shift(60)
+        assert attempt("mara").status_code == 429
+    clock.shift(61)
+    assert attempt("mara", PASSWORD).status_code == 302
+
+
+def test_the_page_says_until_when(mara: User, clock) -> None:
+    statuses(["mara"] * PAIR.failures)
+    clock.shift(30)
+    answer = attempt("mara", PASSWORD)
+    assert (answer.status_code, answer["Retry-After"]) == (429, "870")
+    assert "no-store" in answer["Cache-Control"]
+    words = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", answer.content.decode()))
+    assert "Try again in 15 minutes, at 09:15 UTC." in words
+    assert "10 wrong passwords for this name from your address." in words
+
+
+def test_a_failure_is_forgotten_after_a_day(mara: User, clock) -> None:
+    attempt("mara")
+    clock.shift(datetime.timedelta(hours=25))
+    attempt("ben")
+    assert [row.username for row in AccessFailureLog.objects.all()] == ["ben"]
+
+
+# ---- how a lock is ended ----
+
+
+@pytest.fixture
+def staff(mara: User) -> Client:
+    client = Client()
+    client.force_login(make_user("ada", "admin", is_staff=True))
+    return client
+
+
+def test_an_admin_unlocks_a_person_in_the_browser(staff: Client, mara: User) -> None:
+    statuses(["mara"] * PAIR.failures)
+    assert ">locked<" in staff.get(f"/people/{mara.pk}/").content.decode()
+    page = staff.get("/people/").content.decode()
+    assert f"<strong>mara</strong> from {ELSEWHERE}" in page
+    answer = staff.post("/people/unlock/", {"name": "mara", "address": ELSEWHERE}, follow=True)
+    assert f"Unlocked: mara from {ELSEWHERE}." in answer.content.decode()
+    assert attempt("mara", PASSWORD).status_code == 302
+    (entry,) = LogEntry.objects.all()
+    assert (entry.user.username, entry.object_repr, entry.object_id) == ("ada", "mara", str(mara.pk))
+    assert entry.change_message == f"was unlocked from {ELSEWHERE} after wrong passwords."
+
+
+def test_an_admin_unlocks_an_address_in_the_browser(staff: Client) -> None:
+    statuses([f"name{number}" for number in range(ADDRESS.failures)])
+    assert f"<strong>{ELSEWHERE}</strong>" in staff.get("/people/").content.decode()
+    staff.post("/people/unlock/", {"address": ELSEWHERE})
+    assert attempt("mara").status_code == 200
+    assert LogEntry.objects.get().object_repr == ELSEWHERE
+    assert "Nothing was locked" in staff.post("/people/unlock/", {"name": "zoe"}, follow=True).content.decode()
+
+
+@pytest.mark.parametrize("command", [("axes_reset_username", "mara"), ("axes_reset_ip", ELSEWHERE), ("axes_reset",)])
+def test_the_commands_of_axes_unlock(mara: User, command: tuple[str, ...], capsys) -> None:
+    statuses(["mara"] * PAIR.failures)
+    assert attempt("mara", PASSWORD).status_code == 429
+    call_command(*command)
+    assert attempt("mara", PASSWORD).status_code == 302
+
+
+def test_a_one_time_link_opens_a_locked_name(staff: Client, mara: User) -> None:
+    statuses(["mara"] * PAIR.failures)
+    page = staff.post(f"/people/{mara.pk}/link/").content.decode()
+    browser = Client(REMOTE_ADDR=ELSEWHERE)
+    form = browser.get(re.search(r">http://testserver(/set-password/[^<]+)<", page)[1])["Location"]
+    new = {"new_password1": "an-even-longer-phrase", "new_password2": "an-even-longer-phrase"}
+    assert browser.post(form, new)["Location"] == "/"
+    assert browser.get("/queue/").status_code == 200
+    assert attempt("mara", "an-even-longer-phrase").status_code == 302
