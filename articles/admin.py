@@ -107,12 +107,25 @@ def _update_headlines(newspaper: Newspaper, request: HttpRequest) -> None:
 class ArticleAdmin(ReadOnlyAdmin):
     """Articles as they were stored."""
 
-    list_display = ["headline", "newspaper", "date", "agency", "language", "paywalled", "stored_at"]
-    list_filter = ["newspaper", "paywalled", "date_source", ("date_doubt", admin.EmptyFieldListFilter)]
+    list_display = ["headline", "newspaper", "date", "published", "agency", "language", "paywalled", "stored_at"]
+    list_filter = [
+        "newspaper",
+        "paywalled",
+        "date_source",
+        "published_precision",
+        ("date_doubt", admin.EmptyFieldListFilter),
+    ]
+    readonly_fields = ["published"]
     list_select_related = ["newspaper"]
     search_fields = ["headline", "=external_id"]
     date_hierarchy = "date"
     show_full_result_count = False
+
+    @admin.display(description="Time of publication", ordering="published_at")
+    def published(self, article: Article) -> str | None:
+        """Return the time by the source's clock, with its precision and time zone."""
+        time = article.publication_time
+        return f"{time.local.date()} {time.clock} {time.zone}" if time else None
 
 
 @admin.register(ArticleURL)

@@ -18,6 +18,9 @@ LONG_TEXTS = (
     *("boilerplate", "extra_columns"),
 )
 
+# The columns that Article.publication_time reads.
+TIME_COLUMNS = ("published_at", "published_offset", "published_precision")
+
 
 def given(**bounds: Any) -> models.Q:
     """Return the condition for the bounds that are not None."""

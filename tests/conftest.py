@@ -12,6 +12,7 @@ import pytest
 from django.test import override_settings
 
 from articles.models import Article
+from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle
 from articles.storage.ingest import store_article
 
@@ -41,6 +42,7 @@ def store() -> StoreArticle:
         headline: str | None = None,
         url: str | None = None,
         external_id: str = "",
+        time: str = "",
         **details: Any,
     ) -> Article:
         number = next(numbers)
@@ -52,7 +54,7 @@ def store() -> StoreArticle:
                 content=content or f"Text number {number}, which is like no other text of the {number}th kind.",
                 newspaper=newspaper,
                 external_id=external_id,
-                details=Details(**details),
+                details=Details(**details).with_time(written_time(time)),
             )
         )
         return Article.objects.get(pk=stored.article_id)

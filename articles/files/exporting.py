@@ -27,6 +27,7 @@ from articles.files.extra_columns import OWN_COLUMNS, exported_members
 from articles.files.json_members import Member, object_of, plain
 from articles.files.records import FileFormat
 from articles.models import Article, ArticleURL, HeadlineVariant
+from articles.querysets import TIME_COLUMNS
 
 # Columns of an export that are fields of an article under the same name.
 _FIELDS = (
@@ -75,8 +76,8 @@ def exported_rows(
         articles = Article.objects.in_scope(since, until, newspaper_ids).select_related("newspaper")
         wanted = articles.order_by("date", "id").only(
             *_FIELDS,
-            *("date", "published_at", "published_offset", "published_precision"),
-            *("content", "boilerplate", "extra_columns", "newspaper__name"),
+            *TIME_COLUMNS,
+            *("date", "content", "boilerplate", "extra_columns", "newspaper__name"),
         )
         wanted = wanted.annotate(seen_urls=ArraySubquery(_URLS), seen_headlines=ArraySubquery(_HEADLINES))
         for article in wanted.iterator(_AT_ONCE):

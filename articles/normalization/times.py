@@ -5,13 +5,18 @@ from __future__ import annotations
 import datetime
 import email.utils
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from itertools import groupby
+from typing import Self, TypeAlias
 
 from articles.normalization.values import DATE_FORMS, UnreadableDayError, epoch_time, parse_day
 
 MAX_TIME_CHARACTERS = 100
+# An article's id, day, and time of publication, as stored.
+DatedArticle: TypeAlias = tuple[int, datetime.date, datetime.datetime | None]
+
 # The largest offset that PostgreSQL reads (src/include/datatype/timestamp.h, MAX_TZDISP_HOUR); clocks use -12 to +14 h.
 MAX_OFFSET_MINUTES = 16 * 60 - 1
 
@@ -164,3 +169,29 @@ def _rfc_time(text: str, match: re.Match[str]) -> PublicationTime:
 
 def _offset_text(minutes: int) -> str:
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+
+
+def publication_order(articles: Iterable[DatedArticle]) -> list[int]:
+    """Return the ids of the articles in the order of publication: by day, and within a day by time.
+
+    Times decide between articles that both have one, and ids between all others: on each day, the articles with a time
+    share the places that their ids give them.
+    """
+    order: list[int] = []
+    for _, group in groupby(sorted(articles, key=lambda article: (article[1], article[0])), key=lambda each: each[1]):
+        of_day = list(group)
+        timed = iter(sorted((time, number) for number, _, time in of_day if time is not None))
+        order += [number if time is None else next(timed)[1] for number, _, time in of_day]
+    return order
+
+
+def is_later(time: PublicationTime | None, than: PublicationTime | None) -> bool:
+    """Return whether a time is certainly later than another.
+
+    It is not if one is unknown, if only one names its time zone, or if both may be the same minute.
+    """
+    if time is None or than is None or (time.offset is None) != (than.offset is None):
+        return False
+    if Precision.MINUTE in (time.precision, than.precision):
+        return time.at.replace(second=0) > than.at.replace(second=0)
+    return time.at > than.at

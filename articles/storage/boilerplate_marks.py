@@ -31,6 +31,7 @@ from articles.boilerplate.rules import (
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import normalize_text, text_digest
+from articles.normalization.times import publication_order
 from articles.querysets import given
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import writing
@@ -180,8 +181,12 @@ def _fingerprint(facts: _Facts, rules: _Rules) -> str:
 
 
 def _articles_of(week: NewspaperWeek) -> list[Article]:
+    """Return the articles of the week in the order of publication: the first with a sentence keeps it."""
     rows = Article.objects.in_scope(week.monday, _sunday_of(week.monday), [week.newspaper_id])
-    return list(rows.order_by("date", "id").only("content", "boilerplate", "story_text", "topic_text"))
+    wanted = rows.only("date", "published_at", "content", "boilerplate", "story_text", "topic_text")
+    articles = {article.pk: article for article in wanted}
+    order = publication_order((pk, article.date, article.published_at) for pk, article in articles.items())
+    return [articles[pk] for pk in order]
 
 
 def _found(articles: Sequence[Article], rules: _Rules) -> tuple[list[FoundSentence], list[list[Mark]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from django.db import transaction
 
 from articles.models import Article
+from articles.normalization.times import DatedArticle, publication_order
 from dedup.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
 from dedup.clustering.constraints import Constraints, constraints_in_force, lock_review
 from dedup.models import Cluster, Decision, Membership, Pair, Verdict
@@ -152,27 +152,27 @@ def _move(before: dict[int, int], after: dict[int, int]) -> None:
 class _Facts(NamedTuple):
     """Facts about the articles in clusters."""
 
-    days: dict[int, datetime.date]
+    dates: dict[int, DatedArticle]
     chosen: dict[int, int]  # articles that an editor chose to keep: the latest decision of each
 
 
 def _facts(components: Iterable[Component]) -> _Facts:
     articles = [article for component in components for article in component.articles]
-    days = dict(Article.objects.filter(pk__in=articles).order_by().values_list("pk", "date"))
+    dated = Article.objects.filter(pk__in=articles).order_by().values_list("pk", "date", "published_at")
     chosen = Decision.objects.filter(kind=Decision.Kind.KEEP, undone_by=None, article__in=articles)
-    return _Facts(days, dict(chosen.order_by("pk").values_list("article", "pk")))
+    return _Facts({row[0]: row for row in dated}, dict(chosen.order_by("pk").values_list("article", "pk")))
 
 
 def _row(component: Component, facts: _Facts) -> Cluster:
     """Return the row of a cluster. It keeps the article that an editor chose last, else the one published first."""
-    days = {article: facts.days[article] for article in component.articles}
+    dated = [facts.dates[article] for article in component.articles]
+    days = [day for _, day, _ in dated]
     chosen = [article for article in component.articles if article in facts.chosen]
-    earliest = min(component.articles, key=lambda article: (days[article], article))
     return Cluster(
-        kept_id=max(chosen, key=lambda article: facts.chosen[article]) if chosen else earliest,
+        kept_id=max(chosen, key=lambda article: facts.chosen[article]) if chosen else publication_order(dated)[0],
         state=Cluster.State.CONFIRMED if component.confirmed else Cluster.State.PROPOSED,
         size=len(component.articles),
         lowest_score=component.lowest_score,
-        first_day=min(days.values()),
-        last_day=max(days.values()),
+        first_day=min(days),
+        last_day=max(days),
     )

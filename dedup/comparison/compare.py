@@ -9,10 +9,12 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from articles.normalization.times import is_later
 from dedup.comparison.alignment import Change, Replacement, match_sentences
 from dedup.comparison.coverage import Coverage, coverage
 from dedup.comparison.prepared import DATE, NUMBER, PreparedArticle
@@ -61,6 +63,7 @@ class Comparison:
     inserted_words: int  # within edited sentences: words without a counterpart
     changes: dict[Change, int] = field(default_factory=dict)
     replacements: tuple[Replacement, ...] = ()
+    newer: Literal["left", "right", ""] = ""  # by their times of publication, if they are of one day
 
     def changed(self, change: Change) -> int:
         """Return the number of replacements of this kind."""
@@ -73,7 +76,7 @@ def compare(
     left_recurrence: Recurrence = NO_RECURRENCE,
     right_recurrence: Recurrence = NO_RECURRENCE,
 ) -> Comparison:
-    """Return how two articles compare; symmetric, except for the sides of the replacements."""
+    """Return how two articles compare; symmetric, except for the sides of the replacements and the newer one."""
     swapped = (len(right.words), right.date, right.words) < (len(left.words), left.date, left.words)
     shorter, longer = (right, left) if swapped else (left, right)
     matches = match_sentences(shorter, longer)
@@ -116,7 +119,16 @@ def compare(
         inserted_words=sum(match.inserted for match in matches),
         changes=dict(Counter(each.change for each in replacements)),
         replacements=tuple(replacements),
+        newer=_newer(left, right),
     )
+
+
+def _newer(left: PreparedArticle, right: PreparedArticle) -> Literal["left", "right", ""]:
+    if left.date != right.date:
+        return ""
+    if is_later(left.time, right.time):
+        return "left"
+    return "right" if is_later(right.time, left.time) else ""
 
 
 def _share(part: int, whole: int) -> float:

@@ -20,6 +20,7 @@ from babel import Locale, UnknownLocaleError
 
 from articles.normalization.sentences import sentences_of
 from articles.normalization.text import normalize_text
+from articles.normalization.times import PublicationTime
 from dedup.kernels.masked_shingles import Hashes, masked_shingle_sets
 
 # A bound, so that a page of 2 MB cannot delay a run; 999 of 1000 articles are shorter.
@@ -68,6 +69,7 @@ class ArticleText:
     headline: str
     content: str
     masked: Hashes | None = None
+    time: PublicationTime | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +83,7 @@ class PreparedArticle:
 
     newspaper: int
     date: datetime.date
+    time: PublicationTime | None
     shown: list[str]
     words: list[str]
     kinds: list[int]
@@ -134,6 +137,7 @@ class Preparer:
         return PreparedArticle(
             newspaper=article.newspaper,
             date=article.date,
+            time=article.time,
             shown=shown,
             words=words,
             kinds=kinds,

@@ -11,6 +11,7 @@ from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article
 from articles.normalization.titles import plain_title
+from articles.querysets import TIME_COLUMNS
 from dedup.comparison.prepared import ArticleText, PreparedArticle, Preparer
 from dedup.kernels.masked_shingles import Hashes
 from dedup.runs.headlines import AFFIX_COLUMNS
@@ -46,7 +47,7 @@ class ArticleCache:
         for known in fresh:
             self._articles.move_to_end(known)
         missing = Article.objects.filter(pk__in=wanted - fresh).select_related("newspaper", "headline_form", "shingles")
-        columns = ("date", "headline", "content", "boilerplate", "revision", *AFFIX_COLUMNS)
+        columns = (*TIME_COLUMNS, "date", "headline", "content", "boilerplate", "revision", *AFFIX_COLUMNS)
         for article in missing.only(*columns, "headline_form__form", "shingles__revision", "shingles__shingles"):
             self._articles[article.pk] = self._prepared(article)
             self._articles.move_to_end(article.pk)
@@ -64,7 +65,9 @@ class ArticleCache:
             self._preparer = Preparer()
         headline = plain_title(article.headline, article.newspaper.affixes)
         content = without_boilerplate(article.content, article.boilerplate, self._boilerplate)
-        text = ArticleText(article.newspaper_id, article.date, headline, content, _masked(article, content))
+        text = ArticleText(
+            article.newspaper_id, article.date, headline, content, _masked(article, content), article.publication_time
+        )
         return CachedArticle(self._preparer.prepare(text), article.headline_form.form, article.revision)
 
 

@@ -42,6 +42,9 @@ def leftover(headlines: int) -> str:
 
 def version_reasons(comparison: Comparison) -> list[str]:
     """Return which of two versions is the newer one, if the days of publication do not say it."""
+    if comparison.newer:
+        newer = "first" if comparison.newer == "left" else "second"
+        return [f"The {newer} article is the newer one: it was published later that day."]
     if comparison.days or comparison.shorter_words == comparison.longer_words:
         return []
     return ["The longer article is probably the newer one, because a story grows."]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import F, Max, QuerySet
 from django.db.models.functions import Left, Length
 
 from articles.models import Article
+from articles.normalization.times import publication_order
 from dedup.clustering.constraints import constraints_in_force
 from dedup.models import Cluster, Decision, Pair, Verdict
 from dedup.querysets import WEAK_PROBABILITY, PairQuerySet
@@ -76,13 +78,15 @@ class ClusterDetails:
 
 def cluster_details(cluster: Cluster) -> ClusterDetails:
     """Return what the page of a cluster shows."""
-    headlines = dict(Article.objects.filter(membership__cluster=cluster).order_by("pk").values_list("pk", "headline"))
+    rows = Article.objects.filter(membership__cluster=cluster).order_by("pk")
+    dated = {row[0]: row for row in rows.values_list("pk", "date", "published_at", "headline")}
+    headlines = {pk: headline for pk, *_, headline in dated.values()}
     # By id, not by subquery: PostgreSQL underestimates large clusters and would check every two articles.
     inside = Pair.objects.with_articles().among(list(headlines)).exclude(state=Pair.State.REJECTED)
     contradictions = _contradictions(headlines)
     return ClusterDetails(
         article_ids=list(headlines),
-        members=_members(cluster),
+        members=_members(cluster, publication_order(row[:3] for row in dated.values())[:MEMBERS_SHOWN]),
         headlines=len(set(headlines.values())),
         # The pair with the lowest probability that connects the cluster.
         weakest=inside.joining().filter(probability=cluster.lowest_score).order_by("id").first(),
@@ -96,23 +100,16 @@ def cluster_details(cluster: Cluster) -> ClusterDetails:
     )
 
 
-def _members(cluster: Cluster) -> list[Member]:
-    """Return the first MEMBERS_SHOWN articles, by day."""
-    articles = (
-        Article.objects.filter(membership__cluster=cluster)
-        .without_texts()
-        .select_related("newspaper")
-        .prefetch_related("urls")
-        .order_by("date", "pk")[:MEMBERS_SHOWN]
-    )
+def _members(cluster: Cluster, order: Sequence[int]) -> list[Member]:
+    """Return the members with these ids, in this order."""
+    articles = Article.objects.filter(pk__in=order)
     texts = articles.values_list("pk", Length("content"), Left("content", BEGINNING_CHARACTERS))
     beginnings = {pk: (characters, beginning) for pk, characters, beginning in texts}
     kept = cluster.kept_id
     with_kept = Pair.objects.touching([kept]).values_list("left", "right", "pk")
     pair_ids = {left if right == kept else right: pk for left, right, pk in with_kept}
-    return [
-        Member(article, article.pk == kept, *beginnings[article.pk], pair_ids.get(article.pk)) for article in articles
-    ]
+    found = articles.without_texts().select_related("newspaper").prefetch_related("urls").in_bulk()
+    return [Member(found[pk], pk == kept, *beginnings[pk], pair_ids.get(pk)) for pk in order]
 
 
 def _apart(inside: PairQuerySet) -> Apart:

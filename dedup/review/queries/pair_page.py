@@ -103,7 +103,7 @@ def side_by_side(left: Article, right: Article) -> SideBySide:
     words = (text.same + text.deleted, text.same + text.inserted)
     differs = {
         "newspaper": left.newspaper_id != right.newspaper_id,
-        "date": left.date != right.date,
+        "date": left.date != right.date or left.publication_time != right.publication_time,
         "words": words[0] != words[1],
     }
     marked = frozenset(name for name, fact in differs.items() if fact)

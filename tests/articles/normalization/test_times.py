@@ -12,7 +12,9 @@ from articles.normalization.times import (
     ImpossibleTimeError,
     Precision,
     PublicationTime,
+    is_later,
     possible_time,
+    publication_order,
     written_time,
 )
 
@@ -130,3 +132,51 @@ def test_every_time_is_read_as_it_was_written(local, offset, precision) -> None:
 def test_no_text_breaks_it(text: str) -> None:
     with contextlib.suppress(ImpossibleTimeError):
         written_time(text)
+
+
+# ---- order ----------------------------------------------------------------------------------------
+
+DAYS = st.dates(datetime.date(2026, 3, 2), datetime.date(2026, 3, 4))
+CLOCKS = st.none() | st.integers(0, 5).map(lambda hour: datetime.datetime(2026, 3, 2, hour, tzinfo=datetime.UTC))
+
+
+@given(st.dictionaries(st.integers(1, 50), st.tuples(DAYS, CLOCKS), max_size=12))
+def test_the_order_is_by_day_then_by_time_where_both_have_one_else_by_id(articles) -> None:
+    order = publication_order((number, *dated) for number, dated in articles.items())
+    assert sorted(order) == sorted(articles)
+    assert [articles[number][0] for number in order] == sorted(day for day, _ in articles.values())
+    for day in {day for day, _ in articles.values()}:
+        of_day = [number for number in order if articles[number][0] == day]
+        untimed = [number for number in of_day if articles[number][1] is None]
+        timed = [number for number in of_day if articles[number][1] is not None]
+        assert untimed == sorted(untimed)
+        assert timed == sorted(timed, key=lambda number: (articles[number][1], number))
+        # The articles without a time are where their ids put them.
+        assert [articles[number][1] is None for number in of_day] == [
+            articles[number][1] is None for number in sorted(of_day)
+        ]
+
+
+@given(st.dictionaries(st.integers(), DAYS))
+def test_with_days_alone_the_order_is_by_day_and_id(days) -> None:
+    by_id = sorted(days, key=lambda number: (days[number], number))
+    assert publication_order((number, day, None) for number, day in days.items()) == by_id
+
+
+@pytest.mark.parametrize(
+    ("time", "than", "later"),
+    [
+        ("2026-03-02T18:31Z", "2026-03-02T18:30Z", True),
+        ("2026-03-02T18:30Z", "2026-03-02T18:31Z", False),
+        ("2026-03-02T18:30Z", "2026-03-02T18:30Z", False),
+        ("2026-03-02T18:30:01Z", "2026-03-02T18:30:00Z", True),
+        ("2026-03-02T18:30:59Z", "2026-03-02T18:30Z", False),
+        ("2026-03-02T18:30-05:00", "2026-03-02T18:31Z", True),
+        ("2026-03-02T18:31", "2026-03-02T18:30", True),
+        ("2026-03-02T18:31", "2026-03-02T18:30Z", False),
+        ("2026-03-02T18:31Z", "", False),
+        ("", "2026-03-02T18:31Z", False),
+    ],
+)
+def test_a_time_is_later_only_if_that_is_certain(time: str, than: str, later: bool) -> None:
+    assert is_later(written_time(time), written_time(than)) == later

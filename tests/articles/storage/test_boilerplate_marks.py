@@ -89,6 +89,19 @@ def test_weeks_begin_on_monday_and_end_on_sunday(store: StoreArticle) -> None:
     assert RepeatedSentence.objects.get().article_ids == [articles[1].pk, articles[5].pk, articles[2].pk]
 
 
+def test_within_a_day_the_first_by_its_time_keeps_a_sentence(store: StoreArticle) -> None:
+    clocks = ("18:30", "07:15", "12:00")
+    late, early, noon = (
+        store(f"{story}\n\n{SUBSCRIBE}", time=f"2026-03-02T{clock}Z")
+        for story, clock in zip(STORIES, clocks, strict=False)
+    )
+    find()
+
+    assert RepeatedSentence.objects.get().article_ids == [early.pk, noon.pk, late.pk]
+    kept = [article.pk for article in Article.objects.all() if article.boilerplate[0][2]]
+    assert kept == [early.pk]
+
+
 def test_a_newspaper_configures_how_many_articles_make_boilerplate(week: list[Article]) -> None:
     week[0].delete()
     assert outdated_weeks() == {}

@@ -10,7 +10,7 @@ from dedup.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.models import Membership, Pair
 from dedup.review import decisions
 from tests.conftest import StoreArticle
-from tests.factories import make_pair
+from tests.factories import make_cluster, make_pair
 
 pytestmark = pytest.mark.django_db
 
@@ -21,6 +21,25 @@ def clusters() -> dict[int, set[int]]:
     for cluster, article in Membership.objects.values_list("cluster", "article"):
         found.setdefault(cluster, set()).add(article)
     return found
+
+
+@pytest.mark.parametrize(
+    ("dates", "kept"),
+    [
+        (("2026-03-02", "2026-03-02", "2026-03-02"), 0),
+        (("2026-03-03", "2026-03-02", "2026-03-02"), 1),
+        (("2026-03-02T18:30Z", "2026-03-02T07:10Z", "2026-03-02T07:05Z"), 2),
+        # The same day everywhere, whatever the day is in UTC.
+        (("2026-03-02T01:00+05:30", "2026-03-02T23:00-05:00", "2026-03-02T12:00Z"), 0),
+        (("2026-03-03T00:10Z", "2026-03-02T23:50Z", "2026-03-02T23:55Z"), 1),
+        # A time decides between articles that both have one.
+        (("2026-03-02T18:30Z", "2026-03-02", "2026-03-02T07:05Z"), 2),
+        (("2026-03-02", "2026-03-02T18:30Z", "2026-03-02T07:05Z"), 0),
+    ],
+)
+def test_a_cluster_keeps_the_article_published_first(store: StoreArticle, dates: tuple[str, ...], kept: int) -> None:
+    articles = [store(date=date[:10], time=date) for date in dates]
+    assert make_cluster(*articles).kept == articles[kept]
 
 
 @pytest.fixture

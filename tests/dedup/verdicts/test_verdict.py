@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from articles.normalization.times import written_time
 from dedup.comparison.compare import Comparison, compare
 from dedup.comparison.prepared import ArticleText, Preparer
 from dedup.comparison.recurring import HeadlineSeries, Recurrence
@@ -300,6 +301,27 @@ def test_the_newer_of_two_versions_of_one_day_is_the_longer_one() -> None:
     sentence = "The longer article is probably the newer one, because a story grows."
     assert sentence in same_day.reasons
     assert sentence not in later.reasons
+
+
+@pytest.mark.parametrize(
+    ("times", "reason"),
+    [
+        (("18:30", "07:10"), "The first article is the newer one: it was published later that day."),
+        (("07:10", "18:30"), "The second article is the newer one: it was published later that day."),
+        (("07:10", "07:10"), "The longer article is probably the newer one, because a story grows."),
+        (("07:10", ""), "The longer article is probably the newer one, because a story grows."),
+    ],
+)
+def test_times_say_which_of_two_versions_of_one_day_is_the_newer_one(times: tuple[str, str], reason: str) -> None:
+    newer = ". ".join([*SENTENCES[:3], *SENTENCES[5:6]]) + ". " + REWRITTEN + " A court will hear the case in May. " * 2
+    pair = (ORIGINAL, article(newer, "Ferry operator faces inquiry"))
+    left, right = (
+        replace(each, time=written_time(f"2026-03-02T{time}Z")) for each, time in zip(pair, times, strict=True)
+    )
+    judgement, of_days = judgement_of(compared(left, right)), judgement_of(compared(*pair))
+
+    assert [each for each in judgement.reasons if "newer" in each] == [reason]
+    assert replace(judgement, reasons=()) == replace(of_days, reasons=())
 
 
 def test_probabilities_add_up() -> None:

@@ -93,6 +93,16 @@ def test_shows_members_pairs_and_links_to_comparisons(editor_client: Client, tri
         assert f'href="{wanted}">Compare' in page
 
 
+def test_members_are_listed_in_the_order_of_publication(editor_client: Client, store: StoreArticle) -> None:
+    clocks = ("18:30:00", "07:10:05", "12:00:00")
+    articles = [store(time=f"2026-03-02T{clock}+02:00") for clock in clocks]
+    cluster = make_cluster(*articles)
+    page = shown(editor_client, cluster)
+
+    assert re.findall(r"2026, (\d\d:\d\d:\d\d) <span", page) == ["07:10:05", "12:00:00", "18:30:00"]
+    assert cluster.kept == articles[1]
+
+
 def test_names_the_passes_that_propose_a_pair(editor_client: Client, trio: tuple[Article, ...]) -> None:
     cluster = make_cluster(*trio[:2])
     make_pair(trio[0], trio[2], trigram=0.8, exact=1.0, title=1.0)
