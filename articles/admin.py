@@ -15,8 +15,16 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
 from articles.boilerplate.rules import LEAST_ARTICLES
-from articles.models import Article, ArticleURL, Newspaper, RepeatedSentence, WhitelistedSentence
-from articles.read_only_admin import ReadOnlyAdmin
+from articles.models import (
+    Article,
+    ArticleURL,
+    Newspaper,
+    NewspaperAlias,
+    NewspaperMerge,
+    RepeatedSentence,
+    WhitelistedSentence,
+)
+from articles.read_only_admin import NewspaperFilter, ReadOnlyAdmin
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.ingest import writing
 from articles.storage.renormalization import mark_outdated
@@ -39,20 +47,74 @@ class OnePerLine(SimpleArrayField):
         return super().to_python(value)
 
 
+class NewspaperForm(forms.ModelForm[Newspaper]):
+    """A newspaper, whose name must not be an alias of another one."""
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        alias = NewspaperAlias.objects.exclude(newspaper=self.instance.pk).filter(alias=name).first()
+        if alias:
+            raise forms.ValidationError(f"{name} is an alias of {alias.newspaper}. Remove the alias first.")
+        return name
+
+
+class AliasForm(forms.ModelForm[NewspaperAlias]):
+    """An alias, which must not be the name of a newspaper."""
+
+    def clean_alias(self) -> str:
+        alias = " ".join(self.cleaned_data["alias"].split())
+        named = Newspaper.objects.filter(name=alias).first()
+        if named and named.current != self.cleaned_data.get("newspaper"):
+            raise forms.ValidationError(f"{alias} is a newspaper. To join the two, merge {alias} into this one.")
+        return alias
+
+
+@admin.register(NewspaperAlias)
+class AliasAdmin(admin.ModelAdmin[NewspaperAlias]):
+    """The other names and hosts of newspapers."""
+
+    form = AliasForm
+    fields = ["newspaper", "alias"]
+    list_display = ["alias", "newspaper"]
+    list_filter = [("newspaper", NewspaperFilter)]
+    list_select_related = ["newspaper"]
+    search_fields = ["alias"]
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Do not offer merged newspapers."""
+        return super().formfield_for_foreignkey(db_field, request, queryset=Newspaper.objects.in_use(), **kwargs)
+
+
 @admin.register(Newspaper)
 class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
-    """Newspapers, and where the crawler finds their articles."""
+    """Newspapers, and where the crawler finds their articles. Merged ones are left out."""
 
-    list_display = ["name", "host", "crawl"]
-    list_filter = ["crawl"]
-    search_fields = ["name", "host"]
-    readonly_fields = ["learnt", "learnt_parameters"]
+    form = NewspaperForm
+    list_display = ["name", "host", "owner", "edition", "crawl"]
+    list_filter = ["crawl", "owner", "edition"]
+    search_fields = ["name", "host", "owner", "edition", "aliases__alias"]
+    readonly_fields = ["also_known_as", "learnt", "learnt_parameters"]
     fieldsets = [
-        (None, {"fields": ["name", "host", "kept_url_parameters", "learnt_parameters"]}),
+        (None, {"fields": ["name", "host", "also_known_as", "kept_url_parameters", "learnt_parameters"]}),
+        ("Groups in reports", {"fields": ["owner", "edition"]}),
         ("Headlines", {"fields": ["title_affixes", "learnt", "refused_affixes"]}),
         ("Texts", {"fields": ["boilerplate_articles"]}),
         ("Crawling", {"fields": ["crawl", "feed_urls", "sitemap_urls", "section_urls", "article_url_pattern"]}),
     ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Newspaper]:
+        """Leave out merged newspapers; every page about a newspaper looks it up here."""
+        return super().get_queryset(request).filter(merged_into=None)
+
+    @admin.display(description="also known as")
+    def also_known_as(self, newspaper: Newspaper) -> str:
+        """Show the aliases, and the names and hosts of the newspapers merged into this one, one per line."""
+        if not newspaper.pk:
+            return "nothing yet"
+        names = list(newspaper.aliases.values_list("alias", flat=True))
+        for both in newspaper.merged_newspapers.values_list("name", "host"):
+            names += filter(None, both)
+        return "\n".join(dict.fromkeys(names)) or "nothing yet"
 
     @admin.display(description="learnt affixes")
     def learnt(self, newspaper: Newspaper) -> str:
@@ -89,7 +151,10 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
         with writing():
             learnt = Newspaper.objects.filter(pk=obj.pk).values_list("kept_url_parameters", flat=True).first() or ()
             obj.kept_url_parameters = sorted(set(learnt) - (before - after) | after)
-            super().save_model(request, obj, form, change)
+            if change:  # only what the form changed: the newspaper may have been merged since it was read
+                obj.save(update_fields={*form.changed_data, "kept_url_parameters"})
+            else:
+                super().save_model(request, obj, form, change)
             update_forms_with(obj, before ^ after)
         if change and _AFFIX_FIELDS & set(form.changed_data):
             _update_headlines(obj, request)
@@ -103,13 +168,26 @@ def _update_headlines(newspaper: Newspaper, request: HttpRequest) -> None:
     messages.warning(request, f"{outdated:,} articles were normalised with outdated rules; run manage.py renormalize.")
 
 
+@admin.register(NewspaperMerge)
+class NewspaperMergeAdmin(ReadOnlyAdmin):
+    """Who merged which newspapers, and who undid it."""
+
+    list_display = ["merged", "into", "articles", "merged_by", "merged_at", "undone_by", "undone_at"]
+    list_select_related = ["merged", "into", "merged_by", "undone_by"]
+    exclude = ["article_ids"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[NewspaperMerge]:
+        """Leave out the ids of the articles, which may be a million."""
+        return super().get_queryset(request).defer("article_ids")
+
+
 @admin.register(Article)
 class ArticleAdmin(ReadOnlyAdmin):
     """Articles as they were stored."""
 
     list_display = ["headline", "newspaper", "date", "published", "agency", "language", "paywalled", "stored_at"]
     list_filter = [
-        "newspaper",
+        ("newspaper", NewspaperFilter),
         "paywalled",
         "date_source",
         "published_precision",
@@ -144,7 +222,7 @@ class RepeatedSentenceAdmin(ReadOnlyAdmin):
     """Sentences that newspapers repeat, by week. The next `find_boilerplate` keeps those that are whitelisted."""
 
     list_display = ["sentence", "newspaper", "week", "articles", "kind", "first_article"]
-    list_filter = ["kind", "newspaper"]
+    list_filter = ["kind", ("newspaper", NewspaperFilter)]
     list_select_related = ["newspaper"]
     search_fields = ["sentence"]
     date_hierarchy = "week"
@@ -187,6 +265,6 @@ class WhitelistedSentenceAdmin(ReadOnlyAdmin):
     """Sentences that editors keep in the articles."""
 
     list_display = ["sentence", "newspaper", "whitelisted_by", "whitelisted_at"]
-    list_filter = ["newspaper"]
+    list_filter = [("newspaper", NewspaperFilter)]
     list_select_related = ["newspaper", "whitelisted_by"]
     search_fields = ["sentence"]

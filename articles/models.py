@@ -1,5 +1,7 @@
 """Newspapers, their articles, and every URL under which an article was seen."""
 
+from __future__ import annotations
+
 import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -9,7 +11,7 @@ from django.db.models.functions import MD5
 
 from articles.boilerplate.rules import LEAST_ARTICLES, SentenceKind
 from articles.normalization.times import Precision, PublicationTime
-from articles.querysets import ArticleQuerySet
+from articles.querysets import ArticleQuerySet, NewspaperQuerySet
 
 _URL = URLValidator(schemes=["http", "https"])
 
@@ -82,6 +84,26 @@ class Newspaper(models.Model):
         help_text="A regular expression that matches part of every article's URL and no other URL, such as "
         "/\\d{4}/\\d{2}/. Links from section pages and sitemaps that do not match are not visited. Empty: all are.",
     )
+    owner = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Who publishes it, such as a group of newspapers. Reports can group newspapers by owner.",
+    )
+    edition = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Which edition it is, such as Africa or weekend. Reports can group newspapers by edition.",
+    )
+    # A merged newspaper keeps its row as it was, so that undoing the merge restores it.
+    merged_into = models.ForeignKey(
+        "self", null=True, editable=False, on_delete=models.PROTECT, related_name="merged_newspapers"
+    )
+
+    objects = NewspaperQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
@@ -94,6 +116,62 @@ class Newspaper(models.Model):
     def affixes(self) -> list[str]:
         """Return the texts that are removed at either end of its headlines."""
         return [self.name, *self.title_affixes, *self.learnt_affixes]
+
+    @property
+    def current(self) -> Newspaper:
+        """The newspaper that has its articles now: itself, or the one it was merged into."""
+        return self if self.merged_into is None else self.merged_into.current
+
+
+class NewspaperAlias(models.Model):
+    """Another name of a newspaper, or another host: articles that come under it belong to that newspaper.
+
+    The names and hosts of newspapers that were merged into it need no row, see Newspaper.current.
+    """
+
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="aliases")
+    alias = models.CharField(
+        max_length=253,
+        unique=True,
+        help_text="Another name as files write it, or another host without www. Names are case-sensitive.",
+    )
+
+    class Meta:
+        ordering = ["alias"]
+        verbose_name = "alias"
+        verbose_name_plural = "aliases"
+
+    def __str__(self) -> str:
+        return self.alias
+
+
+class NewspaperMerge(models.Model):
+    """A newspaper merged into another one, with all that undoing it needs. Written by storage/newspaper_merges.py."""
+
+    merged = models.ForeignKey(Newspaper, on_delete=models.PROTECT, related_name="+")
+    into = models.ForeignKey(Newspaper, on_delete=models.PROTECT, related_name="+")
+    articles = models.PositiveIntegerField(help_text="The number of articles that moved.")
+    article_ids = ArrayField(models.BigIntegerField(), default=list, help_text="The ids of these articles, ascending.")
+    carried = models.JSONField(help_text="The changes to the settings of the newspaper it was merged into.")
+    merged_at = models.DateTimeField(auto_now_add=True)
+    merged_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Null: on the command line.",
+    )
+    undone_at = models.DateTimeField(null=True)
+    undone_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["merged"], condition=models.Q(undone_at=None), name="merged_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.merged} into {self.into}"
 
 
 class Article(models.Model):

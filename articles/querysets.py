@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import models
 
 if TYPE_CHECKING:
-    from articles.models import Article  # noqa: F401 - the base class names it in a string
+    from articles.models import Article, Newspaper  # noqa: F401 - the base classes name them in strings
 
 
 # Long columns that no list of articles needs.
@@ -44,3 +44,11 @@ class ArticleQuerySet(models.QuerySet["Article"]):
     def without_texts(self) -> ArticleQuerySet:
         """Return the same articles without loading their long texts."""
         return self.defer(*LONG_TEXTS)
+
+
+class NewspaperQuerySet(models.QuerySet["Newspaper"]):
+    """The queries of Newspaper.objects."""
+
+    def in_use(self) -> NewspaperQuerySet:
+        """Return the newspapers that were not merged into another one."""
+        return self.filter(merged_into=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from articles.read_only_admin import ReadOnlyAdmin
+from articles.read_only_admin import NewspaperFilter, ReadOnlyAdmin
 from crawlers.models import Visit
 
 
@@ -13,7 +13,7 @@ class VisitAdmin(ReadOnlyAdmin):
     """The visits of newspapers, with the reasons for their failures."""
 
     list_display = ["newspaper", "spider", "started_at", "state", "stored", "known", "failed", "reasons"]
-    list_filter = ["state", "spider", "newspaper"]
+    list_filter = ["state", "spider", ("newspaper", NewspaperFilter)]
     list_select_related = ["newspaper"]
     date_hierarchy = "started_at"
     show_full_result_count = False

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import models
 from django.utils import timezone
 
-from articles.models import ArticleURL
+from articles.models import ArticleURL, Newspaper
 from articles.normalization.times import possible_time
 from articles.storage import ingest
 from articles.storage.incoming import ListedDate
@@ -108,8 +108,15 @@ def store_validators(source: Source, validators: Sequence[Validator]) -> None:
 
 
 def tidy_links() -> None:
-    """Delete links whose refusal has ended: if a source lists them again, they count as new."""
+    """Delete links whose refusal has ended: if a source lists them again, they count as new.
+
+    The other links of a newspaper that was merged go to the one that has its articles now.
+    """
     PendingLink.objects.filter(refused_until__lte=timezone.now()).delete()
+    for newspaper in Newspaper.objects.exclude(merged_into=None):
+        there = PendingLink.objects.filter(newspaper=newspaper.current).values("key")
+        links = PendingLink.objects.filter(newspaper=newspaper)
+        links.exclude(key__in=there).update(newspaper=newspaper.current)
 
 
 def forget(newspaper_ids: Sequence[int]) -> None:

@@ -65,11 +65,15 @@ class NewspaperReport:
 
 def newspapers_by_need() -> QuerySet[Newspaper]:
     """Return the newspapers that are or were crawled: the longest failing first, then the latest visited."""
-    visited = Newspaper.objects.annotate(
-        last_visit=Max("visits__started_at"),
-        first_visit=Min("visits__started_at"),
-        last_good=Max("visits__started_at", filter=_GOOD),
-    ).filter(~Q(last_visit=None) | Q(crawl=True))
+    visited = (
+        Newspaper.objects.in_use()
+        .annotate(
+            last_visit=Max("visits__started_at"),
+            first_visit=Min("visits__started_at"),
+            last_good=Max("visits__started_at", filter=_GOOD),
+        )
+        .filter(~Q(last_visit=None) | Q(crawl=True))
+    )
     fails = Q(last_good__lt=F("last_visit")) | Q(last_good=None, last_visit__isnull=False)
     since = Case(When(fails, then=Coalesce(F("last_good"), F("first_visit"))))
     return visited.alias(since=since).order_by(

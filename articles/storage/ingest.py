@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -122,7 +122,7 @@ def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
     for position, newspaper in zip(valid, newspapers, strict=True):
         prepared[position] = _prepare(batch[position], newspaper)
     with writing():
-        for position, stored in _write(prepared).items():
+        for position, stored in _write(_as_of_now(prepared)).items():
             results[position] = stored
     return [stored for stored in results if stored is not None]
 
@@ -190,6 +190,17 @@ def _restored_urls(incoming: IncomingArticle) -> tuple[str, tuple[UUID, ...], di
     urls = dict(reversed(urls.items()))  # of two URLs with one key, the first
     urls.setdefault(own, SeenURL(incoming.url, incoming.kind))
     return incoming.url, (own,), urls
+
+
+def _as_of_now(prepared: Mapping[int, _Prepared]) -> dict[int, _Prepared]:
+    """Prepare those again whose newspaper was merged, or got other affixes, while they waited for the lock."""
+    now = Newspaper.objects.in_bulk({each.newspaper.pk for each in prepared.values()})
+    current = dict(prepared)
+    for position, each in prepared.items():
+        newspaper = now[each.newspaper.pk].current
+        if (newspaper.pk, newspaper.affixes) != (each.newspaper.pk, each.newspaper.affixes):
+            current[position] = _prepare(each.incoming, newspaper)
+    return current
 
 
 def _details(incoming: IncomingArticle, newspaper: Newspaper) -> Details:

@@ -17,6 +17,8 @@ from articles.storage.ingest import Forms, writing
 from articles.storage.url_parameters import learn_parameters, update_url_forms
 
 FORMS = [field.name for field in fields(Forms)]
+# The version of forms that are outdated because their newspaper has changed, not the rules.
+MARKED = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def mark_outdated(newspaper: Newspaper) -> int:
     """
     # A trigger increases the revision of a row whose title is written, even if it stays the same.
     return Article.objects.filter(newspaper=newspaper).update(
-        normalizer_version=0, normalized_title=F("normalized_title")
+        normalizer_version=MARKED, normalized_title=F("normalized_title")
     )
 
 

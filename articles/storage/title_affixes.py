@@ -51,17 +51,23 @@ def newspapers_since(revision: int) -> Sequence[Newspaper]:
     return list(Newspaper.objects.filter(articles__revision__gt=revision).distinct())
 
 
+def newest_headlines(newspaper: Newspaper) -> list[str]:
+    """Return the headlines to learn from, in chronological order."""
+    headlines = newspaper.articles.alias(length=Length("headline")).filter(length__lte=LONGEST_HEADLINE)
+    newest = headlines.order_by("-date", "-id").values_list("headline", flat=True)[:LEARNT_FROM]
+    return list(reversed(newest))
+
+
+def affixes_learnt(newspaper: Newspaper, known: Sequence[str]) -> list[str]:
+    """Return the affixes of a newspaper's headlines; those in `known` stay as long as a headline has them."""
+    names = [newspaper.name, *newspaper.title_affixes]
+    return learn_affixes(newest_headlines(newspaper), known, names=names, refused=newspaper.refused_affixes)
+
+
 def _learn(newspaper_id: int) -> Newspaper | None:
     with writing():
         newspaper = Newspaper.objects.get(pk=newspaper_id)
-        headlines = newspaper.articles.alias(length=Length("headline")).filter(length__lte=LONGEST_HEADLINE)
-        newest = headlines.order_by("-date", "-id").values_list("headline", flat=True)[:LEARNT_FROM]
-        learnt = learn_affixes(
-            reversed(list(newest)),
-            newspaper.learnt_affixes,
-            names=[newspaper.name, *newspaper.title_affixes],
-            refused=newspaper.refused_affixes,
-        )
+        learnt = affixes_learnt(newspaper, newspaper.learnt_affixes)
         if learnt == newspaper.learnt_affixes:
             return None
         newspaper.learnt_affixes = learnt
