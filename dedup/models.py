@@ -280,6 +280,15 @@ class Series(models.Model):
         help_text="The editor who made the rule that its articles are never duplicates of each other.",
     )
     ruled_at = models.DateTimeField(null=True)
+    # A rule follows the articles when newspapers are merged, and goes back when that is undone.
+    made_for = models.ForeignKey(
+        "articles.Newspaper",
+        null=True,
+        editable=False,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text="The newspaper that the rule was made for, if that was merged into this one.",
+    )
 
     class Meta:
         ordering = ["-articles", "id"]

@@ -12,6 +12,8 @@ from articles.boilerplate.mode import Mode
 VERDICTS = "verdicts"
 # The name of the step before all passes, in runs that leave out boilerplate.
 BOILERPLATE = "boilerplate"
+# The name of the step before that, after newspapers were merged.
+FORMS = "forms"
 # The name of the step that brings the shingle index up to date, before all passes.
 SHINGLES = "shingles"
 

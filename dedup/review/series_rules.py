@@ -67,8 +67,8 @@ def end_rule(series_id: int, *, user: Any) -> None:
         series = _series(series_id)
         if not series.ruled_at:
             raise RuleError("This series has no rule; someone else has ended it.")
-        series.ruled_by = series.ruled_at = None
-        series.save(update_fields=["ruled_by", "ruled_at"])
+        series.ruled_by = series.ruled_at = series.made_for = None
+        series.save(update_fields=["ruled_by", "ruled_at", "made_for"])
         log_action(series, CHANGE, ENDED, user=user, object_id=str(series.pk))
 
 

@@ -99,6 +99,22 @@ FROM (
 WHERE best.id = pair.id AND pair.best_score <> best.score
 """
 
+# What a pair says of its two articles, where it is no longer so: a newspaper was merged, or a day was corrected.
+_ARTICLE_FACTS_SQL = article_sql(
+    """
+UPDATE dedup_pair AS pair
+SET same_newspaper = facts.same_newspaper, days_apart = facts.days_apart
+FROM (
+    SELECT pair.id, left_article.newspaper_id = right_article.newspaper_id AS same_newspaper,
+           abs(left_article.date - right_article.date) AS days_apart
+    FROM dedup_pair AS pair
+    {pair.both_articles}
+) AS facts
+WHERE facts.id = pair.id
+  AND (pair.same_newspaper, pair.days_apart) IS DISTINCT FROM (facts.same_newspaper, facts.days_apart)
+"""
+)
+
 
 def write_block(run_id: int, pass_name: str, candidates: Iterable[Candidate], window: Window, tally: Tally) -> int:
     """Store the candidates of a block of days and the block's mark in one transaction; return the number of pairs.
@@ -142,6 +158,13 @@ def update_best_scores() -> None:
         # After a first run, the statistics still describe empty tables: the plan would visit all pairs for each pair.
         cursor.execute("ANALYZE dedup_pair, dedup_evidence")
         cursor.execute(_BEST_SCORES_SQL)
+
+
+def update_article_facts() -> None:
+    """Correct the days between the articles of each pair, and whether they are of one newspaper."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        lock_review()
+        cursor.execute(_ARTICLE_FACTS_SQL)
 
 
 def _store_candidates(run_id: int, candidates: Iterable[Candidate]) -> int:

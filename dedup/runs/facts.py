@@ -10,9 +10,15 @@ from dedup.declarations import settings_of
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
 from dedup.runs.scope import Scope
-from dedup.types import BOILERPLATE, SHINGLES, VERDICTS
+from dedup.types import BOILERPLATE, FORMS, SHINGLES, VERDICTS
 
-_STEPS = {BOILERPLATE: "Boilerplate", SHINGLES: "Shingle index", VERDICTS: "Full comparison", "audit": "Audit"}
+_STEPS = {
+    FORMS: "Merged newspapers",
+    BOILERPLATE: "Boilerplate",
+    SHINGLES: "Shingle index",
+    VERDICTS: "Full comparison",
+    "audit": "Audit",
+}
 # Labels for the verdicts that a run counts over all proposed pairs.
 _KINDS = {
     "duplicate": "duplicates",

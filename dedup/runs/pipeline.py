@@ -20,7 +20,8 @@ from articles.models import Article
 from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 from articles.storage.ingest import newest_revision
 from articles.storage.locks import Lock, session_lock
-from articles.storage.renormalization import outdated_forms
+from articles.storage.newspaper_merges import newspapers_to_renormalize
+from articles.storage.renormalization import outdated_forms, renormalize
 from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, DenseGroup, DetectionRun, Evidence, Membership, Pair, Profile, Verdict
 from dedup.passes import PASSES
@@ -28,7 +29,7 @@ from dedup.passes.base import PassConfig, Reach
 from dedup.passes.containment import ContainmentPass
 from dedup.runs.crowded import forget_crowded
 from dedup.runs.dense_groups import KeptPair, connected, update_groups
-from dedup.runs.evidence import mark_stale, update_best_scores, write_block
+from dedup.runs.evidence import mark_stale, update_article_facts, update_best_scores, write_block
 from dedup.runs.headlines import update_series
 from dedup.runs.judging import judge_month
 from dedup.runs.months import months_to_judge
@@ -36,7 +37,7 @@ from dedup.runs.profiles import Configs, enabled, snapshot
 from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, window_of
 from dedup.runs.shingle_index import outdated_shingles, update_shingles
 from dedup.runs.workers import execute
-from dedup.types import BOILERPLATE, SHINGLES, VERDICTS, Candidate, Tally, Window
+from dedup.types import BOILERPLATE, FORMS, SHINGLES, VERDICTS, Candidate, Tally, Window
 
 # Starting another process costs a second of work; it pays off for this many articles or pairs.
 ARTICLES_PER_WORKER = 50_000
@@ -102,11 +103,13 @@ def start_run(
 ) -> DetectionRun:
     """Store a new run, or resume the last one if it stopped. Call inside `run_lock`.
 
-    If texts are compared without boilerplate, the boilerplate of outdated weeks is marked first.
+    If newspapers were merged, the forms of their articles are brought up to date first. If texts are compared without
+    boilerplate, the boilerplate of outdated weeks is marked then.
 
     A run that stopped is resumed if its settings, its scope and the articles are still the same: its results are kept
     and its finished blocks are not repeated. Otherwise it is marked as interrupted, and a new run repairs what it left.
     """
+    _update_forms(progress or NoProgress())
     _mark_boilerplate(scope, progress or NoProgress())
     asked_as = profile.name if profile else ""
     asked = {"config": snapshot(configs), "scope": scope.stored()}
@@ -135,6 +138,14 @@ def start_run(
         counts={"fingerprint": seen, "newest": newest},
         **asked,
     )
+
+
+def _update_forms(progress: Progress) -> None:
+    """Bring the forms of merged newspapers' articles up to date; show it as a step only if there is anything to do."""
+    if newspapers := newspapers_to_renormalize():
+        progress.start(FORMS, outdated_forms(newspapers).count())
+        for batch in renormalize(newspapers):
+            progress.advance(FORMS, batch.articles, 0)
 
 
 def _mark_boilerplate(scope: Scope, progress: Progress) -> None:
@@ -193,6 +204,7 @@ def run_detection(
         for name in scope.passes or PASSES:
             _mark_stale(run, name, scope)
         update_best_scores()
+        update_article_facts()
         update_groups()
         if verdicts:
             update_series()

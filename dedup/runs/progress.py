@@ -28,7 +28,7 @@ from dedup.models import DetectionRun, Evidence
 from dedup.runs.audit import AuditedDay
 from dedup.runs.facts import PassCount, dense_fact, label, pass_counts, run_facts, run_summary, scores_in_order
 from dedup.runs.pipeline import Scores
-from dedup.types import BOILERPLATE, SHINGLES, VERDICTS
+from dedup.types import BOILERPLATE, FORMS, SHINGLES, VERDICTS
 
 _PAIRS_AT_ONCE = 1_000
 
@@ -77,7 +77,7 @@ class RunProgress:
     def _unit(self, step: str) -> str:
         if step == VERDICTS:
             return "pairs"
-        if step == SHINGLES:
+        if step in (SHINGLES, FORMS):
             return "articles"
         return f"articles, {self._pairs[step]:,} {'sentences' if step == BOILERPLATE else 'pairs'}"
 

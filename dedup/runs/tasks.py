@@ -10,6 +10,7 @@ from django.utils import timezone
 from django_tasks import task
 
 from articles.boilerplate.mode import Mode
+from articles.storage.newspapers import current_ids
 from dedup.models import Profile
 from dedup.runs.pipeline import (
     NoProgress,
@@ -45,7 +46,7 @@ def find_duplicates_task(
     scope = Scope(
         datetime.date.fromisoformat(since) if since else None,
         datetime.date.fromisoformat(until) if until else None,
-        tuple(newspaper_ids) if newspaper_ids else None,
+        current_ids(newspaper_ids) if newspaper_ids else None,
         boilerplate=Mode(profile.boilerplate),
     )
     try:

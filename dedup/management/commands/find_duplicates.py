@@ -18,6 +18,7 @@ from articles.management.arguments import (
 from articles.management.base import ExitCode, LongCommand
 from articles.processes import WorkerDiedError
 from articles.storage.boilerplate_marks import outdated_weeks
+from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms
 from dedup.management.arguments import (
     add_override_options,
@@ -93,7 +94,7 @@ class Command(LongCommand):
         _check_audit(options, configs)
         try:
             with run_lock():
-                self._warn_of_outdated_forms()
+                self._warn_of_outdated_forms(dry_run=options["dry_run"])
                 if options["new"]:
                     scope = self._only_new(scope, configs)
                 if options["dry_run"]:
@@ -104,8 +105,10 @@ class Command(LongCommand):
             # The run cannot be marked as interrupted; the next one notices, and resumes after its finished blocks.
             raise CommandError(f"the database was lost ({error}); run the same command again to resume") from error
 
-    def _warn_of_outdated_forms(self) -> None:
-        if outdated := outdated_forms().count():
+    def _warn_of_outdated_forms(self, *, dry_run: bool) -> None:
+        # A run updates those of merged newspapers itself.
+        updated = () if dry_run else newspapers_to_renormalize()
+        if outdated := outdated_forms().exclude(newspaper__in=updated).count():
             remedy = "run manage.py renormalize, then this command again"
             self.stderr.write(f"Articles normalised with outdated rules: {outdated:,}; {remedy}.")
 

@@ -1,0 +1,210 @@
+"""After a merge, the next run ends as if all articles had come under one name; after undoing it, as if never merged."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import io
+import json
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import transaction
+from django.utils import timezone
+
+from articles.models import Article, ArticleURL, Newspaper, RepeatedSentence
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import store_articles
+from articles.storage.newspaper_merges import last_merge, merge_newspapers, undo_merge
+from articles.storage.title_affixes import update_affixes_and_forms
+from dedup.models import ArticleShingles, Cluster, Evidence, HeadlineForm, Pair, Profile, Series
+from tests.conftest import StoreArticle
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+MAIN, OLD = "Harbour Post", "harbour-prod-2"
+FIRST_DAY = datetime.date(2026, 2, 1)
+_TEXT = (
+    "breakwater ferry council tramway depot lighthouse customs pilot quay mooring cannery orchard reservoir ballot "
+    "auction verdict harvest turbine museum archive bakery clinic stadium viaduct meadow granary workshop signal "
+    "channel vessel captain warden mayor tenant surgeon teacher farmer builder painter singer lawyer sailor"
+)
+WORDS = _TEXT.split()
+SUBSCRIBE = "Readers who subscribe before the end of the month get every edition at half the usual price."
+
+
+def story(dice: random.Random, words: int = 60) -> str:
+    sentences = [" ".join(dice.choices(WORDS, k=12)).capitalize() + "." for _ in range(words // 12)]
+    return " ".join(sentences)
+
+
+def corpus(seed: int) -> list[tuple[str, IncomingArticle]]:
+    """Return articles, each with the newspaper it comes under first: copies, versions, a series, shared URLs."""
+    dice = random.Random(seed)
+    made: list[tuple[str, IncomingArticle]] = []
+
+    def add(paper: str, day: int, headline: str, text: str, url: str = "") -> None:
+        url = url or f"https://{'a' if paper == MAIN else 'b'}.example/{len(made)}/page"
+        suffix = " | World Desk" if paper == OLD or dice.random() < 0.2 else ""
+        when = FIRST_DAY + datetime.timedelta(days=day)
+        made.append(
+            (paper, IncomingArticle(date=when, headline=headline + suffix, url=url, content=text, kind="import"))
+        )
+
+    for number in range(60):
+        paper, day = dice.choice([MAIN, OLD]), dice.randrange(45)
+        headline, text = f"The {' '.join(dice.choices(WORDS, k=5))} of {number}", story(dice)
+        add(paper, day, headline, text)
+        if number % 3 == 0:
+            other, later = dice.choice([MAIN, OLD]), day + dice.randrange(3)
+            words = text.split()
+            words[dice.randrange(len(words))] = "yesterday"
+            add(other, later, dice.choice([headline, f"Update: {headline}"]), " ".join(words))
+        if number % 10 == 0:  # the same headline over another text, on the same day, in the other newspaper
+            add(OLD if paper == MAIN else MAIN, day, headline, story(dice))
+        if number % 15 == 0:  # the same address once trackers are removed
+            add(OLD, day, f"Ferry {number}", text, f"https://b.example/{number}/ferry?utm_source=feed")
+            add(MAIN, day + 9, f"Ferries {number}", story(dice), f"https://b.example/{number}/ferry?utm_source=mail")
+    for day in range(0, 45, 3):  # one series, by turns under the two names
+        add([MAIN, OLD][day % 2], day, f"Tides of {day + 1} March", f"High water at {day % 12}:10. " + story(dice, 36))
+    for day, paper in ((8, MAIN), (9, OLD), (10, OLD), (22, MAIN), (23, OLD)):  # boilerplate only if taken together
+        add(paper, day, f"Notice {day} {paper}", f"{story(dice)}\n\n{SUBSCRIBE}")
+    return made
+
+
+def store_under(articles: list[tuple[str, IncomingArticle]], *, name: Callable[[str], str]) -> None:
+    """Store the articles, as an import does, each under the name that this function gives its newspaper's."""
+    store_articles([dataclasses.replace(article, newspaper=name(paper)) for paper, article in articles])
+    update_affixes_and_forms(Newspaper.objects.all())
+
+
+def find_duplicates(*options: str) -> dict[str, Any]:
+    out, errors = io.StringIO(), io.StringIO()
+    call_command(
+        "find_duplicates", *options, "--no-progress", "--format=json", "--workers=1", stdout=out, stderr=errors
+    )
+    assert errors.getvalue() == ""
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
+
+
+@contextmanager
+def elsewhere() -> Iterator[None]:
+    """Do something in an installation of its own, which is forgotten at the end."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def state() -> dict[str, Any]:
+    """Return all that rests on the articles, by their URLs."""
+    url = dict(Article.objects.values_list("pk", "url"))
+    columns = ("verdict", "probability", "duplicate_probability", "reasons", "left_matched", "right_matched", "joins")
+    more = ("best_score", "same_newspaper", "days_apart")
+    pairs = {
+        (url[pair.left_id], url[pair.right_id]): {name: getattr(pair, name) for name in (*columns, *more)}
+        for pair in Pair.objects.proposed()
+    }
+    evidence = sorted(
+        (url[each.pair.left_id], url[each.pair.right_id], each.pass_name, each.score, json.dumps(each.details))
+        for each in Evidence.objects.filter(stale=False).select_related("pair")
+    )
+    clusters = sorted(
+        (url[each.kept_id], each.size, each.lowest_score, sorted(url[pk] for pk in members(each)))
+        for each in Cluster.objects.all()
+    )
+    forms = ("newspaper__name", "normalized_title", "normalized_text", "story_text", "topic_text", "boilerplate")
+    return {
+        "pairs": pairs,
+        "evidence": evidence,
+        "clusters": clusters,
+        "articles": {row[0]: row[1:] for row in Article.objects.values_list("url", *forms)},
+        "urls": dict(ArticleURL.objects.values_list("url", "normalized_url")),
+        "series": sorted(Series.objects.values_list("newspaper__name", "form", "headline", "articles", "first_day")),
+        "forms": {url[pk]: rest for pk, *rest in HeadlineForm.objects.values_list("pk", "newspaper__name", "form")},
+        "shingles": {url[pk]: paper for pk, paper in ArticleShingles.objects.values_list("pk", "newspaper__name")},
+        "sentences": sorted(RepeatedSentence.objects.values_list("newspaper__name", "sentence", "week", "articles")),
+        "learnt": sorted(
+            (paper.name, tuple(paper.learnt_affixes), tuple(paper.kept_url_parameters))
+            for paper in Newspaper.objects.filter(articles__isnull=False).distinct()
+        ),
+    }
+
+
+def members(cluster: Cluster) -> list[int]:
+    return list(cluster.memberships.values_list("article", flat=True))
+
+
+def papers() -> tuple[Newspaper, Newspaper]:
+    return Newspaper.objects.get(name=OLD), Newspaper.objects.get(name=MAIN)
+
+
+@pytest.mark.parametrize(
+    ("seed", "options", "boilerplate"), [(1, (), "story"), (2, ("--new",), "story"), (3, ("--new",), "keep")]
+)
+def test_a_merge_and_a_run_end_as_an_import_under_one_name(
+    seed: int, options: tuple[str, ...], boilerplate: str
+) -> None:
+    Profile.objects.update(boilerplate=boilerplate)
+    articles = corpus(seed)
+    with elsewhere():
+        store_under(articles, name=lambda _: MAIN)
+        find_duplicates()
+        expected = state()
+
+    store_under(articles, name=lambda paper: paper)
+    find_duplicates()
+    apart = state()
+    merge_newspapers(*papers())
+    find_duplicates(*options)
+    found = state()
+    for part, rows in expected.items():
+        assert found[part] == rows, part
+    # The corpus shows the difference in every part that a merge concerns.
+    same = {"urls", *(("sentences",) if boilerplate == "keep" else ())}
+    assert {part for part in expected if expected[part] == apart[part]} <= same
+
+    undo_merge(last_merge(papers()[0]))
+    find_duplicates(*options)
+    back = state()
+    for part, rows in apart.items():
+        assert back[part] == rows, part
+
+
+def test_a_rule_follows_its_series_and_goes_back(store: StoreArticle) -> None:
+    for day in range(1, 13):
+        store(newspaper=[MAIN, OLD][day % 2], date=f"2026-03-{day:02}", headline=f"Tides of {day} March")
+    find_duplicates()
+    old, main = papers()
+    rule = Series.objects.get(newspaper=old)
+    ada = make_user("ada", "editor")
+    Series.objects.filter(pk=rule.pk).update(ruled_by=ada, ruled_at=timezone.now())
+
+    merge_newspapers(old, main)
+    find_duplicates()
+    moved = Series.objects.get(form=rule.form)
+    assert (moved.newspaper, moved.ruled_by, moved.made_for, moved.articles) == (main, ada, old, 12)
+
+    undo_merge(last_merge(old))
+    find_duplicates()
+    rows = Series.objects.values_list("newspaper__name", "ruled_by", "made_for", "articles")
+    assert sorted(rows) == [(MAIN, None, None, 6), (OLD, ada.pk, None, 6)]
+
+
+def test_a_chain_of_merges_is_undone_step_by_step() -> None:
+    store_under(corpus(2), name=lambda paper: paper)
+    old, main = papers()
+    third = Newspaper.objects.create(name="Selby Gazette")
+    count = {paper: Article.objects.filter(newspaper=paper).count() for paper in (old, main)}
+    merge_newspapers(old, main)
+    merge_newspapers(main, third)
+    assert Article.objects.filter(newspaper=third).count() == sum(count.values())
+
+    undo_merge(last_merge(main))
+    undo_merge(last_merge(old))
+    assert {paper: Article.objects.filter(newspaper=paper).count() for paper in (old, main)} == count
