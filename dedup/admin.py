@@ -5,11 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db import transaction
-from django.http import HttpRequest
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
 
-from articles.read_only_admin import ReadOnlyAdmin
+from articles.admin import NewspaperAdmin
+from articles.models import Newspaper
+from articles.read_only_admin import NewspaperFilter, ReadOnlyAdmin
 from dedup.declarations import settings_of
 from dedup.forms import setting_field
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, FittedModel, Pair, Profile, Series
@@ -98,6 +104,30 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
         return super().has_delete_permission(request, obj) and not (obj and obj.is_default)
 
 
+# The import above registered it without the action: only this app knows the pairs of newspapers.
+admin.site.unregister(Newspaper)
+
+
+@admin.register(Newspaper)
+class MergingNewspaperAdmin(NewspaperAdmin):
+    """The admin of newspapers, which can also be merged."""
+
+    actions = ["merge"]
+
+    def has_merge_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("articles.add_newspapermerge")
+
+    @admin.action(description="Merge one newspaper into another, or undo it…", permissions=["merge"])
+    def merge(self, request: HttpRequest, newspapers: QuerySet[Newspaper]) -> HttpResponse | None:
+        """Show what merging the selected newspapers would change; of two, the one with fewer articles moves."""
+        if len(newspapers) > 2:
+            self.message_user(request, "Select one or two newspapers to merge.", messages.ERROR)
+            return None
+        counted = newspapers.annotate(articles_stored=Count("articles")).order_by("articles_stored", "pk")
+        chosen = dict(zip(("merged", "into"), (each.pk for each in counted), strict=False))
+        return redirect(f"{reverse('newspaper_merges')}?{urlencode(chosen)}")
+
+
 @admin.register(DetectionRun)
 class DetectionRunAdmin(ReadOnlyAdmin):
     list_display = ("id", "state", "profile_name", "started_at", "finished_at", "requested_by")
@@ -129,7 +159,7 @@ class ClusterAdmin(ReadOnlyAdmin):
 @admin.register(Series)
 class SeriesAdmin(ReadOnlyAdmin):
     list_display = ("headline", "newspaper", "articles", "last_day", "ruled_by", "ruled_at")
-    list_filter = (("ruled_at", admin.EmptyFieldListFilter), "newspaper")
+    list_filter = (("ruled_at", admin.EmptyFieldListFilter), ("newspaper", NewspaperFilter))
     list_select_related = ("newspaper", "ruled_by")
     search_fields = ("headline",)
 

@@ -104,7 +104,7 @@ class ScopeForm(forms.Form):
         help_text="Both days are included. If empty: to the last day.",
     )
     newspapers = forms.ModelMultipleChoiceField(
-        Newspaper.objects.all(),
+        Newspaper.objects.in_use(),
         required=False,
         widget=forms.SelectMultiple(attrs={"size": 8}),
         help_text="If none is chosen: all newspapers.",
@@ -121,6 +121,24 @@ class ScopeForm(forms.Form):
         if since and until and since > until:
             self.add_error("until", f"{until} is before {since}; it must be {since} or later.")
         return cleaned
+
+
+class MergeForm(forms.Form):
+    """The newspaper to merge, and the one that stays."""
+
+    merged = forms.ModelChoiceField(
+        Newspaper.objects.in_use(),
+        label="Merge this newspaper",
+        help_text="Its articles move. It is no longer listed or crawled, and its name and host find the other one.",
+    )
+    into = forms.ModelChoiceField(
+        Newspaper.objects.in_use(), label="into this one", help_text="It stays, with its own name and settings."
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "form-select"
 
 
 class RunForm(ScopeForm):

@@ -2,7 +2,19 @@
 
 from django.urls import path
 
-from dedup.views import articles, boilerplate, clusters, dashboard, groups, history, pairs, reports, runs, series
+from dedup.views import (
+    articles,
+    boilerplate,
+    clusters,
+    dashboard,
+    groups,
+    history,
+    newspapers,
+    pairs,
+    reports,
+    runs,
+    series,
+)
 
 urlpatterns = [
     path("", dashboard.dashboard, name="dashboard"),
@@ -35,6 +47,9 @@ urlpatterns = [
     ),
     path("articles/", articles.articles, name="articles"),
     path("articles/<int:article_id>/", articles.article, name="article"),
+    path("newspapers/merges/", newspapers.merges, name="newspaper_merges"),
+    path("newspapers/merges/new/", newspapers.merge, name="newspaper_merge"),
+    path("newspapers/merges/<int:merge_id>/undo/", newspapers.merge_undo, name="newspaper_merge_undo"),
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", runs.run_new, name="run_new"),
     path("runs/<int:run_id>/", runs.run, name="run"),

@@ -45,4 +45,4 @@ def read_together(queryset: QuerySet[Any], _name: str, _value: Any) -> QuerySet[
 
 
 def newspapers(*_args: Any) -> QuerySet[Newspaper]:
-    return Newspaper.objects.all()
+    return Newspaper.objects.in_use()

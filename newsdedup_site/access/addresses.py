@@ -14,6 +14,7 @@ from newsdedup_site.access.rights import (
     DECIDE,
     LOGIN,
     MANAGE_PEOPLE,
+    MERGE,
     READ,
     START_RUNS,
     WHITELIST,
@@ -98,6 +99,9 @@ ADDRESSES: dict[str, Rule] = {
     "person_block": form(MANAGE_PEOPLE),
     "person_unblock": form(MANAGE_PEOPLE),
     "unlock": form(MANAGE_PEOPLE),
+    "newspaper_merges": page(MERGE),
+    "newspaper_merge": form(MERGE),
+    "newspaper_merge_undo": form(MERGE),
     "admin:logout": form(LOGIN),
 }
 

@@ -32,6 +32,7 @@ DECIDE = Right("decide on pairs and clusters", role="editor", permission="dedup.
 WHITELIST = Right("whitelist boilerplate", role="editor", permission="articles.add_whitelistedsentence")
 START_RUNS = Right("start runs", role="admin", permission="dedup.add_detectionrun")
 MANAGE_PEOPLE = Right("manage people", role="admin", permission="auth.change_user")
+MERGE = Right("merge newspapers", role="admin", permission="articles.add_newspapermerge")
 # Which rows a user may see or change there is up to the permissions of the admin's models.
 CONFIGURE = Right("open the settings", role="admin", staff_only=True)
 

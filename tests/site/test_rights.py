@@ -103,7 +103,8 @@ def test_what_asks_for_more_than_reading() -> None:
     of_people = {"people", "person", "unlock"} | {
         f"person_{act}" for act in ("invite", "change", "link", "block", "unblock")
     }
-    assert asking("admin") == {"run_new"} | of_people
+    of_newspapers = {"newspaper_merges", "newspaper_merge", "newspaper_merge_undo"}
+    assert asking("admin") == {"run_new"} | of_people | of_newspapers
     assert {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"} == set()
     assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
 
@@ -125,15 +126,19 @@ def test_every_form_is_guarded_against_other_sites() -> None:
 
 
 VIEWED = {
-    "articles.article", "articles.articleurl", "articles.newspaper", "articles.repeatedsentence",
-    "articles.whitelistedsentence", "auth.group", "auth.user", "dedup.cluster", "dedup.decision",
-    "dedup.detectionrun", "dedup.evidence", "dedup.fittedmodel", "dedup.pair", "dedup.profile", "dedup.series",
+    "articles.article", "articles.articleurl", "articles.newspaper", "articles.newspaperalias",
+    "articles.newspapermerge", "articles.repeatedsentence", "articles.whitelistedsentence", "auth.group",
+    "auth.user", "dedup.cluster", "dedup.decision", "dedup.detectionrun", "dedup.evidence", "dedup.fittedmodel",
+    "dedup.pair", "dedup.profile", "dedup.series",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("role", "viewed", "added"),
-    [("admin", VIEWED, {"articles.newspaper", "dedup.profile"}), ("editor", set(), set())],
+    [
+        ("admin", VIEWED, {"articles.newspaper", "articles.newspaperalias", "dedup.profile"}),
+        ("editor", set(), set()),
+    ],
 )
 def test_what_the_settings_show_and_take(role: str, viewed: set[str], added: set[str]) -> None:
     client = client_of(role)

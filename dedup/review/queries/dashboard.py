@@ -43,7 +43,7 @@ def overview() -> Overview:
     duplicates = clusters["members"] - clusters["number"]
     return Overview(
         articles=articles,
-        newspapers=Newspaper.objects.count(),
+        newspapers=Newspaper.objects.in_use().count(),
         waiting=waiting,
         by_verdict=[(name, VERDICTS[name][0], waiting[name]) for name in _NAMED if waiting[name]],
         series=Series.objects.filter(ruled_at=None).count(),

@@ -1,0 +1,75 @@
+"""`manage.py merge_newspapers`: merges a newspaper into another one, and undoes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import CommandParser
+
+from articles.management.base import ExitCode, ProjectCommand, usage_error
+from articles.models import Newspaper
+from articles.storage.newspaper_merges import MergeError, last_merge
+from articles.storage.newspapers import newspaper_itself
+from dedup.review.newspaper_merges import done_line, merge_newspapers, preview_merge, undo_merge
+from dedup.runs.pipeline import RunActiveError
+
+
+class Command(ProjectCommand):
+    """Parse the options, merge or undo, print."""
+
+    help = (
+        "Merge a newspaper into another one: move its articles there, and keep its name and host as aliases. The next "
+        "run compares the articles again. Nothing is deleted, and --undo moves the articles back."
+    )
+
+    exit_codes = {MergeError: ExitCode.USAGE, RunActiveError: ExitCode.ACTIVE}
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument("merged", metavar="FROM", help="name or id of the newspaper that is merged")
+        parser.add_argument(
+            "into", metavar="INTO", nargs="?", help="name or id of the newspaper that stays; not needed with --undo"
+        )
+        parser.add_argument("--undo", action="store_true", help="undo the merge of FROM")
+        parser.add_argument("--dry-run", action="store_true", help="print what would happen; change nothing")
+        parser.add_argument("--user", metavar="NAME", help="the user to record as the one who did it")
+
+    def handle(self, **options: Any) -> None:
+        """Merge or undo."""
+        merged = newspaper_itself(options["merged"])
+        into = newspaper_itself(options["into"]) if options["into"] else None
+        user = _user(options["user"])
+        if options["undo"]:
+            self._undo(merged, into, user, dry_run=options["dry_run"])
+        elif into is None:
+            raise usage_error(f"name the newspaper that {merged} is to be merged into")
+        else:
+            self._merge(merged, into, user, dry_run=options["dry_run"])
+
+    def _merge(self, merged: Newspaper, into: Newspaper, user: User | None, *, dry_run: bool) -> None:
+        for label, text in preview_merge(merged, into).facts:
+            self.stdout.write(f"{label}: {text}")
+        if dry_run:
+            self.stdout.write("Dry run, nothing was changed.")
+            return
+        merge = merge_newspapers(merged, into, user=user)
+        self.stdout.write(done_line(merge))
+
+    def _undo(self, merged: Newspaper, into: Newspaper | None, user: User | None, *, dry_run: bool) -> None:
+        merge = last_merge(merged)
+        if into is not None and merge.into != into:
+            raise usage_error(f"{merged} is merged into {merge.into}, not into {into}")
+        if dry_run:
+            self.stdout.write(f"{merge.articles:,} articles would move back. Dry run, nothing was changed.")
+            return
+        self.stdout.write(undo_merge(merge, user=user))
+
+
+def _user(name: str | None) -> User | None:
+    if not name:
+        return None
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise usage_error(f"there is no user {name!r}")
+    return user

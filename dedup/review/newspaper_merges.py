@@ -1,0 +1,95 @@
+"""Merging newspapers and undoing it, while no run is active; and what a merge will change, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from articles.models import Newspaper, NewspaperMerge
+from articles.storage import newspaper_merges
+from articles.storage.newspaper_merges import Carried, MergePlan, plan_merge, stored_since
+from dedup.models import Pair
+from dedup.runs.pipeline import run_lock
+
+_LISTS = {
+    "title_affixes": "headline affixes added",
+    "refused_affixes": "refused affixes added",
+    "kept_url_parameters": "kept URL parameters added",
+    "feed_urls": "feeds added",
+    "sitemap_urls": "sitemaps added",
+    "section_urls": "section pages added",
+}
+_LEFT = {"sitemap_urls": "sitemaps", "section_urls": "section pages"}
+
+
+@dataclass(frozen=True, slots=True)
+class MergePreview:
+    """What a merge will do. `pairs`: those with an article that moves; `joined`: those that become of one newspaper."""
+
+    plan: MergePlan
+    pairs: int
+    joined: int
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """Return labels and texts, in reading order."""
+        plan = self.plan
+        days = f"{plan.first_day} to {plan.last_day}" if plan.first_day else "none"
+        pairs = f"{self.pairs:,}, of which {self.joined:,} are with articles of {plan.into}"
+        facts = [("articles that move", f"{plan.articles:,}"), ("days", days), ("pairs to judge again", pairs)]
+        names = ", ".join(plan.names)
+        return [*facts, *([("names and hosts that will find it", names)] if names else []), *_settings(plan.carried)]
+
+
+def preview_merge(merged: Newspaper, into: Newspaper) -> MergePreview:
+    """Return what a merge will do; change nothing. Raises MergeError."""
+    plan = plan_merge(merged, into)
+    touched = Pair.objects.proposed().filter(Q(left__newspaper=merged) | Q(right__newspaper=merged))
+    ends = Q(left__newspaper=into) | Q(right__newspaper=into)
+    return MergePreview(plan, touched.count(), touched.filter(ends).count())
+
+
+def merge_newspapers(merged: Newspaper, into: Newspaper, *, user: Any = None) -> NewspaperMerge:
+    """Merge a newspaper into another one. Raises MergeError, and RunActiveError if a run is active."""
+    with run_lock():
+        return newspaper_merges.merge_newspapers(merged, into, user=user)
+
+
+def undo_merge(merge: NewspaperMerge, *, user: Any = None) -> str:
+    """Undo a merge; return a sentence about it. Raises MergeError, and RunActiveError if a run is active."""
+    staying = stored_since(merge)
+    with run_lock():
+        moved = newspaper_merges.undo_merge(merge, user=user)
+    what = f"{_articles(moved)} moved back to {merge.merged}"
+    return f"{what}; {_articles(staying)} stored in {merge.into} since the merge stay there." if staying else f"{what}."
+
+
+def done_line(merge: NewspaperMerge) -> str:
+    """Return a sentence about a merge that was just made."""
+    return f"{_articles(merge.articles)} moved from {merge.merged} to {merge.into}. The next run compares them again."
+
+
+def merges_made() -> QuerySet[NewspaperMerge]:
+    """Return all merges, the latest first, without the ids of their articles."""
+    return NewspaperMerge.objects.select_related("merged", "into", "merged_by", "undone_by").defer("article_ids")
+
+
+def _settings(carried: Carried) -> Iterator[tuple[str, str]]:
+    for name, values in carried.added.items():
+        yield _LISTS[name], ", ".join(values)
+    if pattern := carried.replaced.get("article_url_pattern"):
+        yield "article URL pattern", pattern[1] or "none"
+    if "crawl" in carried.replaced:
+        yield "crawl", "yes"
+    if carried.sentences:
+        yield "whitelisted sentences added", f"{len(carried.sentences):,}"
+    if carried.left:
+        names = " and ".join(_LEFT[name] for name in carried.left)
+        yield "not taken over", f"{names}, because one article URL pattern cannot serve both newspapers"
+
+
+def _articles(number: int) -> str:
+    return "1 article" if number == 1 else f"{number:,} articles"

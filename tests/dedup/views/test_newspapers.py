@@ -1,0 +1,156 @@
+"""The page on which admins merge newspapers, and the lists that leave merged ones out."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from articles.models import Newspaper, NewspaperAlias, NewspaperMerge
+from articles.storage.locks import Lock
+from crawlers.newspapers import newspapers_to_crawl
+from tests.conftest import StoreArticle
+from tests.databases import database_url
+from tests.factories import make_user
+from tests.pages import notices
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/newspapers/merges/"
+
+
+@pytest.fixture
+def admin() -> User:
+    return make_user("ada", "admin", is_staff=True)
+
+
+@pytest.fixture
+def admin_client(admin: User) -> Client:
+    client = Client()
+    client.force_login(admin)
+    return client
+
+
+@pytest.fixture
+def papers(store: StoreArticle) -> tuple[Newspaper, Newspaper]:
+    main = [store(newspaper="Harbour Post") for _ in range(3)]
+    old = [store(newspaper="harbour-prod-2", date=f"2026-03-0{day}") for day in (4, 6)]
+    return old[0].newspaper, main[0].newspaper
+
+
+def chosen(papers: tuple[Newspaper, Newspaper]) -> dict[str, int]:
+    return dict(zip(("merged", "into"), (each.pk for each in papers), strict=True))
+
+
+def test_the_page_shows_what_will_happen_then_merges_and_undoes(
+    admin_client: Client, admin: User, papers: tuple[Newspaper, Newspaper]
+) -> None:
+    page = admin_client.get(PAGE, chosen(papers))
+    assert dict(page.context["preview"].facts) == {
+        "articles that move": "2",
+        "days": "2026-03-04 to 2026-03-06",
+        "pairs to judge again": "0, of which 0 are with articles of Harbour Post",
+        "names and hosts that will find it": "harbour-prod-2",
+    }
+    assert not NewspaperMerge.objects.exists()
+
+    page = admin_client.post(f"{PAGE}new/", chosen(papers), follow=True)
+    assert notices(page.content.decode()) == [("success", ["2", "2"])]
+    merge = NewspaperMerge.objects.get()
+    assert (merge.merged, merge.into, merge.articles, merge.merged_by) == (*papers, 2, admin)
+    assert f"{PAGE}{merge.pk}/undo/" in page.content.decode()
+
+    page = admin_client.post(f"{PAGE}{merge.pk}/undo/", follow=True)
+    assert notices(page.content.decode()) == [("success", ["2", "2"])]
+    assert f"{PAGE}{merge.pk}/undo/" not in page.content.decode()
+    assert papers[0].articles.count() == 2
+    assert notices(admin_client.post(f"{PAGE}{merge.pk}/undo/", follow=True).content.decode())[0][0] == "error"
+
+
+def test_what_makes_no_sense_is_refused(admin_client: Client, papers: tuple[Newspaper, Newspaper]) -> None:
+    itself = {"merged": papers[0].pk, "into": papers[0].pk}
+    page = admin_client.get(PAGE, itself)
+    assert (page.status_code, "preview" in page.context) == (400, False)
+    assert "harbour-prod-2 cannot be merged into itself" in page.content.decode()
+    assert admin_client.get(PAGE, {"merged": papers[0].pk}).status_code == 200
+    for values in (itself, {"merged": papers[0].pk, "into": 10**12}):
+        refused = admin_client.post(f"{PAGE}new/", values, follow=True)
+        assert notices(refused.content.decode())[0][0] == "error"
+    with psycopg.connect(database_url()) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
+        refused = admin_client.post(f"{PAGE}new/", chosen(papers), follow=True)
+    assert "another run is active on this database" in refused.content.decode()
+    assert not NewspaperMerge.objects.exists()
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor"])
+def test_only_admins_merge(role: str, papers: tuple[Newspaper, Newspaper]) -> None:
+    client = Client()
+    client.force_login(make_user("mara", role))
+    assert client.get(PAGE).status_code == 403
+    assert client.post(f"{PAGE}new/", chosen(papers)).status_code == 403
+    assert PAGE not in client.get("/crawls/").content.decode()
+    assert not NewspaperMerge.objects.exists()
+
+
+def test_merged_newspapers_are_listed_nowhere(admin_client: Client, papers: tuple[Newspaper, Newspaper]) -> None:
+    addresses = [
+        "/articles/",
+        "/queue/",
+        "/clusters/",
+        "/series/",
+        "/boilerplate/",
+        "/runs/new/",
+        "/crawls/",
+        "/reports/exact/",
+        "/admin/articles/newspaper/",
+        "/admin/articles/article/",
+    ]
+
+    def listing() -> list[str]:
+        return [each for each in addresses if f"{papers[0]}<" in admin_client.get(each).content.decode()]
+
+    assert listing() == addresses
+    admin_client.post(f"{PAGE}new/", chosen(papers))
+    assert listing() == []
+    assert [each.name for each in newspapers_to_crawl([])] == ["Harbour Post"]
+    assert newspapers_to_crawl(["harbour-prod-2"]) == [papers[1]]
+    page = admin_client.get(reverse("admin:articles_newspaper_change", args=[papers[1].pk])).content.decode()
+    assert "harbour-prod-2" in page
+
+
+def test_the_admin_leads_to_the_page(admin_client: Client, papers: tuple[Newspaper, Newspaper]) -> None:
+    rows = reverse("admin:articles_newspaper_changelist")
+    action = {"action": "merge", "_selected_action": [each.pk for each in papers]}
+    assert admin_client.post(rows, action).headers["Location"] == f"{PAGE}?merged={papers[0].pk}&into={papers[1].pk}"
+    one = admin_client.post(rows, {**action, "_selected_action": [papers[1].pk]})
+    assert one.headers["Location"] == f"{PAGE}?merged={papers[1].pk}"
+    Newspaper.objects.create(name="Selby Gazette")
+    every = list(Newspaper.objects.values_list("pk", flat=True))
+    refused = admin_client.post(rows, {**action, "_selected_action": every}, follow=True)
+    assert "Select one or two newspapers to merge." in refused.content.decode()
+
+
+def test_the_admin_edits_aliases_and_groups(admin_client: Client, papers: tuple[Newspaper, Newspaper]) -> None:
+    old, main = papers
+    page = reverse("admin:articles_newspaper_change", args=[main.pk])
+    aliases = reverse("admin:articles_newspaperalias_add")
+
+    def post(address: str, **values: object) -> str:
+        return admin_client.post(address, values, follow=True).content.decode()
+
+    refused = post(aliases, newspaper=main.pk, alias="harbour-prod-2")
+    assert "harbour-prod-2 is a newspaper. To join the two, merge harbour-prod-2 into this one." in refused
+    post(aliases, newspaper=main.pk, alias=" The  Post ")
+    assert list(main.aliases.values_list("alias", flat=True)) == ["The Post"]
+    assert "The Post" in admin_client.get(page).content.decode()
+
+    post(page, name="Harbour Post", owner="Selby Media", edition="coast")
+    main.refresh_from_db()
+    assert (main.owner, main.edition) == ("Selby Media", "coast")
+    NewspaperAlias.objects.create(newspaper=old, alias="The Old Post")
+    renamed = post(page, name="The Old Post")
+    assert "The Old Post is an alias of harbour-prod-2. Remove the alias first." in renamed
+    assert admin_client.get(reverse("admin:articles_newspapermerge_changelist")).status_code == 200
