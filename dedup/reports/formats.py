@@ -14,12 +14,11 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as TextTable
 
+from articles.files.cells import FORMULA_BEGINNINGS
 from dedup.reports.base import Cell, Column, ColumnType, Table
 
 # The width of tables for files and other programs; a terminal has its own width.
 _WIDTH = 120
-# Spreadsheets run a cell that begins with one of these as a formula. Source: OWASP, "CSV Injection".
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def as_json(result: Any) -> str:
@@ -64,7 +63,7 @@ def _plain(value: Any) -> Any:
 
 
 def _csv_cell(column: Column, cell: Cell) -> Cell:
-    if column.type is ColumnType.TEXT and str(cell or "").startswith(_FORMULA):
+    if column.type is ColumnType.TEXT and str(cell or "").startswith(FORMULA_BEGINNINGS):
         return f"'{cell}"
     return cell
 
