@@ -41,7 +41,7 @@ def extra_columns(members: Iterable[Member], in_fields: Collection[str]) -> str:
     text = object_of(reversed(kept))
     if len(text) > MAX_EXTRA_CHARACTERS:
         longest = max(kept, key=lambda member: len(member.value_json))
-        fault = f"columns that no field takes have {len(text):,} characters, most of them {longest.name!r}"
+        fault = f"extra columns have {len(text):,} characters, most of them {longest.name!r}"
         raise RejectedArticleError(f"{fault}; the limit is {MAX_EXTRA_CHARACTERS:,}; remove some")
     return text
 
@@ -67,9 +67,9 @@ def _needs_prefix(name: str) -> bool:
 def _check(members: Collection[Member]) -> None:
     if len(members) > MAX_EXTRA_COLUMNS:
         raise RejectedArticleError(
-            f"row has {len(members):,} columns that no field takes; the limit is {MAX_EXTRA_COLUMNS:,}; remove some"
+            f"row has {len(members):,} extra columns; the limit is {MAX_EXTRA_COLUMNS:,}; remove some"
         )
     for member in members:
         if len(member.name) > MAX_EXTRA_NAME_CHARACTERS:
-            fault = f"column {member.name[:50]!r}… has a name of {len(member.name):,} characters"
+            fault = f"extra column {member.name[:50]!r}… has a name of {len(member.name):,} characters"
             raise RejectedArticleError(f"{fault}; the limit is {MAX_EXTRA_NAME_CHARACTERS:,}; shorten it")

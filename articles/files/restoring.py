@@ -21,6 +21,8 @@ from articles.storage.incoming import (
     url_fault,
 )
 
+_FLAGS = {"true": True, "false": False, "": False}
+
 
 def restored_article(record: Record, newspaper: str) -> IncomingArticle:
     """Return the article in a row of an export; `newspaper` is used if somebody emptied that column.
@@ -51,9 +53,6 @@ def _details(values: Mapping[str, object]) -> Details:
     if source not in ("", *Article.DateSource.values):
         known = ", ".join(Article.DateSource.values)
         raise RejectedArticleError(f"date_source is {source[:50]!r}, not one of {known}")
-    paywalled = _structure(values, "paywalled", False)
-    if not isinstance(paywalled, bool):
-        raise RejectedArticleError(f"paywalled is {kind_of(paywalled)}, not true or false")
     written = _text(values, "published_at")
     time = parse_date(written, "published_at")[1] if written else None
     return Details(
@@ -63,7 +62,7 @@ def _details(values: Mapping[str, object]) -> Details:
         dateline=_text(values, "dateline"),
         date_source=source,
         date_doubt=_text(values, "date_doubt"),
-        paywalled=paywalled,
+        paywalled=_flag(values, "paywalled"),
     ).with_time(time)
 
 
@@ -99,21 +98,22 @@ def _text(values: Mapping[str, object], name: str) -> str:
     return value
 
 
+def _flag(values: Mapping[str, object], name: str) -> bool:
+    """Return a truth value. A spreadsheet that saves a CSV file writes TRUE and FALSE."""
+    value = values.get(name)
+    written = "" if value is None else str(value).lower()
+    if written not in _FLAGS:
+        raise RejectedArticleError(f"{name} is {written[:50]!r}, not true or false")
+    return _FLAGS[written]
+
+
 def _objects(values: Mapping[str, object], name: str) -> list[dict[str, object]]:
-    found = _structure(values, name, [])
+    """Return a list that JSON lines hold as it is and a cell of CSV holds as JSON; empty if it is missing."""
+    found: Any = values.get(name) or []
+    try:
+        found = json.loads(found) if isinstance(found, str) else found
+    except (ValueError, RecursionError) as error:
+        raise RejectedArticleError(f"{name} is not JSON; leave it as export_articles wrote it") from error
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise RejectedArticleError(f"{name} is not a list of objects; leave it as export_articles wrote it")
     return found
-
-
-def _structure(values: Mapping[str, object], name: str, default: Any) -> Any:
-    """Return a value that JSON lines hold as it is and a cell of CSV holds as JSON."""
-    value = values.get(name)
-    if value is None or value == "":
-        return default
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError) as error:
-        raise RejectedArticleError(f"{name} is not JSON; leave it as export_articles wrote it") from error

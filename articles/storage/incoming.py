@@ -169,7 +169,7 @@ def check_article(incoming: IncomingArticle) -> None:
         ("dateline", incoming.details.dateline, MAX_DATELINE_CHARACTERS),
         ("language", incoming.details.language, MAX_LANGUAGE_CHARACTERS),
         ("date_doubt", incoming.details.date_doubt, MAX_DATE_DOUBT_CHARACTERS),
-        ("the JSON of all other columns", incoming.extra_columns, MAX_EXTRA_CHARACTERS),
+        ("extra_columns", incoming.extra_columns, MAX_EXTRA_CHARACTERS),
         *(("headline", each.headline, MAX_HEADLINE_CHARACTERS) for each in incoming.headlines),
     )
     for name, value, limit in bounds:

@@ -199,7 +199,7 @@ def test_an_article_shows_its_other_headlines_and_columns(editor_client: Client,
         ("odd", r"&quot;\ud800&quot;"),
     ]
     assert "Other headlines" not in other
-    assert "Other columns" not in other
+    assert "Extra columns" not in other
 
 
 def test_an_article_with_its_urls_cluster_and_pairs(editor_client: Client, store: StoreArticle) -> None:
