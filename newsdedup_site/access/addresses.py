@@ -92,6 +92,7 @@ ADDRESSES: dict[str, Rule] = {
     # administration
     "run_new": form(START_RUNS),
     "people": page(MANAGE_PEOPLE),
+    "people_changes": page(MANAGE_PEOPLE),
     "person": page(MANAGE_PEOPLE),
     "person_invite": form(MANAGE_PEOPLE),
     "person_change": form(MANAGE_PEOPLE),

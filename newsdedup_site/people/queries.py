@@ -36,6 +36,6 @@ def _state(person: User, locked_names: set[str]) -> str:
 
 
 def changes() -> QuerySet[LogEntry]:
-    """Return the latest changes of people, the newest first."""
+    """Return all changes of people, the newest first."""
     of_users = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(User))
-    return of_users.select_related("user").order_by("-pk")[:SHOWN_CHANGES]
+    return of_users.select_related("user").order_by("-pk")

@@ -7,6 +7,7 @@ from newsdedup_site.people import views
 urlpatterns = [
     path("people/", views.people, name="people"),
     path("people/invite/", views.person_invite, name="person_invite"),
+    path("people/changes/", views.people_changes, name="people_changes"),
     path("people/unlock/", views.unlock, name="unlock"),
     path("people/<int:person_id>/", views.person, name="person"),
     path("people/<int:person_id>/change/", views.person_change, name="person_change"),

@@ -35,8 +35,13 @@ def people(request: HttpRequest) -> HttpResponse:
     page = page_of(queries.people(), request.GET.get("page"))
     locked = locks()
     rows = [queries.describe(person, locked) for person in page.rows]
-    context = {"page": page, "rows": rows, "changes": queries.changes(), "locks": locked}
+    context = {"page": page, "rows": rows, "changes": queries.changes()[: queries.SHOWN_CHANGES], "locks": locked}
     return render(request, "people/people.html", context)
+
+
+def people_changes(request: HttpRequest) -> HttpResponse:
+    """List all changes of people, the newest first."""
+    return render(request, "people/changes.html", {"page": page_of(queries.changes(), request.GET.get("page"))})
 
 
 def person(request: AdminRequest, person_id: int) -> HttpResponse:

@@ -51,6 +51,7 @@ def addresses(stored: Stored) -> list[str]:
         "/password/",
         "/people/",
         "/people/invite/",
+        "/people/changes/",
         f"/people/{mara.pk}/",
         f"/set-password/{urlsafe_base64_encode(force_bytes(mara.pk))}/{default_token_generator.make_token(mara)}/",
     ]

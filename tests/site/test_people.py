@@ -217,6 +217,16 @@ def test_the_list_shows_who_is_who(staff: Client) -> None:
     ]
 
 
+def test_all_changes_are_listed_page_by_page(staff: Client) -> None:
+    mara = make_user("mara", "viewer")
+    for number in range(18):
+        post(staff, "person_change", mara, role="viewer", email=f"mara{number}@desk.example")
+        post(staff, "person_link", mara)
+    pages = [staff.get("/people/changes/", {"page": page}).content.decode() for page in (1, 2)]
+    assert [page.count("<strong>mara</strong>") for page in pages] == [30, 6]
+    assert "mara0@desk.example" in pages[1]
+
+
 def test_a_form_that_was_sent_after_the_session_ended_does_nothing(staff: Client) -> None:
     mara = make_user("mara", "editor")
     assert staff.get(reverse("person_block", args=[mara.pk]))["Location"] == f"/people/{mara.pk}/"

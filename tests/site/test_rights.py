@@ -100,7 +100,7 @@ def test_what_asks_for_more_than_reading() -> None:
 
     assert asking("", needs_login=False) == {"favicon", "healthz", "login", "set_password"}
     assert asking("") == {"logout", "admin:logout", "password_change", "password_change_done"}
-    of_people = {"people", "person", "unlock"} | {
+    of_people = {"people", "people_changes", "person", "unlock"} | {
         f"person_{act}" for act in ("invite", "change", "link", "block", "unblock")
     }
     of_newspapers = {"newspaper_merges", "newspaper_merge", "newspaper_merge_undo"}
