@@ -51,3 +51,24 @@ def finish(run: DetectionRun, by: str = "trigram", **covered: object) -> None:
     forget_crowded(run, by, only_new=bounds["newer_than"] is not None)
     update_best_scores()
     update_groups()
+
+
+def copies_of(article: Article, count: int) -> list[Article]:
+    """Return this article and as many copies of it as make `count`, stored without their URLs."""
+    copies = [
+        Article(
+            **{name: getattr(article, name) for name in _COPIED},
+            headline=f"{article.headline}, part {number}",
+            url=f"{article.url}/{number}",
+        )
+        for number in range(1, count)
+    ]
+    return [article, *Article.objects.bulk_create(copies, batch_size=1_000)]
+
+
+# Without what is unique, and what the database fills in.
+_COPIED = [
+    field.attname
+    for field in Article._meta.concrete_fields
+    if field.attname not in ("id", "headline", "url", "revision", "stored_at") and not field.generated
+]

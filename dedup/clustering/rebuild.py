@@ -85,9 +85,9 @@ def _neighbourhood(articles: Collection[int]) -> set[int]:
         ends = {end for pair in tied.order_by().values_list("left", "right") for end in pair}
         constraints = constraints_in_force(frontier)
         ends |= {end for pair in (*constraints.must, *constraints.stay) for end in pair}
-        ends |= set(
-            Membership.objects.filter(cluster__memberships__article__in=frontier).values_list("article", flat=True)
-        )
+        # In two steps: joined, every article of a cluster would come once for each of its articles that is asked about.
+        clusters = Membership.objects.filter(article__in=frontier).order_by().values("cluster").distinct()
+        ends |= set(Membership.objects.filter(cluster__in=clusters).order_by().values_list("article", flat=True))
         frontier = ends - reached
     return reached
 

@@ -225,10 +225,9 @@ _STATES_SQL = with_pair_state(
 WITH concerned AS MATERIALIZED (
     SELECT unnest(%(articles)s::bigint[]) AS article_id
     UNION
-    SELECT other.article_id
-    FROM dedup_membership AS own
-    JOIN dedup_membership AS other ON other.cluster_id = own.cluster_id
-    WHERE own.article_id = ANY (%(articles)s)
+    SELECT article_id
+    FROM dedup_membership
+    WHERE cluster_id IN (SELECT cluster_id FROM dedup_membership WHERE article_id = ANY (%(articles)s))
 ), decided AS (
     SELECT pair.id, {state} AS state
     FROM dedup_pair AS pair

@@ -122,10 +122,10 @@ def print_run(
 def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
     """Print how the pairs of the trigram pass compare with those of the plain join, day by day."""
     table = Table(title="The trigram pass compared with the plain SQL join", title_justify="left")
-    for heading in ("Day", "Articles", "Plain join", "Pass", "Missed", "Extra", "Score differs"):
+    for heading in ("Day", "Articles", "Plain join", "Pass", "Missed", "Extra", "Score differs", "Left out"):
         table.add_column(heading, justify="left" if heading == "Day" else "right")
     for each in audited:
-        differences = (len(each.missed), len(each.extra), len(each.scored_differently))
+        differences = (len(each.missed), len(each.extra), len(each.scored_differently), len(each.left_out))
         numbers = (each.articles, len(each.plain), len(each.stored), *differences)
         table.add_row(str(each.day), *(f"{number:,}" for number in numbers))
     _print(table, stream)
@@ -137,6 +137,8 @@ def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
         stream.write(f"The same pairs with the same scores on {len(audited)} of {len(audited)} days.")
     else:
         stream.write("There are no days with articles to audit.")
+    if left_out := sum(len(each.left_out) for each in audited):
+        stream.write(f"Left out on purpose: {left_out:,} pairs inside dense groups, which keep only the closest pairs.")
 
 
 def _print_passes(title: str, passes: Sequence[PassCount], pairs: int, stream: Any, *, detailed: bool = False) -> None:

@@ -30,11 +30,14 @@ from dedup.management.arguments import (
 )
 from dedup.models import Profile
 from dedup.passes.trigram import TrigramConfig
-from dedup.runs.audit import audit, random_days
+from dedup.runs.audit import SECONDS_PER_PAIR, audit, audited_pairs, random_days
 from dedup.runs.pipeline import RunActiveError, dry_run, run_detection, run_lock, start_run
 from dedup.runs.profiles import Configs, ProfileError, enabled
 from dedup.runs.progress import print_audit, print_run, run_progress
 from dedup.runs.scope import Scope, ScopeError, only_new
+
+# An audit that takes longer, in seconds, says so before it starts.
+_SAID_FROM = 60
 
 
 class Command(LongCommand):
@@ -137,10 +140,15 @@ class Command(LongCommand):
 
     def _audit(self, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
         days = random_days(options["audit"], scope)
+        config = cast("TrigramConfig", configs["trigram"])
+        pairs = audited_pairs(days, config, scope)
+        if pairs * SECONDS_PER_PAIR > _SAID_FROM:
+            minutes = round(pairs * SECONDS_PER_PAIR / 60)
+            self.stderr.write(f"The audit compares {pairs:,} pairs one by one, which takes about {minutes:,} minutes.")
         with run_progress(show=not options["no_progress"]) as progress:
             audited = []
             progress.start("audit", sum(articles for _, articles in days))
-            for each in audit(days, cast("TrigramConfig", configs["trigram"]), scope):
+            for each in audit(days, config, scope):
                 audited.append(each)
                 progress.advance("audit", each.articles, len(each.plain))
         print_audit(audited, self.stderr if options["format"] != "text" else self.stdout)

@@ -8,7 +8,9 @@ from django.core.management import CommandError, call_command
 
 from articles.models import Article
 from dedup.management.commands import find_duplicates as command
-from dedup.models import Evidence, Pair
+from dedup.models import DenseGroup, Evidence, Pair
+from dedup.runs.crowded import store_crowded
+from dedup.runs.dense_groups import update_groups
 
 pytestmark = pytest.mark.django_db
 
@@ -92,3 +94,33 @@ def test_there_must_be_something_to_judge(options) -> None:
 
 def test_an_empty_store_has_no_day() -> None:
     assert "no days with articles" in find_duplicates("--audit=3")[0]
+
+
+def test_pairs_inside_a_dense_group_are_left_out_and_no_fault(corpus, monkeypatch) -> None:
+    def reduced(run, *arguments: object, **options: object) -> None:
+        run_detection(run, *arguments, **options)
+        found = Evidence.objects.order_by("pair__left", "pair__right")
+        crowded = corpus[:4]
+        store_crowded(run.pk, "trigram", {article.pk: 60 for article in crowded}, only_new=False)
+        # The first one is between two of them, the last one between two others.
+        for each in (found[0], found[found.count() - 1]) if options_of_the_run["missed"] else (found[0],):
+            each.delete()
+        update_groups()
+
+    options_of_the_run = {"missed": False}
+    run_detection = command.run_detection
+    monkeypatch.setattr(command, "run_detection", reduced)
+    printed, _ = find_duplicates("--audit=6")
+    assert "on 6 of 6 days." in printed
+    assert "Left out on purpose: 1 pairs" in printed
+    assert [group.size for group in DenseGroup.objects.all()] == [4]
+    options_of_the_run["missed"] = True
+    with pytest.raises(CommandError, match="the trigram pass and the plain join differ"):
+        find_duplicates("--audit=6")
+
+
+def test_a_long_audit_says_how_long_it_takes(corpus, monkeypatch) -> None:
+    monkeypatch.setattr(command, "SECONDS_PER_PAIR", 120.0)
+    _, said = find_duplicates("--audit=50", "--day-window=2")
+    # Each day has two articles: one pair within the day, and four with each of the two days before.
+    assert "compares 42 pairs one by one, which takes about 84 minutes" in said
