@@ -1,0 +1,141 @@
+"""The report on newspapers: the articles and duplicates of each, or of each owner or edition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import ClassVar, NamedTuple
+
+from django.db.models import Count, Max, Min
+
+from articles.models import Article
+from dedup.declarations import Settings, setting
+from dedup.reports.base import Column, ColumnType, Table
+from dedup.runs.scope import Scope
+
+_SOURCE = "set in the admin for each newspaper"
+
+
+@dataclass(frozen=True, slots=True)
+class NewspapersOptions(Settings):
+    """By what newspapers are grouped; by both, each edition of an owner is a group."""
+
+    by_owner: bool = setting(
+        False, help="Count the newspapers of one owner together.", unit="yes or no", source=_SOURCE
+    )
+    by_edition: bool = setting(
+        False, help="Count the newspapers of one edition together.", unit="yes or no", source=_SOURCE
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NewspaperCounts:
+    """Counts of a newspaper or a group of newspapers.
+
+    `clustered` counts the articles in clusters, and `duplicates` those of them that do not represent their cluster.
+    """
+
+    name: str
+    newspapers: int
+    articles: int
+    first_day: date
+    last_day: date
+    clustered: int
+    duplicates: int
+
+    def joined(self, other: NewspaperCounts) -> NewspaperCounts:
+        """Return the counts of both."""
+        return replace(
+            self,
+            newspapers=self.newspapers + other.newspapers,
+            articles=self.articles + other.articles,
+            first_day=min(self.first_day, other.first_day),
+            last_day=max(self.last_day, other.last_day),
+            clustered=self.clustered + other.clustered,
+            duplicates=self.duplicates + other.duplicates,
+        )
+
+
+class _Row(NamedTuple):
+    """What is stored of a newspaper, and what was counted of it."""
+
+    name: str
+    owner: str
+    edition: str
+    articles: int
+    first_day: date
+    last_day: date
+    clustered: int
+    kept: int
+
+
+class NewspapersReport:
+    """Articles and duplicates by newspaper, the largest first."""
+
+    name: ClassVar[str] = "newspapers"
+    label: ClassVar[str] = "Newspapers"
+    help: ClassVar[str] = "Counts the articles and duplicates of each newspaper, or of each owner or edition."
+    options_class: ClassVar[type[Settings]] = NewspapersOptions
+
+    def result(self, scope: Scope, options: NewspapersOptions) -> list[NewspaperCounts]:
+        """Count the stored articles, and those in the clusters of the last run."""
+        articles = Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).order_by()
+        # An article is in one cluster at most, so neither join multiplies the rows.
+        rows = articles.values_list("newspaper__name", "newspaper__owner", "newspaper__edition").annotate(
+            Count("pk"), Min("date"), Max("date"), Count("membership"), Count("kept_by")
+        )
+        return grouped((_Row(*row) for row in rows), options)
+
+    def says(self, result: list[NewspaperCounts]) -> str:
+        """Return a sentence with the totals."""
+        articles = sum(each.articles for each in result)
+        if not articles:
+            return "There are no articles to count."
+        newspapers, duplicates = sum(each.newspapers for each in result), sum(each.duplicates for each in result)
+        return (
+            f"{newspapers:,} newspapers have {articles:,} articles; {duplicates:,} of them "
+            f"({duplicates / articles:.2%}) are duplicates of another one."
+        )
+
+    def tables(self, result: list[NewspaperCounts]) -> list[Table]:
+        """Return a table with a row for each group."""
+        rows = tuple(
+            (
+                each.name,
+                each.newspapers,
+                each.articles,
+                each.first_day,
+                each.last_day,
+                each.clustered,
+                each.duplicates,
+                each.duplicates / each.articles,
+            )
+            for each in result
+        )
+        return [Table("newspapers", "Newspapers", _COLUMNS, rows)]
+
+
+_COLUMNS = (
+    Column("name", "Name"),
+    Column("newspapers", "Newspapers", ColumnType.COUNT),
+    Column("articles", "Articles", ColumnType.COUNT),
+    Column("first_day", "First day", ColumnType.DAY),
+    Column("last_day", "Last day", ColumnType.DAY),
+    Column("clustered", "In clusters", ColumnType.COUNT),
+    Column("duplicates", "Duplicates", ColumnType.COUNT),
+    Column("share", "Share", ColumnType.SHARE),
+)
+
+
+def grouped(rows: Iterable[_Row], options: NewspapersOptions) -> list[NewspaperCounts]:
+    """Return the counts by group, the group with most articles first. A newspaper without one is a group of its own."""
+    groups: dict[str, NewspaperCounts] = {}
+    for row in sorted(rows):
+        owner, edition = row.owner if options.by_owner else "", row.edition if options.by_edition else ""
+        name = ", ".join(filter(None, (owner, edition))) or row.name
+        counts = NewspaperCounts(
+            name, 1, row.articles, row.first_day, row.last_day, row.clustered, row.clustered - row.kept
+        )
+        groups[name] = groups[name].joined(counts) if name in groups else counts
+    return sorted(groups.values(), key=lambda each: (-each.articles, each.name))

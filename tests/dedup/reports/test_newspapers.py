@@ -1,0 +1,79 @@
+"""The report on newspapers counts as a count in Python does, by newspaper, owner and edition."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from articles.models import Article, Newspaper
+from dedup.models import Membership
+from dedup.reports.newspapers import NewspapersOptions, NewspapersReport
+from dedup.runs.scope import Scope
+from tests.conftest import StoreArticle
+from tests.factories import make_cluster
+
+pytestmark = pytest.mark.django_db
+
+PAPERS = {
+    "Coast Africa": ("Coast Media", "Africa"),
+    "Coast Asia": ("Coast Media", "Asia"),
+    "Inland Africa": ("Inland Group", "Africa"),
+    "Selby Gazette": ("", ""),
+}
+
+
+@pytest.fixture
+def stored(store: StoreArticle) -> list[Article]:
+    articles = []
+    for number, (name, (owner, edition)) in enumerate(PAPERS.items(), 1):
+        articles += [store(newspaper=name, date=f"2026-03-{number + day:02}") for day in range(number)]
+        Newspaper.objects.filter(name=name).update(owner=owner, edition=edition)
+    make_cluster(articles[0], articles[1], articles[3])
+    make_cluster(articles[2], articles[6])
+    return articles
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        NewspapersOptions(),
+        NewspapersOptions(by_owner=True),
+        NewspapersOptions(by_edition=True),
+        NewspapersOptions(by_owner=True, by_edition=True),
+    ],
+)
+def test_the_numbers_are_those_of_a_count_in_python(stored: list[Article], options: NewspapersOptions) -> None:
+    kept = {each.cluster.kept_id for each in Membership.objects.select_related("cluster")}
+    clustered = set(Membership.objects.values_list("article", flat=True))
+    groups: dict[str, list[Article]] = {}
+    for article in stored:
+        owner, edition = PAPERS[article.newspaper.name]
+        parts = [owner] * options.by_owner + [edition] * options.by_edition
+        groups.setdefault(", ".join(filter(None, parts)) or article.newspaper.name, []).append(article)
+
+    def counts(name: str) -> tuple[Any, ...]:
+        articles = groups[name]
+        ids = {each.pk for each in articles}
+        days = [each.date for each in articles]
+        papers = {each.newspaper_id for each in articles}
+        numbers = len(ids & clustered), len((ids & clustered) - kept)
+        return name, len(papers), len(ids), min(days), max(days), *numbers, numbers[1] / len(ids)
+
+    [table] = NewspapersReport().tables(NewspapersReport().result(Scope(), options))
+    expected = sorted(groups, key=lambda name: (-len(groups[name]), name))
+    assert list(table.rows) == [counts(name) for name in expected]
+
+
+def test_the_page_groups_by_owner(stored: list[Article], editor_client: Client) -> None:
+    page = editor_client.get("/reports/newspapers/", {"by_owner": "on", "since": "2026-03-01"})
+    assert page.context["says"] == ("4 newspapers have 10 articles; 3 of them (30.00%) are duplicates of another one.")
+    [table] = page.context["tables"]
+    assert [row[0] for row in table.rows] == ["Selby Gazette", "Coast Media", "Inland Group"]
+
+
+def test_nothing_to_count(db: None) -> None:
+    none = NewspapersReport().result(Scope(datetime.date(2030, 1, 1)), NewspapersOptions())
+    assert (none, NewspapersReport().says(none)) == ([], "There are no articles to count.")
