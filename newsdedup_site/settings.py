@@ -3,11 +3,12 @@
 Each variable is listed with its meaning and default in docs/settings.md.
 """
 
+import sys
 from pathlib import Path
 
 from csp.constants import NONE, SELF
 
-from newsdedup_site import embedded, environment
+from newsdedup_site import database_options, embedded, environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 environment.read_file(BASE_DIR / ".env")
@@ -22,6 +23,7 @@ if EMBEDDED_DATABASE:
 else:
     SECRET_KEY = environment.required("SECRET_KEY")
     DATABASES = {"default": environment.database("DATABASE_URL")}
+DATABASES["default"] = database_options.with_options(DATABASES["default"], sys.argv)
 # Tests use a database created from template0, in the same UTF-8 locale as production.
 DATABASES["default"]["TEST"] = {"TEMPLATE": "template0", "CHARSET": "UTF8"}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import datetime
+import logging
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection
 from psycopg import sql
+
+# A killed process holds its locks until its database process notices: within a second, as every connection asks for
+# (client_connection_check_interval in newsdedup_site/database_options.py), and undoing its work takes a moment.
+ENDING_SECONDS = 5.0
+# Whoever waits for longer than this says for what.
+QUIET_SECONDS = 2.0
+_POLL_SECONDS = 0.2
+
+log = logging.getLogger(__name__)
 
 
 class Lock(IntEnum):
@@ -20,20 +33,64 @@ class Lock(IntEnum):
     SCRATCH = 5_112_004  # whoever uses a numbered schema holds its number; whoever fills one holds 0
 
 
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The database process that holds a lock. What PostgreSQL hides from this role is None."""
+
+    process: int
+    program: str
+    connected_at: datetime.datetime | None
+    # When its current statement began; None while it waits for the next one.
+    statement_since: datetime.datetime | None
+
+    def __str__(self) -> str:
+        since = f", connected since {self.connected_at:%Y-%m-%d %H:%M} UTC" if self.connected_at else ""
+        return f"{self.program or 'an unnamed program'}, database process {self.process}{since}"
+
+    def shows_life(self, before: Holder | None) -> bool:
+        """Return whether the client has sent something since `before`, or could: that of an idle process is there."""
+        if before is None or before.process != self.process:
+            return False
+        return self.statement_since is None or self.statement_since != before.statement_since
+
+
+# pg_locks shows one key as its two halves (objsubid 1), or both of two keys (objsubid 2); PostgreSQL manual, 53.13.
+_HOLDER_SQL = """
+SELECT pid, application_name, backend_start AT TIME ZONE 'UTC',
+       CASE WHEN state LIKE 'idle%%' THEN NULL ELSE coalesce(query_start, 'epoch') END
+FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND classid = %(first)s::oid AND objid = %(second)s::oid AND objsubid = %(keys)s
+LIMIT 1
+"""
+
+
+def holder_of(cursor: Any, lock: Lock, *number: int) -> Holder | None:
+    """Return who else holds a lock, or one of its numbers; None if nobody does."""
+    first, second = (lock, *number) if number else (0, lock)
+    cursor.execute(_HOLDER_SQL, {"first": int(first), "second": int(second), "keys": 1 + len(number)})
+    row = cursor.fetchone()
+    return Holder(*row) if row else None
+
+
 def lock_transaction(lock: Lock) -> None:
     """Wait for the lock and hold it until the transaction ends."""
     with connection.cursor() as cursor:
-        _call(cursor, "pg_advisory_xact_lock", lock)
+        _wait(cursor, "pg_try_advisory_xact_lock", "pg_advisory_xact_lock", lock)
 
 
 @contextmanager
-def session_lock(lock: Lock) -> Iterator[bool]:
+def session_lock(lock: Lock, on_wait: Callable[[Holder | None], None]) -> Iterator[bool]:
     """Hold the lock unless another process does; yield whether it is held.
+
+    If the holder may have been killed, `on_wait` is called with it, and the lock is waited for until the holder shows
+    life, for ENDING_SECONDS at most.
 
     The lock belongs to the database connection: it is released when the process ends, for whatever reason.
     """
     with connection.cursor() as cursor:
-        held = try_lock(cursor, lock)
+        held = try_lock(cursor, lock) or _outlive(cursor, lock, on_wait)
     try:
         yield held
     finally:
@@ -44,9 +101,38 @@ def session_lock(lock: Lock) -> Iterator[bool]:
                     unlock(cursor, lock)
 
 
+def _outlive(cursor: Any, lock: Lock, on_wait: Callable[[Holder | None], None]) -> bool:
+    """Wait for the lock of a process that has perhaps been killed; return whether it is held now."""
+    before, deadline, said = holder_of(cursor, lock), time.monotonic() + ENDING_SECONDS, False
+    while time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+        if try_lock(cursor, lock):
+            return True
+        now = holder_of(cursor, lock)
+        if now and now.shows_life(before):
+            return False
+        if not said:
+            on_wait(now)
+            said = True
+        before = now
+    return False
+
+
 def wait_for_lock(cursor: Any, lock: Lock, *number: int) -> None:
     """Wait for a lock, or for one of its numbers, and hold it until the connection ends or unlocks it."""
-    _call(cursor, "pg_advisory_lock", lock, *number)
+    _wait(cursor, "pg_try_advisory_lock", "pg_advisory_lock", lock, *number)
+
+
+def _wait(cursor: Any, attempt: str, wait: str, lock: Lock, *number: int) -> None:
+    """Take a lock; log whose lock it is if that takes longer than QUIET_SECONDS."""
+    pause, deadline = 0.005, time.monotonic() + QUIET_SECONDS
+    while not _call(cursor, attempt, lock, *number):
+        if time.monotonic() >= deadline:
+            log.warning("Waiting for the lock %s, held by %s.", lock.name, holder_of(cursor, lock, *number) or "nobody")
+            _call(cursor, wait, lock, *number)
+            return
+        time.sleep(pause)
+        pause = min(pause * 2, _POLL_SECONDS)
 
 
 def try_lock(cursor: Any, lock: Lock, *number: int) -> bool:

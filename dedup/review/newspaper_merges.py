@@ -12,7 +12,7 @@ from articles.models import Newspaper, NewspaperMerge
 from articles.storage import newspaper_merges
 from articles.storage.newspaper_merges import Carried, MergePlan, plan_merge, stored_since
 from dedup.models import Pair
-from dedup.runs.pipeline import run_lock
+from dedup.runs.lock import run_lock
 
 _LISTS = {
     "title_affixes": "headline affixes added",

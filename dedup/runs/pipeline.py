@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -19,7 +18,6 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 from articles.storage.ingest import newest_revision
-from articles.storage.locks import Lock, session_lock
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize
 from dedup.clustering.rebuild import rebuild_clusters
@@ -50,10 +48,6 @@ _COUNTED_OF_THE_STORE = (
 
 # The scores of each pair of articles, by pass.
 Scores = Mapping[tuple[int, int], dict[str, float]]
-
-
-class RunActiveError(RuntimeError):
-    """Another run is active on this database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,20 +333,6 @@ def _within_scope(name: str, found: Iterator[Candidate], scope: Scope) -> Iterat
             late = scope.since is None or any(article.date >= scope.since for article in both)
             if late and (newer_than is None or any(article.revision > newer_than for article in both)):
                 yield each
-
-
-@contextmanager
-def run_lock() -> Iterator[None]:
-    """Hold the one lock of runs. Raises RunActiveError immediately if another process holds it.
-
-    PostgreSQL releases it when the process ends, even if it is killed.
-    """
-    with session_lock(Lock.RUN) as held:
-        if not held:
-            active = DetectionRun.objects.filter(state=DetectionRun.State.RUNNING).order_by("-pk").first()
-            since = f" (run {active.pk}, since {active.started_at:%Y-%m-%d %H:%M} UTC)" if active else ""
-            raise RunActiveError(f"another run is active on this database{since}; wait for it or stop it")
-        yield
 
 
 def _counts(run: DetectionRun, scope: Scope, contradictions: int) -> dict[str, Any]:

@@ -12,11 +12,10 @@ from django_tasks import task
 from articles.boilerplate.mode import Mode
 from articles.storage.newspapers import current_ids
 from dedup.models import Profile
+from dedup.runs.lock import RunActiveError, run_lock
 from dedup.runs.pipeline import (
     NoProgress,
-    RunActiveError,
     run_detection,
-    run_lock,
     start_run,
     store_refused_run,
 )

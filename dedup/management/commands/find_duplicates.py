@@ -31,7 +31,8 @@ from dedup.management.arguments import (
 from dedup.models import Profile
 from dedup.passes.trigram import TrigramConfig
 from dedup.runs.audit import SECONDS_PER_PAIR, audit, audited_pairs, random_days
-from dedup.runs.pipeline import RunActiveError, dry_run, run_detection, run_lock, start_run
+from dedup.runs.lock import RunActiveError, run_lock
+from dedup.runs.pipeline import dry_run, run_detection, start_run
 from dedup.runs.profiles import Configs, ProfileError, enabled
 from dedup.runs.progress import print_audit, print_run, run_progress
 from dedup.runs.scope import Scope, ScopeError, only_new
@@ -96,7 +97,7 @@ class Command(LongCommand):
         )
         _check_audit(options, configs)
         try:
-            with run_lock():
+            with run_lock(self.stderr.write):
                 self._warn_of_outdated_forms(dry_run=options["dry_run"])
                 if options["new"]:
                     scope = self._only_new(scope, configs)

@@ -289,11 +289,11 @@ def test_an_empty_store_is_no_error() -> None:
 
 
 def test_another_active_run_is_exit_code_3(corpus) -> None:
-    with psycopg.connect(database_url()) as other:
+    with psycopg.connect(database_url(), application_name="newsdedup db_worker") as other:
         other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
-        with pytest.raises(
-            CommandError, match="another run is active on this database; wait for it or stop it"
-        ) as raised:
+        holder = rf"newsdedup db_worker, database process {other.info.backend_pid}, connected since [0-9: -]+ UTC"
+        refused = rf"another run is active on this database \({holder}\); wait for it or stop it"
+        with pytest.raises(CommandError, match=refused) as raised:
             find_duplicates()
     assert raised.value.returncode == 3
     assert json.loads(find_duplicates("--format", "json"))["state"] == "done"
