@@ -49,6 +49,12 @@ def install_binaries() -> None:
     unfinished.rename(target.parent)
 
 
+def is_our_program(path: str) -> bool:
+    """Return whether a program is one of this installation's, of the installed version or an earlier one."""
+    folders = (home(), _package_folder())
+    return any(Path(path).is_relative_to(folder.resolve()) for folder in folders)
+
+
 def run(program: str, *arguments: str, timeout: int = START_TIMEOUT_SECONDS) -> None:
     """Run a PostgreSQL program as the server's user, in a UTF-8 locale. Raises EmbeddedServerError."""
     user = server_user()

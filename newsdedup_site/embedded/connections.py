@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+from newsdedup_site.database_options import CONNECT_SECONDS
 from newsdedup_site.embedded.binaries import START_TIMEOUT_SECONDS
 from newsdedup_site.embedded.folders import SOCKET_NAME, socket_folder
 
@@ -22,11 +23,11 @@ def database_settings() -> dict[str, Any]:
     }
 
 
-def connect(database: str) -> Any:
-    """Connect; wait up to START_TIMEOUT_SECONDS for a server that is recovering from a crash."""
+def connect(database: str, patience: float | None = None) -> Any:
+    """Connect; wait `patience` seconds for a server that is recovering from a crash, or START_TIMEOUT_SECONDS."""
     import psycopg  # noqa: PLC0415 - the keeper process does not need it
 
-    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    deadline = time.monotonic() + (START_TIMEOUT_SECONDS if patience is None else patience)
     while True:
         try:
             return psycopg.connect(
@@ -35,7 +36,7 @@ def connect(database: str) -> Any:
                 user="postgres",
                 dbname=database,
                 autocommit=True,
-                connect_timeout=10,
+                connect_timeout=CONNECT_SECONDS,
             )
         except psycopg.OperationalError as error:
             if time.monotonic() >= deadline or not any(words in str(error) for words in NOT_YET):
@@ -44,13 +45,13 @@ def connect(database: str) -> Any:
 
 
 def answers() -> bool:
-    """Return whether the server accepts connections and has the database."""
+    """Return whether the server accepts connections now and has the database."""
     import psycopg  # noqa: PLC0415 - as above
 
     if not (socket_folder() / SOCKET_NAME).exists():
         return False
     try:
-        connect(DATABASE).close()
+        connect(DATABASE, patience=0).close()
     except psycopg.OperationalError:
         return False
     return True

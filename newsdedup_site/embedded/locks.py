@@ -34,9 +34,14 @@ def locked(name: str) -> Iterator[None]:
         os.close(descriptor)
 
 
+def holds_user_lock() -> bool:
+    """Return whether this process itself holds its lock on `users.lock`."""
+    return _user_lock is not None and _user_lock[1] == os.getpid() and is_current(_user_lock[0], "users.lock")
+
+
 def hold_user_lock() -> None:
     global _user_lock  # noqa: PLW0603 - one lock per process, held until it ends
-    if _user_lock is None or _user_lock[1] != os.getpid() or not is_current(_user_lock[0], "users.lock"):
+    if not holds_user_lock():
         descriptor = open_lock("users.lock")
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         _user_lock = (descriptor, os.getpid())

