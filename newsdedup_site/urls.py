@@ -11,6 +11,8 @@ from newsdedup_site import views
 admin.site.site_header = admin.site.site_title = "newsdedup settings"
 admin.site.index_title = "Newspapers, profiles and users"
 
+handler500 = "newsdedup_site.unavailable.server_error"
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("favicon.ico", views.favicon, name="favicon"),
