@@ -31,6 +31,12 @@ _RFC_TIME = re.compile(
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?: (?:[+-]\d{4}|[a-z]{1,5}))?(?: \([^()]*\))?",
     re.ASCII | re.IGNORECASE,
 )
+# What JavaScript makes of a Date (ECMA-262, Date.prototype.toString): Wed Apr 03 2024 18:30:00 GMT+0200 (CEST).
+_JAVASCRIPT_TIME = re.compile(
+    r"(?P<weekday>[a-z]{3}) (?P<month>[a-z]{3}) (?P<day>\d{2}) (?P<year>\d{4}) (?P<clock>\d{2}:\d{2}:\d{2}) "
+    r"GMT(?P<zone>[+-]\d{4})(?: \([^()]*\))?",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 class Precision(StrEnum):
@@ -93,7 +99,7 @@ class PublicationTime:
 
 
 def written_time(text: str) -> PublicationTime | None:
-    """Return the time in an ISO 8601 or RFC 2822 date-time, or in epoch seconds or milliseconds; None if there is none.
+    """Return the time in an ISO 8601, RFC 2822 or JavaScript date-time, or in an epoch time; None if there is none.
 
     Epoch times are in UTC. A time zone in RFC 9557's brackets is passed over: the offset before it counts. Raises
     ImpossibleTimeError for a day, time or offset that does not exist.
@@ -101,6 +107,7 @@ def written_time(text: str) -> PublicationTime | None:
     if len(text) > MAX_TIME_CHARACTERS:
         return None
     text = " ".join(text.split())
+    text = _JAVASCRIPT_TIME.sub(r"\g<weekday>, \g<day> \g<month> \g<year> \g<clock> \g<zone>", text)
     try:
         if match := _ISO_TIME.fullmatch(text):
             return _clock(_iso_day(match["day"]), match, _iso_offset(match["zone"]))
