@@ -301,6 +301,7 @@ class Article(models.Model):
                 | pgtrigger.UpdateOf(  # type: ignore[no-untyped-call]
                     "newspaper_id",
                     "date",
+                    "published_at",
                     "content",
                     "normalized_title",
                     "normalized_text",

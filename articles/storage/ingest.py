@@ -26,7 +26,7 @@ from articles.normalization.language import detect_language
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.titles import normalize_title
 from articles.normalization.urls import comparable_url, url_key
-from articles.querysets import LONG_TEXTS
+from articles.querysets import LONG_TEXTS, TIME_COLUMNS
 from articles.storage.incoming import (
     Details,
     IncomingArticle,
@@ -44,6 +44,7 @@ from articles.storage.url_parameters import learn_parameters
 
 # After this many new or changed articles, call refresh_statistics.
 MANY = 1_000
+_TIME_FIELDS = (*TIME_COLUMNS, "date_source")
 # Other headlines that an article keeps, the first ones: a live page changes its headline every few minutes.
 MAX_HEADLINE_VARIANTS = 100
 
@@ -233,6 +234,11 @@ def _write(prepared: dict[int, _Prepared]) -> dict[int, Stored]:
                 new_urls.append((key, seen, article))
     Article.objects.bulk_create([article for outcome, article in outcomes.values() if outcome == "created"])
     _attach(new_urls)
+    _fill_times(
+        (prepared[position].incoming, article)
+        for position, (outcome, article) in outcomes.items()
+        if outcome == "known"
+    )
     headlines = _keep_headlines(
         (position, article, seen)
         for position, (outcome, article) in outcomes.items()
@@ -247,6 +253,22 @@ def _write(prepared: dict[int, _Prepared]) -> dict[int, Stored]:
         position: Stored(outcome, article.pk, headline=headlines.get(position, "") if outcome == "known" else "")
         for position, (outcome, article) in outcomes.items()
     }
+
+
+def _fill_times(known: Iterable[tuple[IncomingArticle, Article]]) -> None:
+    """Give imported articles that have no time of publication the time of a row on the same day.
+
+    So a file that was imported before times were kept can be imported again. An article with its page gets its time
+    from there, by reextraction.
+    """
+    filled: dict[int, Article] = {}
+    for incoming, article in known:
+        from_page = article.extractor_version or incoming.page is not None
+        if not (from_page or article.published_at) and incoming.details.published_day == article.date:
+            for name in _TIME_FIELDS:
+                setattr(article, name, getattr(incoming.details, name))
+            filled[article.pk] = article
+    Article.objects.bulk_update(filled.values(), _TIME_FIELDS)
 
 
 def _other_headlines(each: _Prepared, outcome: Literal["created", "known"], article: Article) -> list[SeenHeadline]:

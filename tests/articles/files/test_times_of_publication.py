@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -25,6 +26,42 @@ TIMES = [
     "2026-03-03T00:10+05:45",
     "1605-01-01T00:00:00+14:00",
 ]
+
+
+def imported(folder: Path, *dates: str) -> str:
+    """Import a file of articles with these dates; return what the command prints."""
+    source, out = folder / "file.jsonl", io.StringIO()
+    source.write_bytes(json_lines(*(row(number, date=date) for number, date in enumerate(dates))))
+    call_command("import_articles", str(source), stdout=out)
+    return out.getvalue()
+
+
+def stored() -> list[tuple[str, str]]:
+    return [(str(each.date), str(each.publication_time)) for each in Article.objects.order_by("pk")]
+
+
+def test_a_file_that_is_imported_again_fills_in_the_times_that_were_left_out(tmp_path: Path) -> None:
+    imported(tmp_path, "2026-03-02", "2026-03-02T07:10Z", "2026-03-02", "2026-03-02")
+    revisions = dict(Article.objects.values_list("pk", "revision"))
+    articles = list(Article.objects.order_by("pk"))
+    Article.objects.filter(pk=articles[3].pk).update(extractor_version=1)  # it has its page
+
+    imported(tmp_path, *["2026-03-02T18:30+02:00"] * 2, "2026-03-03T00:10Z", "2026-03-02T18:30+02:00")
+    assert stored() == [
+        ("2026-03-02", "2026-03-02T18:30+02:00"),
+        ("2026-03-02", "2026-03-02T07:10+00:00"),
+        ("2026-03-02", "None"),
+        ("2026-03-02", "None"),
+    ]
+    raised = [each.revision > revisions[each.pk] for each in Article.objects.order_by("pk")]
+    assert raised == [True, False, False, False]
+
+
+def test_a_time_is_filled_in_within_one_file(tmp_path: Path) -> None:
+    source = tmp_path / "file.jsonl"
+    source.write_bytes(json_lines(row(1, date="2026-03-02"), row(1, date="2026-03-02T18:30Z")))
+    call_command("import_articles", str(source))
+    assert stored() == [("2026-03-02", "2026-03-02T18:30+00:00")]
 
 
 def exported(path: Path) -> list[dict[str, str]]:
