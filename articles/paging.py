@@ -15,13 +15,14 @@ LAST_PAGE = 1_000
 COUNT_CEILING = 1_000
 
 Row = TypeVar("Row", bound=Model)
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[Row]):
+class Page(Generic[Item]):
     """One page of a list. `total` is counted up to COUNT_CEILING."""
 
-    rows: Sequence[Row]
+    rows: Sequence[Item]
     number: int
     has_next: bool
     total: int
@@ -40,12 +41,24 @@ class Page(Generic[Row]):
 
 def page_of(rows: QuerySet[Row], asked: str | None, size: int = ROWS_A_PAGE) -> Page[Row]:
     """Return the page asked for; anything that is not a page number means the first."""
-    number = int(asked) if asked and asked.isascii() and asked.isdigit() and len(asked) < 6 else 1
-    number = min(max(number, 1), LAST_PAGE)
+    number = _page_number(asked)
     start = (number - 1) * size
     found = list(rows[start : start + size + 1])
     more = len(found) > size and number < LAST_PAGE
     return Page(found[:size], number, more, count_up_to_ceiling(rows), size)
+
+
+def page_of_list(items: Sequence[Item], asked: str | None, size: int = ROWS_A_PAGE) -> Page[Item]:
+    """Return the page asked for of items that are in memory already; the last one if there are fewer pages."""
+    number = min(_page_number(asked), max(-(-len(items) // size), 1))
+    start = (number - 1) * size
+    more = len(items) > start + size and number < LAST_PAGE
+    return Page(items[start : start + size], number, more, min(len(items), COUNT_CEILING + 1), size)
+
+
+def _page_number(asked: str | None) -> int:
+    number = int(asked) if asked and asked.isascii() and asked.isdigit() and len(asked) < 6 else 1
+    return min(max(number, 1), LAST_PAGE)
 
 
 def count_up_to_ceiling(rows: QuerySet[Any]) -> int:

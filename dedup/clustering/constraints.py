@@ -12,10 +12,12 @@ from articles.storage.locks import Lock, lock_transaction
 from dedup.models import Link
 
 # The view dedup_standing_link holds, for each two articles, the latest link whose decision has not been undone.
+# The casts let PostgreSQL look thousands of articles up by hash; it compares numbers of other sizes one by one.
 _IN_FORCE_SQL = """
 SELECT left_id, right_id, kind
 FROM dedup_standing_link
-WHERE %(articles)s::bigint[] IS NULL OR left_id = ANY (%(articles)s) OR right_id = ANY (%(articles)s)
+WHERE %(articles)s::bigint[] IS NULL
+    OR left_id = ANY (%(articles)s::bigint[]) OR right_id = ANY (%(articles)s::bigint[])
 ORDER BY left_id, right_id
 """
 

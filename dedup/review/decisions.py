@@ -227,7 +227,7 @@ WITH concerned AS MATERIALIZED (
     UNION
     SELECT article_id
     FROM dedup_membership
-    WHERE cluster_id IN (SELECT cluster_id FROM dedup_membership WHERE article_id = ANY (%(articles)s))
+    WHERE cluster_id IN (SELECT cluster_id FROM dedup_membership WHERE article_id = ANY (%(articles)s::bigint[]))
 ), decided AS (
     SELECT pair.id, {state} AS state
     FROM dedup_pair AS pair

@@ -46,7 +46,7 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
     shown = find_cluster(cluster_id)
     if shown is None:
         return render(request, "clusters/cluster_gone.html", vars(gone_cluster(cluster_id)), status=404)
-    details = cluster_details(shown)
+    details = cluster_details(shown, request.GET.get("page"))
     filterset = ClusterFilter(request.GET, Cluster.objects.all())
     context = {
         "cluster": shown,

@@ -10,6 +10,7 @@ from django.db.models.functions import Left, Length
 
 from articles.models import Article
 from articles.normalization.times import publication_order
+from articles.paging import Page, page_of_list
 from dedup.clustering.constraints import constraints_in_force
 from dedup.models import Cluster, Decision, Pair, Verdict
 from dedup.querysets import WEAK_PROBABILITY, PairQuerySet
@@ -20,7 +21,7 @@ from dedup.review.queries.pairs import count_by_verdict
 PAIRS_SHOWN = 100
 APART_SHOWN = 5
 LEFT_OUT_SHOWN = 5
-MEMBERS_SHOWN = 200
+MEMBERS_A_PAGE = 100
 CONTRADICTIONS_SHOWN = 50
 # One character more than the template shows of each text, so that it marks the text as cut.
 BEGINNING_CHARACTERS = 201
@@ -62,7 +63,8 @@ class ClusterDetails:
     """What the page of a cluster shows; long lists are truncated."""
 
     article_ids: list[int]
-    members: list[Member]
+    page: Page[int]  # of the ids of the members, by day
+    members: list[Member]  # of that page
     headlines: int  # different ones
     weakest: Pair | None
     weakly_held: bool
@@ -72,21 +74,22 @@ class ClusterDetails:
     contradictions: list[Contradiction]
     contradictions_left_out: int
     decisions: QuerySet[Decision]
-    members_shown: int = MEMBERS_SHOWN
     pairs_shown: int = PAIRS_SHOWN
 
 
-def cluster_details(cluster: Cluster) -> ClusterDetails:
-    """Return what the page of a cluster shows."""
+def cluster_details(cluster: Cluster, page: str | None = None) -> ClusterDetails:
+    """Return what the page of a cluster shows, with the page of its articles that is asked for."""
     rows = Article.objects.filter(membership__cluster=cluster).order_by("pk")
     dated = {row[0]: row for row in rows.values_list("pk", "date", "published_at", "headline")}
     headlines = {pk: headline for pk, *_, headline in dated.values()}
     # By id, not by subquery: PostgreSQL underestimates large clusters and would check every two articles.
     inside = Pair.objects.with_articles().among(list(headlines)).exclude(state=Pair.State.REJECTED)
     contradictions = _contradictions(headlines)
+    members = page_of_list(publication_order(row[:3] for row in dated.values()), page, MEMBERS_A_PAGE)
     return ClusterDetails(
         article_ids=list(headlines),
-        members=_members(cluster, publication_order(row[:3] for row in dated.values())[:MEMBERS_SHOWN]),
+        page=members,
+        members=_members(cluster, members.rows),
         headlines=len(set(headlines.values())),
         # The pair with the lowest probability that connects the cluster.
         weakest=inside.joining().filter(probability=cluster.lowest_score).order_by("id").first(),

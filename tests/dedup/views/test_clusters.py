@@ -186,8 +186,12 @@ def test_a_cluster_of_more_than_a_thousand_articles(
     Membership.objects.bulk_create(Membership(cluster=cluster, article=article) for article in many)
     Cluster.objects.update(size=1103)
     page = shown(editor_client, cluster)
-    assert page.count('<li class="member') == 200
-    assert "first 200 of 1,103" in page
+    assert page.count('<li class="member') == 100
+    assert "Page 1 of the 1,103 articles" in page
+    address = reverse("cluster", args=[cluster.pk])
+    last = editor_client.get(address, {"page": "12"}).content.decode()
+    assert (last.count('<li class="member'), "Page 12" in last, "page=11" in last) == (3, True, True)
+    assert editor_client.get(address, {"page": "99"}).content.decode().count('<li class="member') == 3
     seen = re.findall(r'name="articles" value="([\d,]+)"', page)
     answer = editor_client.post(reverse("cluster_confirm", args=[cluster.pk]), {"articles": seen})
 
