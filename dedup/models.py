@@ -431,6 +431,8 @@ class Decision(models.Model):
         CONFIRM_CLUSTER = "confirm_cluster", "confirmed the cluster"
         REJECT_CLUSTER = "reject_cluster", "dissolved the cluster"
         CONFIRM_GROUP = "confirm_group", "confirmed the dense group"
+        RULE_GROUP = "rule_group", "made it a rule: never duplicates"
+        END_GROUP_RULE = "end_group_rule", "ended the rule"
         TAKE_OUT = "take_out", "took an article out"
         KEEP = "keep", "chose the article to keep"
         UNDO = "undo", "undid a decision"
@@ -463,6 +465,11 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"Decision {self.pk}: {self.get_kind_display()}"
+
+    @property
+    def is_undoable(self) -> bool:
+        """Whether an undo can take it back. A rule is ended, or made again, on the page of its group."""
+        return self.kind not in {self.Kind.UNDO, self.Kind.RULE_GROUP, self.Kind.END_GROUP_RULE}
 
 
 class Link(models.Model):

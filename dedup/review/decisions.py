@@ -99,7 +99,7 @@ def reject_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any, 
         if len(members) > MAX_DISSOLVED:
             raise ReviewError(
                 f"The cluster has {len(members):,} articles; at most {MAX_DISSOLVED} can be dissolved. "
-                "Run a stricter profile to get smaller clusters."
+                "Run a stricter profile to get smaller clusters, or make a rule on its dense group, if it has one."
             )
         links = dict.fromkeys(combinations(members, 2), Link.Kind.CANNOT)
         decision = Decision(kind=Decision.Kind.REJECT_CLUSTER, cluster_number=cluster_id, articles=members)
@@ -167,6 +167,8 @@ def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
             raise ReviewError(f"There is no decision {decision_id}.")
         if undone.kind == Decision.Kind.UNDO:
             raise ReviewError("An undo cannot be undone; make a new decision instead.")
+        if not undone.is_undoable:
+            raise ReviewError("A rule cannot be undone here; end it, or make it again, on the page of its group.")
         if Decision.objects.filter(undoes=undone).exists():
             raise AlreadyUndoneError(f"Decision {decision_id} has already been undone.")
         decision = Decision(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.admin.models import CHANGE
 from django.db import connection, transaction
 from django.utils import timezone
 
-from articles.storage.audit_log import log_action
 from dedup.clustering.constraints import lock_review
 from dedup.clustering.rebuild import rebuild_clusters
-from dedup.models import Decision, DenseGroup
-from dedup.review.series_rules import ENDED, MADE, RuleError
+from dedup.models import Decision, DenseGroup, GroupMember
+from dedup.review.series_rules import RuleError
 from dedup.verdicts.reasons import GROUP_RULE_REASON
 
 # Sets the verdict that the next run would set. Pairs that an editor has decided are left to that run.
@@ -52,7 +50,7 @@ def make_group_rule(group_id: int, *, user: Any) -> int:
             )
         group.ruled_by, group.ruled_at = user, timezone.now()
         group.save(update_fields=["ruled_by", "ruled_at"])
-        log_action(group, CHANGE, MADE, user=user, object_id=str(group.pk))
+        _note(group, Decision.Kind.RULE_GROUP, user)
         parted = _judge_by_rule(group)
         if parted:
             rebuild_clusters({end for ends in parted for end in ends})
@@ -68,7 +66,13 @@ def end_group_rule(group_id: int, *, user: Any) -> None:
             raise RuleError("This group has no rule; someone else has ended it.")
         group.ruled_by = group.ruled_at = None
         group.save(update_fields=["ruled_by", "ruled_at"])
-        log_action(group, CHANGE, ENDED, user=user, object_id=str(group.pk))
+        _note(group, Decision.Kind.END_GROUP_RULE, user)
+
+
+def _note(group: DenseGroup, kind: Decision.Kind, user: Any) -> None:
+    """Append the act to the history, with the articles that the group has now."""
+    members = GroupMember.objects.filter(group=group).order_by("article").values_list("article", flat=True)
+    Decision.objects.create(kind=kind, group_number=group.pk, articles=list(members), decided_by=user)
 
 
 def _group(group_id: int) -> DenseGroup:

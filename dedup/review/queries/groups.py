@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.db.models import Count, Max, QuerySet
 
 from articles.models import Article
 from articles.querysets import LONG_TEXTS, ArticleQuerySet
-from articles.storage.audit_log import logged_actions
 from dedup.models import Cluster, CrowdedArticle, Decision, DenseGroup, GroupMember, Pair
 from dedup.review.queries.history import with_actors
 from dedup.review.queries.pairs import VERDICTS, count_by_verdict, most_probable
@@ -57,7 +55,6 @@ class GroupDetails:
     pairs: QuerySet[Pair]
     confirmed: Decision | None
     decisions: QuerySet[Decision]
-    history: QuerySet[LogEntry]
     pairs_shown: int = PAIRS_SHOWN
 
 
@@ -91,7 +88,6 @@ def group_details(group: DenseGroup) -> GroupDetails:
         pairs=most_probable(pairs, PAIRS_SHOWN),
         confirmed=Decision.objects.group_confirmations([group.pk]).first(),
         decisions=with_actors(Decision.objects.filter(group_number=group.pk)),
-        history=logged_actions(DenseGroup, str(group.pk)),
     )
 
 

@@ -52,7 +52,7 @@ TIMES = {
 }
 # Numbers of rows, which come from sequences: they count the order in which workers store their blocks, and skip what a
 # killed process had taken. What refers to a pair by its number is compared by the pair's two articles instead.
-NUMBERS = {"dedup_pair": ("id",), "dedup_evidence": ("id",), "dedup_runblock": ("id",)}
+NUMBERS = {"dedup_pair": ("id",), "dedup_evidence": ("id",), "dedup_runblock": ("id",), "dedup_crowdedarticle": ("id",)}
 # The marks of blocks and their quick filters, where the blocks themselves are different.
 BLOCKS = "dedup_runblock"
 OF_BLOCKS = ("candidates", "verified")
@@ -188,9 +188,9 @@ def _key(table: str, row: dict[str, Any]) -> Any:
             return row["left_id"], row["right_id"]
         case "dedup_evidence":
             return row["pair_id"], row["pass_name"]
-        case "dedup_runblock":
-            return row["run_id"], row["pass_name"], row["first_day"]
-        case "dedup_headlineform" | "dedup_articleshingles" | "articles_articlepage":
+        case "dedup_runblock" | "dedup_crowdedarticle":
+            return row["run_id"], row["pass_name"], row.get("first_day"), row.get("article_id")
+        case "dedup_headlineform" | "dedup_articleshingles" | "dedup_groupmember" | "articles_articlepage":
             return row["article_id"]
         case "dedup_judgedmonth":
             return row["month"]

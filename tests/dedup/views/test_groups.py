@@ -14,7 +14,6 @@ from articles.models import Article
 from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, Decision, DenseGroup, JudgedMonth, Pair
 from dedup.review import decisions
-from dedup.review.series_rules import ENDED, MADE
 from dedup.runs.dense_groups import update_groups
 from dedup.runs.months import months_to_judge
 from dedup.verdicts.reasons import GROUP_RULE_REASON
@@ -176,7 +175,15 @@ def test_one_click_makes_a_rule_and_parts_the_articles(
     assert answer["Location"] == f"/groups/{group.pk}/"
     page = shown(editor_client, group)
     assert notices(page) == [("success", ["1"])]
-    assert f"<strong>mara</strong> {MADE}" in page
+    decision = Decision.objects.get()
+    assert (decision.kind, decision.group_number, len(decision.articles)) == ("rule_group", group.pk, 5)
+    history = editor_client.get(reverse("history")).content.decode()
+    for said in (page, history):
+        assert "<strong>mara</strong> made it a rule: never duplicates" in said
+        assert reverse("undo", args=[decision.pk]) not in said
+    assert f'(<a href="/groups/{group.pk}/">group {group.pk}</a>, 5 articles)' in history
+    with pytest.raises(decisions.ReviewError, match="page of its group"):
+        decisions.undo(decision.pk, user=editor)
     assert clusters() == []
     found = set(Pair.objects.values_list("verdict", "probability", "duplicate_probability", "joins"))
     assert found == {("template", 1.0, 0.0, False)}
@@ -210,7 +217,8 @@ def test_the_rule_is_ended_and_the_next_run_judges_again(editor_client: Client, 
     assert judged() == ["2026-03-01"]
     page = shown(editor_client, group)
     assert notices(page)[-1] == ("success", [])
-    assert re.findall(r"<strong>mara</strong> ([a-z ]+) <span", page) == [ENDED, MADE]
+    acts = re.findall(r"<strong>mara</strong> (made|ended) ", page)
+    assert acts == ["ended", "made"]
 
 
 def test_a_ruled_group_stays_when_it_is_no_longer_dense(editor_client: Client, group: DenseGroup) -> None:
