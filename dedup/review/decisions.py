@@ -6,12 +6,14 @@ is a decision too. Pair.state and the clusters are derived from the decisions in
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Collection, Iterable
 from itertools import combinations, pairwise
 from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from dedup.clustering.constraints import constraints_in_force, lock_review, with_pair_state
 from dedup.clustering.rebuild import loose_parts, rebuild_clusters
@@ -22,6 +24,9 @@ _PAIR_LINKS = {
     Decision.Kind.REJECT: Link.Kind.CANNOT,
     Decision.Kind.UNSURE: Link.Kind.UNSURE,
 }
+_REPEATABLE = (Decision.Kind.CONFIRM_CLUSTER, Decision.Kind.CONFIRM_GROUP, Decision.Kind.KEEP)
+# The same decision of the same editor counts as sent again for so long.
+SENT_AGAIN_WITHIN = datetime.timedelta(hours=1)
 MAX_NOTE_CHARACTERS = 2_000
 # Every two articles get a link: 300 articles make 45,000 links.
 MAX_DISSOLVED = 300
@@ -189,11 +194,30 @@ def _append(decision: Decision, links: dict[tuple[int, int], Link.Kind], *, user
         raise ReviewError(f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are allowed.")
     decision.decided_by = user
     decision.note = note.replace("\0", "").strip()
+    if sent_before := _sent_before(decision):
+        return sent_before
     decision.save(force_insert=True)
     _store_links(decision, links)
     rebuild_clusters(decision.articles)
     _update_states(decision.articles)
     return decision
+
+
+def _sent_before(decision: Decision) -> Decision | None:
+    """Return the decision that this one repeats if nothing about its articles was decided in between; None if new.
+
+    If the database is lost after it has stored a decision and before it says so, the editor sends the form again. The
+    forms of pairs and the undo name what the editor saw, and refuse it themselves.
+    """
+    if decision.kind not in _REPEATABLE:
+        return None
+    names = ("kind", "decided_by", "cluster_number", "group_number", "article_id", "articles", "note")
+    same = Decision.objects.filter(
+        decided_at__gte=timezone.now() - SENT_AGAIN_WITHIN, **{name: getattr(decision, name) for name in names}
+    ).first()
+    if same is None or Decision.objects.filter(pk__gt=same.pk, articles__overlap=decision.articles).exists():
+        return None
+    return same
 
 
 _COPY_LINKS_SQL = "COPY dedup_link (decision_id, left_id, right_id, kind) FROM STDIN"

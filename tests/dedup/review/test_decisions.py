@@ -117,6 +117,27 @@ def test_a_confirmed_cluster_confirms_its_pairs_and_keeps_its_number(four, edito
     assert not Pair.objects.in_queue().exists()
 
 
+def test_a_decision_that_is_sent_again_is_stored_once(four, editor) -> None:
+    cluster = Membership.objects.get(article=four[0]).cluster_id
+    other = get_user_model().objects.create_user("nils")
+    for _ in range(2):
+        confirmed = decisions.confirm_cluster(cluster, four, user=editor, note="one wire")
+        kept = decisions.keep_article(cluster, four[2], user=editor)
+    # The choice of the article came in between, so the second confirmation is a decision of its own.
+    assert list(Decision.objects.order_by("pk").values_list("kind", flat=True)) == [
+        "confirm_cluster", "keep", "confirm_cluster", "keep"
+    ]  # fmt: skip
+    assert decisions.keep_article(cluster, four[2], user=editor) == kept
+    assert Decision.objects.count() == 4
+    again = decisions.confirm_cluster(cluster, four, user=editor, note="one wire")
+    assert decisions.confirm_cluster(cluster, four, user=editor, note="one wire") == again != confirmed
+    assert decisions.confirm_cluster(cluster, four, user=other, note="one wire") != again
+    before = Decision.objects.count()
+    decisions.undo(decisions.confirm_cluster(cluster, four, user=other, note="one wire").pk, user=other)
+    decisions.confirm_cluster(cluster, four, user=other, note="one wire")
+    assert Decision.objects.count() == before + 2
+
+
 def test_a_cluster_that_changed_meanwhile_is_not_confirmed_unseen(four, editor, store) -> None:
     late = store(WIRE, newspaper="Late Paper").pk
     find_duplicates()
