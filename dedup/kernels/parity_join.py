@@ -62,6 +62,24 @@ class Sketches(NamedTuple):
     sizes: IntArray
 
 
+class DayRange(NamedTuple):
+    """The pairs of sets to compare, by their days.
+
+    `days` are day numbers, ascending, one per set. The later set of a pair is at position `first_row` or after it, the
+    earlier one at most `day_window` days before (inclusive). Pairs without a `fresh` set are left out.
+    """
+
+    days: IntArray
+    first_row: int
+    day_window: int
+    fresh: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def earliest(self) -> IntArray:
+        """Return the first position within the window of each set."""
+        return np.searchsorted(self.days, self.days - self.day_window).astype(np.int64)
+
+
 class PairRange(NamedTuple):
     """The pairs to find: `earliest[i]` <= earlier < later = i, for every i from `first_row` on."""
 
@@ -77,30 +95,49 @@ class PairRange(NamedTuple):
 
 
 def similar_pairs(
-    sets: Ragged,
-    days: IntArray,
-    *,
-    first_row: int,
-    day_window: int,
-    threshold: float,
-    universe: int,
-    fresh: npt.NDArray[np.bool_] | None = None,
-) -> SimilarPairs:
-    """Return every pair of sets within the window of days whose Jaccard similarity reaches the threshold.
+    sets: Ragged, asked: DayRange, *, threshold: float, universe: int, most_near: int | None = None
+) -> SimilarPairs | None:
+    """Return every pair asked for whose Jaccard similarity reaches the threshold.
 
-    `days` are day numbers, ascending, one per set. The later set of a pair is at position `first_row` or after it, the
-    earlier one at most `day_window` days before (inclusive). Pairs without a `fresh` set are left out, and the
-    work is proportional to the number of fresh sets. Members are below `universe`. Exact, except for
-    TOLERANCE: a score that is less by that still reaches the threshold.
+    The work is proportional to the number of fresh sets. Members are below `universe`. Exact, except for TOLERANCE: a
+    score that is less by that still reaches the threshold.
+
+    None if a set may have more than `most_near` similar ones on its day and before it; that takes little work to see.
     """
-    # Chosen for a large set, because a sketch that is too full resembles all others.
-    bits = bits_for(threshold, float(np.quantile(sets.sizes, 0.9)) if len(days) else 0.0)
-    sketched = sketch(sets, deal_buckets(sets.head(_SAMPLE_SETS), bits), bits)
-    earliest = np.searchsorted(days, days - day_window).astype(np.int64)
-    left, right = candidate_pairs(sketched, PairRange(earliest, first_row, fresh), threshold)
+    tiles = candidate_tiles(
+        sketched(sets, threshold), PairRange(asked.earliest, asked.first_row, asked.fresh), threshold
+    )
+    candidates = _few(tiles, asked.days, most_near)
+    if candidates is None:
+        return None
+    left, right = candidates
     scores = jaccard(sets, left, right, universe)
     reached = scores >= threshold - TOLERANCE
     return SimilarPairs(left[reached], right[reached], scores[reached], len(left))
+
+
+def sketched(sets: Ragged, threshold: float, *, finer: int = 1) -> Sketches:
+    """Return sketches of the sets that fit their sizes and the threshold; with `finer`, of so many times the bits."""
+    # Chosen for a large set, because a sketch that is too full resembles all others.
+    bits = bits_for(threshold, float(np.quantile(sets.sizes, 0.9)) if len(sets.sizes) else 0.0)
+    bits = min(finer * bits, _MOST_BITS)
+    return sketch(sets, deal_buckets(sets.head(_SAMPLE_SETS), bits), bits)
+
+
+def _few(tiles: Iterator[Pairs], days: IntArray, most: int | None) -> Pairs | None:
+    """Return the pairs of all tiles, ordered; None if a set is in more than `most` of them that end on its day."""
+    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    ending = np.zeros(len(days), dtype=np.int64)
+    for left, right in tiles:
+        found.append((left, right))
+        if most is not None and len(left):
+            ends = np.concatenate([right, left[days[left] == days[right]]])
+            np.add.at(ending, ends, 1)
+            if ending[ends].max() > most:
+                return None
+    left, right = (np.concatenate(side) for side in zip(*found, strict=True))
+    order = np.lexsort((right, left))
+    return left[order], right[order]
 
 
 def bits_for(threshold: float, size: float) -> int:
@@ -157,18 +194,41 @@ def candidate_pairs(sketches: Sketches, reach: PairRange, threshold: float) -> P
     Two arrays of positions, ordered by left, then right. No pair that reaches the threshold is missing. Empty sets are
     in no pair.
     """
-    halves = _halves(sketches, threshold)
-    if reach.fresh is None or np.count_nonzero(reach.fresh) > _MANY_FRESH * len(halves):
-        tiles = _diagonal_tiles(sketches.words, halves, reach)
-    else:
-        tiles = _fresh_tiles(sketches.words, halves, reach, reach.fresh)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
-    for left, right in tiles:
-        asked = reach.only(left, right)
-        found.append((left[asked], right[asked]))
+    found += candidate_tiles(sketches, reach, threshold)
     left, right = (np.concatenate(side) for side in zip(*found, strict=True))
     order = np.lexsort((right, left))
     return left[order], right[order]
+
+
+def candidate_tiles(
+    sketches: Sketches, reach: PairRange, threshold: float, distances: range | None = None
+) -> Iterator[Pairs]:
+    """Yield what `candidate_pairs` returns in parts, in no order; only those at some `distances` of position, if given.
+
+    The smallest distance of `distances` is at least 1, and its step is 1.
+    """
+    distances = distances or range(1, max(len(sketches.sizes), 2))
+    halves = _halves(sketches, threshold)
+    if reach.fresh is None or np.count_nonzero(reach.fresh) > _MANY_FRESH * len(halves):
+        tiles = _diagonal_tiles(sketches.words, halves, reach, distances)
+    else:
+        tiles = _fresh_tiles(sketches.words, halves, reach, reach.fresh)
+    for left, right in tiles:
+        asked = reach.only(left, right)
+        asked &= (right - left >= distances.start) & (right - left < distances.stop)
+        yield left[asked], right[asked]
+
+
+def may_reach(sketches: Sketches, left: IntArray, right: IntArray, threshold: float) -> npt.NDArray[np.bool_]:
+    """Return which of the pairs of sets may reach the threshold."""
+    halves = _halves(sketches, threshold)
+    passing = np.empty(len(left), dtype=np.bool_)
+    for start in range(0, len(left), _TILE_SETS):
+        one, other = left[start : start + _TILE_SETS], right[start : start + _TILE_SETS]
+        differing = np.bitwise_count(sketches.words[:, one] ^ sketches.words[:, other]).sum(axis=0, dtype=np.int16)
+        passing[start : start + _TILE_SETS] = differing <= halves[one] + halves[other]
+    return passing
 
 
 def _halves(sketches: Sketches, threshold: float) -> Bounds:
@@ -180,7 +240,7 @@ def _halves(sketches: Sketches, threshold: float) -> Bounds:
     return halves
 
 
-def _diagonal_tiles(words: Bits, halves: Bounds, reach: PairRange) -> Iterator[Pairs]:
+def _diagonal_tiles(words: Bits, halves: Bounds, reach: PairRange, distances: range) -> Iterator[Pairs]:
     """Yield the pairs that pass, tile by tile: a run of sets, each with the sets at some distances before it."""
     sets = len(halves)
     # Empty sets are put before the first one, so that each set of a run has equally many before it.
@@ -190,12 +250,12 @@ def _diagonal_tiles(words: Bits, halves: Bounds, reach: PairRange) -> Iterator[P
     buffers = _buffers()
     for start in range(reach.first_row, sets, _TILE_SETS):
         run = before[start : start + _TILE_SETS]
-        most = int(run.max())
+        most = min(int(run.max()), distances.stop - 1)
         padded = slice(start + _TILE_SETS - most, start + _TILE_SETS + len(run))
         # Row k is the run shifted by k: the sets k positions earlier. Row 0 is the run itself.
         shifted_words = sliding_window_view(words[:, padded], len(run), axis=1)[:, ::-1]
         shifted_halves = sliding_window_view(halves[padded], len(run))[::-1]
-        for shift in range(1, most + 1, _TILE_SHIFTS):
+        for shift in range(distances.start, most + 1, _TILE_SHIFTS):
             far = np.flatnonzero(run >= shift)
             part, shifts = slice(far[0], far[-1] + 1), slice(shift, shift + _TILE_SHIFTS)
             row, place = _passing(

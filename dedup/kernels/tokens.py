@@ -42,8 +42,12 @@ class Ragged(NamedTuple):
 
     def head(self, count: int) -> Ragged:
         """Return the first `count` sets."""
-        offsets = self.offsets[: count + 1]
-        return Ragged(self.values[: offsets[-1]], offsets)
+        return self.part(0, count)
+
+    def part(self, start: int, stop: int) -> Ragged:
+        """Return the sets at the positions from `start` to before `stop`."""
+        offsets = self.offsets[start : stop + 1]
+        return Ragged(self.values[offsets[0] : offsets[-1]], offsets - offsets[0])
 
 
 class Shingles(NamedTuple):

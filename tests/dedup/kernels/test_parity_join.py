@@ -21,6 +21,10 @@ def ragged(sets: list[set[int]]) -> Ragged:
     )
 
 
+def same_day(sets: int) -> parity_join.DayRange:
+    return parity_join.DayRange(np.zeros(sets, dtype=np.int64), first_row=0, day_window=0)
+
+
 def related_sets(seed: int, *, families: int = 12, size: int = 60) -> list[set[int]]:
     """Return sets of every degree of similarity: each family moves away from its first set."""
     print(f"seed {seed}")
@@ -65,12 +69,14 @@ def found(
     """Return the similar pairs and their scores, after checking that they are ordered and distinct."""
     pairs = parity_join.similar_pairs(
         ragged(sets),
-        np.array(days, dtype=np.int64),
-        first_row=first_row,
-        day_window=day_window,
+        parity_join.DayRange(
+            np.array(days, dtype=np.int64),
+            first_row,
+            day_window,
+            None if fresh is None else np.array(fresh, dtype=np.bool_),
+        ),
         threshold=threshold,
         universe=UNIVERSE,
-        fresh=None if fresh is None else np.array(fresh, dtype=np.bool_),
     )
     keys = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
     assert keys == sorted(set(keys))
@@ -188,9 +194,7 @@ def test_very_large_sets_are_found_and_small_ones_as_well() -> None:
     universe = 60_000
     large = np.arange(50_000)
     sets = [{1, 2, 3}, set(large.tolist()), set((large + 5_000).tolist()), {2, 3}]
-    pairs = parity_join.similar_pairs(
-        ragged(sets), np.zeros(4, dtype=np.int64), first_row=0, day_window=0, threshold=0.5, universe=universe
-    )
+    pairs = parity_join.similar_pairs(ragged(sets), same_day(4), threshold=0.5, universe=universe)
     assert list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)) == [
         (0, 3, 2 / 3),
         (1, 2, 45_000 / 55_000),
@@ -216,9 +220,7 @@ def test_the_sketches_rule_out_most_dissimilar_pairs() -> None:
 def test_pairs_that_pass_the_sketches_are_counted() -> None:
     # One word of 64 bits lets pass what differs in too few of them: one pair reaches the threshold here, more pass.
     sets = [{1, 2, 3}, {1, 2, 3}, {1, 2, 4}]
-    pairs = parity_join.similar_pairs(
-        ragged(sets), np.zeros(3, dtype=np.int64), first_row=0, day_window=0, threshold=0.51, universe=UNIVERSE
-    )
+    pairs = parity_join.similar_pairs(ragged(sets), same_day(3), threshold=0.51, universe=UNIVERSE)
     assert (pairs.left.tolist(), pairs.right.tolist(), pairs.candidates) == ([0], [1], 3)
 
 
@@ -241,3 +243,29 @@ def test_frequent_members_are_dealt_to_different_buckets() -> None:
     assert sorted(buckets[:2]) == [0, 1]
     assert sorted(buckets[2:]) == [2, 3]
     assert np.bincount(dealt).tolist() == [1024] * 64
+
+
+@pytest.mark.parametrize(("most", "gives_up"), [(8, True), (9, False)])
+def test_it_gives_up_where_a_set_has_too_many_similar_ones_on_its_day_and_before(most: int, gives_up: bool) -> None:
+    sets = [{1, 2, 3, 4, 5}] * 10
+    days = parity_join.DayRange(np.array([0] * 4 + [1] * 6, dtype=np.int64), first_row=0, day_window=1)
+    pairs = parity_join.similar_pairs(ragged(sets), days, threshold=0.9, universe=UNIVERSE, most_near=most)
+    assert (pairs is None) is gives_up
+
+
+def test_similar_sets_of_later_days_make_no_set_crowded() -> None:
+    days = parity_join.DayRange(np.arange(10, dtype=np.int64), first_row=0, day_window=3)
+    pairs = parity_join.similar_pairs(ragged([{1, 2, 3}] * 10), days, threshold=0.9, universe=UNIVERSE, most_near=3)
+    assert len(pairs.left) == 3 * 7 + 3
+
+
+def test_a_finer_sketch_rules_out_no_similar_pair() -> None:
+    sets = related_sets(11)
+    rows = ragged(sets)
+    left, right = np.triu_indices(len(sets), 1)
+    kept = {}
+    for finer in (1, 8):
+        passing = parity_join.may_reach(parity_join.sketched(rows, 0.5, finer=finer), left, right, 0.5)
+        kept[finer] = set(zip(left[passing].tolist(), right[passing].tolist(), strict=True))
+    true = brute_force(sets, 0.5).keys()
+    assert true <= kept[8] < kept[1]

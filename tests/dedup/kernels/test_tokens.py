@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from articles.normalization.text import normalize_text
-from dedup.kernels.parity_join import similar_pairs
+from dedup.kernels.parity_join import DayRange, similar_pairs
 from dedup.kernels.tokens import TRIGRAM_BITS, Alphabet, Ragged, trigram_sets
 from dedup.passes.trigram import _alphabet
 
@@ -87,9 +87,7 @@ def test_texts_in_several_steps_keep_their_own_trigrams() -> None:
 def test_scores_are_the_32_bit_ones_of_similarity(texts: list[str]) -> None:
     pairs = similar_pairs(
         trigram_sets(texts, _alphabet(texts, connection)),
-        np.zeros(len(texts), dtype=np.int64),
-        first_row=0,
-        day_window=0,
+        DayRange(np.zeros(len(texts), dtype=np.int64), first_row=0, day_window=0),
         threshold=0.3,
         universe=1 << TRIGRAM_BITS,
     )
