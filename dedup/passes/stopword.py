@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from dedup.declarations import setting
-from dedup.kernels import parity_join
 from dedup.kernels.stopwords import stop_word_shingle_sets
-from dedup.kernels.tokens import IntArray, Ragged, distinct
+from dedup.kernels.tokens import Ragged, distinct
 from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
-from dedup.passes.reading import ArticleBatch, Fresh, all_fresh, first_row, read_batches
+from dedup.passes.near import NearSets, near_pairs
+from dedup.passes.reading import ArticleBatch, all_fresh, read_batches
 from dedup.types import Candidate, Tally, Window
 
 
@@ -62,15 +63,6 @@ class StopwordConfig(NearConfig):
     )
 
 
-class _Articles(NamedTuple):
-    """The articles of a window and the days before it that have enough shingles, ordered by day and id."""
-
-    ids: IntArray
-    days: IntArray
-    fresh: Fresh | None
-    sets: Ragged
-
-
 class StopwordPass:
     """Pairs a few days apart whose sets of stop-word shingles have a Jaccard similarity of at least the threshold."""
 
@@ -87,55 +79,41 @@ class StopwordPass:
     ) -> Iterator[Candidate]:
         """Yield each pair once with its exact similarity. Memory: the shingles of the window, 3 KB per article."""
         tally = tally or Tally()
-        ids, days, fresh, sets = _read_articles(window, config, connection, tally)
-        if len(ids) < 2:
-            return
-        dense, universe = _dense(sets)
-        found = parity_join.similar_pairs(
-            dense,
-            days,
-            first_row=first_row(days, window),
-            day_window=config.day_window,
-            threshold=config.threshold,
-            universe=universe,
-            fresh=fresh,
+        found = near_pairs(
+            partial(_read_sets, window, config, connection, tally), window, config, config.threshold, tally
         )
-        tally.candidates += found.candidates
-        tally.verified += found.candidates
-        pairs = np.sort(np.stack([ids[found.left], ids[found.right]]), axis=0)
+        tally.verified = tally.candidates
+        pairs = found.pairs
         for left, right, score in zip(pairs[0].tolist(), pairs[1].tolist(), found.scores.tolist(), strict=True):
             yield Candidate(left, right, self.name, score)
 
 
-def _read_articles(window: Window, config: StopwordConfig, connection: Connection, tally: Tally) -> _Articles:
+def _read_sets(
+    window: Window, config: StopwordConfig, connection: Connection, tally: Tally, days_before: int
+) -> NearSets:
     empty = np.empty(0, dtype=np.int64)
-    parts = [_Articles(empty, empty, None, Ragged(empty, np.zeros(1, dtype=np.int64)))]
-    batches = read_batches(window, connection, tally, day_window=config.day_window, prefix=config.prefix)
+    parts = [NearSets(empty, empty, None, Ragged(empty, np.zeros(1, dtype=np.int64)), 0)]
+    batches = read_batches(window, connection, tally, day_window=days_before, prefix=config.prefix)
     parts += (_enough(batch, stop_word_shingle_sets(batch.texts), config.minimum_shingles) for batch in batches)
     sizes = np.concatenate([part.sets.sizes for part in parts])
-    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
-    return _Articles(
+    hashes = np.concatenate([part.sets.values for part in parts])
+    # A table of all hashes would be too long: they are replaced by their ranks.
+    names = distinct(hashes)
+    ranks = np.searchsorted(names, hashes).astype(np.int32)
+    return NearSets(
         np.concatenate([part.ids for part in parts]),
         np.concatenate([part.days for part in parts]),
         all_fresh([part.fresh for part in parts]),
-        Ragged(np.concatenate([part.sets.values for part in parts]), offsets),
+        Ragged(ranks, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])),
+        universe=1 << len(names).bit_length(),
+        names=names,
     )
 
 
-def _enough(batch: ArticleBatch, sets: Ragged, minimum: int) -> _Articles:
-    """Return the articles of a batch that have at least `minimum` shingles."""
+def _enough(batch: ArticleBatch, sets: Ragged, minimum: int) -> NearSets:
+    """Return the articles of a batch that have at least `minimum` shingles, as sets of hashes."""
     enough = sets.sizes >= minimum
     members = sets.values[np.repeat(enough, sets.sizes)]
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sets.sizes[enough])])
     fresh = None if batch.fresh is None else batch.fresh[enough]
-    return _Articles(batch.ids[enough], batch.days[enough], fresh, Ragged(members, offsets))
-
-
-def _dense(sets: Ragged) -> tuple[Ragged, int]:
-    """Return the sets with their members replaced by their ranks, and an upper bound of the ranks.
-
-    The bound is a power of two, as the width of a table of members.
-    """
-    members = distinct(sets.values)
-    numbers = np.searchsorted(members, sets.values).astype(np.int32)
-    return Ragged(numbers, sets.offsets), 1 << len(members).bit_length()
+    return NearSets(batch.ids[enough], batch.days[enough], fresh, Ragged(members, offsets), 0)

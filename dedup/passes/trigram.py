@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -19,10 +20,10 @@ import numpy.typing as npt
 
 from dedup.article_sql import article_sql
 from dedup.declarations import setting
-from dedup.kernels import parity_join
 from dedup.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
 from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
-from dedup.passes.reading import ArticleBatch, all_fresh, first_row, read_batches
+from dedup.passes.near import NearSets, near_pairs
+from dedup.passes.reading import all_fresh, read_batches
 from dedup.types import Candidate, Tally, Window
 
 # Pairs per query: about half a second of PostgreSQL's time.
@@ -95,14 +96,12 @@ class TrigramPass:
     ) -> Iterator[Candidate]:
         """Yield each pair once with PostgreSQL's own score. Memory: the texts of the window, about 2 KB per article."""
         tally = tally or Tally()
-        articles = _read_texts(window, config, connection, tally)
-        if len(articles.ids) < 2:
-            return
-        survivors = _survivors(articles, window, config, connection)
-        tally.candidates += survivors.candidates
-        tally.verified += len(survivors.left)
-        pairs = np.sort(np.stack([articles.ids[survivors.left], articles.ids[survivors.right]]), axis=0)
-        scores = _arbitrated(pairs, survivors.scores.astype(np.float32), window, config, connection)
+        found = near_pairs(
+            partial(_read_sets, window, config, connection, tally), window, config, config.threshold, tally
+        )
+        tally.verified += len(found.scores)
+        pairs = found.pairs
+        scores = _arbitrated(pairs, found.scores.astype(np.float32), window, config, connection)
         reached = np.flatnonzero(scores >= np.float32(config.threshold))
         for start in range(0, len(reached), _YIELDED_AT_ONCE):
             part = reached[start : start + _YIELDED_AT_ONCE]
@@ -112,29 +111,18 @@ class TrigramPass:
                 yield Candidate(left, right, self.name, score)
 
 
-def _read_texts(window: Window, config: TrigramConfig, connection: Connection, tally: Tally) -> ArticleBatch:
-    batches = list(read_batches(window, connection, tally, day_window=config.day_window, prefix=config.prefix))
+def _read_sets(
+    window: Window, config: TrigramConfig, connection: Connection, tally: Tally, days_before: int
+) -> NearSets:
+    batches = list(read_batches(window, connection, tally, day_window=days_before, prefix=config.prefix))
     empty = np.empty(0, dtype=np.int64)
-    return ArticleBatch(
+    texts = [text for batch in batches for text in batch.texts]
+    return NearSets(
         np.concatenate([empty, *(batch.ids for batch in batches)]),
         np.concatenate([empty, *(batch.days for batch in batches)]),
         all_fresh([batch.fresh for batch in batches]),
-        [text for batch in batches for text in batch.texts],
-    )
-
-
-def _survivors(
-    articles: ArticleBatch, window: Window, config: TrigramConfig, connection: Connection
-) -> parity_join.SimilarPairs:
-    """Return the positions of the pairs whose sets of trigrams reach the threshold."""
-    return parity_join.similar_pairs(
-        trigram_sets(articles.texts, _alphabet(articles.texts, connection)),
-        articles.days,
-        first_row=first_row(articles.days, window),
-        day_window=config.day_window,
-        threshold=config.threshold,
+        trigram_sets(texts, _alphabet(texts, connection)),
         universe=1 << TRIGRAM_BITS,
-        fresh=articles.fresh,
     )
 
 

@@ -16,7 +16,7 @@ from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
 from dedup.kernels import parity_join
 from dedup.passes.trigram import TrigramConfig, TrigramPass
-from dedup.types import Window
+from dedup.types import Tally, Window
 
 pytestmark = pytest.mark.django_db
 
@@ -35,6 +35,8 @@ SELECT left_id, right_id, score FROM scored WHERE score >= %(threshold)s::float4
 
 
 LOWEST = 0.3
+# With this, no group of articles is dense: every pair is found.
+MOST = 100_000_000
 STORY = (
     "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
     "divers replace the anchor chains. Fishing boats may use the southern basin free of charge until the work is done."
@@ -228,4 +230,43 @@ def test_pairs_of_real_news_are_those_of_the_plain_join(name: str, days: tuple[s
     scores = plain_scores(TrigramConfig())
     assert scores
     for threshold in (0.3, 0.5, 0.6, 0.75, 0.9):
-        assert by_pass(TrigramConfig(threshold=threshold, arbitrated=0)) == at_least(scores, threshold)
+        config = TrigramConfig(threshold=threshold, arbitrated=0, dense_from=MOST)
+        assert by_pass(config) == at_least(scores, threshold)
+
+
+def dense_day(count: int = 70) -> list[Article]:
+    """Store articles of one day with the same text but for a number, two of them equal; return them by id."""
+    rows = [f"{STORY} Berth number {max(number, 1)} stays open." for number in range(count)]
+    store_articles(
+        [
+            IncomingArticle(
+                date=datetime.date(2026, 3, 2), headline="", url=f"https://paper.example/{number}", content=text
+            )
+            for number, text in enumerate(rows)
+        ]
+    )
+    return list(Article.objects.order_by("pk"))
+
+
+def test_a_dense_group_keeps_the_pairs_it_needs(db) -> None:
+    articles = dense_day()
+    tally = Tally()
+    window = Window(datetime.date(2026, 3, 2), datetime.date(2026, 3, 2))
+    pairs = list(TrigramPass().find(window, TrigramConfig(), connection, tally))
+    assert tally.crowded.keys() == {article.pk for article in articles}
+    assert len(pairs) <= 3 * len(articles)
+    assert (articles[0].pk, articles[1].pk, 1.0) in [(each.left, each.right, each.score) for each in pairs]
+    assert {end for each in pairs for end in (each.left, each.right)} == tally.crowded.keys()
+    every = Tally()
+    assert len(list(TrigramPass().find(window, TrigramConfig(dense_from=MOST), connection, every))) == 70 * 69 // 2
+    assert every.crowded == {}
+
+
+def test_new_articles_of_a_dense_group_get_pairs_of_their_own(db) -> None:
+    articles = dense_day()
+    window = Window(datetime.date(2026, 3, 2), datetime.date(2026, 3, 2), newer_than=articles[-4].revision)
+    pairs = list(TrigramPass().find(window, TrigramConfig(), connection))
+    fresh = {article.pk for article in articles[-3:]}
+    assert all(fresh & {each.left, each.right} for each in pairs)
+    assert fresh <= {end for each in pairs for end in (each.left, each.right)}
+    assert len(pairs) <= 9

@@ -1,0 +1,70 @@
+"""The join of the passes that compare sets: every pair within the window, and in dense groups those that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup.kernels import dense_join, parity_join
+from dedup.kernels.tokens import IntArray, Ragged
+from dedup.passes.base import NearConfig
+from dedup.passes.reading import Fresh, first_row
+from dedup.types import Tally, Window
+
+
+class NearSets(NamedTuple):
+    """Articles as the sets of their tokens, ordered by day and id; the tokens are below `universe`."""
+
+    ids: IntArray
+    days: IntArray
+    fresh: Fresh | None
+    sets: Ragged
+    universe: int
+    names: IntArray | None = None  # what each token stands for, if its number depends on the other articles
+
+
+class NearPairs(NamedTuple):
+    """Pairs of article ids, shape (2, pairs), the smaller id first, and their Jaccard similarity."""
+
+    pairs: IntArray
+    scores: npt.NDArray[np.float64]
+
+
+def near_pairs(
+    read: Callable[[int], NearSets], window: Window, config: NearConfig, threshold: float, tally: Tally
+) -> NearPairs:
+    """Return the pairs of a window whose sets reach the threshold; note the crowded articles in the tally.
+
+    `read` returns the articles of the window and of a number of days before it. If some may be in a dense group, more
+    days are read: whether an earlier article is crowded depends on those before it.
+    """
+    articles = read(config.day_window)
+    found: parity_join.SimilarPairs | dense_join.DensePairs | None
+    found = parity_join.similar_pairs(
+        articles.sets,
+        _asked(articles, window, config),
+        threshold=threshold,
+        universe=articles.universe,
+        most_near=config.dense_from,
+    )
+    if found is None:
+        articles = read(2 * config.day_window)
+        found = dense_join.similar_pairs(
+            articles.sets,
+            _asked(articles, window, config),
+            threshold=threshold,
+            universe=articles.universe,
+            density=dense_join.Density(config.dense_from, config.kept_pairs),
+            names=articles.names,
+        )
+        tally.crowded |= dict(zip(articles.ids[found.crowded].tolist(), found.near.tolist(), strict=True))
+    tally.candidates += found.candidates
+    ends = np.stack([articles.ids[found.left], articles.ids[found.right]])
+    return NearPairs(np.sort(ends, axis=0), found.scores)
+
+
+def _asked(articles: NearSets, window: Window, config: NearConfig) -> parity_join.DayRange:
+    return parity_join.DayRange(articles.days, first_row(articles.days, window), config.day_window, articles.fresh)
