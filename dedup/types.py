@@ -34,8 +34,8 @@ class Window:
     A pass yields the pairs whose later article was published from `first_day` to `last_day`, both included; the
     other may be older, by as many days as the pass allows. No article after `last_day` is read. Both
     articles are from one of `newspaper_ids`; None means any. With `newer_than`, passes with Reach.PAIR leave out
-    pairs of which neither article has a higher revision. `boilerplate` says whether marked boilerplate is
-    compared; empty texts match nothing.
+    pairs of which neither article has a higher revision, unless both are in a dense group. `boilerplate` says
+    whether marked boilerplate is compared; empty texts match nothing.
     """
 
     first_day: datetime.date

@@ -92,8 +92,9 @@ def similar_pairs(
 ) -> DensePairs:
     """Return what parity_join.similar_pairs does, without the pairs that dense groups do not need.
 
-    The sets begin twice the window's days before that of `first_row`: whether an earlier set is crowded depends on
-    those before it. `names` says what each member stands for, if its number depends on the other sets.
+    If there is a fresh set, all pairs of two crowded sets are returned: which of them a group keeps depends on it. The
+    sets begin twice the window's days before that of `first_row`: whether an earlier set is crowded depends on those
+    before it. `names` says what each member stands for, if its number depends on the other sets.
     """
     named = sets.values if names is None else names[sets.values]
     join = _Join(sets, named, asked, threshold, universe, density)
@@ -120,6 +121,8 @@ class _Join:
         self._earliest = asked.earliest
         self._finer = sketched(sets, threshold, finer=_FINER)
         self._near = np.zeros(len(asked.days), dtype=np.int64)
+        # A candidate of each set that was left out on the day, because both are crowded.
+        self._left_out = np.full(len(asked.days), -1)
         self._noted = np.zeros(len(asked.days), dtype=np.int64)
         self._digests: dict[int, bytes] = {}
         # By the first position of the day: the pairs kept, and the near pairs compared on the days of the window.
@@ -131,6 +134,7 @@ class _Join:
         """Find the pairs whose later set is at one of the positions from `start` to before `stop`, which are a day."""
         first = int(self._earliest[start])
         self._compared = [(day, edges) for day, edges in self._compared if day >= first]
+        self._left_out[:] = -1
         found = self._near_pairs(first, start, stop)
         self._compared.append((start, found))
         inside = self._is_crowded(found.left) & self._is_crowded(found.right)
@@ -144,12 +148,13 @@ class _Join:
         self._kept.append((start, kept))
 
     def result(self, asked: DayRange) -> DensePairs:
-        """Return the pairs asked for."""
+        """Return the pairs asked for, and all of two crowded sets: fresh sets decide which of them a group keeps."""
         kept = _joined([edges for start, edges in self._kept if start >= asked.first_row])
-        if asked.fresh is not None:
-            kept = kept.only(asked.fresh[kept.left] | asked.fresh[kept.right])
-        kept = kept.only(np.lexsort((kept.right, kept.left)))
         crowded = np.flatnonzero(self._noted)
+        if asked.fresh is not None:
+            fresh, noted = asked.fresh, self._noted > 0
+            kept = kept.only(fresh[kept.left] | fresh[kept.right] | (noted[kept.left] & noted[kept.right]))
+        kept = kept.only(np.lexsort((kept.right, kept.left)))
         return DensePairs(*kept, self._candidates, crowded, self._noted[crowded])
 
     def _is_crowded(self, positions: IntArray) -> Flags:
@@ -165,7 +170,12 @@ class _Join:
             if pairs > _COMPARED_AT_ONCE:
                 parts.append(self._counted(waiting))
                 waiting, pairs = [_NO_PAIRS], 0
-        return _joined([*parts, self._counted(waiting)])
+        parts.append(self._counted(waiting))
+        # A crowded set may have been compared with others alone: one candidate shows that it is in a group.
+        one = np.flatnonzero(self._left_out >= 0)
+        pairs_left = np.sort(np.stack([one, self._left_out[one]]), axis=0)
+        parts.append(self._scored(*pairs_left))
+        return _distinct(_joined(parts))
 
     def _candidates_of(self, first: int, start: int, stop: int) -> Iterator[Pairs]:
         """Yield the candidates of a day, those at the closest positions first, until all of its window are crowded."""
@@ -186,6 +196,9 @@ class _Join:
     def _open(self, left: IntArray, right: IntArray) -> Pairs:
         """Return the pairs of which a set is not yet known to be crowded."""
         wanted = ~(self._is_crowded(left) & self._is_crowded(right))
+        if not wanted.all():
+            one, other = left[~wanted], right[~wanted]
+            self._left_out[one], self._left_out[other] = other, one
         return left[wanted], right[wanted]
 
     def _counted(self, parts: list[Pairs]) -> _Edges:

@@ -24,6 +24,7 @@ from dedup.kernels.tokens import IntArray, Shingles, distinct
 Signatures = npt.NDArray[np.uint8]
 Minima = npt.NDArray[np.uint32]
 Packed = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
 
 _EMPTY = np.uint32(0xFFFFFFFF)
 # Rounds in which members are distributed over all slots, before each slot that is still empty hashes all members.
@@ -116,15 +117,32 @@ class _Meetings(NamedTuple):
     ordered: IntArray
 
 
+def in_large_runs(signed: Signatures, bands: IntArray, most: int) -> Flags:
+    """Return which sets agree in a band with more than `most` others."""
+    large = np.zeros(len(signed), dtype=np.bool_)
+    for band in bands:
+        _, run, sizes = np.unique(_keys(signed, band), return_inverse=True, return_counts=True)
+        large |= sizes[run] > most + 1
+    return large
+
+
 def candidate_pairs(
-    signed: Signatures, bands: IntArray, starts: IntArray, stops: IntArray, least: int
+    signed: Signatures,
+    bands: IntArray,
+    starts: IntArray,
+    stops: IntArray,
+    least: int,
+    crowded: Flags | None = None,
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the pairs of sets that agree in a band and in at least `least` slots, each once, ordered, in parts.
 
     For each pair, starts[left] <= right < stops[left], and left < right if starts[left] > left. Other pairs are never
-    made, so memory is bounded even if thousands of sets are equal.
+    made, so memory is bounded even if thousands of sets are equal. Pairs of two `crowded` sets are left out.
     """
-    meetings = [_meetings(signed, band, starts, stops) for band in bands]
+    some = np.zeros(len(signed), dtype=np.bool_) if crowded is None else crowded
+    meetings = [_meetings(signed, band, starts, np.where(some, 0, stops)) for band in bands]
+    if some.any():
+        meetings += [_meetings_of(np.flatnonzero(some), ~some, signed, band, starts, stops) for band in bands]
     for first, last in _blocks(meetings, len(signed)):
         found = distinct(np.concatenate([_pairs(each, first, last) for each in meetings]))
         left, right = found >> 32, found & 0xFFFFFFFF
@@ -146,6 +164,20 @@ def _meetings(signed: Signatures, band: IntArray, starts: IntArray, stops: IntAr
     upper = np.searchsorted(packed, key | stops[ordered].astype(np.uint64))
     meets = lower < upper
     return _Meetings(ordered[meets], lower[meets], upper[meets], ordered)
+
+
+def _meetings_of(
+    lefts: IntArray, others: Flags, signed: Signatures, band: IntArray, starts: IntArray, stops: IntArray
+) -> _Meetings:
+    """Return the pairs of a band whose left set is one of `lefts` and whose right set is one of `others`."""
+    width = np.uint64(len(signed).bit_length())
+    keys = _keys(signed, band) >> width << width
+    ordered = np.flatnonzero(others)
+    packed = np.sort(keys[ordered] | ordered.astype(np.uint64))
+    lower = np.searchsorted(packed, keys[lefts] | starts[lefts].astype(np.uint64))
+    upper = np.searchsorted(packed, keys[lefts] | stops[lefts].astype(np.uint64))
+    meets = lower < upper
+    return _Meetings(lefts[meets], lower[meets], upper[meets], (packed & ~(~np.uint64(0) << width)).astype(np.int64))
 
 
 def _keys(signed: Signatures, band: IntArray) -> Packed:
@@ -179,7 +211,7 @@ def _pairs(meetings: _Meetings, first: int, last: int) -> IntArray:
     return np.repeat(meetings.lefts[inside] << 32, counts) | meetings.ordered[_ranges(lower, counts)]
 
 
-def _agree(signed: Signatures, left: IntArray, right: IntArray, least: int) -> npt.NDArray[np.bool_]:
+def _agree(signed: Signatures, left: IntArray, right: IntArray, least: int) -> Flags:
     agreed = np.zeros(len(left), dtype=np.bool_)
     for start in range(0, len(left), _COMPARED_AT_ONCE):
         chosen = slice(start, start + _COMPARED_AT_ONCE)

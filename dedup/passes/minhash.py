@@ -17,8 +17,16 @@ import numpy.typing as npt
 from articles.boilerplate.mode import Mode
 from dedup.article_sql import article_sql
 from dedup.declarations import ConfigError, setting
-from dedup.kernels import minhash
-from dedup.kernels.tokens import IntArray, character_shingle_sets, character_shingles, jaccard_of
+from dedup.kernels import dense_join, minhash
+from dedup.kernels.parity_join import DayRange
+from dedup.kernels.tokens import (
+    IntArray,
+    Ragged,
+    character_shingle_sets,
+    character_shingles,
+    distinct,
+    jaccard_of,
+)
 from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
 from dedup.passes.reading import Fresh, all_fresh, first_row, read_batches
 from dedup.types import Candidate, Tally, Window
@@ -124,7 +132,10 @@ class MinhashPass:
         tally = tally or Tally()
         corpus = _read_corpus(window, config, connection, tally)
         verified = _Verifier(config, window.boilerplate, connection)
-        for left, right in _candidates(corpus, window, config):
+        bands = minhash.bands_of(config.slots, minhash.rows_per_band(config.slots, config.threshold, config.recall))
+        crowded = minhash.in_large_runs(corpus.signatures, bands, config.dense_from) & corpus.occupied
+        yield from _of_groups(np.flatnonzero(crowded), corpus, window, config, connection, tally)
+        for left, right in _candidates(corpus, window, config, bands, crowded):
             tally.candidates += len(left)
             tally.verified += len(left)
             for start in range(0, len(left), _VERIFIED_AT_ONCE):
@@ -156,16 +167,58 @@ def _signatures(texts: Sequence[str], config: MinhashConfig) -> minhash.Signatur
     return np.concatenate([minhash.signatures(part, config.slots) for part in parts])
 
 
-def _candidates(corpus: _Corpus, window: Window, config: MinhashConfig) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the positions of the window's candidates, the earlier article left."""
+def _candidates(
+    corpus: _Corpus, window: Window, config: MinhashConfig, bands: IntArray, crowded: Fresh
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the positions of the window's candidates, the earlier article left, without pairs of two crowded ones."""
     starts = np.maximum(np.arange(1, len(corpus.days) + 1), first_row(corpus.days, window))
     stops = np.searchsorted(corpus.days, corpus.days + config.day_window, side="right")
     stops[~corpus.occupied] = 0
-    bands = minhash.bands_of(config.slots, minhash.rows_per_band(config.slots, config.threshold, config.recall))
     least = minhash.least_agreement(config.slots, config.threshold)
-    for left, right in minhash.candidate_pairs(corpus.signatures, bands, starts, stops, least):
+    for left, right in minhash.candidate_pairs(corpus.signatures, bands, starts, stops, least, crowded):
         wanted = slice(None) if corpus.fresh is None else corpus.fresh[left] | corpus.fresh[right]
         yield left[wanted], right[wanted]
+
+
+def _of_groups(
+    rows: IntArray, corpus: _Corpus, window: Window, config: MinhashConfig, connection: Connection, tally: Tally
+) -> Iterator[Candidate]:
+    """Yield the pairs of articles of which each may be in a dense group; note those that are in the tally.
+
+    If the window has no limit, all days count as one: whether an article is in a group then depends on no day.
+    """
+    if not len(rows):
+        return
+    ids, days = corpus.ids[rows], corpus.days[rows]
+    texts = _texts(ids.tolist(), config, window.boilerplate, connection)
+    sets = character_shingle_sets([texts[each] for each in ids.tolist()], config.shingle)
+    hashes = np.concatenate(sets)
+    names = distinct(hashes)
+    ranks = Ragged(np.searchsorted(names, hashes).astype(np.int32), np.cumsum([0, *map(len, sets)], dtype=np.int64))
+    if config.day_window >= days[-1] - days[0]:
+        days = np.zeros_like(days)
+    found = dense_join.similar_pairs(
+        ranks,
+        DayRange(days, 0, config.day_window),
+        threshold=config.threshold,
+        universe=1 << len(names).bit_length(),
+        density=dense_join.Density(config.dense_from, config.kept_pairs),
+        names=names,
+    )
+    tally.candidates += found.candidates
+    tally.verified += found.candidates
+    tally.crowded |= dict(zip(ids[found.crowded].tolist(), found.near.tolist(), strict=True))
+    ends = np.sort(np.stack([ids[found.left], ids[found.right]]), axis=0)
+    wanted = rows[np.maximum(found.left, found.right)] >= first_row(corpus.days, window)
+    for left, right, score in zip(*ends[:, wanted].tolist(), found.scores[wanted].tolist(), strict=True):
+        yield Candidate(left, right, MinhashPass.name, score)
+
+
+def _texts(ids: Sequence[int], config: MinhashConfig, boilerplate: Mode, connection: Connection) -> dict[int, str]:
+    """Return the beginnings of the texts of these articles."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TEXTS_SQL, {"prefix": config.prefix, "ids": ids, "boilerplate": boilerplate.value})
+        return dict(cursor.fetchall())
 
 
 class _Verifier:
@@ -195,13 +248,10 @@ class _Verifier:
         held = {each: self._sets.pop(each) for each in ids if each in self._sets}
         self._sets |= held
         lacking = [each for each in ids if each not in held]
-        with self._connection.cursor() as cursor:
-            parameters = {"prefix": self._config.prefix, "ids": lacking, "boilerplate": self._boilerplate.value}
-            cursor.execute(_TEXTS_SQL, parameters)
-            rows = cursor.fetchall()
-        sets = character_shingle_sets([text for _, text in rows], self._config.shingle)
+        texts = _texts(lacking, self._config, self._boilerplate, self._connection)
+        sets = character_shingle_sets(list(texts.values()), self._config.shingle)
         # Copies, because a view would keep the whole array alive.
-        self._sets |= {row[0]: each.copy() for row, each in zip(rows, sets, strict=True)}
+        self._sets |= {article: each.copy() for article, each in zip(texts, sets, strict=True)}
         self._members += sum(map(len, sets))
         while self._members > _MEMBERS_KEPT and len(self._sets) > len(ids):
             self._members -= len(self._sets.pop(next(iter(self._sets))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -42,13 +43,8 @@ def near_pairs(
     days are read: whether an earlier article is crowded depends on those before it.
     """
     articles = read(config.day_window)
-    found: parity_join.SimilarPairs | dense_join.DensePairs | None
-    found = parity_join.similar_pairs(
-        articles.sets,
-        _asked(articles, window, config),
-        threshold=threshold,
-        universe=articles.universe,
-        most_near=config.dense_from,
+    found: parity_join.SimilarPairs | dense_join.DensePairs | None = _outside_groups(
+        articles, _asked(articles, window, config), threshold, config.dense_from
     )
     if found is None:
         articles = read(2 * config.day_window)
@@ -64,6 +60,26 @@ def near_pairs(
     tally.candidates += found.candidates
     ends = np.stack([articles.ids[found.left], articles.ids[found.right]])
     return NearPairs(np.sort(ends, axis=0), found.scores)
+
+
+def _outside_groups(
+    articles: NearSets, asked: parity_join.DayRange, threshold: float, dense_from: int
+) -> parity_join.SimilarPairs | None:
+    """Return the pairs asked for; None if an article of one of them may be in a dense group."""
+    join = partial(
+        parity_join.similar_pairs,
+        articles.sets,
+        threshold=threshold,
+        universe=articles.universe,
+        most_near=dense_from,
+    )
+    found = join(asked)
+    if found is None or asked.fresh is None:
+        return found
+    # A fresh article may be what makes an older one crowded.
+    concerned = asked.fresh.copy()
+    concerned[found.left] = concerned[found.right] = True
+    return found if join(asked._replace(fresh=concerned)) else None
 
 
 def _asked(articles: NearSets, window: Window, config: NearConfig) -> parity_join.DayRange:

@@ -81,7 +81,23 @@ WHERE pair.id = evidence.pair_id
   AND (%(since)s::date IS NULL OR {pair.later_day} >= %(since)s)
   AND (%(until)s::date IS NULL OR {pair.later_day} <= %(until)s)
   AND {left_article.in_newspapers} AND {right_article.in_newspapers}
-  AND (%(newer_than)s::bigint IS NULL OR greatest(left_article.revision, right_article.revision) > %(newer_than)s)
+  AND (
+      %(newer_than)s::bigint IS NULL
+      OR greatest(left_article.revision, right_article.revision) > %(newer_than)s
+      -- New articles decide which pairs a dense group keeps: those of its other articles are found again, or stale.
+      OR (
+          2 = (
+              SELECT count(*) FROM dedup_crowdedarticle AS crowded
+              WHERE crowded.pass_name = evidence.pass_name AND crowded.run_id = %(run_id)s
+                AND crowded.article_id IN (pair.left_id, pair.right_id)
+          )
+          AND EXISTS (
+              SELECT FROM dedup_runblock AS block
+              WHERE block.run_id = %(run_id)s AND block.pass_name = evidence.pass_name
+                AND {pair.later_day} BETWEEN block.first_day AND block.last_day
+          )
+      )
+  )
 """,
     "left_article",
     "right_article",

@@ -152,7 +152,8 @@ def test_the_pairs_of_a_dense_group_grow_with_its_sets_not_with_their_square() -
     assert sum(best[each] - kept[each] for each in best) / len(best) < 0.02
 
 
-def test_only_pairs_with_a_fresh_set_are_returned() -> None:
-    sets, fresh = [{1, 2, 3}] * 30, [row % 10 == 9 for row in range(30)]
-    found, _ = joined(sets, [0] * 30, 0, dense_join.Density(10, 2), fresh=fresh)
-    assert found == {(0, 9): 1.0, (0, 19): 1.0, (0, 29): 1.0}
+def test_fresh_sets_bring_back_the_pairs_of_a_dense_group_but_no_other_pairs() -> None:
+    sets = [{1, 2, 3}] * 30 + [{7, 8, 9}] * 2 + [{7, 8, 9, 10}]
+    fresh = [row in {29, 32} for row in range(len(sets))]
+    found, _ = joined(sets, [0] * len(sets), 0, dense_join.Density(10, 2), fresh=fresh)
+    assert found == {(0, copy): 1.0 for copy in range(1, 30)} | {(30, 32): 0.75, (31, 32): 0.75}

@@ -17,7 +17,7 @@ from articles.storage.ingest import store_articles
 from dedup.declarations import ConfigError
 from dedup.passes import minhash
 from dedup.passes.minhash import MinhashConfig, MinhashPass
-from dedup.types import Window
+from dedup.types import Tally, Window
 
 pytestmark = pytest.mark.django_db
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -153,10 +153,30 @@ def test_no_article_one_article_and_an_article_without_text(store) -> None:
 def test_all_pairs_of_many_equal_articles_within_the_window_are_found(store) -> None:
     text = "The ferry sails at noon on weekdays until the end of May."
     ids = [store(text, date=f"2026-03-{day:02}").pk for day in range(1, 29) for _ in range(3)]
-    assert len(found(MinhashConfig())) == len(ids) * (len(ids) - 1) // 2
+    assert len(found(MinhashConfig(dense_from=1_000))) == len(ids) * (len(ids) - 1) // 2
+    assert found(MinhashConfig()).keys() == {(ids[0], each) for each in ids[1:]}  # a dense group
     same_day = found(MinhashConfig(day_window=0))
     assert len(same_day) == 28 * 3
     assert set(same_day.values()) == {1.0}
+
+
+def test_a_dense_group_keeps_the_pairs_it_needs_and_all_pairs_with_others(store) -> None:
+    story = [f"word{number}" for number in range(60)]
+    group = [
+        store(" ".join(["other", f"number{number}", *story[2:]]), date=f"2026-03-{number % 28 + 1:02}").pk
+        for number in range(40)
+    ]
+    others = [store(f"word{number} {' '.join(story[:15])}").pk for number in range(3)]
+    every = every_pair(0.75)
+    config = MinhashConfig(dense_from=20, kept_pairs=2)
+    tally = Tally()
+    kept = {(each.left, each.right): each.score for each in MinhashPass().find(ALL_DAYS, config, connection, tally)}
+    assert kept.items() <= every.items()
+    assert tally.crowded.keys() == set(group)
+    assert {pair for pair in every if set(pair) & set(others)} == {pair for pair in kept if set(pair) & set(others)}
+    assert {end for pair in kept for end in pair} == {*group, *others}
+    assert len(kept) <= 3 * len(group) + 3
+    assert found(MinhashConfig(dense_from=1_000)) == every
 
 
 def test_other_scripts_are_compared_by_their_characters(store) -> None:

@@ -260,13 +260,3 @@ def test_a_dense_group_keeps_the_pairs_it_needs(db) -> None:
     every = Tally()
     assert len(list(TrigramPass().find(window, TrigramConfig(dense_from=MOST), connection, every))) == 70 * 69 // 2
     assert every.crowded == {}
-
-
-def test_new_articles_of_a_dense_group_get_pairs_of_their_own(db) -> None:
-    articles = dense_day()
-    window = Window(datetime.date(2026, 3, 2), datetime.date(2026, 3, 2), newer_than=articles[-4].revision)
-    pairs = list(TrigramPass().find(window, TrigramConfig(), connection))
-    fresh = {article.pk for article in articles[-3:]}
-    assert all(fresh & {each.left, each.right} for each in pairs)
-    assert fresh <= {end for each in pairs for end in (each.left, each.right)}
-    assert len(pairs) <= 9

@@ -16,6 +16,8 @@ from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import newest_revision, store_articles
 from dedup.models import (
     Cluster,
+    CrowdedArticle,
+    DenseGroup,
     DetectionRun,
     Evidence,
     JudgedMonth,
@@ -76,7 +78,18 @@ def rows(*, stale: bool = False) -> tuple:
 
 
 def forget_runs() -> None:
-    for model in (Membership, Cluster, Evidence, Pair, RunBlock, DetectionRun, JudgedMonth, Series):
+    for model in (
+        CrowdedArticle,
+        DenseGroup,
+        Membership,
+        Cluster,
+        Evidence,
+        Pair,
+        RunBlock,
+        DetectionRun,
+        JudgedMonth,
+        Series,
+    ):
         model.objects.all().delete()
 
 
@@ -100,8 +113,25 @@ def invented(seed: int, count: int) -> list[IncomingArticle]:
     return made
 
 
+@pytest.fixture
+def dense(request) -> None:
+    """Let groups of a few articles be dense, if asked."""
+    if request.param:
+        settings = {name: {"dense_from": 3, "kept_pairs": 1} for name in ("trigram", "stopword")}
+        Profile.objects.filter(is_default=True).update(settings=settings)
+
+
+def groups() -> list[list[str]]:
+    url = dict(Article.objects.values_list("pk", "url"))
+    return sorted(
+        sorted(url[each] for each in group.members.values_list("article", flat=True))
+        for group in DenseGroup.objects.all()
+    )
+
+
+@pytest.mark.parametrize("dense", [False, True], indirect=True)
 @pytest.mark.parametrize("seed", [3, 4])
-def test_runs_of_what_is_new_end_where_a_run_of_all_ends(seed) -> None:
+def test_runs_of_what_is_new_end_where_a_run_of_all_ends(seed, dense) -> None:
     articles = invented(seed, 60)
     store_articles(articles[:25])
     find_duplicates("--passes", EVERY)
@@ -109,25 +139,28 @@ def test_runs_of_what_is_new_end_where_a_run_of_all_ends(seed) -> None:
         store_articles(part)
         summary = find_duplicates("--new", "--passes", EVERY)
         assert summary["said"] == ""
-    step_by_step = rows()
+    step_by_step, dense_groups = rows(), groups()
     forget_runs()
     find_duplicates("--passes", EVERY)
     assert rows() == step_by_step
+    assert groups() == dense_groups
     assert {each[0] for each in step_by_step[0]} >= OF_THE_INVENTED
 
 
+@pytest.mark.parametrize("dense", [False, True], indirect=True)
 @pytest.mark.parametrize("seed", [5, 6])
-def test_runs_from_a_day_on_end_where_a_run_of_all_ends(seed) -> None:
+def test_runs_from_a_day_on_end_where_a_run_of_all_ends(seed, dense) -> None:
     articles = sorted(invented(seed, 60), key=lambda each: each.date)
     day = articles[30].date
     store_articles([each for each in articles if each.date < day])
     find_duplicates("--passes", EVERY)
     store_articles([each for each in articles if each.date >= day])
     find_duplicates("--since", day.isoformat(), "--passes", EVERY)
-    step_by_step = rows()
+    step_by_step, dense_groups = rows(), groups()
     forget_runs()
     find_duplicates("--passes", EVERY)
     assert rows() == step_by_step
+    assert groups() == dense_groups
 
 
 def test_an_article_that_changed_is_compared_anew_and_its_old_evidence_is_stale(store) -> None:
