@@ -65,5 +65,5 @@ def _check(name: str, value: Any, kind: type[Any], declared: Setting) -> None:
     # Written so that NaN, which compares with nothing, is refused too.
     if not declared.minimum <= value <= declared.maximum:
         raise ConfigError(
-            f"{name} is {value}; it must be from {declared.minimum:g} to {declared.maximum:g} ({declared.unit})"
+            f"{name} is {value}; it must be from {declared.minimum:.12g} to {declared.maximum:.12g} ({declared.unit})"
         )

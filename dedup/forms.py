@@ -77,7 +77,7 @@ def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting
     common: dict[str, Any] = {"label": label, "initial": value}
     if isinstance(field.default, bool):
         return forms.BooleanField(required=False, help_text=declared.help, **common)
-    bounds = f"{declared.minimum:g} to {declared.maximum:g} {declared.unit}; default {field.default:g}."
+    bounds = f"{declared.minimum:.12g} to {declared.maximum:.12g} {declared.unit}; default {field.default:.12g}."
     common |= {
         "help_text": f"{declared.help} {bounds} Source: {declared.source}.",
         "min_value": declared.minimum,

@@ -67,7 +67,7 @@ def _pass_settings() -> Iterator[str]:
 def _range(declared: Setting) -> str:
     if declared.minimum is None:
         return declared.unit
-    return f"{declared.minimum:g} to {declared.maximum:g} {declared.unit}"
+    return f"{declared.minimum:.12g} to {declared.maximum:.12g} {declared.unit}"
 
 
 _TABLES: dict[str, Callable[[], Iterator[str]]] = {"passes": _passes, "pass_settings": _pass_settings}
