@@ -39,7 +39,7 @@ class MergePreview:
         plan = self.plan
         days = f"{plan.first_day} to {plan.last_day}" if plan.first_day else "none"
         pairs = f"{self.pairs:,}, of which {self.joined:,} are with articles of {plan.into}"
-        facts = [("articles that move", f"{plan.articles:,}"), ("days", days), ("pairs to judge again", pairs)]
+        facts = [("articles that move", f"{plan.articles:,}"), ("days", days), ("pairs with these articles", pairs)]
         names = ", ".join(plan.names)
         return [*facts, *([("names and hosts that will find it", names)] if names else []), *_settings(plan.carried)]
 

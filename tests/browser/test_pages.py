@@ -44,6 +44,7 @@ def addresses(stored: Stored) -> list[str]:
         f"/runs/{DetectionRun.objects.get().pk}/",
         "/runs/new/",
         "/crawls/",
+        f"/newspapers/merges/?merged={pair.right.newspaper_id}&into={pair.left.newspaper_id}",
         f"/crawls/{pair.left.newspaper_id}/",
         "/reports/",
         "/reports/exact/?since=2026-03-01",

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from articles.models import Article, Newspaper
+from articles.models import Article, ArticleURL, Newspaper
+from articles.normalization.urls import url_key
+from articles.storage.newspaper_merges import merge_newspapers
+from crawlers import frontier
 from crawlers.models import PendingLink, SourceValidator, Visit
 from crawlers.reasons import REASONS
 from tests.crawlers.pages import FERRY, HERRING, PATTERN, article_page, newspaper, rss, sitemap
@@ -196,3 +199,14 @@ def test_a_private_address_is_refused_with_the_remedy_and_visited_once_it_is_all
     )
     assert not site.requests
     assert crawl().summary == "Fjordbladet: 1 stored, 0 known, 0 failed\n"
+
+
+def test_links_that_wait_follow_a_merged_newspaper() -> None:
+    old, main = Newspaper.objects.create(name="harbour-prod-2"), Newspaper.objects.create(name="Harbour Post")
+    for paper, path in ((old, "1"), (old, "2"), (main, "2")):
+        url = f"https://harbourpost.example/{path}"
+        PendingLink.objects.create(newspaper=paper, key=url_key(url), url=url, kind=ArticleURL.Kind.FEED)
+    merge_newspapers(old, main)
+    frontier.tidy_links()
+    links = PendingLink.objects.filter(newspaper=main).values_list("url", flat=True)
+    assert sorted(links) == ["https://harbourpost.example/1", "https://harbourpost.example/2"]

@@ -5,9 +5,11 @@ import json
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
+from django.db import connection
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
+from articles.models import Newspaper
 from dedup.models import FittedModel, Profile
 from dedup.runs.tasks import find_duplicates_task, nightly_task
 from dedup.verdicts.model import default_model, dump_model
@@ -103,3 +105,23 @@ def test_everybody_who_could_read_can_read_afterwards(client) -> None:
     for user in User.objects.filter(is_active=True):
         client.force_login(user)
         assert client.get("/articles/").status_code == 200
+
+
+def test_newspapers_stay_as_they_are_and_admins_may_merge_them() -> None:
+    call_command("migrate", "dedup", "0020", verbosity=0)
+    call_command("migrate", "articles", "0010", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO articles_newspaper (name, host, title_affixes, learnt_affixes, refused_affixes, "
+            "kept_url_parameters, crawl, feed_urls, sitemap_urls, section_urls, article_url_pattern) "
+            "VALUES ('Harbour Post', 'post.example', '{}', '{}', '{}', '{sid}', true, '{}', '{}', '{}', '')"
+        )
+
+    call_command("migrate", verbosity=0)
+    paper = Newspaper.objects.get()
+    assert (paper.name, paper.kept_url_parameters, paper.owner, paper.edition) == ("Harbour Post", ["sid"], "", "")
+    assert (paper.current, list(Newspaper.objects.in_use())) == (paper, [paper])
+    may = {
+        role: make_user(role, role).has_perm("articles.add_newspapermerge") for role in ("viewer", "editor", "admin")
+    }
+    assert may == {"viewer": False, "editor": False, "admin": True}
