@@ -51,7 +51,7 @@ def test_it_says_what_it_will_do_merges_and_undoes(stored: tuple[Article, Articl
     assert Article.objects.get(pk=stored[1].pk).newspaper == stored[0].newspaper
 
     store(newspaper="harbour-prod-2")
-    assert merge("harbour-prod-2", "--undo", "--dry-run") == f"1 articles would move back. {dry}\n"
+    assert merge("harbour-prod-2", "--undo", "--dry-run") == f"articles that move back: 1\n{dry}\n"
     assert merge("harbour-prod-2", "--undo") == (
         "1 article moved back to harbour-prod-2; 1 article stored in Harbour Post since the merge stay there.\n"
     )

@@ -61,7 +61,7 @@ class Command(ProjectCommand):
         if into is not None and merge.into != into:
             raise usage_error(f"{merged} is merged into {merge.into}, not into {into}")
         if dry_run:
-            self.stdout.write(f"{merge.articles:,} articles would move back. Dry run, nothing was changed.")
+            self.stdout.write(f"articles that move back: {merge.articles:,}\nDry run, nothing was changed.")
             return
         self.stdout.write(undo_merge(merge, user=user))
 
