@@ -39,6 +39,8 @@ pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
 
 CHECKOUT = Path(__file__).parents[3]
 SEED = 20_260_309
+# So few similar articles make a dense group that the made-up news have some.
+SETTINGS = {"sentence": {"weighted": True}, "trigram": {"dense_from": 3}, "stopword": {"dense_from": 4}}
 FIND = [f"--passes={','.join(PASSES)}", "--boilerplate=story", "--no-progress"]
 # After which steps a run is killed, one process after the other: in the middle of its boilerplate, of its passes, of
 # marking what is stale, and of its verdicts.
@@ -67,7 +69,7 @@ Store = dict[str, Rows]
 @pytest.fixture
 def news() -> None:
     """Store made-up news with an earlier run, decisions and a rule; some articles came after it."""
-    Profile.objects.filter(is_default=True).update(settings={"sentence": {"weighted": True}})
+    Profile.objects.filter(is_default=True).update(settings=SETTINGS)
     articles = made_up_news(SEED)
     late = set(range(5, len(articles), 9))
     _store([each for place, each in enumerate(articles) if place not in late])
@@ -258,6 +260,7 @@ def has_everything(store: Store) -> None:
         assert part in reasons
     assert len(store["dedup_judgedmonth"]) >= 3
     assert store["dedup_series"]
+    assert store["dedup_groupmember"]
     assert store["dedup_cluster"]
     assert store["articles_repeatedsentence"]
     [run] = [each for each in store["dedup_detectionrun"].values() if each["scope"]["boilerplate"] == "story"]

@@ -1,0 +1,152 @@
+"""Dense groups from start to finish: found by the passes, judged, clustered, ruled, confirmed, audited."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from articles.models import Article
+from dedup.models import Cluster, CrowdedArticle, DenseGroup, DetectionRun, Evidence, Pair, Profile
+from dedup.review import decisions
+from dedup.review.group_rules import end_group_rule, make_group_rule
+from tests.conftest import StoreArticle
+
+pytestmark = pytest.mark.django_db
+
+TOWNS = ("Selby", "Carrack", "Inverlea", "Dunmore", "Ashport", "Penrith Bay", "Lorne", "Maddock")
+TRADES = ("roofing", "plumbing", "catering", "cleaning", "painting", "fencing", "paving")
+COPIED = (
+    "The night ferry from Port Selby to Carrack was cancelled on Friday after a pump failed, leaving 120 passengers "
+    "on the quay. Passengers were taken to the seamen's mission, where volunteers made soup. The company promised to "
+    "pay for hotel rooms. The ferry will sail again on Sunday if the new pump arrives from Inverlea in time."
+)
+
+
+def tender(number: int) -> str:
+    """Return one of many public tenders: the same form, other facts."""
+    town, trade = TOWNS[number % len(TOWNS)], TRADES[number % len(TRADES)]
+    return (
+        f"The council of {town} invites sealed tenders for {trade} work under contract {4000 + 7 * number}. Documents "
+        f"may be collected from the clerk between nine and noon against a deposit of {100 + number} crowns. Tenders "
+        f"must reach the clerk by day {number % 28 + 1} of the next month. Late tenders are returned unopened. The "
+        "council is not bound to accept the lowest or any tender, and pays no cost of preparing one."
+    )
+
+
+@pytest.fixture
+def tenders(store: StoreArticle) -> list[Article]:
+    """Return eighty tenders of one day; three copies of a story of that day come after them."""
+    found = [store(tender(number), headline=f"Tender {4000 + 7 * number}") for number in range(80)]
+    for number in range(3):
+        store(COPIED, newspaper=f"Paper {number}")
+    return found
+
+
+@pytest.fixture
+def user() -> User:
+    return User.objects.create_user("mara")
+
+
+def find_duplicates(*options: str) -> str:
+    output = io.StringIO()
+    call_command("find_duplicates", "--passes=exact,trigram", *options, "--no-progress", stdout=output)
+    return output.getvalue()
+
+
+def state() -> dict[str, list[Any]]:
+    return {
+        "pairs": list(Pair.objects.proposed().order_by("left", "right").values_list("left", "right", "verdict")),
+        "crowded": list(CrowdedArticle.objects.order_by("article").values_list("article", "pass_name", "near")),
+        "groups": [(group.first_id, group.size, group.pairs, group.fingerprint) for group in DenseGroup.objects.all()],
+        "clusters": [
+            sorted(cluster.memberships.values_list("article", flat=True)) for cluster in Cluster.objects.order_by("pk")
+        ],
+    }
+
+
+def test_a_run_keeps_few_pairs_of_eighty_tenders_and_says_so(tenders: list[Article]) -> None:
+    dry = json.loads(find_duplicates("--dry-run", "--format=json"))
+    printed = find_duplicates("--audit=1")
+    group = DenseGroup.objects.get()
+    ids = sorted(article.pk for article in tenders)
+
+    assert sorted(group.members.values_list("article", flat=True)) == ids
+    assert (dry["dense_groups"], dry["dense_articles"]) == (1, 80)
+    counts = DetectionRun.objects.get().counts
+    assert (counts["dense_groups"], counts["dense_articles"]) == (1, 80)
+    assert group.pairs == Pair.objects.among(ids).count()
+    assert 79 <= group.pairs < 10 * 80 < group.possible_pairs == 3160
+    assert set(CrowdedArticle.objects.values_list("near", flat=True)) == {79}
+    assert "Dense groups" in printed
+    assert "1 with 80 articles" in printed
+    # The three copies outside the group have all their pairs.
+    assert Pair.objects.exclude(pk__in=Pair.objects.among(ids)).count() == 3
+    assert "on 1 of 1 days." in printed
+    assert f"Left out on purpose: {3160 - group.pairs:,} pairs" in printed
+
+
+def test_with_the_bounds_at_their_maximum_nothing_is_left_out(tenders: list[Article]) -> None:
+    Profile.objects.update(settings={"trigram": {"dense_from": 100_000_000}})
+    find_duplicates()
+    assert not DenseGroup.objects.exists()
+    assert Pair.objects.count() == 3160 + 3
+
+
+def test_running_again_or_with_new_articles_alone_gives_the_same_group(
+    store: StoreArticle, tenders: list[Article]
+) -> None:
+    find_duplicates()
+    before, number = state(), DenseGroup.objects.get().pk
+    find_duplicates()
+    assert state() == before
+    store(tender(80), headline="Tender 4560")
+    find_duplicates("--new")
+    group = DenseGroup.objects.get()
+    assert (group.pk, group.size, group.first_id) == (number, 81, tenders[0].pk)
+    by_new = state()
+    find_duplicates()
+    assert state() == by_new
+
+
+def test_a_rule_on_the_group_outlives_runs_and_ends(tenders: list[Article], user: User) -> None:
+    find_duplicates()
+    before = state()
+    group = DenseGroup.objects.get()
+    make_group_rule(group.pk, user=user)
+    find_duplicates()
+    inside = Pair.objects.among([article.pk for article in tenders])
+    assert set(inside.values_list("verdict", "joins")) == {("template", False)}
+    assert [cluster.size for cluster in Cluster.objects.all()] == [3]
+    end_group_rule(group.pk, user=user)
+    find_duplicates()
+    assert state() == before
+
+
+def test_a_confirmation_of_the_group_outlives_runs_and_is_undone(tenders: list[Article], user: User) -> None:
+    find_duplicates()
+    before = state()
+    group = DenseGroup.objects.get()
+    decision = decisions.confirm_group(group.pk, seen=group.fingerprint, user=user)
+    find_duplicates()
+    ids = sorted(article.pk for article in tenders)
+    assert ids in state()["clusters"]
+    assert set(Pair.objects.among(ids).values_list("state", flat=True)) == {"confirmed"}
+    decisions.undo(decision.pk, user=user)
+    assert state()["clusters"] == before["clusters"]
+
+
+def test_equal_texts_hang_on_the_first_one(store: StoreArticle) -> None:
+    articles = [
+        store(COPIED, headline=f"Ferry cancelled, {number}", newspaper=f"P{number % 5}") for number in range(70)
+    ]
+    find_duplicates("--passes=trigram")
+    group = DenseGroup.objects.get()
+    assert (group.size, group.pairs) == (70, 69)
+    ends = set(Evidence.objects.values_list("pair__left", "pair__right"))
+    assert ends == {(articles[0].pk, each.pk) for each in articles[1:]}
+    assert [cluster.size for cluster in Cluster.objects.all()] == [70]
