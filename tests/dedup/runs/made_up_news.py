@@ -1,7 +1,8 @@
 """News made up from a seed, in several scripts, in which all that a verdict rests on occurs.
 
 Copies in another newspaper, versions that grow, crops, edited sentences, one name put in another's place, tables of the
-day, articles that share a headline, and sentences that a newspaper prints below every article.
+day, articles that share a headline, many notices that are nearly equal, and a sentence that a newspaper prints below
+every article.
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ def made_up_news(seed: int) -> list[IncomingArticle]:
     dice = Random(seed)
     writers = {paper: _Writer(paper, dice) for paper in _PAPERS}
     written = [each for writer in writers.values() for each in _of(writer, writers)]
+    written += _notices(writers[_COURIER])
     return sorted(written, key=lambda article: article.date)
 
 
@@ -127,6 +129,14 @@ def _again(
                 yield _article(writer, day + 3, writer.headline(), [f"{name} {each}" for each in story])
         case 6:  # another story under the same headline
             yield _article(writer, day, headline, writer.story())
+
+
+def _notices(writer: _Writer) -> Iterator[IncomingArticle]:
+    """Yield notices of three days that differ in one sentence: a dense group."""
+    notice = writer.story()
+    for number in range(18):
+        own = notice if number % 5 == 4 else [*notice, writer.sentence()]
+        yield _article(writer, 30 + number // 6, writer.headline(), own)
 
 
 def _table(writer: _Writer, day: int) -> tuple[str, list[str]]:

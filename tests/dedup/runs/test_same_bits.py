@@ -190,13 +190,11 @@ def _key(table: str, row: dict[str, Any]) -> Any:
             return row["left_id"], row["right_id"]
         case "dedup_evidence":
             return row["pair_id"], row["pass_name"]
-        case "dedup_runblock" | "dedup_crowdedarticle":
-            return row["run_id"], row["pass_name"], row.get("first_day"), row.get("article_id")
-        case "dedup_headlineform" | "dedup_articleshingles" | "dedup_groupmember" | "articles_articlepage":
-            return row["article_id"]
-        case "dedup_judgedmonth":
-            return row["month"]
-    return row["id"]
+        case "dedup_crowdedarticle":
+            return row["pass_name"], row["article_id"]
+        case "dedup_runblock":
+            return row["run_id"], row["pass_name"], row["first_day"]
+    return next(iter(row.values()))  # the first column of each table is its primary key
 
 
 def differences(one: Store, other: Store, *, except_for: dict[str, tuple[str, ...]]) -> dict[str, Any]:
@@ -262,6 +260,7 @@ def has_everything(store: Store) -> None:
     assert store["dedup_series"]
     assert store["dedup_groupmember"]
     assert store["dedup_cluster"]
+    assert {each["pass_name"] for each in store["dedup_crowdedarticle"].values()} == {"trigram", "stopword"}
     assert store["articles_repeatedsentence"]
     [run] = [each for each in store["dedup_detectionrun"].values() if each["scope"]["boilerplate"] == "story"]
     assert run["state"] == "done"
