@@ -197,7 +197,7 @@ def site() -> Iterator[Site]:
         wait_until(lambda: made.ask("/healthz").status == 200)
         yield made
     finally:
-        pages.terminate()
+        pages.send_signal(signal.SIGQUIT)  # SIGTERM would wait for open connections
         pages.wait()
         log.close()
         made.run("-m", "newsdedup_site.embedded", "stop")
