@@ -311,13 +311,16 @@ def test_a_server_killed_during_a_long_statement_is_back_at_once(site: Site, bus
     assert not runs(postmaster)
 
 
-def test_only_processes_of_a_dead_server_on_our_data_are_ended(site: Site, busy: psutil.Process, monkeypatch) -> None:
+def test_only_processes_of_a_dead_server_on_our_data_are_ended(
+    site: Site, busy: psutil.Process, monkeypatch, tmp_path
+) -> None:
     monkeypatch.setenv("NEWSDEDUP_HOME", str(site.folder))
     reader = subprocess.Popen(["sleep", "600"], cwd=site.home / "data")
     # A program of that name, with the title of a server's child, that is not from our package.
-    program = shutil.copy(shutil.which("sleep"), site.folder.with_name(f"{site.folder.name}-postgres"))
+    program = shutil.copy(shutil.which("sleep"), tmp_path / "postgres")
     named_alike = subprocess.Popen(["postgres: not ours", "600"], executable=program, cwd=site.home / "data")
     try:
+        wait_until(lambda: leftovers.is_server_process(psutil.Process(named_alike.pid)))
         assert leftovers.leftovers() == []
         with site.away():
             wait_until(lambda: leftovers.leftovers() == [busy])
@@ -325,7 +328,6 @@ def test_only_processes_of_a_dead_server_on_our_data_are_ended(site: Site, busy:
             assert not runs(busy)
         assert (reader.poll(), named_alike.poll()) == (None, None)
     finally:
-        Path(program).unlink()
         for process in (reader, named_alike):
             process.kill()
             process.wait()
