@@ -132,7 +132,7 @@ class MergeForm(forms.Form):
         help_text="Its articles move. It is no longer listed or crawled, and its name and host find the other one.",
     )
     into = forms.ModelChoiceField(
-        Newspaper.objects.in_use(), label="into this one", help_text="It stays, with its own name and settings."
+        Newspaper.objects.in_use(), label="Into this one", help_text="It stays, with its own name and settings."
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
