@@ -36,10 +36,10 @@ def write_crowd(
     return run
 
 
-def write_group(*articles: Article, **options: str) -> DetectionRun:
+def write_group(*articles: Article, run: DetectionRun | None = None) -> DetectionRun:
     """Store the dense group of these articles, each paired with the first and with the next one."""
     pairs = [*((articles[0], each) for each in articles[1:]), *pairwise(articles)]
-    run = write_crowd(pairs, articles, **options)  # type: ignore[arg-type]
+    run = write_crowd(pairs, articles, run=run)
     update_groups()
     return run
 

@@ -14,8 +14,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from articles.models import Article, RepeatedSentence
 from articles.storage.boilerplate_marks import mark_week, outdated_weeks
-from dedup.models import Cluster, Pair, Series
+from dedup.models import Cluster, DenseGroup, DetectionRun, Pair, Series
 from tests.conftest import StoreArticle
+from tests.dense import write_group
 from tests.factories import PASSWORD, make_cluster, make_pair, make_series, make_user
 
 ARGUMENTS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
@@ -51,6 +52,7 @@ class Stored:
     series: Series
     sentence: RepeatedSentence
     furnished: Article
+    group: DenseGroup
 
 
 @pytest.fixture
@@ -92,7 +94,11 @@ def stored(
     for week in outdated_weeks():
         mark_week(week)
     sentence = RepeatedSentence.objects.get(sentence__startswith="Subscribe")
-    return Stored(first, second, other, cluster, series, sentence, furnished[1])
+    tenders = [store(headline=f"Tender {number}", newspaper="Evening Mail") for number in range(3)]
+    write_group(*tenders, run=DetectionRun.objects.get())
+    verdict = {"verdict": "template", "probability": 0.97, "duplicate_probability": 0.01}
+    Pair.objects.among([each.pk for each in tenders]).update(**verdict)
+    return Stored(first, second, other, cluster, series, sentence, furnished[1], DenseGroup.objects.get())
 
 
 def settled(page: Page) -> None:
