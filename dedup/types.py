@@ -17,6 +17,9 @@ FORMS = "forms"
 # The name of the step that brings the shingle index up to date, before all passes.
 SHINGLES = "shingles"
 
+# The name of the step after the verdicts, and of its evidence: pairs of dense groups that clusters need.
+DENSE_GROUPS = "dense group"
+
 
 class VerdictKind(StrEnum):
     """What a pair is: a copy, a later state of the same text, the same form with other facts, or only similar."""

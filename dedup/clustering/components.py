@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from math import fsum, log
+from itertools import count, islice
+from math import fsum, gcd, log
 from typing import NamedTuple
 
 Neighbours = dict[int, set[int]]
@@ -17,6 +18,10 @@ LEAST_IN_COMMON = 0.6
 # An edge joins near copies if each has this share of the other. Two near copies of a third article then have
 # LEAST_IN_COMMON of it in common: each lacks at most a fifth of it.
 NEAR = (1 + LEAST_IN_COMMON) / 2
+# Before two parts of a dense group join, or an edge between them is left out, at least this many pairs between them are
+# compared, if there are so many; half of them for a single article.
+PAIRS_BETWEEN = 6
+_GOLDEN = 0.618
 # No single pair counts as more certain than this, for or against: verdicts can be wrong.
 _MOST_CERTAIN = 0.98
 
@@ -71,6 +76,7 @@ class Clustering:
 
     components: list[Component]
     contradictions: list[tuple[int, int]]
+    unchecked: tuple[tuple[int, int], ...] = ()  # pairs to compare before parts of dense groups join, left < right
 
 
 class _Forest:
@@ -172,9 +178,16 @@ class _Joining:
     """Joins sets along edges, unless something speaks against it."""
 
     def __init__(
-        self, forest: _Forest, edges: Iterable[Edge], cannot: Iterable[tuple[int, int]], apart: Iterable[Apart]
+        self,
+        forest: _Forest,
+        edges: Iterable[Edge],
+        cannot: Iterable[tuple[int, int]],
+        apart: Iterable[Apart],
+        groups: Mapping[int, int],
     ) -> None:
+        self.unchecked: set[tuple[int, int]] = set()
         self._forest = forest
+        self._groups = groups
         self._barred = _neighbours(cannot)
         self._weights: Weights = {}
         for edge in edges:
@@ -195,6 +208,7 @@ class _Joining:
         first, second = forest.root(edge.left), forest.root(edge.right)
         if first == second or forest.touch(first, second, self._barred):
             return
+        self._check(first, second)
         if edge.rank != Rank.DECISION and forest.balance(first, second, self._weights) < 0:
             return
         if editions and (strangers := editions.strangers(forest.editions[first], forest.editions[second])):
@@ -202,6 +216,35 @@ class _Joining:
             _connect(self._barred, *strangers)
             return
         forest.join(first, second, edge.score)
+
+    def _check(self, first: int, second: int) -> None:
+        """Note which pairs are to be compared between two parts of a dense group, spread over both."""
+        group = self._groups.get(first)
+        if group is None or self._groups.get(second) != group:
+            return
+        fewer, other = sorted((first, second), key=lambda root: (len(self._forest.members[root]), root))
+        some, others = self._forest.members[fewer], self._forest.members[other]
+        wanted = PAIRS_BETWEEN if len(some) > 1 else PAIRS_BETWEEN // 2
+        every = len(some) * len(others)
+        lacking = min(wanted, every) - self._compared(some, other)
+        # A stride that has no divisor in common with the number of pairs visits each once, far from the last one.
+        stride = next(step for step in count(int(every * _GOLDEN) + 1) if gcd(step, every) == 1)
+        for place in range(0, every * stride, stride):
+            if lacking <= 0:
+                return
+            one, another = some[place % every // len(others)], others[place % len(others)]
+            pair = (min(one, another), max(one, another))
+            if another not in self._weights.get(one, {}) and pair not in self.unchecked:
+                self.unchecked.add(pair)
+                lacking -= 1
+
+    def _compared(self, some: Iterable[int], other: int) -> int:
+        """Return how many pairs of these articles with a set were compared; no more than matter."""
+        parent, root = self._forest.parent, self._forest.root
+        between = (
+            each for one in some for each in self._weights.get(one, ()) if each in parent and root(each) == other
+        )
+        return sum(1 for _ in islice(between, PAIRS_BETWEEN))
 
 
 def _log_odds(probability: float) -> float:
@@ -214,6 +257,7 @@ def cluster(
     must: Sequence[tuple[int, int]] = (),
     cannot: Sequence[tuple[int, int]] = (),
     apart: Sequence[Apart] = (),
+    groups: Mapping[int, int] | None = None,
 ) -> Clustering:
     """Return the clusters of two or more articles.
 
@@ -226,6 +270,9 @@ def cluster(
       must not join two groups, nor a chain absorb a series;
     - unless it is between near copies, two articles that no edge joins and that may have less than LEAST_IN_COMMON in
       common: an article that contains two others joins only one of them.
+
+    `groups` has the dense group of each article that is in one. There, only some pairs were compared: the result says
+    which others must be, so that one wrong verdict does not join two groups.
     """
     forest = _Forest()
     for left, right in must:
@@ -234,7 +281,7 @@ def cluster(
             forest.join(first, second, 1.0)
     confirmed = {article: forest.root(article) for article in list(forest.parent)}
     contradictions = sorted({pair for pair in cannot if forest.root(pair[0]) == forest.root(pair[1])})
-    joining = _Joining(forest, edges, cannot, apart)
+    joining = _Joining(forest, edges, cannot, apart, groups or {})
     ordered = sorted(edges, key=lambda edge: (edge.rank, -edge.score, edge.left, edge.right))
     for edge in ordered:
         if edge.is_near:
@@ -243,7 +290,7 @@ def cluster(
     for edge in ordered:
         if not edge.is_near:
             joining.join(edge, editions)
-    return Clustering(_components(forest, confirmed), contradictions)
+    return Clustering(_components(forest, confirmed), contradictions, tuple(sorted(joining.unchecked)))
 
 
 def _neighbours(pairs: Iterable[tuple[int, int]]) -> Neighbours:

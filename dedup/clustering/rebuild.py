@@ -15,6 +15,9 @@ from dedup.clustering.constraints import Constraints, constraints_in_force, lock
 from dedup.models import Cluster, Decision, Membership, Pair, Verdict
 from dedup.querysets import PairQuerySet
 
+# What joins the articles of a pair with this verdict.
+RANKS = {Verdict.DUPLICATE.value: Rank.DUPLICATE, Verdict.VERSION.value: Rank.VERSION}
+
 
 def rebuild_clusters(articles: Collection[int] | None = None) -> Clustering:
     """Rebuild the clusters that these articles belong to, before or after; None: all clusters.
@@ -56,10 +59,9 @@ def _edges(articles: Collection[int] | None) -> list[Edge]:
     """Return the pairs that their verdict joins, each with the probability of that verdict."""
     columns = ("left", "right", "verdict", "probability", "left_matched", "right_matched")
     rows = _pairs(articles).joining().values_list(*columns)
-    ranks = {Verdict.DUPLICATE.value: Rank.DUPLICATE, Verdict.VERSION.value: Rank.VERSION}
     return [
         # A pair that was judged before the two shares were stored counts as near copies until the next run judges it.
-        Edge(left, right, probability or 0.0, ranks[verdict], *(1.0 if share is None else share for share in matched))
+        Edge(left, right, probability or 0.0, RANKS[verdict], *(1.0 if share is None else share for share in matched))
         for left, right, verdict, probability, *matched in rows.order_by().iterator()
     ]
 

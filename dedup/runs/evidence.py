@@ -140,7 +140,7 @@ def write_block(run_id: int, pass_name: str, candidates: Iterable[Candidate], wi
     """
     began = time.monotonic()
     with transaction.atomic():
-        pairs = _store_candidates(run_id, candidates)
+        pairs = store_candidates(run_id, candidates)
         store_crowded(run_id, pass_name, tally.crowded, only_new=window.newer_than is not None)
         RunBlock.objects.create(
             run_id=run_id,
@@ -183,7 +183,8 @@ def update_article_facts() -> None:
         cursor.execute(_ARTICLE_FACTS_SQL)
 
 
-def _store_candidates(run_id: int, candidates: Iterable[Candidate]) -> int:
+def store_candidates(run_id: int, candidates: Iterable[Candidate]) -> int:
+    """Store pairs with their evidence; return how many. Call it in a transaction."""
     found = iter(candidates)
     pairs = 0
     with connection.cursor() as cursor:

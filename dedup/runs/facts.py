@@ -10,13 +10,14 @@ from dedup.declarations import settings_of
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
 from dedup.runs.scope import Scope
-from dedup.types import BOILERPLATE, FORMS, SHINGLES, VERDICTS
+from dedup.types import BOILERPLATE, DENSE_GROUPS, FORMS, SHINGLES, VERDICTS
 
 _STEPS = {
     FORMS: "Merged newspapers",
     BOILERPLATE: "Boilerplate",
     SHINGLES: "Shingle index",
     VERDICTS: "Full comparison",
+    DENSE_GROUPS: "Dense group",
     "audit": "Audit",
 }
 # Labels for the verdicts that a run counts over all proposed pairs.

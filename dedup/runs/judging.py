@@ -11,10 +11,11 @@ import datetime
 import gc
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import NamedTuple
 
 from django.db import connection, transaction
 
@@ -69,11 +70,26 @@ WHERE judged.id = pair.id
 """
 
 
-class _Pair(NamedTuple):
+class JudgedPair(NamedTuple):
+    """A pair of article ids to judge."""
+
     id: int
     left: int
     right: int
     leftover: int  # the number of headlines over the text of both, if too many; else 0
+
+
+class JudgedRow(NamedTuple):
+    """The verdict of a pair, as its columns."""
+
+    id: int
+    verdict: str
+    probability: float
+    duplicate_probability: float
+    reasons: str  # JSON
+    joins: bool
+    left_matched: float
+    right_matched: float
 
 
 def judge_month(task: MonthTask, on_judged: Callable[[int], None]) -> int:
@@ -84,21 +100,36 @@ def judge_month(task: MonthTask, on_judged: Callable[[int], None]) -> int:
     with _without_collector(), transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(_PAIRS_SQL, {"first_day": task.first_day, "last_day": task.last_day})
-            pairs = [_Pair(*row) for row in cursor]
-            judge = MonthJudge(task, pairs)
-            cursor.execute(_CREATE_SQL)
-            for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-                batch = pairs[start : start + _PAIRS_AT_ONCE]
-                rows = list(judge.rows(batch))
-                with cursor.copy(_COPY_SQL) as copy:
-                    for row in rows:
-                        copy.write_row(row)
-                on_judged(len(batch))
-            lock_review()
-            cursor.execute(_STORE_SQL)
-            cursor.execute("DROP TABLE judged_pair")
+            pairs = [JudgedPair(*row) for row in cursor]
+        store_rows(judged_rows(task, pairs, on_judged))
         JudgedMonth.objects.update_or_create(month=task.first_day, defaults={"fingerprint": task.fingerprint})
     return len(pairs)
+
+
+def judged_rows(
+    task: MonthTask, pairs: Sequence[JudgedPair], on_judged: Callable[[int], None] = lambda _pairs: None
+) -> Iterator[JudgedRow]:
+    """Yield the verdicts of pairs of a month."""
+    judge = MonthJudge(task, pairs)
+    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+        batch = pairs[start : start + _PAIRS_AT_ONCE]
+        yield from judge.rows(batch)
+        on_judged(len(batch))
+
+
+def store_rows(rows: Iterable[JudgedRow]) -> None:
+    """Store verdicts. Call it in a transaction."""
+    judged = iter(rows)
+    with connection.cursor() as cursor:
+        cursor.execute(_CREATE_SQL)
+        # In batches, because pairs are read between them.
+        while batch := list(islice(judged, _PAIRS_AT_ONCE)):
+            with cursor.copy(_COPY_SQL) as copy:
+                for row in batch:
+                    copy.write_row(row)
+        lock_review()
+        cursor.execute(_STORE_SQL)
+        cursor.execute("DROP TABLE judged_pair")
 
 
 def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[float, ...]]:
@@ -109,9 +140,9 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
     """
     seen = HeadlineForm.objects.filter(pk__in={end for pair in ends for end in pair})
     days = dict(seen.values_list("pk", "date"))
-    months: defaultdict[datetime.date, list[_Pair]] = defaultdict(list)
+    months: defaultdict[datetime.date, list[JudgedPair]] = defaultdict(list)
     for left, right in sorted(each for each in ends if days.keys() >= set(each)):
-        months[max(days[left], days[right]).replace(day=1)].append(_Pair(0, left, right, 0))
+        months[max(days[left], days[right]).replace(day=1)].append(JudgedPair(0, left, right, 0))
     last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
     boilerplate = last.boilerplate if last else Mode.KEEP
     found: dict[tuple[int, int], tuple[float, ...]] = {}
@@ -132,7 +163,7 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
 class MonthJudge:
     """Judges the pairs of a month."""
 
-    def __init__(self, task: MonthTask, pairs: Collection[_Pair]) -> None:
+    def __init__(self, task: MonthTask, pairs: Collection[JudgedPair]) -> None:
         self._task = task
         self._series = HeadlineSeries(_forms_around(task))
         self._rules = set(Series.objects.filter(ruled_at__isnull=False).values_list("newspaper", "form"))
@@ -146,7 +177,7 @@ class MonthJudge:
     def _model(self) -> VerdictModel:
         return load_model(self._task.model)
 
-    def rows(self, pairs: Sequence[_Pair]) -> Iterator[tuple[Any, ...]]:
+    def rows(self, pairs: Sequence[JudgedPair]) -> Iterator[JudgedRow]:
         """Yield the verdict of each pair as a row to store."""
         for pair, left, right, comparison in self.comparisons(pairs):
             judgement = self._judged(pair, left, right, comparison)
@@ -154,14 +185,16 @@ class MonthJudge:
             doubtful = judgement.kind is VerdictKind.DUPLICATE and not joins
             reasons = json.dumps([*judgement.reasons, *([DOUBTFUL] if doubtful else [])], ensure_ascii=False)
             chances = (judgement.probability, judgement.duplicate_probability)
-            yield (pair.id, judgement.kind, *chances, reasons, joins, *_matched(left, right, comparison))
+            yield JudgedRow(pair.id, judgement.kind, *chances, reasons, joins, *_matched(left, right, comparison))
 
     def _joins(self, judgement: Judgement, comparison: Comparison) -> bool:
         if self._task.versions_join and judgement.kind in {VerdictKind.DUPLICATE, VerdictKind.VERSION}:
             return True
         return is_certain(judgement, comparison)
 
-    def comparisons(self, pairs: Sequence[_Pair]) -> Iterator[tuple[_Pair, CachedArticle, CachedArticle, Comparison]]:
+    def comparisons(
+        self, pairs: Sequence[JudgedPair]
+    ) -> Iterator[tuple[JudgedPair, CachedArticle, CachedArticle, Comparison]]:
         """Yield each pair with its two articles and their full comparison."""
         articles = self._fetch({article for pair in pairs for article in (pair.left, pair.right)})
         for pair in pairs:
@@ -173,7 +206,7 @@ class MonthJudge:
                 compare(left.article, right.article, self._recurrence_of(left), self._recurrence_of(right)),
             )
 
-    def _judged(self, pair: _Pair, left: CachedArticle, right: CachedArticle, comparison: Comparison) -> Judgement:
+    def _judged(self, pair: JudgedPair, left: CachedArticle, right: CachedArticle, comparison: Comparison) -> Judgement:
         judgement = judgement_of(comparison, self._model)
         series = (left.article.newspaper, left.form)
         if series == (right.article.newspaper, right.form) and series in self._rules:

@@ -28,6 +28,7 @@ from dedup.passes.containment import ContainmentPass
 from dedup.runs.crowded import forget_crowded
 from dedup.runs.dense_groups import KeptPair, connected, update_groups
 from dedup.runs.evidence import mark_stale, update_article_facts, update_best_scores, write_block
+from dedup.runs.group_checks import check_groups
 from dedup.runs.headlines import update_series
 from dedup.runs.judging import judge_month
 from dedup.runs.months import months_to_judge
@@ -203,6 +204,7 @@ def run_detection(
         if verdicts:
             update_series()
             _judge(run, scope, progress, workers)
+            check_groups(run, versions_join=_versions_join(run), boilerplate=scope.boilerplate)
         contradictions = len(rebuild_clusters().contradictions)
         _finish(run, DetectionRun.State.DONE, counts=_counts(run, scope, contradictions))
     except KeyboardInterrupt:
@@ -231,8 +233,7 @@ def _update_shingles(progress: Progress) -> None:
 
 def _judge(run: DetectionRun, scope: Scope, progress: Progress, workers: int) -> None:
     """Compare in full the pairs of every month in which something has changed."""
-    versions_join = run.profile is not None and run.profile.versions_join
-    months = months_to_judge(versions_join=versions_join, boilerplate=scope.boilerplate)
+    months = months_to_judge(versions_join=_versions_join(run), boilerplate=scope.boilerplate)
     pairs = sum(month.pairs for month in months)
     progress.start(VERDICTS, pairs)
     execute(
@@ -242,6 +243,10 @@ def _judge(run: DetectionRun, scope: Scope, progress: Progress, workers: int) ->
         on_read=lambda _month, judged: progress.read(VERDICTS, judged),
         on_done=lambda month, judged: progress.advance(VERDICTS, month.pairs, judged),
     )
+
+
+def _versions_join(run: DetectionRun) -> bool:
+    return run.profile is not None and run.profile.versions_join
 
 
 def _tasks(run: DetectionRun, configs: Configs, scope: Scope, progress: Progress) -> list[BlockTask]:
@@ -344,7 +349,8 @@ def _counts(run: DetectionRun, scope: Scope, contradictions: int) -> dict[str, A
         entry["seconds"] = round(entry["seconds"] + mark.seconds, 3)
     found = Evidence.objects.found_by(run)
     for name, pairs in found.order_by().values_list("pass_name").annotate(Count("id")):
-        passes[name]["pairs"] = pairs
+        if name in passes:  # the others are of dense groups, not of a pass
+            passes[name]["pairs"] = pairs
     verdicts = Pair.objects.proposed().values_list("verdict").annotate(Count("id")).order_by()
     clusters, members = Cluster.objects.count(), Membership.objects.count()
     articles = Article.objects.count()

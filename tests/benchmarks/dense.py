@@ -38,25 +38,25 @@ class Input(NamedTuple):
 
 def nearly_equal(articles: int) -> Iterator[str]:
     """Yield texts of 300 words, each with three words replaced."""
-    dice, words = random.Random(SEED), _words(3_000)
-    story = dice.choices(words, k=300)
+    dice, known = random.Random(SEED), words(3_000)
+    story = dice.choices(known, k=300)
     for _ in range(articles):
         text = list(story)
         for place in dice.sample(range(len(text)), 3):
-            text[place] = dice.choice(words)
+            text[place] = dice.choice(known)
         yield " ".join(text)
 
 
 def equal(articles: int) -> Iterator[str]:
     """Yield one text of 300 words again and again."""
-    text = " ".join(random.Random(SEED).choices(_words(3_000), k=300))
+    text = " ".join(random.Random(SEED).choices(words(3_000), k=300))
     return (text for _ in range(articles))
 
 
 def lines(articles: int) -> Iterator[str]:
     """Yield lines of twelve words that have little in common."""
-    dice, words = random.Random(SEED), _words(3_000)
-    return (" ".join(dice.choices(words, k=12)) for _ in range(articles))
+    dice, known = random.Random(SEED), words(3_000)
+    return (" ".join(dice.choices(known, k=12)) for _ in range(articles))
 
 
 def notices(articles: int) -> Iterator[str]:
@@ -78,7 +78,8 @@ INPUTS = {
 }
 
 
-def _words(count: int) -> list[str]:
+def words(count: int) -> list[str]:
+    """Return made-up words, in alphabetical order."""
     dice = random.Random(SEED)
     return sorted({"".join(dice.choices(_SYLLABLES, k=dice.randrange(1, 5))) for _ in range(2 * count)})[:count]
 

@@ -265,3 +265,39 @@ def reachable(edges: list[Edge]) -> list[tuple[int, ...]]:
             found.append(tuple(sorted(group)))
         seen |= group
     return found
+
+
+def unchecked(edges: list[Edge], groups: dict[int, int], apart: tuple[Apart, ...] = ()) -> list[tuple[int, int]]:
+    return list(cluster(edges, apart=apart, groups=groups).unchecked)
+
+
+def in_one_group(articles: int) -> dict[int, int]:
+    return dict.fromkeys(range(1, articles + 1), 7)
+
+
+def test_outside_dense_groups_no_further_pair_is_asked_for() -> None:
+    edges = [Edge(1, 2, 0.9), Edge(2, 3, 0.9)]
+    assert unchecked(edges, {}) == unchecked(edges, {1: 7, 2: 8, 3: 9}) == []
+
+
+def test_before_an_article_joins_a_dense_group_three_of_its_pairs_are_compared() -> None:
+    edges = [Edge(1, 2, 0.99), Edge(2, 3, 0.98), Edge(3, 4, 0.97), Edge(4, 5, 0.96)]
+    assert unchecked(edges, in_one_group(3)) == [(1, 3)]
+    asked = unchecked(edges, in_one_group(5))
+    assert len([pair for pair in asked if 5 in pair]) == 2
+    assert not {each[:2] for each in edges} & set(asked)
+
+
+def test_before_two_parts_of_a_dense_group_join_six_pairs_are_compared_spread_over_both() -> None:
+    parts = [Edge(left, right, 0.99) for part in ((1, 2, 3, 4), (5, 6, 7, 8)) for left, right in combinations(part, 2)]
+    asked = unchecked([*parts, Edge(4, 5, 0.9)], in_one_group(8))
+    assert len(asked) == 5
+    assert all(left <= 4 < right for left, right in asked)
+    assert min(len({left for left, _ in asked}), len({right for _, right in asked})) >= 3
+
+
+def test_pairs_that_keep_parts_of_a_dense_group_apart_are_checked_too() -> None:
+    edges = [Edge(1, 2, 0.99), Edge(3, 4, 0.99), Edge(2, 3, 0.9)]
+    assert unchecked(edges, in_one_group(4), (Apart(1, 4, 0.01),)) == [(1, 3), (2, 4)]
+    compared = (Apart(1, 4, 0.01), Apart(1, 3, 0.01), Apart(2, 4, 0.01))
+    assert unchecked(edges, in_one_group(4), compared) == []

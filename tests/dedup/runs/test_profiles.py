@@ -25,6 +25,8 @@ def test_there_is_a_default_profile_that_also_proposes_by_contained_text() -> No
         "prefix": 1000,
         "threshold": 0.6,
         "arbitrated": 100,
+        "dense_from": 50,
+        "kept_pairs": 2,
     }
 
 
