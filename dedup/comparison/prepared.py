@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import regex
 from babel import Locale, UnknownLocaleError
@@ -31,6 +31,9 @@ NAME: Final = 1
 NUMBER: Final = 2
 DATE: Final = 3
 _MONTH: Final = 4  # a month in lower case, which may also be another word: may, mars
+
+# Contents whose words are remembered.
+_KEPT_TEXTS = 64
 
 # Characters that are words by themselves, and marks, which Python's \w does not match; a slower pattern handles them.
 _SOLO = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -105,11 +108,24 @@ class PreparedArticle:
         return self.starts[place + 1] - self.starts[place]
 
 
+class _Text(NamedTuple):
+    """The fields of a PreparedArticle that its content alone decides."""
+
+    shown: list[str]
+    words: list[str]
+    kinds: list[int]
+    starts: list[int]
+    sentence_keys: list[int]
+    numbers: Counter[str]
+    vocabulary: frozenset[str]
+
+
 class Preparer:
     """Prepares articles. It remembers every word, so make a new one for each block."""
 
     def __init__(self) -> None:
         self._known = _KnownWords()
+        self._texts: dict[str, _Text] = {}  # the least recently used first
 
     @property
     def known_words(self) -> int:
@@ -118,13 +134,36 @@ class Preparer:
 
     def prepare(self, article: ArticleText) -> PreparedArticle:
         """Return the article ready to be compared."""
+        text = self._text_of(article.content)
+        headline_text = _typography(article.headline)
+        _, headline, headline_kinds = self._words_of(headline_text, _pattern(headline_text))
+        return PreparedArticle(
+            newspaper=article.newspaper,
+            date=article.date,
+            time=article.time,
+            **text._asdict(),
+            masked=_masked_shingles(article.content) if article.masked is None else article.masked,
+            spoken=_by_first_character({*text.words, *headline}),
+            headline=headline,
+            headline_kinds=headline_kinds,
+        )
+
+    def _text_of(self, content: str) -> _Text:
+        """Return what is known of a content; copies of one text are often prepared one after the other."""
+        text = self._texts.pop(content, None) or self._made(content)
+        self._texts[content] = text
+        if len(self._texts) > _KEPT_TEXTS:
+            del self._texts[next(iter(self._texts))]
+        return text
+
+    def _made(self, content: str) -> _Text:
         shown: list[str] = []
         words: list[str] = []
         kinds: list[int] = []
         starts, sentence_keys = [0], list[int]()
-        content = _typography(article.content[:MAX_CHARACTERS])
-        pattern = _pattern(content)
-        for sentence in sentences_of(content):
+        compared = _typography(content[:MAX_CHARACTERS])
+        pattern = _pattern(compared)
+        for sentence in sentences_of(compared):
             found, keys, found_kinds = self._words_of(sentence, pattern)
             if found:
                 shown += found
@@ -132,23 +171,14 @@ class Preparer:
                 kinds += found_kinds
                 starts.append(len(words))
                 sentence_keys.append(hash(tuple(keys)))
-        headline_text = _typography(article.headline)
-        _, headline, headline_kinds = self._words_of(headline_text, _pattern(headline_text))
-        return PreparedArticle(
-            newspaper=article.newspaper,
-            date=article.date,
-            time=article.time,
+        return _Text(
             shown=shown,
             words=words,
             kinds=kinds,
             starts=starts,
             sentence_keys=sentence_keys,
-            masked=_masked_shingles(article.content) if article.masked is None else article.masked,
             numbers=Counter(word for word, kind in zip(words, kinds, strict=True) if kind == NUMBER),
             vocabulary=frozenset(words),
-            spoken=_by_first_character({*words, *headline}),
-            headline=headline,
-            headline_kinds=headline_kinds,
         )
 
     def headline_form(self, headline: str) -> str:

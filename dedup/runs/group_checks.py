@@ -27,8 +27,10 @@ from dedup.types import DENSE_GROUPS, Candidate
 from dedup.verdicts.model import dump_model
 
 # After so many rounds, what is not compared stays so: each round asks for few pairs of few articles.
-_MOST_ROUNDS = 8
+_MOST_ROUNDS = 5
 
+# The members are new rows, which PostgreSQL would take for a handful.
+_ANALYZE_SQL = "ANALYZE dedup_groupmember, dedup_pair, dedup_evidence"
 _JUDGED_SQL = """
 SELECT pair.id, pair.left_id, pair.right_id, pair.verdict, pair.probability, pair.duplicate_probability,
        pair.reasons::text, pair.joins, pair.left_matched, pair.right_matched,
@@ -76,6 +78,7 @@ def check_groups(run: DetectionRun, *, versions_join: bool, boilerplate: Mode) -
 def _known() -> _Known:
     known = _Known({}, {})
     with connection.cursor() as cursor:
+        cursor.execute(_ANALYZE_SQL)
         cursor.execute(_JUDGED_SQL, {"checks": DENSE_GROUPS})
         for number, left, right, *columns, proposed in cursor:
             (known.proposed if proposed else known.checked)[left, right] = JudgedRow(number, *columns)
