@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from articles.models import Article
 from dedup.evaluation.adjusting import LEAST_OF_EACH, Adjusted, adjusted
+from dedup.evaluation.decided import decided_pairs
 from dedup.evaluation.labels import FoundPair
 from dedup.evaluation.metrics import LabelledPair, date_folds
 from dedup.models import FittedModel, Pair
@@ -23,12 +24,8 @@ from dedup.verdicts.verdict import VerdictChanges, verdict_changes
 # Changes are measured on at most this many pairs, the same ones every time: about ten seconds of comparisons.
 MOST_COMPARED = 20_000
 SHIPPED = "shipped"
-# An editor who rejects a pair says that it is not a duplicate, but not what it is instead. So the answers about
-# templates and versions are not learnt from decisions.
-_LABELS = {Pair.State.CONFIRMED: "D", Pair.State.REJECTED: "N"}
 _FOLDS = 6
 
-Ends = tuple[int, int]
 Row = tuple[float, ...]
 
 
@@ -38,11 +35,15 @@ class LearningError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """What a model is learnt from: labelled pairs with their features. The first `decisions` are editors' decisions."""
+    """What a model is learnt from: labelled pairs with their features. The first `decisions` are decided pairs.
+
+    `left_out` is the number of decided pairs that do not count, because one decision brought so many.
+    """
 
     pairs: Sequence[LabelledPair]
     rows: Sequence[Row]
     decisions: int
+    left_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +57,17 @@ class ModelChange:
 
 
 def training_set(labels: Sequence[FoundPair] = ()) -> TrainingSet:
-    """Return what there is to learn from: decisions in force, and labelled pairs that nobody has decided.
+    """Return what there is to learn from: decided pairs, and labelled pairs that nobody has decided.
 
-    Raises LearningError if there are too few.
+    One decision on a cluster or a dense group brings at most MOST_OF_ONE pairs. Raises LearningError if there are too
+    few.
     """
-    in_force = Pair.objects.filter(state__in=_LABELS).order_by("left", "right")
-    decided: dict[Ends, tuple[str, float]] = {
-        (left, right): (_LABELS[Pair.State(state)], 1.0)
-        for left, right, state in in_force.values_list("left", "right", "state")
-    }
+    found = decided_pairs()
+    decided = {ends: (label, 1.0) for ends, label in found.labels.items()}
     labelled = {(each.left, each.right): (each.label.label, each.label.weight) for each in labels}
     # Decisions come first, so that a place below their number is a decision.
-    answers = decided | {ends: given for ends, given in labelled.items() if ends not in decided}
+    undecided = labelled.keys() - decided.keys() - found.left_out
+    answers = decided | {ends: given for ends, given in labelled.items() if ends in undecided}
     features = features_of_pairs(answers)
     known = [ends for ends in answers if ends in features]
     _check_numbers([answers[ends][0] for ends in known])
@@ -76,7 +76,8 @@ def training_set(labels: Sequence[FoundPair] = ()) -> TrainingSet:
         LabelledPair((str(left), str(right)), max(days[left], days[right]), label, weight)
         for (left, right), (label, weight) in ((ends, answers[ends]) for ends in known)
     ]
-    return TrainingSet(pairs, [features[ends] for ends in known], sum(ends in decided for ends in known))
+    decisions = sum(ends in decided for ends in known)
+    return TrainingSet(pairs, [features[ends] for ends in known], decisions, len(found.left_out))
 
 
 def _check_numbers(labels: Sequence[str]) -> None:

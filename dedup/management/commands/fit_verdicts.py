@@ -18,6 +18,7 @@ from articles.processes import WorkerDiedError
 from dedup.evaluation.adjusting import Extent
 from dedup.evaluation.apart import detected, read_corpora
 from dedup.evaluation.cross import fitted_on
+from dedup.evaluation.decided import MOST_OF_ONE
 from dedup.evaluation.labels import FoundPair, LabelsError, find_articles, read_labels
 from dedup.evaluation.learning import (
     SHIPPED,
@@ -166,6 +167,7 @@ class Command(LongCommand):
                 "model": fitted.pk,
                 "in_use": fitted.in_use,
                 "decisions": training.decisions,
+                "left_out": training.left_out,
                 "learnt_from": model.learnt_from,
                 "adjusted": str(learnt.extent),
                 "agreement": dict(zip(("tested", "in_use", "learnt"), agreed, strict=True)),
@@ -201,6 +203,11 @@ class Command(LongCommand):
     ) -> None:
         counts = ", ".join(f"{sum(pair.label == label for pair in training.pairs)} {label}" for label in LABELS)
         self.stdout.write(f"Learnt from {training.decisions:,} decisions; pairs by label: {counts}.")
+        if training.left_out:
+            self.stdout.write(
+                f"{training.left_out:,} more decided pairs do not count: of the pairs that one decision on a cluster "
+                f"or a dense group decides, at most {MOST_OF_ONE} do."
+            )
         self.stdout.write(_ADJUSTED[extent])
         tested, before, after = agreed
         self.stdout.write(

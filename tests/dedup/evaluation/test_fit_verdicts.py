@@ -14,11 +14,12 @@ from django.core.management import CommandError, call_command
 from django.db.models import F, Max
 
 from dedup.evaluation import learning
-from dedup.models import FittedModel, Pair
-from dedup.review.decisions import decide_pair
+from dedup.models import DenseGroup, FittedModel, HeadlineForm, Pair
+from dedup.review.decisions import confirm_group, decide_pair
 from dedup.runs.months import months_to_judge
 from dedup.verdicts import model as verdict_model
 from dedup.verdicts.model import default_model, dump_model, load_model
+from tests.dense import copies_of, write_group
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -235,6 +236,24 @@ def test_labels_teach_too_and_decisions_outweigh_them(decided, tmp_path) -> None
     assert result["learnt_from"] == {"D": 20, "V": 2, "T": 2, "E": 1, "N": 20}
     assert result["decisions"] == 40
     assert errors.getvalue() == "line 27: no stored article has the id 'gone'; import it, or correct the label\n"
+
+
+def test_one_decision_on_a_large_group_counts_as_twenty_pairs(decided, store) -> None:
+    before = learnt()
+    assert (before["decisions"], before["left_out"]) == (40, 0)
+    copies = copies_of(store(STORY.format(place="Ottery", person="Ruth Vale", others="Ada Finch")), 200)
+    HeadlineForm.objects.bulk_create(
+        HeadlineForm(article=each, newspaper_id=each.newspaper_id, date=each.date, form=each.headline, revision=0)
+        for each in copies
+    )
+    write_group(*copies)
+    group = DenseGroup.objects.get()
+    confirm_group(group.pk, seen=group.fingerprint, user=make_user("ben", "editor"))
+    decided_pairs = Pair.objects.filter(state="confirmed").count()
+    result = learnt()
+    assert (result["decisions"], result["left_out"]) == (60, decided_pairs - 40)
+    assert result["learnt_from"] == {"D": 40, "V": 0, "T": 0, "E": 0, "N": 20}
+    assert f"{result['left_out']} more decided pairs do not count: " in fit()[0]
 
 
 def test_few_decisions_teach_nothing(corpus) -> None:
