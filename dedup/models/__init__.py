@@ -1,0 +1,35 @@
+"""Profiles, runs, pairs with their evidence, clusters, and the history of decisions."""
+
+from __future__ import annotations
+
+from dedup.models.clusters import Cluster, Membership
+from dedup.models.decisions import Decision, Link
+from dedup.models.groups import CrowdedArticle, DenseGroup, GroupMember
+from dedup.models.pairs import Evidence, Pair
+from dedup.models.profiles import Boilerplate, Profile
+from dedup.models.runs import DetectionRun, RunBlock
+from dedup.models.series import HeadlineForm, Series
+from dedup.models.shingles import ArticleShingles
+from dedup.models.verdicts import FittedModel, JudgedMonth, Verdict
+
+__all__ = [
+    "ArticleShingles",
+    "Boilerplate",
+    "Cluster",
+    "CrowdedArticle",
+    "Decision",
+    "DenseGroup",
+    "DetectionRun",
+    "Evidence",
+    "FittedModel",
+    "GroupMember",
+    "HeadlineForm",
+    "JudgedMonth",
+    "Link",
+    "Membership",
+    "Pair",
+    "Profile",
+    "RunBlock",
+    "Series",
+    "Verdict",
+]

@@ -1,0 +1,94 @@
+"""The history of decisions, and what each says about two articles."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from articles.models import Article
+from dedup.models.pairs import Pair
+from dedup.querysets import DecisionQuerySet
+
+
+class Decision(models.Model):
+    """One decision of an editor. Appended by dedup/review/decisions.py; the database refuses changes and deletions."""
+
+    class Kind(models.TextChoices):
+        CONFIRM = "confirm", "confirmed the pair"
+        REJECT = "reject", "rejected the pair"
+        UNSURE = "unsure", "was unsure of the pair"
+        CONFIRM_CLUSTER = "confirm_cluster", "confirmed the cluster"
+        REJECT_CLUSTER = "reject_cluster", "dissolved the cluster"
+        CONFIRM_GROUP = "confirm_group", "confirmed the dense group"
+        RULE_GROUP = "rule_group", "made it a rule: never duplicates"
+        END_GROUP_RULE = "end_group_rule", "ended the rule"
+        TAKE_OUT = "take_out", "took an article out"
+        KEEP = "keep", "chose the article to keep"
+        UNDO = "undo", "undid a decision"
+
+    kind = models.CharField(max_length=15, choices=Kind.choices)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="decisions")
+    decided_at = models.DateTimeField(default=timezone.now)
+    pair = models.ForeignKey(Pair, null=True, on_delete=models.PROTECT, related_name="decisions")
+    # A cluster may vanish when it is rebuilt: its number and its articles are stored as they were.
+    cluster_number = models.BigIntegerField(null=True)
+    group_number = models.BigIntegerField(null=True, help_text="The dense group it was about, which may be gone too.")
+    articles = ArrayField(models.BigIntegerField(), default=list, help_text="The ids of the articles it was about.")
+    article = models.ForeignKey(
+        Article,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="decisions",
+        help_text="The article that was taken out or kept.",
+    )
+    undoes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
+    note = models.TextField(blank=True)
+
+    objects = DecisionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        triggers = [
+            pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return f"Decision {self.pk}: {self.get_kind_display()}"
+
+    @property
+    def is_undoable(self) -> bool:
+        """Whether an undo can take it back. A rule is ended, or made again, on the page of its group."""
+        return self.kind not in {self.Kind.UNDO, self.Kind.RULE_GROUP, self.Kind.END_GROUP_RULE}
+
+
+class Link(models.Model):
+    """What a decision says about two articles. The latest link whose decision is not undone is in force."""
+
+    class Kind(models.TextChoices):
+        MUST = "must", "must be in one cluster"
+        CANNOT = "cannot", "cannot be in one cluster"
+        STAY = "stay", "stays in one cluster when another article is taken out"
+        UNSURE = "unsure", "left open"
+
+    decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="links")
+    left = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
+    right = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=6, choices=Kind.choices)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["decision", "left", "right"], name="one_link_a_decision"),
+            models.CheckConstraint(condition=Q(left__lt=F("right")), name="link_in_order"),
+        ]
+        indexes = [models.Index(fields=["left", "right", "-decision"], name="link_latest")]
+        triggers = [
+            pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.left_id} {self.kind} {self.right_id}"

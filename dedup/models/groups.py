@@ -1,0 +1,74 @@
+"""Articles near very many others, and the dense groups that they form."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from articles.models import Article
+from dedup.models.runs import DetectionRun
+
+
+class CrowdedArticle(models.Model):
+    """An article near so many others that a pass proposes only some of its pairs with other such articles."""
+
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="crowded")
+    pass_name = models.CharField(max_length=20)
+    near = models.PositiveIntegerField(help_text="At least so many articles reach the threshold of the pass with it.")
+    run = models.ForeignKey(DetectionRun, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["pass_name", "article"], name="one_crowd_a_pass"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Article {self.article_id}, near {self.near} others"
+
+
+class DenseGroup(models.Model):
+    """Crowded articles that kept pairs connect. Rebuilt by dedup/runs/dense_groups.py; keeps its id where possible.
+
+    A group with a rule stays, and keeps its articles, even if no pass finds them crowded any more.
+    """
+
+    first = models.ForeignKey(
+        Article, on_delete=models.PROTECT, related_name="+", help_text="The earliest article by day and id."
+    )
+    size = models.PositiveIntegerField()
+    newspapers = models.PositiveIntegerField(help_text="Newspapers with at least one article.")
+    first_day = models.DateField()
+    last_day = models.DateField()
+    pairs = models.PositiveIntegerField(help_text="Pairs that the passes kept between its crowded articles.")
+    passes = ArrayField(models.CharField(max_length=20), help_text="The passes that kept only some of its pairs.")
+    fingerprint = models.CharField(max_length=64, help_text="Changes whenever its articles do.")
+    ruled_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The editor who made the rule that its articles are never duplicates of each other.",
+    )
+    ruled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-size", "id"]
+
+    def __str__(self) -> str:
+        return f"Dense group {self.pk}"
+
+    @property
+    def possible_pairs(self) -> int:
+        """How many pairs its articles could form."""
+        return self.size * (self.size - 1) // 2
+
+
+class GroupMember(models.Model):
+    """An article in its dense group. An article is in at most one."""
+
+    article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="group_member")
+    group = models.ForeignKey(DenseGroup, on_delete=models.CASCADE, related_name="members")
+
+    def __str__(self) -> str:
+        return f"Article {self.article_id} in dense group {self.group_id}"

@@ -1,0 +1,96 @@
+"""Pairs of articles, and what the passes found about them."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from articles.models import Article
+from dedup.models.runs import DetectionRun
+from dedup.models.verdicts import Verdict
+from dedup.querysets import EvidenceQuerySet, PairQuerySet
+
+
+class Pair(models.Model):
+    """Two articles that a pass has proposed as a pair. Never deleted."""
+
+    class State(models.TextChoices):
+        UNDECIDED = "undecided", "undecided"
+        CONFIRMED = "confirmed", "confirmed duplicate"
+        REJECTED = "rejected", "not a duplicate"
+        UNSURE = "unsure", "unsure"
+
+    left = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="pairs_as_left")
+    right = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="pairs_as_right")
+    state = models.CharField(
+        max_length=9,
+        choices=State.choices,
+        default=State.UNDECIDED,
+        help_text="What editors decided last. Decisions that were undone do not count.",
+    )
+    best_score = models.FloatField(default=0.0, help_text="The highest score of its current evidence, 0 to 1.")
+    verdict = models.CharField(
+        max_length=9,
+        choices=Verdict.choices,
+        blank=True,
+        db_default="",
+        help_text="The result of the full comparison. Empty: not compared yet.",
+    )
+    probability = models.FloatField(null=True, help_text="The probability of the verdict, 0 to 1.")
+    duplicate_probability = models.FloatField(
+        null=True, help_text="The probability that the two articles are duplicates, 0 to 1."
+    )
+    reasons = models.JSONField(default=list, db_default=[], help_text="The reasons for the verdict, one sentence each.")
+    left_matched = models.FloatField(
+        null=True,
+        help_text="The share of the left article's words that the right one has in matching sentences, 0 to 1.",
+    )
+    right_matched = models.FloatField(null=True, help_text="The same of the right article's words, 0 to 1.")
+    joins = models.BooleanField(db_default=False, help_text="Whether the verdict puts both articles in one cluster.")
+    days_apart = models.PositiveIntegerField(help_text="Days between the two publication dates.")
+    same_newspaper = models.BooleanField()
+    found_at = models.DateTimeField(default=timezone.now)
+
+    objects = PairQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-best_score", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["left", "right"], name="one_row_a_pair"),
+            models.CheckConstraint(condition=Q(left__lt=F("right")), name="pair_in_order"),
+            models.CheckConstraint(condition=Q(best_score__range=(0, 1)), name="pair_score_range"),
+        ]
+        indexes = [
+            models.Index(fields=["state", "-best_score", "id"], name="pair_queue"),
+            models.Index(fields=["state", "-duplicate_probability", "id"], name="pair_queue_by_verdict"),
+            models.Index(fields=["left"], condition=Q(joins=True), name="pair_joins"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Pair {self.pk}"
+
+
+class Evidence(models.Model):
+    """What one pass found about a pair. A newer run of the same scope that no longer finds it marks it stale."""
+
+    pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="evidence")
+    pass_name = models.CharField(max_length=20)
+    score = models.FloatField(help_text="The pass's similarity score, 0 to 1.")
+    details = models.JSONField(default=dict)
+    run = models.ForeignKey(DetectionRun, on_delete=models.PROTECT, related_name="evidence")
+    stale = models.BooleanField(default=False)
+
+    objects = EvidenceQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name_plural = "evidence"
+        constraints = [
+            models.UniqueConstraint(fields=["pair", "pass_name"], name="one_evidence_a_pass"),
+            models.CheckConstraint(condition=Q(score__range=(0, 1)), name="evidence_score_range"),
+        ]
+        indexes = [models.Index(fields=["run", "pass_name"], name="evidence_run")]
+
+    def __str__(self) -> str:
+        return f"{self.pass_name} {self.score:.3f}"

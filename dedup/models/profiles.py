@@ -1,0 +1,54 @@
+"""Profiles: named sets of settings for runs."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from articles.boilerplate.mode import Mode
+
+
+class Boilerplate(models.TextChoices):
+    """How boilerplate is treated when texts are compared."""
+
+    KEEP = Mode.KEEP.value, "kept"
+    STORY = Mode.STORY.value, "removed from all articles except the first"
+    TOPIC = Mode.TOPIC.value, "removed from all articles"
+
+
+class Profile(models.Model):
+    """A named set of windows, thresholds and passes. Read it through dedup/runs/profiles.py, which validates it."""
+
+    name = models.CharField(max_length=100, unique=True)
+    is_default = models.BooleanField(default=False, help_text="Runs that name no profile use this one.")
+    settings = models.JSONField(
+        default=dict, blank=True, help_text="The settings that differ from the defaults, by pass."
+    )
+    versions_join = models.BooleanField(
+        default=False,
+        verbose_name="versions join clusters",
+        help_text="Whether a new version of an article joins its cluster. Duplicates always do.",
+    )
+    boilerplate = models.CharField(
+        max_length=5,
+        choices=Boilerplate.choices,
+        default=Boilerplate.KEEP,
+        help_text="How sentences shared by many articles of a newspaper in one week are treated when texts are "
+        "compared. Stored articles never change.",
+    )
+    nightly_at = models.TimeField(
+        null=True,
+        blank=True,
+        help_text="Every day at this time, a worker compares articles that are new or have changed. Empty: never.",
+    )
+    nightly_due = models.DateTimeField(null=True, editable=False, help_text="When the next nightly run starts.")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["is_default"], condition=Q(is_default=True), name="one_default_profile"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,71 @@
+"""Runs of the detection, and the blocks of days that they have finished."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from articles.boilerplate.mode import Mode
+from dedup.models.profiles import Boilerplate, Profile
+
+
+class DetectionRun(models.Model):
+    """One run of the detection: its settings and scope, its progress and its counts."""
+
+    class State(models.TextChoices):
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+        INTERRUPTED = "interrupted", "interrupted"
+
+    profile = models.ForeignKey(Profile, null=True, on_delete=models.SET_NULL, related_name="runs")
+    profile_name = models.CharField(max_length=100, blank=True)
+    config = models.JSONField(help_text="The settings of every pass when the run started.")
+    scope = models.JSONField(help_text="What was compared: since, until, newspapers, passes, newer_than, boilerplate.")
+    state = models.CharField(max_length=11, choices=State.choices, default=State.RUNNING)
+    counts = models.JSONField(default=dict, help_text="Numbers of articles, pairs by pass, and clusters.")
+    error = models.TextField(blank=True)
+    started_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="detection_runs"
+    )
+
+    class Meta:
+        ordering = ["-started_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"Run {self.pk}"
+
+    @property
+    def boilerplate(self) -> Mode:
+        """How the run treated boilerplate."""
+        return Mode(self.scope.get("boilerplate", Mode.KEEP))
+
+    @property
+    def boilerplate_label(self) -> str:
+        """The same in words."""
+        return str(Boilerplate(self.boilerplate).label)
+
+
+class RunBlock(models.Model):
+    """A block of days that a run has finished for a pass; stored together with its evidence."""
+
+    run = models.ForeignKey(DetectionRun, on_delete=models.CASCADE, related_name="blocks")
+    pass_name = models.CharField(max_length=20)
+    first_day = models.DateField()
+    last_day = models.DateField()
+    candidates = models.PositiveBigIntegerField(default=0, help_text="Pairs that passed the pass's quick filter.")
+    verified = models.PositiveBigIntegerField(default=0, help_text="Candidates that the pass then scored exactly.")
+    pairs = models.PositiveIntegerField(help_text="Pairs that reached the threshold and were kept.")
+    seconds = models.FloatField(help_text="Wall-clock time in seconds.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "pass_name", "first_day"], name="one_mark_a_block"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pass_name} {self.first_day} to {self.last_day}"

@@ -1,0 +1,24 @@
+"""The cache of word shingles."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from articles.models import Article
+
+
+class ArticleShingles(models.Model):
+    """The word shingles of an article's whole text, as dedup/kernels/masked_shingles.py makes them. A cache."""
+
+    article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="shingles")
+    newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="+", db_index=False)
+    date = models.DateField()
+    shingles = models.BinaryField(help_text="Their hashes: 32 bits each, little-endian, ascending and distinct.")
+    revision = models.BigIntegerField(help_text="The revision of the article when its shingles were computed.")
+
+    class Meta:
+        verbose_name_plural = "article shingles"
+        indexes = [models.Index(fields=["newspaper", "date"], name="article_shingles_around")]
+
+    def __str__(self) -> str:
+        return f"Shingles of article {self.article_id}"
