@@ -1,0 +1,21 @@
+"""Newspapers, their articles, and every URL under which an article was seen."""
+
+from __future__ import annotations
+
+from articles.models.articles import Article, ArticlePage, ArticleURL, HeadlineVariant
+from articles.models.boilerplate import BoilerplateWeek, RepeatedSentence, WhitelistedSentence
+from articles.models.newspapers import LearntParameter, Newspaper, NewspaperAlias, NewspaperMerge
+
+__all__ = [
+    "Article",
+    "ArticlePage",
+    "ArticleURL",
+    "BoilerplateWeek",
+    "HeadlineVariant",
+    "LearntParameter",
+    "Newspaper",
+    "NewspaperAlias",
+    "NewspaperMerge",
+    "RepeatedSentence",
+    "WhitelistedSentence",
+]

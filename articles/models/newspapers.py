@@ -1,0 +1,188 @@
+"""Newspapers, their other names, their merges, and what was learnt about their URLs."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator, URLValidator
+from django.db import models
+
+from articles.boilerplate.rules import LEAST_ARTICLES
+from articles.querysets import NewspaperQuerySet
+
+_URL = URLValidator(schemes=["http", "https"])
+
+
+class Newspaper(models.Model):
+    """A source of articles: a newspaper, an agency, a site. Its rows configure the spiders."""
+
+    name = models.CharField(max_length=200, unique=True, help_text="The name that editors see.")
+    host = models.CharField(
+        max_length=253,
+        blank=True,
+        help_text="The host of its articles' URLs, without www. An import without a newspaper column matches on it.",
+    )
+    title_affixes = ArrayField(
+        models.CharField(max_length=200),
+        default=list,
+        blank=True,
+        help_text="Text that this newspaper adds before or after its headlines, apart from its name. "
+        "Text that begins with … needs no separator before it.",
+    )
+    learnt_affixes = ArrayField(
+        models.CharField(max_length=200),
+        default=list,
+        blank=True,
+        editable=False,
+        help_text="Text found before or after at least half of its headlines. It is removed too.",
+    )
+    refused_affixes = ArrayField(
+        models.CharField(max_length=200),
+        default=list,
+        blank=True,
+        help_text="Text that is, or would be, learnt as an affix but is part of the headline nevertheless.",
+    )
+    kept_url_parameters = ArrayField(
+        models.CharField(max_length=100),
+        default=list,
+        blank=True,
+        help_text="Parameters that identify an article, such as sid in story?sid=123. They are never dropped when URLs "
+        "are compared. Parameters learnt from its articles are added; one that you remove is not added again.",
+    )
+    boilerplate_articles = models.PositiveSmallIntegerField(
+        default=LEAST_ARTICLES,
+        db_default=LEAST_ARTICLES,
+        blank=True,
+        validators=[MinValueValidator(2), MaxValueValidator(1_000)],
+        help_text="A sentence is boilerplate if at least this many different articles of one week have it, 2 to 1,000. "
+        "With 2, sentences that two articles share about the same event count as boilerplate too.",
+    )
+    crawl = models.BooleanField(
+        default=True, help_text="Whether `manage.py crawl` without names visits this newspaper."
+    )
+    feed_urls = ArrayField(
+        models.URLField(max_length=2000, validators=[_URL]), default=list, blank=True, help_text="RSS or Atom feeds."
+    )
+    sitemap_urls = ArrayField(
+        models.URLField(max_length=2000, validators=[_URL]),
+        default=list,
+        blank=True,
+        help_text="Sitemaps or sitemap indexes.",
+    )
+    section_urls = ArrayField(
+        models.URLField(max_length=2000, validators=[_URL]),
+        default=list,
+        blank=True,
+        help_text="Pages that list articles, such as the front page of a section.",
+    )
+    article_url_pattern = models.CharField(
+        max_length=500,
+        blank=True,
+        help_text="A regular expression that matches part of every article's URL and no other URL, such as "
+        "/\\d{4}/\\d{2}/. Links from section pages and sitemaps that do not match are not visited. Empty: all are.",
+    )
+    owner = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Who publishes it, such as a group of newspapers. Reports can group newspapers by owner.",
+    )
+    edition = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Which edition it is, such as Africa or weekend. Reports can group newspapers by edition.",
+    )
+    # A merged newspaper keeps its row as it was, so that undoing the merge restores it.
+    merged_into = models.ForeignKey(
+        "self", null=True, editable=False, on_delete=models.PROTECT, related_name="merged_newspapers"
+    )
+
+    objects = NewspaperQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        indexes = [models.Index(fields=["host"], name="newspaper_host")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def affixes(self) -> list[str]:
+        """Return the texts that are removed at either end of its headlines."""
+        return [self.name, *self.title_affixes, *self.learnt_affixes]
+
+    @property
+    def current(self) -> Newspaper:
+        """The newspaper that has its articles now: itself, or the one it was merged into."""
+        return self if self.merged_into is None else self.merged_into.current
+
+
+class NewspaperAlias(models.Model):
+    """Another name of a newspaper, or another host: articles that come under it belong to that newspaper.
+
+    The names and hosts of newspapers that were merged into it need no row, see Newspaper.current.
+    """
+
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="aliases")
+    alias = models.CharField(
+        max_length=253,
+        unique=True,
+        help_text="Another name as files write it, or another host without www. Names are case-sensitive.",
+    )
+
+    class Meta:
+        ordering = ["alias"]
+        verbose_name = "alias"
+        verbose_name_plural = "aliases"
+
+    def __str__(self) -> str:
+        return self.alias
+
+
+class NewspaperMerge(models.Model):
+    """A newspaper merged into another one, with all that undoing it needs. Written by storage/newspaper_merges.py."""
+
+    merged = models.ForeignKey(Newspaper, on_delete=models.PROTECT, related_name="+")
+    into = models.ForeignKey(Newspaper, on_delete=models.PROTECT, related_name="+")
+    articles = models.PositiveIntegerField(help_text="The number of articles that moved.")
+    article_ids = ArrayField(models.BigIntegerField(), default=list, help_text="The ids of these articles, ascending.")
+    carried = models.JSONField(help_text="The changes to the settings of the newspaper it was merged into.")
+    merged_at = models.DateTimeField(auto_now_add=True)
+    merged_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Null: on the command line.",
+    )
+    undone_at = models.DateTimeField(null=True)
+    undone_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["merged"], condition=models.Q(undone_at=None), name="merged_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.merged} into {self.into}"
+
+
+class LearntParameter(models.Model):
+    """A URL parameter that was found to identify a newspaper's articles, with the URLs of two of them."""
+
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="learnt_parameters")
+    name = models.CharField(max_length=100, help_text="In lower case.")
+    first_url = models.TextField(verbose_name="URL of one article")
+    second_url = models.TextField(verbose_name="URL of another article")
+    learnt_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["newspaper", "name"], name="learnt_parameter_once")]
+
+    def __str__(self) -> str:
+        return self.name
