@@ -34,6 +34,11 @@ class Page(Generic[Item]):
         return (self.number - 1) * self.size + 1
 
     @property
+    def last_number(self) -> int:
+        """The position of the page's last row in the whole list; one less than `first_number` if it has no rows."""
+        return self.first_number + len(self.rows) - 1
+
+    @property
     def shown_total(self) -> str:
         """The number of rows, as the page shows it."""
         return write_count(self.total)

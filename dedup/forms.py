@@ -128,11 +128,15 @@ class MergeForm(forms.Form):
 
     merged = forms.ModelChoiceField(
         Newspaper.objects.in_use(),
+        empty_label="choose a newspaper",
         label="Merge this newspaper",
-        help_text="Its articles move. It is no longer listed or crawled, and its name and host find the other one.",
+        help_text="Its articles move. It is no longer listed or crawled, and its name and host lead to the other one.",
     )
     into = forms.ModelChoiceField(
-        Newspaper.objects.in_use(), label="Into this one", help_text="It stays, with its own name and settings."
+        Newspaper.objects.in_use(),
+        empty_label="choose a newspaper",
+        label="Into this one",
+        help_text="It stays, with its own name and settings.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

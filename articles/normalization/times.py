@@ -87,9 +87,9 @@ class PublicationTime:
 
     @property
     def zone(self) -> str:
-        """The time zone for people, such as UTC+02:00."""
+        """The time zone for people, after the clock: UTC+02:00."""
         if self.offset is None:
-            return "time zone unknown"
+            return "(time zone unknown)"
         return f"UTC{_offset_text(self.offset)}" if self.offset else "UTC"
 
     def __str__(self) -> str:

@@ -93,10 +93,10 @@ class NewspapersReport:
         if not articles:
             return "There are no articles to count."
         newspapers, duplicates = sum(each.newspapers for each in result), sum(each.duplicates for each in result)
-        return (
-            f"{newspapers:,} newspapers have {articles:,} articles; {duplicates:,} of them "
-            f"({duplicates / articles:.2%}) are duplicates of another one."
-        )
+        owners = "1 newspaper has" if newspapers == 1 else f"{newspapers:,} newspapers have"
+        owned = "1 article" if articles == 1 else f"{articles:,} articles"
+        share = f"{duplicates / articles:.2%}"
+        return f"{owners} {owned}; {duplicates:,} of them ({share}) are duplicates of another one."
 
     def tables(self, result: list[NewspaperCounts]) -> list[Table]:
         """Return a table with a row for each group."""

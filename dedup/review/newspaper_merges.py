@@ -38,7 +38,7 @@ class MergePreview:
         """Return labels and texts, in reading order."""
         plan = self.plan
         days = f"{plan.first_day} to {plan.last_day}" if plan.first_day else "none"
-        pairs = f"{self.pairs:,}, of which {self.joined:,} are with articles of {plan.into}"
+        pairs = f"{self.pairs:,}, {self.joined:,} of them with articles of {plan.into}"
         facts = [("articles that move", f"{plan.articles:,}"), ("days", days), ("pairs with these articles", pairs)]
         names = ", ".join(plan.names)
         return [*facts, *([("names and hosts that will find it", names)] if names else []), *_settings(plan.carried)]

@@ -115,7 +115,7 @@ def unlock(name: str, address: str, *, by: User) -> bool:
 
 def record_on_server(person: User, role: str, *, made: bool) -> None:
     """Log that a login was made, or reset, on the command line, which knows no user: the entry is the person's own."""
-    act = "was made" if made else "got a new password"
+    act = "was added" if made else "got a new password"
     _log(person, f"{act} on the command line, with the role {role}.", by=person, flag=ADDITION if made else CHANGE)
 
 

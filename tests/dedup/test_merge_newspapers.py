@@ -37,7 +37,7 @@ def test_it_says_what_it_will_do_merges_and_undoes(stored: tuple[Article, Articl
     plan = [
         "articles that move: 1",
         "days: 2026-03-05 to 2026-03-05",
-        "pairs with these articles: 2, of which 1 are with articles of Harbour Post",
+        "pairs with these articles: 2, 1 of them with articles of Harbour Post",
         "names and hosts that will find it: harbour-prod-2",
     ]
     dry = "Dry run, nothing was changed."

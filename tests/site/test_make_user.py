@@ -29,7 +29,7 @@ def test_a_login_gets_any_role_and_the_log_says_so(role: str) -> None:
     user = get_user_model().objects.get()
     assert (role_of(user), user.is_staff) == ("viewer", False)
     assert list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True)) == [
-        f"was made on the command line, with the role {role}.",
+        f"was added on the command line, with the role {role}.",
         "got a new password on the command line, with the role viewer.",
     ]
 

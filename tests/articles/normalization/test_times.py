@@ -111,7 +111,7 @@ def test_a_time_of_another_day_is_not_the_time_of_this_one() -> None:
 def test_people_read_the_clock_and_the_zone() -> None:
     shown = [written_time(f"2024-04-03T18:30{rest}") for rest in ("", ":05Z", "-05:30", ":00+02:00")]
     assert [(time.clock, time.zone) for time in shown if time] == [
-        ("18:30", "time zone unknown"),
+        ("18:30", "(time zone unknown)"),
         ("18:30:05", "UTC"),
         ("18:30", "UTC-05:30"),
         ("18:30:00", "UTC+02:00"),

@@ -51,7 +51,7 @@ def test_the_page_shows_what_will_happen_then_merges_and_undoes(
     assert dict(page.context["preview"].facts) == {
         "articles that move": "2",
         "days": "2026-03-04 to 2026-03-06",
-        "pairs with these articles": "0, of which 0 are with articles of Harbour Post",
+        "pairs with these articles": "0, 0 of them with articles of Harbour Post",
         "names and hosts that will find it": "harbour-prod-2",
     }
     assert not NewspaperMerge.objects.exists()
