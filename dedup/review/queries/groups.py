@@ -52,6 +52,7 @@ class GroupDetails:
     cluster_number: int
     clustered: int  # articles in clusters
     verdicts: list[tuple[str, str, int]]  # value, label and number of pairs of each verdict, in the order of the form
+    compared: int  # pairs of any verdict: those that passes proposed, and those that clusters needed
     pairs: QuerySet[Pair]
     confirmed: Decision | None
     decisions: QuerySet[Decision]
@@ -85,6 +86,7 @@ def group_details(group: DenseGroup) -> GroupDetails:
         cluster_number=clusters.distinct().count(),
         clustered=members.filter(article__membership__isnull=False).count(),
         verdicts=[(name, text, counts[name]) for name, (text, _) in VERDICTS.items() if name in counts],
+        compared=sum(counts.values()),
         pairs=most_probable(pairs, PAIRS_SHOWN),
         confirmed=Decision.objects.group_confirmations([group.pk]).first(),
         decisions=with_actors(Decision.objects.filter(group_number=group.pk)),

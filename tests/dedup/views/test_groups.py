@@ -128,6 +128,21 @@ def test_shows_the_articles_the_pairs_and_where_some_were_left_out(
     assert f'<a href="/clusters/{cluster.pk}/">Cluster {cluster.pk}</a>: 2 articles of this group' in page
 
 
+def test_counts_the_pairs_of_other_passes_too(
+    editor_client: Client, articles: list[Article], group: DenseGroup
+) -> None:
+    assert "With the pairs that other passes found" not in shown(editor_client, group)
+    numbers = {each.pk: each for each in articles}
+    proposed = set(Pair.objects.values_list("left", "right"))
+    ends = next(
+        (left, right) for left in numbers for right in numbers if left < right and (left, right) not in proposed
+    )
+    make_pair(*(numbers[each] for each in ends), url=1.0)
+    page = shown(editor_client, group)
+    assert "7 of 10 possible pairs" in page
+    assert "the group has 8 pairs." in page
+
+
 def test_the_articles_come_in_pages(editor_client: Client, store: StoreArticle) -> None:
     write_group(*(store() for _ in range(32)))
     group = DenseGroup.objects.get()
