@@ -12,21 +12,11 @@ from django.core.management import call_command
 from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
-from dedup.models import (
-    Cluster,
-    CrowdedArticle,
-    DenseGroup,
-    DetectionRun,
-    Evidence,
-    JudgedMonth,
-    Membership,
-    Pair,
-    Profile,
-    RunBlock,
-)
+from dedup.models import Evidence, Membership, Pair, Profile
 from dedup.runs.months import months_to_judge
 from dedup.types import DENSE_GROUPS
 from tests.benchmarks.dense import words
+from tests.dedup.runs.test_incremental import forget_runs
 
 pytestmark = pytest.mark.django_db
 
@@ -95,16 +85,11 @@ def clustered(settings: dict) -> set[tuple[int, int]]:
     return {(left, right) for each in clusters.values() for left in each for right in each if left < right}
 
 
-def forget() -> None:
-    for model in (CrowdedArticle, DenseGroup, Membership, Cluster, Evidence, Pair, RunBlock, DetectionRun, JudgedMonth):
-        model.objects.all().delete()
-
-
 def test_a_dense_group_of_near_copies_is_one_cluster() -> None:
     store(near_copies(4, 60))
     every = clustered(EVERY_PAIR)
     assert len(every) == 60 * 59 // 2
-    forget()
+    forget_runs()
     assert clustered(BOUNDED) == every
     assert Pair.objects.count() < 60 * 5
 
@@ -113,7 +98,7 @@ def test_a_dense_group_of_near_copies_is_one_cluster() -> None:
 def test_copies_among_forms_are_clustered_as_by_all_pairs(seed: int) -> None:
     store(forms_with_copies(seed, 70))
     every = clustered(EVERY_PAIR)
-    forget()
+    forget_runs()
     bounded = clustered(BOUNDED)
     # Wrong verdicts on a few pairs may put some articles elsewhere.
     assert len(every & bounded) / len(every | bounded) >= 0.85
