@@ -52,6 +52,11 @@ class Edge(NamedTuple):
         """Whether the two are near copies; if not, one of them has much that the other lacks."""
         return min(self.left_matched, self.right_matched) >= NEAR
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether each has all of the other: the pairs of the one say what those of the other would."""
+        return self.left_matched == self.right_matched == 1.0
+
 
 class Apart(NamedTuple):
     """A pair of article ids that its verdict does not join, and the probability of joining it nevertheless, 0..1."""
@@ -208,7 +213,8 @@ class _Joining:
         first, second = forest.root(edge.left), forest.root(edge.right)
         if first == second or forest.touch(first, second, self._barred):
             return
-        self._check(first, second)
+        if not edge.is_whole:
+            self._check(first, second)
         if edge.rank != Rank.DECISION and forest.balance(first, second, self._weights) < 0:
             return
         if editions and (strangers := editions.strangers(forest.editions[first], forest.editions[second])):

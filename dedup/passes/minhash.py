@@ -132,10 +132,9 @@ class MinhashPass:
         tally = tally or Tally()
         corpus = _read_corpus(window, config, connection, tally)
         verified = _Verifier(config, window.boilerplate, connection)
-        bands = minhash.bands_of(config.slots, minhash.rows_per_band(config.slots, config.threshold, config.recall))
-        crowded = minhash.in_large_runs(corpus.signatures, bands, config.dense_from) & corpus.occupied
+        crowded = minhash.in_large_runs(corpus.signatures, _bands(config), config.dense_from) & corpus.occupied
         yield from _of_groups(np.flatnonzero(crowded), corpus, window, config, connection, tally)
-        for left, right in _candidates(corpus, window, config, bands, crowded):
+        for left, right in _candidates(corpus, window, config, crowded):
             tally.candidates += len(left)
             tally.verified += len(left)
             for start in range(0, len(left), _VERIFIED_AT_ONCE):
@@ -167,15 +166,19 @@ def _signatures(texts: Sequence[str], config: MinhashConfig) -> minhash.Signatur
     return np.concatenate([minhash.signatures(part, config.slots) for part in parts])
 
 
+def _bands(config: MinhashConfig) -> IntArray:
+    return minhash.bands_of(config.slots, minhash.rows_per_band(config.slots, config.threshold, config.recall))
+
+
 def _candidates(
-    corpus: _Corpus, window: Window, config: MinhashConfig, bands: IntArray, crowded: Fresh
+    corpus: _Corpus, window: Window, config: MinhashConfig, crowded: Fresh | None = None
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the positions of the window's candidates, the earlier article left, without pairs of two crowded ones."""
     starts = np.maximum(np.arange(1, len(corpus.days) + 1), first_row(corpus.days, window))
     stops = np.searchsorted(corpus.days, corpus.days + config.day_window, side="right")
     stops[~corpus.occupied] = 0
     least = minhash.least_agreement(config.slots, config.threshold)
-    for left, right in minhash.candidate_pairs(corpus.signatures, bands, starts, stops, least, crowded):
+    for left, right in minhash.candidate_pairs(corpus.signatures, _bands(config), starts, stops, least, crowded):
         wanted = slice(None) if corpus.fresh is None else corpus.fresh[left] | corpus.fresh[right]
         yield left[wanted], right[wanted]
 

@@ -275,13 +275,17 @@ def in_one_group(articles: int) -> dict[int, int]:
     return dict.fromkeys(range(1, articles + 1), 7)
 
 
+def edited(left: int, right: int, score: float) -> Edge:
+    return Edge(left, right, score, left_matched=0.9, right_matched=0.9)
+
+
 def test_outside_dense_groups_no_further_pair_is_asked_for() -> None:
-    edges = [Edge(1, 2, 0.9), Edge(2, 3, 0.9)]
+    edges = [edited(1, 2, 0.9), edited(2, 3, 0.9)]
     assert unchecked(edges, {}) == unchecked(edges, {1: 7, 2: 8, 3: 9}) == []
 
 
 def test_before_an_article_joins_a_dense_group_three_of_its_pairs_are_compared() -> None:
-    edges = [Edge(1, 2, 0.99), Edge(2, 3, 0.98), Edge(3, 4, 0.97), Edge(4, 5, 0.96)]
+    edges = [edited(1, 2, 0.99), edited(2, 3, 0.98), edited(3, 4, 0.97), edited(4, 5, 0.96)]
     assert unchecked(edges, in_one_group(3)) == [(1, 3)]
     asked = unchecked(edges, in_one_group(5))
     assert len([pair for pair in asked if 5 in pair]) == 2
@@ -289,15 +293,21 @@ def test_before_an_article_joins_a_dense_group_three_of_its_pairs_are_compared()
 
 
 def test_before_two_parts_of_a_dense_group_join_six_pairs_are_compared_spread_over_both() -> None:
-    parts = [Edge(left, right, 0.99) for part in ((1, 2, 3, 4), (5, 6, 7, 8)) for left, right in combinations(part, 2)]
-    asked = unchecked([*parts, Edge(4, 5, 0.9)], in_one_group(8))
+    parts = [
+        edited(left, right, 0.99) for part in ((1, 2, 3, 4), (5, 6, 7, 8)) for left, right in combinations(part, 2)
+    ]
+    asked = unchecked([*parts, edited(4, 5, 0.9)], in_one_group(8))
     assert len(asked) == 5
     assert all(left <= 4 < right for left, right in asked)
     assert min(len({left for left, _ in asked}), len({right for _, right in asked})) >= 3
 
 
 def test_pairs_that_keep_parts_of_a_dense_group_apart_are_checked_too() -> None:
-    edges = [Edge(1, 2, 0.99), Edge(3, 4, 0.99), Edge(2, 3, 0.9)]
+    edges = [edited(1, 2, 0.99), edited(3, 4, 0.99), edited(2, 3, 0.9)]
     assert unchecked(edges, in_one_group(4), (Apart(1, 4, 0.01),)) == [(1, 3), (2, 4)]
     compared = (Apart(1, 4, 0.01), Apart(1, 3, 0.01), Apart(2, 4, 0.01))
     assert unchecked(edges, in_one_group(4), compared) == []
+
+
+def test_equal_texts_of_a_dense_group_are_not_checked() -> None:
+    assert unchecked([Edge(1, copy, 0.99) for copy in range(2, 9)], in_one_group(8)) == []
