@@ -37,7 +37,7 @@ class MergePreview:
     def facts(self) -> list[tuple[str, str]]:
         """Return labels and texts, in reading order."""
         plan = self.plan
-        days = f"{plan.first_day} to {plan.last_day}" if plan.first_day else "none"
+        days = " to ".join(sorted({str(day) for day in (plan.first_day, plan.last_day) if day})) or "none"
         pairs = f"{self.pairs:,}, {self.joined:,} of them with articles of {plan.into}"
         facts = [("articles that move", f"{plan.articles:,}"), ("days", days), ("pairs with these articles", pairs)]
         names = ", ".join(plan.names)

@@ -36,7 +36,7 @@ def test_it_says_what_it_will_do_merges_and_undoes(stored: tuple[Article, Articl
     before = list(Newspaper.objects.values())
     plan = [
         "articles that move: 1",
-        "days: 2026-03-05 to 2026-03-05",
+        "days: 2026-03-05",
         "pairs with these articles: 2, 1 of them with articles of Harbour Post",
         "names and hosts that will find it: harbour-prod-2",
     ]
