@@ -31,6 +31,7 @@ class Lock(IntEnum):
     REVIEW = 5_112_002  # one change of pairs and clusters at a time, by a decision or a run
     RUN = 5_112_003  # one run at a time, in any process
     SCRATCH = 5_112_004  # whoever uses a numbered schema holds its number; whoever fills one holds 0
+    MIGRATE = 5_112_005  # one upgrade of the tables at a time
 
 
 @dataclass(frozen=True, slots=True)

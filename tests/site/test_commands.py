@@ -17,7 +17,7 @@ from articles.management.base import ExitCode, LongCommand, ProjectCommand
 OWN = {
     name: load_command_class(app, name)
     for name, app in get_commands().items()
-    if app in {"articles", "dedup", "crawlers", "newsdedup_site"}
+    if app in {"articles", "dedup", "crawlers", "newsdedup_site"} and name != "migrate"  # whose help is Django's
 }
 LONG = {
     "crawl", "evaluate", "evaluate_extraction", "export_articles", "find_boilerplate", "find_duplicates",

@@ -1,0 +1,30 @@
+"""`manage.py migrate`: Django's command, in one process at a time."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from django.core.management.commands import migrate
+from django.db import DatabaseError, InterfaceError, connections
+
+from articles.storage.locks import Lock, unlock, wait_for_lock
+
+
+class Command(migrate.Command):
+    """A second one waits for the first: both at once would change the same tables, until a deadlock ends one."""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Hold the lock; an answer about what is to be done needs none."""
+        if options["plan"] or options["check_unapplied"]:
+            super().handle(*args, **options)
+            return
+        connection = connections[options["database"]]
+        with connection.cursor() as cursor:
+            wait_for_lock(cursor, Lock.MIGRATE)
+        try:
+            super().handle(*args, **options)
+        finally:
+            # If the connection is lost, the lock is already released.
+            with suppress(DatabaseError, InterfaceError), connection.cursor() as cursor:
+                unlock(cursor, Lock.MIGRATE)
