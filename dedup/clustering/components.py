@@ -22,6 +22,8 @@ NEAR = (1 + LEAST_IN_COMMON) / 2
 # compared, if there are so many; half of them for a single article.
 PAIRS_BETWEEN = 6
 _GOLDEN = 0.618
+# A pair that no verdict joins, although it is more likely a duplicate than not, may be the only one of its article.
+_LIKELY = 0.5
 # No single pair counts as more certain than this, for or against: verdicts can be wrong.
 _MOST_CERTAIN = 0.98
 
@@ -197,7 +199,7 @@ class _Joining:
         self._weights: Weights = {}
         for edge in edges:
             self._weigh(edge.left, edge.right, max(_log_odds(edge.score), 0.0))
-        may_join = self._weights.keys() | forest.parent.keys()
+        may_join = self._weights.keys() | forest.parent.keys() | groups.keys()
         for pair in apart:
             if pair.left in may_join and pair.right in may_join:
                 self._weigh(pair.left, pair.right, min(_log_odds(pair.score), 0.0))
@@ -222,6 +224,12 @@ class _Joining:
             _connect(self._barred, *strangers)
             return
         forest.join(first, second, edge.score)
+
+    def check(self, left: int, right: int) -> None:
+        """Note which pairs are to be compared between the sets of two articles that a likely duplicate leaves apart."""
+        first, second = self._forest.root(left), self._forest.root(right)
+        if first != second and not self._forest.touch(first, second, self._barred):
+            self._check(first, second)
 
     def _check(self, first: int, second: int) -> None:
         """Note which pairs are to be compared between two parts of a dense group, spread over both."""
@@ -296,6 +304,9 @@ def cluster(
     for edge in ordered:
         if not edge.is_near:
             joining.join(edge, editions)
+    for pair in apart:
+        if pair.score > _LIKELY:
+            joining.check(pair.left, pair.right)
     return Clustering(_components(forest, confirmed), contradictions, tuple(sorted(joining.unchecked)))
 
 

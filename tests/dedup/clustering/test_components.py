@@ -311,3 +311,10 @@ def test_pairs_that_keep_parts_of_a_dense_group_apart_are_checked_too() -> None:
 
 def test_equal_texts_of_a_dense_group_are_not_checked() -> None:
     assert unchecked([Edge(1, copy, 0.99) for copy in range(2, 9)], in_one_group(8)) == []
+
+
+def test_an_article_that_is_left_out_in_doubt_meets_more_of_its_dense_group() -> None:
+    edges = [Edge(left, right, 0.99) for left, right in combinations((1, 2, 3), 2)]
+    asked = unchecked(edges, in_one_group(4), (Apart(1, 4, 0.69),))
+    assert asked == [(2, 4), (3, 4)]
+    assert unchecked(edges, in_one_group(4), (Apart(1, 4, 0.2),)) == []
