@@ -76,8 +76,8 @@ def test_days_that_cannot_be_or_differ_are_noted(hostile: HostileSite, crawl: Cr
     crawl(*BOUNDS)
     rows = Article.objects.values_list("url", "date", "date_source", "date_doubt")
     assert {url.rpartition("/")[2]: (str(day), source, doubt) for url, day, source, doubt in rows} == {
-        "day-from-the-feed": ("2024-05-09", "link", ""),
-        "year-2099-and-feed": ("2024-05-09", "link", "a meta element says 2099-01-01, which is impossible"),
+        "day-from-the-feed": ("2024-05-09", "feed", ""),
+        "year-2099-and-feed": ("2024-05-09", "feed", "a meta element says 2099-01-01, which is impossible"),
         "days-apart": ("2024-05-03", "meta", "the page says 2024-05-03, the feed 2024-05-20"),
     }
 

@@ -32,6 +32,7 @@ from dedup.models import Cluster, Pair, Profile, Series
 from dedup.passes import PASSES
 from dedup.review import decisions
 from dedup.review.series_rules import make_rule
+from dedup.types import DENSE_GROUPS
 from tests.databases import child_environment, database_url
 from tests.dedup.runs.made_up_news import made_up_news
 
@@ -251,7 +252,7 @@ def has_everything(store: Store) -> None:
     pairs, evidence = store["dedup_pair"].values(), store["dedup_evidence"].values()
     assert {each["verdict"] for each in pairs} >= {"duplicate", "version", "template", "similar"}
     assert {each["state"] for each in pairs} >= {"undecided", "confirmed", "rejected"}
-    assert {each["pass_name"] for each in evidence if not each["stale"]} == set(PASSES)
+    assert {each["pass_name"] for each in evidence if not each["stale"]} == {*PASSES, DENSE_GROUPS}
     assert any(each["stale"] for each in evidence)
     reasons = " ".join(reason for each in pairs for reason in each["reasons"])
     for part in ("replaced", "again and again", "Headlines of this form", "An editor ruled"):
