@@ -94,7 +94,7 @@ def similar_pairs(
 
     If there is a fresh set, all pairs of two crowded sets are returned: which of them a group keeps depends on it. The
     sets begin twice the window's days before that of `first_row`: whether an earlier set is crowded depends on those
-    before it. `names` says what each member stands for, if its number depends on the other sets.
+    before it. `names` has a lasting number for each member, if its own depends on the other sets.
     """
     named = sets.values if names is None else names[sets.values]
     join = _Join(sets, named, asked, threshold, universe, density)

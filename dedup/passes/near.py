@@ -24,7 +24,7 @@ class NearSets(NamedTuple):
     fresh: Fresh | None
     sets: Ragged
     universe: int
-    names: IntArray | None = None  # what each token stands for, if its number depends on the other articles
+    names: IntArray | None = None  # a lasting number for each token, if its own depends on the articles
 
 
 class NearPairs(NamedTuple):
