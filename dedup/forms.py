@@ -13,12 +13,11 @@ from dedup.declarations import Setting, Settings, make_config, settings_of
 from dedup.filters.base import DayInput
 from dedup.models import Decision, Profile
 from dedup.reports.base import Report
-from dedup.review.decisions import MAX_NOTE_CHARACTERS
+from dedup.review.decisions import MAX_NOTE_CHARACTERS, PAIR_KINDS
 from dedup.runs.profiles import ProfileError, configs_of, enabled
 from dedup.runs.scope import Scope
 
 MAX_NUMBER = 2**63 - 1
-PAIR_KINDS = (Decision.Kind.CONFIRM, Decision.Kind.REJECT, Decision.Kind.UNSURE)
 
 
 class NoteForm(forms.Form):

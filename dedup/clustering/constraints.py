@@ -9,28 +9,37 @@ from django.db import connection
 from psycopg.sql import SQL, Identifier
 
 from articles.storage.locks import Lock, lock_transaction
-from dedup.models import Link
 
-# The view dedup_standing_link holds, for each two articles, the latest link whose decision has not been undone.
+# The view dedup_standing_link holds, for each two articles, the latest link whose decision has not been undone, and its
+# effect on clusters: a template keeps apart, a version as the default profile says.
 # The casts let PostgreSQL look thousands of articles up by hash; it compares numbers of other sizes one by one.
 _IN_FORCE_SQL = """
-SELECT left_id, right_id, kind
+SELECT left_id, right_id, effect
 FROM dedup_standing_link
 WHERE %(articles)s::bigint[] IS NULL
     OR left_id = ANY (%(articles)s::bigint[]) OR right_id = ANY (%(articles)s::bigint[])
 ORDER BY left_id, right_id
 """
 
-# The state of a pair: by the latest decision on its two articles or, if none is in force, by the cluster they share,
-# which may be confirmed without a constraint on every two of its articles.
+# The state of a pair: by the latest decision on its two articles or, if none is in force, by what other decisions
+# imply: both are tied to each other, or a cannot-link separates those that they are tied to.
 _PAIR_STATE = SQL("""
-    coalesce(in_force.state, CASE WHEN cluster.state = 'confirmed' THEN 'confirmed' END, 'undecided')
+    coalesce(in_force.state, CASE
+        WHEN left_tied.first = right_tied.first THEN 'confirmed'
+        WHEN separate.one IS NOT NULL THEN 'rejected'
+    END, 'undecided')
+""")
+_PAIR_IMPLIED = SQL("""
+    (in_force.state IS NULL AND (left_tied.first IS NOT DISTINCT FROM right_tied.first AND left_tied.first IS NOT NULL
+        OR separate.one IS NOT NULL))
 """)
 _PAIR_STATE_JOINS = SQL("""
-    LEFT JOIN dedup_membership AS left_member ON left_member.article_id = {pair}.left_id
-    LEFT JOIN dedup_membership AS right_member
-        ON right_member.article_id = {pair}.right_id AND right_member.cluster_id = left_member.cluster_id
-    LEFT JOIN dedup_cluster AS cluster ON cluster.id = right_member.cluster_id
+    LEFT JOIN dedup_confirmedarticle AS left_tied ON left_tied.article_id = {pair}.left_id
+    LEFT JOIN dedup_confirmedarticle AS right_tied ON right_tied.article_id = {pair}.right_id
+    LEFT JOIN dedup_separatearticles AS separate
+        ON separate.one = least(coalesce(left_tied.first, {pair}.left_id), coalesce(right_tied.first, {pair}.right_id))
+        AND separate.other
+            = greatest(coalesce(left_tied.first, {pair}.left_id), coalesce(right_tied.first, {pair}.right_id))
     LEFT JOIN LATERAL (
         SELECT link.state FROM dedup_standing_link AS link
         WHERE link.left_id = {pair}.left_id AND link.right_id = {pair}.right_id
@@ -54,23 +63,19 @@ def lock_review() -> None:
 def constraints_in_force(articles: Collection[int] | None = None) -> Constraints:
     """Return the constraints of all decisions that are not undone; only those on these articles, if given."""
     constraints = Constraints([], [], [])
-    lists = {
-        Link.Kind.MUST: constraints.must,
-        Link.Kind.CANNOT: constraints.cannot,
-        Link.Kind.STAY: constraints.stay,
-    }
+    lists = constraints._asdict()
     with connection.cursor() as cursor:
         cursor.execute(_IN_FORCE_SQL, {"articles": None if articles is None else list(articles)})
-        for left, right, kind in cursor:
-            if kind in lists:
-                lists[kind].append((left, right))
+        for left, right, effect in cursor:
+            if effect in lists:
+                lists[effect].append((left, right))
     return constraints
 
 
 def with_pair_state(statement: LiteralString, *, of: str) -> str:
-    """Return the statement with {state}, the state of a pair, and {state_joins}, the joins it needs, filled in.
+    """Return the statement with {state}, {implied} and {state_joins} filled in: a pair's state and the joins for it.
 
     `of` is the statement's name for the table whose left_id and right_id are the articles of the pair.
     """
     joins = _PAIR_STATE_JOINS.format(pair=Identifier(of))
-    return SQL(statement).format(state=_PAIR_STATE, state_joins=joins).as_string()
+    return SQL(statement).format(state=_PAIR_STATE, implied=_PAIR_IMPLIED, state_joins=joins).as_string()

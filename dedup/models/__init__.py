@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dedup.models.clusters import Cluster, Membership
-from dedup.models.decisions import Decision, Link
+from dedup.models.decisions import ConfirmedArticle, Decision, Link, SeparateArticles
 from dedup.models.groups import CrowdedArticle, DenseGroup, GroupMember
 from dedup.models.pairs import Evidence, Pair
 from dedup.models.profiles import Boilerplate, Profile
@@ -16,6 +16,7 @@ __all__ = [
     "ArticleShingles",
     "Boilerplate",
     "Cluster",
+    "ConfirmedArticle",
     "CrowdedArticle",
     "Decision",
     "DenseGroup",
@@ -30,6 +31,7 @@ __all__ = [
     "Pair",
     "Profile",
     "RunBlock",
+    "SeparateArticles",
     "Series",
     "Verdict",
 ]

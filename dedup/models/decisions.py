@@ -20,6 +20,8 @@ class Decision(models.Model):
     class Kind(models.TextChoices):
         CONFIRM = "confirm", "confirmed the pair"
         REJECT = "reject", "rejected the pair"
+        VERSION = "version", "called the pair versions"
+        TEMPLATE = "template", "called the pair templates"
         UNSURE = "unsure", "was unsure of the pair"
         CONFIRM_CLUSTER = "confirm_cluster", "confirmed the cluster"
         REJECT_CLUSTER = "reject_cluster", "dissolved the cluster"
@@ -72,12 +74,14 @@ class Link(models.Model):
         MUST = "must", "must be in one cluster"
         CANNOT = "cannot", "cannot be in one cluster"
         STAY = "stay", "stays in one cluster when another article is taken out"
+        VERSION = "version", "is another version of the same article"
+        TEMPLATE = "template", "has the same form and other facts; cannot be in one cluster"
         UNSURE = "unsure", "left open"
 
     decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="links")
     left = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
     right = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="+")
-    kind = models.CharField(max_length=6, choices=Kind.choices)
+    kind = models.CharField(max_length=8, choices=Kind.choices)
 
     class Meta:
         ordering = ["id"]
@@ -92,3 +96,35 @@ class Link(models.Model):
 
     def __str__(self) -> str:
         return f"{self.left_id} {self.kind} {self.right_id}"
+
+
+class ConfirmedArticle(models.Model):
+    """An article that must-links in force tie to others: those with the same `first` are one article to editors.
+
+    Derived from the links by dedup/clustering/implications.py.
+    """
+
+    article = models.OneToOneField(Article, primary_key=True, on_delete=models.PROTECT, related_name="+")
+    first = models.BigIntegerField(db_index=True, help_text="The lowest id of the articles that are tied together.")
+
+    def __str__(self) -> str:
+        return f"Article {self.article_id}, tied to {self.first}"
+
+
+class SeparateArticles(models.Model):
+    """Two groups of tied articles that a cannot-link in force separates, each named by its lowest id.
+
+    A group may be a single article, but not both. Derived from the links by dedup/clustering/implications.py.
+    """
+
+    one = models.BigIntegerField()
+    other = models.BigIntegerField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["one", "other"], name="one_row_two_groups"),
+            models.CheckConstraint(condition=Q(one__lt=F("other")), name="separate_in_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.one} and {self.other} are separate"

@@ -19,6 +19,8 @@ class Pair(models.Model):
         UNDECIDED = "undecided", "undecided"
         CONFIRMED = "confirmed", "confirmed duplicate"
         REJECTED = "rejected", "not a duplicate"
+        VERSION = "version", "another version"
+        TEMPLATE = "template", "a template"
         UNSURE = "unsure", "unsure"
 
     left = models.ForeignKey(Article, on_delete=models.PROTECT, related_name="pairs_as_left")
@@ -27,7 +29,11 @@ class Pair(models.Model):
         max_length=9,
         choices=State.choices,
         default=State.UNDECIDED,
-        help_text="What editors decided last. Decisions that were undone do not count.",
+        help_text="What editors decided last, or what their decisions on other pairs imply. Decisions that were undone "
+        "do not count.",
+    )
+    implied = models.BooleanField(
+        db_default=False, help_text="Whether the state follows from decisions on other pairs alone."
     )
     best_score = models.FloatField(default=0.0, help_text="The highest score of its current evidence, 0 to 1.")
     verdict = models.CharField(

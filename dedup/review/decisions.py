@@ -1,13 +1,13 @@
 """The writer of decisions: appends each decision of an editor to the history, and updates pairs and clusters.
 
 Decisions are never changed or removed: a later decision on the same two articles overrides the earlier one, and an undo
-is a decision too. Pair.state and the clusters are derived from the decisions in force.
+is a decision too. The states of pairs and the clusters are derived from the decisions in force.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -15,13 +15,17 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from dedup.clustering.constraints import constraints_in_force, lock_review, with_pair_state
+from dedup.clustering.constraints import constraints_in_force, lock_review
+from dedup.clustering.implications import update_implications
 from dedup.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.models import Cluster, Decision, DenseGroup, GroupMember, Link, Membership, Pair
 
-_PAIR_LINKS = {
+# What an editor may answer about a pair, and the link that says it.
+PAIR_KINDS = {
     Decision.Kind.CONFIRM: Link.Kind.MUST,
     Decision.Kind.REJECT: Link.Kind.CANNOT,
+    Decision.Kind.VERSION: Link.Kind.VERSION,
+    Decision.Kind.TEMPLATE: Link.Kind.TEMPLATE,
     Decision.Kind.UNSURE: Link.Kind.UNSURE,
 }
 _REPEATABLE = (Decision.Kind.CONFIRM_CLUSTER, Decision.Kind.CONFIRM_GROUP, Decision.Kind.KEEP)
@@ -49,13 +53,13 @@ class AlreadyUndoneError(ReviewError):
 
 
 def decide_pair(pair_id: int, kind: str, *, user: Any, note: str = "", seen: int | None = None) -> Decision:
-    """Append that the editor confirms, rejects or leaves open a pair. Raises ReviewError.
+    """Append what two articles are to the editor: a key of PAIR_KINDS. Raises ReviewError.
 
     `seen` is the id of the latest decision that the editor saw, 0 for none. If there is a newer one,
     AlreadyDecidedError says who made it. With None, earlier decisions are overridden without a check.
     """
-    if kind not in _PAIR_LINKS:
-        raise ReviewError(f"A pair cannot be decided with {kind!r}; use one of {', '.join(_PAIR_LINKS)}.")
+    if kind not in PAIR_KINDS:
+        raise ReviewError(f"A pair cannot be decided with {kind!r}; use one of {', '.join(PAIR_KINDS)}.")
     with transaction.atomic():
         lock_review()
         pair = Pair.objects.filter(pk=pair_id).first()
@@ -68,7 +72,7 @@ def decide_pair(pair_id: int, kind: str, *, user: Any, note: str = "", seen: int
                 f"({latest.decided_at:%H:%M}, decision {latest.pk}). Look again, and decide again if you disagree."
             )
         ends = (pair.left_id, pair.right_id)
-        link_kind = _PAIR_LINKS[Decision.Kind(kind)]
+        link_kind = PAIR_KINDS[Decision.Kind(kind)]
         return _append(Decision(kind=kind, pair=pair, articles=list(ends)), {ends: link_kind}, user=user, note=note)
 
 
@@ -199,7 +203,7 @@ def _append(decision: Decision, links: dict[tuple[int, int], Link.Kind], *, user
     decision.save(force_insert=True)
     _store_links(decision, links)
     rebuild_clusters(decision.articles)
-    _update_states(decision.articles)
+    update_implications(decision.articles)
     return decision
 
 
@@ -243,35 +247,6 @@ def _refuse_contradictions(article_id: int) -> None:
         f"{by} says that articles {left} and {right} are not duplicates{more}. Undo this first, or decide on the pairs "
         "and clusters of the group one by one."
     )
-
-
-# Updates the pairs among these articles and those that share a cluster with them.
-_STATES_SQL = with_pair_state(
-    """
-WITH concerned AS MATERIALIZED (
-    SELECT unnest(%(articles)s::bigint[]) AS article_id
-    UNION
-    SELECT article_id
-    FROM dedup_membership
-    WHERE cluster_id IN (SELECT cluster_id FROM dedup_membership WHERE article_id = ANY (%(articles)s::bigint[]))
-), decided AS (
-    SELECT pair.id, {state} AS state
-    FROM dedup_pair AS pair
-    {state_joins}
-    WHERE pair.left_id IN (SELECT article_id FROM concerned) AND pair.right_id IN (SELECT article_id FROM concerned)
-)
-UPDATE dedup_pair AS pair
-SET state = decided.state
-FROM decided
-WHERE decided.id = pair.id AND pair.state <> decided.state
-""",
-    of="pair",
-)
-
-
-def _update_states(articles: Iterable[int]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(_STATES_SQL, {"articles": list(articles)})
 
 
 def _members(cluster_id: int) -> list[int]:

@@ -26,13 +26,14 @@ CREATE TEMPORARY TABLE found_candidate (
 
 _COPY_SQL = "COPY found_candidate (left_id, right_id, pass_name, score, details) FROM STDIN"
 
-# Editors may have decided about two articles before a pass proposes them as a pair: by deciding about their cluster.
+# Editors may have decided about two articles before a pass proposes them as a pair: by deciding about their cluster,
+# or about pairs that imply it.
 _INSERT_PAIRS_SQL = with_pair_state(
     article_sql(
         """
-INSERT INTO dedup_pair (left_id, right_id, state, best_score, days_apart, same_newspaper, found_at)
+INSERT INTO dedup_pair (left_id, right_id, state, implied, best_score, days_apart, same_newspaper, found_at)
 SELECT found.left_id, found.right_id,
-       {{state}},
+       {{state}}, {{implied}},
        found.score,
        abs(left_article.date - right_article.date),
        left_article.newspaper_id = right_article.newspaper_id,

@@ -20,6 +20,7 @@ from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 from articles.storage.ingest import newest_revision
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize
+from dedup.clustering.implications import update_version_implications
 from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, DenseGroup, DetectionRun, Evidence, Membership, Pair, Profile, Verdict
 from dedup.passes import PASSES
@@ -205,6 +206,7 @@ def run_detection(
             update_series()
             _judge(run, scope, progress, workers)
             check_groups(run, versions_join=_versions_join(run), boilerplate=scope.boilerplate)
+        update_version_implications()
         contradictions = len(rebuild_clusters().contradictions)
         _finish(run, DetectionRun.State.DONE, counts=_counts(run, scope, contradictions))
     except KeyboardInterrupt:

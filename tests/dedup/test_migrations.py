@@ -1,6 +1,7 @@
 """Migrations of rows: what an installation has stored is there after an upgrade, as the program reads it now."""
 
 import json
+from itertools import combinations
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -10,10 +11,11 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from articles.models import Newspaper
-from dedup.models import FittedModel, Profile
+from dedup.models import FittedModel, Pair, Profile
+from dedup.review.decisions import decide_pair, undo
 from dedup.runs.tasks import find_duplicates_task, nightly_task
 from dedup.verdicts.model import default_model, dump_model
-from tests.factories import make_user
+from tests.factories import make_pair, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -125,3 +127,24 @@ def test_newspapers_stay_as_they_are_and_admins_may_merge_them() -> None:
         role: make_user(role, role).has_perm("articles.add_newspapermerge") for role in ("viewer", "editor", "admin")
     }
     assert may == {"viewer": False, "editor": False, "admin": True}
+
+
+def test_what_earlier_decisions_imply_is_known_after_an_upgrade(store) -> None:
+    articles = [store() for _ in range(4)]
+    pairs = {ends: make_pair(*(articles[end] for end in ends), trigram=0.9) for ends in combinations(range(4), 2)}
+    user = make_user("mara", "editor")
+    for ends, kind in (((0, 1), "confirm"), ((1, 2), "confirm"), ((2, 3), "reject")):
+        decide_pair(pairs[ends].pk, kind, user=user)
+    states = list(Pair.objects.order_by("pk").values_list("state", "implied"))
+    with connection.cursor() as cursor:
+        # A table with checks that wait for the end of the transaction cannot be altered.
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    call_command("migrate", "dedup", "0022", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE dedup_pair SET state = 'undecided' WHERE id = %s", [pairs[0, 2].pk])
+
+    call_command("migrate", "dedup", verbosity=0)
+    assert list(Pair.objects.order_by("pk").values_list("state", "implied")) == states
+    assert [implied for _, implied in states] == [False, True, True, False, True, False]
+    undo(pairs[1, 2].decisions.get().pk, user=user)
+    assert not Pair.objects.filter(pk__in=[pairs[0, 2].pk, pairs[0, 3].pk]).exclude(state="undecided").exists()

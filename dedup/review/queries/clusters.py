@@ -25,6 +25,8 @@ MEMBERS_A_PAGE = 100
 CONTRADICTIONS_SHOWN = 50
 # One character more than the template shows of each text, so that it marks the text as cut.
 BEGINNING_CHARACTERS = 201
+# What editors call pairs that cannot be in one cluster. Versions can, if the default profile says so.
+NO_DUPLICATES = (Pair.State.REJECTED, Pair.State.TEMPLATE)
 _LEAST_PROBABLE_FIRST = (F("duplicate_probability").asc(nulls_last=True), "best_score", "id")
 
 
@@ -83,7 +85,7 @@ def cluster_details(cluster: Cluster, page: str | None = None) -> ClusterDetails
     dated = {row[0]: row for row in rows.values_list("pk", "date", "published_at", "headline")}
     headlines = {pk: headline for pk, *_, headline in dated.values()}
     # By id, not by subquery: PostgreSQL underestimates large clusters and would check every two articles.
-    inside = Pair.objects.with_articles().among(list(headlines)).exclude(state=Pair.State.REJECTED)
+    inside = Pair.objects.with_articles().among(list(headlines)).exclude(state__in=NO_DUPLICATES)
     contradictions = _contradictions(headlines)
     members = page_of_list(publication_order(row[:3] for row in dated.values()), page, MEMBERS_A_PAGE)
     return ClusterDetails(
@@ -127,7 +129,7 @@ def _apart(inside: PairQuerySet) -> Apart:
 
 def _left_out(article_ids: list[int]) -> QuerySet[Pair]:
     """Return the most probable pairs that join an article of a cluster with another that is not in it."""
-    found = Pair.objects.with_articles().joining().exclude(state=Pair.State.REJECTED).touching(article_ids)
+    found = Pair.objects.with_articles().joining().exclude(state__in=NO_DUPLICATES).touching(article_ids)
     crossing = found.exclude(left__in=article_ids, right__in=article_ids)
     return crossing.order_by("-probability", "id")[:LEFT_OUT_SHOWN]
 
@@ -137,7 +139,7 @@ def _contradictions(headlines: dict[int, str]) -> list[Contradiction]:
     parted = [ends for ends in constraints_in_force(headlines).cannot if headlines.keys() >= set(ends)]
     if not parted:
         return []
-    pairs = Pair.objects.among(headlines).filter(state=Pair.State.REJECTED)
+    pairs = Pair.objects.among(headlines).filter(state__in=[*NO_DUPLICATES, Pair.State.VERSION])
     numbers = {(left, right): pk for left, right, pk in pairs.values_list("left", "right", "pk")}
     return [
         Contradiction(left, right, (headlines[left], headlines[right]), numbers.get((left, right)))

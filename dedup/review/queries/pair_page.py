@@ -10,6 +10,8 @@ from dedup.comparison.differences import Differences, Segment, compare_texts
 from dedup.comparison.highlighting import Passage, highlight_boilerplate, passages
 from dedup.models import Decision, DenseGroup, Evidence, Membership, Pair, Series
 from dedup.review.decisions import decisions_on
+from dedup.review.implied import implied_by
+from dedup.review.queries.clusters import NO_DUPLICATES
 from dedup.review.queries.groups import group_of_both
 from dedup.review.queries.history import with_actors
 from dedup.review.queries.series import series_of_both
@@ -30,6 +32,7 @@ class PairDetails:
 
     evidence: list[Evidence]
     decisions: list[Decision]
+    implied_by: list[Decision]  # the decisions on other pairs that imply the state of this one
     seen: int  # the id of the latest decision, 0 for none
     clusters: ClustersOf
     kept_apart: bool  # joined by the verdict, but not by the clusters
@@ -41,10 +44,11 @@ def pair_details(pair: Pair) -> PairDetails:
     """Return what the page of a pair shows."""
     decisions = list(with_actors(decisions_on(pair)).order_by("-pk"))
     clusters = clusters_of(pair.left_id, pair.right_id)
-    joins = pair.joins and pair.best_score > 0 and pair.state != Pair.State.REJECTED
+    joins = pair.joins and pair.best_score > 0 and pair.state not in (*NO_DUPLICATES, Pair.State.VERSION)
     return PairDetails(
         evidence=list(pair.evidence.select_related("run").order_by("stale", "-score", "id")),
         decisions=decisions,
+        implied_by=implied_by(pair),
         seen=decisions[0].pk if decisions else 0,
         clusters=clusters,
         kept_apart=joins and not clusters.shared,

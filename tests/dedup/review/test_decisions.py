@@ -300,7 +300,7 @@ def test_what_is_not_there_cannot_be_decided(four, editor) -> None:
         ),
         (
             lambda: decide(four[0], four[1], "keep", editor),
-            "'keep'; use one of confirm, reject, unsure",
+            "'keep'; use one of confirm, reject, version, template, unsure.",
         ),
         (
             lambda: decisions.decide_pair(pair(*four[:2]).pk, "confirm", user=editor, note="x" * 2001),

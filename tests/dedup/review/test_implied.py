@@ -1,0 +1,185 @@
+"""What decisions imply: the states of pairs held against a slow reading of the whole history."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from articles.models import Article
+from dedup.clustering.implications import update_version_implications
+from dedup.clustering.rebuild import rebuild_clusters
+from dedup.models import Cluster, Decision, Link, Membership, Pair, Profile
+from dedup.review import decisions
+from dedup.review.implied import implied_by
+from dedup.runs.evidence import store_candidates
+from dedup.types import Candidate
+from tests.conftest import StoreArticle
+from tests.factories import make_pair, make_run
+
+pytestmark = pytest.mark.django_db
+
+EFFECTS = {"must": "must", "cannot": "cannot", "template": "cannot"}
+STATES = {"must": "confirmed", "cannot": "rejected", "version": "version", "template": "template", "unsure": "unsure"}
+Ends = tuple[int, int]
+
+
+@pytest.fixture
+def user() -> User:
+    return User.objects.create_user("mara")
+
+
+def paired(store: StoreArticle, count: int, numbers: random.Random | None = None) -> list[int]:
+    """Store articles and all their pairs; return the ids of the articles."""
+    articles = [store() for _ in range(count)]
+    for left, right in combinations(articles, 2):
+        verdict = numbers.choice(["duplicate", "version", "template"]) if numbers else "duplicate"
+        make_pair(left, right, verdict=verdict, trigram=numbers.uniform(0.5, 1) if numbers else 0.9)
+    rebuild_clusters()
+    return [article.pk for article in articles]
+
+
+def decide(left: int, right: int, kind: str, user: User) -> Decision:
+    return decisions.decide_pair(Pair.objects.get(left=left, right=right).pk, kind, user=user)
+
+
+def states() -> dict[Ends, tuple[str, bool]]:
+    return {(left, right): (state, implied) for left, right, state, implied in Pair.objects.values_list(
+        "left", "right", "state", "implied"
+    )}  # fmt: skip
+
+
+# ---- the slow reading --------------------------------------------------------------------------------
+
+
+def links_in_force(only: set[int] | None = None) -> dict[Ends, str]:
+    """Return the kind of the latest link of each two articles, of these decisions alone if given."""
+    undone = set(Decision.objects.exclude(undoes=None).values_list("undoes", flat=True))
+    rows = Link.objects.order_by("decision").values_list("left", "right", "kind", "decision")
+    kept = [row for row in rows if row[3] not in undone and (only is None or row[3] in only)]
+    return {(left, right): kind for left, right, kind, _ in kept}
+
+
+def expected_states(links: dict[Ends, str], ends: list[Ends]) -> dict[Ends, tuple[str, bool]]:
+    joins = Profile.objects.get(is_default=True).versions_join
+    effects = {
+        pair: EFFECTS.get(kind, "cannot" if kind == "version" and not joins else "") for pair, kind in links.items()
+    }
+    tied: dict[int, set[int]] = {}
+    for pair, effect in effects.items():
+        if effect == "must":
+            group = set().union(*(tied.get(each, {each}) for each in pair))
+            tied.update(dict.fromkeys(group, group))
+    of = {each: frozenset(tied.get(each, {each})) for pair in ends for each in pair}
+    for pair in links:
+        for each in pair:
+            of[each] = frozenset(tied.get(each, {each}))
+    separate = {frozenset((of[left], of[right])) for (left, right), effect in effects.items() if effect == "cannot"}
+    found: dict[Ends, tuple[str, bool]] = {}
+    for left, right in ends:
+        if (left, right) in links and links[left, right] in STATES:
+            found[left, right] = (STATES[links[left, right]], False)
+        elif of[left] == of[right]:
+            found[left, right] = ("confirmed", True)
+        elif frozenset((of[left], of[right])) in separate:
+            found[left, right] = ("rejected", True)
+        else:
+            found[left, right] = ("undecided", False)
+    return found
+
+
+def check() -> None:
+    ends = [(left, right) for left, right in Pair.objects.order_by("pk").values_list("left", "right")]
+    assert states() == expected_states(links_in_force(), ends)
+    assert not Pair.objects.in_queue().filter(implied=True).exists()
+    for pair in Pair.objects.filter(implied=True):
+        reasons = {decision.pk for decision in implied_by(pair)}
+        key = (pair.left_id, pair.right_id)
+        assert expected_states(links_in_force(reasons), [key])[key] == (pair.state, True)
+    before = dict(Membership.objects.values_list("article", "cluster"))
+    rebuild_clusters()
+    assert dict(Membership.objects.values_list("article", "cluster")) == before
+
+
+def act(numbers: random.Random, articles: list[int], user: User) -> None:
+    """Make a random decision, or change what the default profile says about versions."""
+    done = Decision.objects.filter(undone_by=None).exclude(kind="undo")
+    clusters = list(Cluster.objects.order_by("pk"))
+    what = numbers.choice(["pair", "pair", "pair", "undo", "cluster", "profile"])
+    if what == "undo" and done:
+        decisions.undo(numbers.choice(list(done)).pk, user=user)
+    elif what == "cluster" and clusters:
+        cluster = numbers.choice(clusters)
+        members = sorted(cluster.memberships.values_list("article", flat=True))
+        one = numbers.choice(members)
+        numbers.choice([
+            lambda: decisions.confirm_cluster(cluster.pk, members, user=user),
+            lambda: decisions.reject_cluster(cluster.pk, members, user=user),
+            lambda: decisions.take_out(cluster.pk, one, user=user),
+        ])()  # fmt: skip
+    elif what == "profile" and numbers.random() < 0.3:
+        profile = Profile.objects.get(is_default=True)
+        profile.versions_join = not profile.versions_join
+        profile.save()
+        update_version_implications()
+        rebuild_clusters()
+    else:
+        left, right = sorted(numbers.sample(articles, 2))
+        decide(left, right, numbers.choice(list(decisions.PAIR_KINDS)), user)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_states_and_clusters_follow_from_the_decisions_in_force(store, user, seed: int) -> None:
+    numbers = random.Random(seed)
+    articles = paired(store, 7, numbers)
+    for _ in range(24):
+        act(numbers, articles, user)
+        check()
+
+
+# ---- examples ----------------------------------------------------------------------------------------
+
+
+def test_confirmed_pairs_imply_the_others_until_one_is_undone(store, user) -> None:
+    one, two, three, four = paired(store, 4)
+    decide(one, two, "confirm", user)
+    second = decide(two, three, "confirm", user)
+    pair = Pair.objects.get(left=one, right=three)
+    assert (pair.state, pair.implied) == ("confirmed", True)
+    assert [decision.articles for decision in implied_by(pair)] == [[one, two], [two, three]]
+    rejected = decide(three, four, "reject", user)
+    assert states()[one, four] == states()[two, four] == ("rejected", True)
+    assert implied_by(Pair.objects.get(left=two, right=four)) == [second, rejected]
+    assert not Pair.objects.in_queue().exists()
+    decisions.undo(second.pk, user=user)
+    asked = Pair.objects.in_queue().order_by("left", "right").values_list("left", "right")
+    assert list(asked) == [(one, three), (one, four), (two, three), (two, four)]
+
+
+def test_templates_separate_and_versions_do_as_the_default_profile_says(store, user) -> None:
+    one, two, three = paired(store, 3)
+    decide(one, two, "template", user)
+    assert states()[one, two] == ("template", False)
+    assert Cluster.objects.get().size == 2
+    decide(one, two, "version", user)
+    assert (states()[one, two], states()[one, three]) == (("version", False), ("undecided", False))
+    decide(two, three, "confirm", user)
+    assert states()[one, three] == ("rejected", True)
+    Profile.objects.filter(is_default=True).update(versions_join=True)
+    update_version_implications()
+    rebuild_clusters()
+    assert states()[one, three] == ("undecided", False)
+    assert Cluster.objects.get().size == 3
+
+
+def test_a_pair_that_a_run_finds_later_is_not_asked(store, user) -> None:
+    articles: list[Article] = [store(), store(), store()]
+    for left, right in ((0, 1), (1, 2)):
+        make_pair(articles[left], articles[right], trigram=0.9)
+        decide(articles[left].pk, articles[right].pk, "confirm", user)
+    with transaction.atomic():
+        store_candidates(make_run().pk, [Candidate(articles[0].pk, articles[2].pk, "trigram", 0.8, {})])
+    assert states()[articles[0].pk, articles[2].pk] == ("confirmed", True)
