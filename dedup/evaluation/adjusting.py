@@ -17,7 +17,9 @@ from dedup.evaluation.metrics import COUNTED
 from dedup.evaluation.resampling import Floats
 from dedup.verdicts.model import Logistic, ModelError, VerdictModel, fit
 
-_QUESTION = "duplicate"
+# The labels that say yes to a question, and those that say yes or no. For duplicates, versions are neither.
+_YES = {"duplicate": "D", "template": "T", "version": "V"}
+_ASKED = {"duplicate": COUNTED, "template": "TVEN", "version": "VEN"}
 # Platt scaling (Platt, Probabilistic outputs for support vector machines, 1999), drawn towards no change: the normal
 # distributions from which the shift and the scale are supposed to come. Chosen on three labelled collections.
 _SHIFT_DEVIATION = 1.0
@@ -49,7 +51,7 @@ class Extent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Adjusted:
-    """The model, and how much of its question "duplicate" differs from the prior's."""
+    """The model, and how much of the question that was adjusted differs from the prior's."""
 
     model: VerdictModel
     extent: Extent
@@ -57,32 +59,44 @@ class Adjusted:
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
+    question: str
     rows: Floats
     labels: npt.NDArray[np.str_]
     weights: Floats
 
     def at(self, places: Places) -> _Pairs:
-        return _Pairs(self.rows[places], self.labels[places], self.weights[places])
+        return _Pairs(self.question, self.rows[places], self.labels[places], self.weights[places])
 
     @property
     def counted(self) -> Places:
-        """Return the places of the pairs that are duplicates or are not; V pairs are neither."""
-        return np.flatnonzero(np.isin(self.labels, list(COUNTED)))
+        """Return the places of the pairs whose label says yes or no."""
+        return np.flatnonzero(np.isin(self.labels, list(_ASKED[self.question])))
+
+    @property
+    def answers(self) -> npt.NDArray[np.bool_]:
+        """Return whether each label says yes."""
+        return self.labels == _YES[self.question]
 
 
 Step = Callable[[VerdictModel, _Pairs], VerdictModel]
 
 
 def adjusted(
-    prior: VerdictModel, rows: Sequence[Sequence[float]], labels: Sequence[str], weights: Sequence[float]
+    prior: VerdictModel,
+    rows: Sequence[Sequence[float]],
+    labels: Sequence[str],
+    weights: Sequence[float],
+    question: str = "duplicate",
 ) -> Adjusted:
-    """Return the prior with its question "duplicate" adjusted to labelled pairs; deterministic.
+    """Return the prior with one of its questions adjusted to labelled pairs; deterministic.
 
     The first step shifts and scales what the prior computes, the second one changes every coefficient (fit). A step is
     taken if it lowers the loss of held-out pairs significantly, compared with the step before. Weights count in the
-    second step alone, which needs two hundred pairs. Raises ModelError unless there is a D and a T, E or N.
+    second step alone, which needs two hundred pairs. Raises ModelError unless there is a yes and a no.
     """
-    pairs = _Pairs(np.asarray(rows, dtype=np.float64), np.asarray(labels), np.asarray(weights, dtype=np.float64))
+    pairs = _Pairs(
+        question, np.asarray(rows, dtype=np.float64), np.asarray(labels), np.asarray(weights, dtype=np.float64)
+    )
     steps: tuple[tuple[Extent, Step], ...] = ((Extent.SCALE, _scaled), (Extent.ALL, _refitted))
     best, losses = Adjusted(prior, Extent.NOTHING), _losses(prior, pairs.at(pairs.counted))
     for extent, step in steps if len(pairs.counted) >= _ENOUGH_FOR_ALL else steps[:1]:
@@ -121,12 +135,12 @@ def _folds(counted: Places, total: int) -> Iterator[tuple[Places, Places]]:
 
 def _losses(model: VerdictModel, pairs: _Pairs) -> Floats:
     """Return minus the logarithm of the probability that the model gives to each pair's answer."""
-    right = np.abs(_chances(_totals(model, pairs)) - (pairs.labels != "D"))
+    right = np.abs(_chances(_totals(model, pairs)) - ~pairs.answers)
     return -np.log(np.maximum(right, _SMALLEST))
 
 
 def _totals(model: VerdictModel, pairs: _Pairs) -> Floats:
-    asked = model.questions[_QUESTION]
+    asked = model.questions[pairs.question]
     return asked.intercept + pairs.rows @ np.asarray(asked.coefficients)
 
 
@@ -140,9 +154,9 @@ def _chances(totals: Floats) -> Floats:
 def _scaled(prior: VerdictModel, pairs: _Pairs) -> VerdictModel:
     """Return the prior with shift + scale · total in place of each total; Newton's method on a convex loss."""
     counted = pairs.at(pairs.counted)
-    answers, totals = counted.labels == "D", _totals(prior, counted)
+    answers, totals = counted.answers, _totals(prior, counted)
     if answers.all() or not answers.any():
-        raise ModelError("adjusting needs at least one duplicate and one pair that is not; decide more pairs")
+        raise ModelError(f"adjusting needs at least one {pairs.question} and one pair that is not; decide more pairs")
     columns = np.stack([np.ones_like(totals), totals])
     centre, tightness = np.array([0.0, 1.0]), np.array([_SHIFT_DEVIATION, _SCALE_DEVIATION]) ** -2.0
     found = centre.copy()
@@ -157,9 +171,10 @@ def _scaled(prior: VerdictModel, pairs: _Pairs) -> VerdictModel:
         if np.abs(step).max() < _TOLERANCE:
             break
     shift, scale = map(float, found)
-    asked = prior.questions[_QUESTION]
+    asked = prior.questions[pairs.question]
     return _with(
         prior,
+        pairs.question,
         Logistic(
             shift + scale * asked.intercept,
             tuple(scale * each for each in asked.coefficients),
@@ -173,8 +188,8 @@ def _refitted(prior: VerdictModel, pairs: _Pairs) -> VerdictModel:
     """Return the prior after both steps."""
     start = _scaled(prior, pairs)
     model = fit(pairs.rows.tolist(), pairs.labels.tolist(), pairs.weights.tolist(), prior=start)
-    return _with(prior, model.questions[_QUESTION])
+    return _with(prior, pairs.question, model.questions[pairs.question])
 
 
-def _with(prior: VerdictModel, asked: Logistic) -> VerdictModel:
-    return replace(prior, questions={**prior.questions, _QUESTION: asked})
+def _with(prior: VerdictModel, question: str, asked: Logistic) -> VerdictModel:
+    return replace(prior, questions={**prior.questions, question: asked})

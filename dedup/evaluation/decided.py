@@ -11,17 +11,22 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F, Min, OuterRef, Subquery
 
 from dedup.models import Decision, Link, Pair
 
 # Twenty decisions on pairs can already adjust a model, so one decision should not count for more than that. A cluster
 # of six articles has fewer pairs.
 MOST_OF_ONE = 20
-# An editor who rejects a pair says that it is not a duplicate, but not what it is instead. So the answers about
-# templates and versions are not learnt from decisions.
-_LABELS = {Pair.State.CONFIRMED: "D", Pair.State.REJECTED: "N"}
-_BY_ITSELF = {Pair.State.CONFIRMED: Decision.Kind.CONFIRM, Pair.State.REJECTED: Decision.Kind.REJECT}
+# An editor who rejects a pair says that it is not a duplicate, but not always what it is instead: N. One who has
+# answered "version" or "template" before knows these answers, and says that it is neither: E.
+_LABELS = {Pair.State.CONFIRMED: "D", Pair.State.REJECTED: "N", Pair.State.VERSION: "V", Pair.State.TEMPLATE: "T"}
+_BY_ITSELF = {
+    Pair.State.CONFIRMED: Decision.Kind.CONFIRM,
+    Pair.State.REJECTED: Decision.Kind.REJECT,
+    Pair.State.VERSION: Decision.Kind.VERSION,
+    Pair.State.TEMPLATE: Decision.Kind.TEMPLATE,
+}
 _ON_A_PAIR = (*_BY_ITSELF.values(), Decision.Kind.UNSURE)
 
 Ends = tuple[int, int]
@@ -30,24 +35,25 @@ Together = tuple[Pair.State, int | None]
 
 @dataclass(frozen=True, slots=True)
 class DecidedPairs:
-    """The labels of the pairs to learn from, D or N, ordered by article ids; and the decided pairs left out."""
+    """The labels of the pairs to learn from (D, N, E, V, T), ordered by article ids; and the decided pairs left out."""
 
     labels: dict[Ends, str]
     left_out: set[Ends]
 
 
 def decided_pairs() -> DecidedPairs:
-    """Return the pairs that are confirmed or rejected now.
+    """Return the pairs that are decided now, unless editors left them open.
 
     Every pair that was decided by itself is among the labels. Of the others, at most MOST_OF_ONE are for each confirmed
     cluster, however many decisions confirmed it, and for each decision that dissolved a cluster or took an article out.
-    Rules leave pairs undecided, so they bring none.
+    Pairs that are not duplicates only because decisions on other pairs imply it bring nothing new; rules leave pairs
+    undecided, so they bring none either.
     """
     labels: dict[Ends, str] = {}
     together: defaultdict[Together, list[Ends]] = defaultdict(list)
-    for ends, state, by_itself, shared in _in_force():
-        labels[ends] = _LABELS[state]
-        if not by_itself:
+    for ends, label, state, shared in _in_force():
+        labels[ends] = label
+        if shared is not None:
             together[state, shared].append(ends)
     left_out = {ends for each in together.values() for ends in set(each).difference(spread(each, MOST_OF_ONE))}
     return DecidedPairs({ends: label for ends, label in labels.items() if ends not in left_out}, left_out)
@@ -59,20 +65,38 @@ def spread(pairs: Sequence[Ends], most: int) -> list[Ends]:
     return [pairs[place * len(pairs) // count] for place in range(count)]
 
 
-def _in_force() -> Iterator[tuple[Ends, Pair.State, bool, int | None]]:
-    """Yield each decided pair by article ids: its state, whether it was decided by itself, and what it shares.
+def _in_force() -> Iterator[tuple[Ends, str, Pair.State, int | None]]:
+    """Yield each decided pair by article ids: its label, its state, and what it shares; None if decided by itself.
 
-    Confirmed pairs share their cluster, which may confirm a pair without a link; rejected ones share a decision.
+    Confirmed pairs share their cluster, which may confirm a pair without a link; others share a decision.
     """
-    by_itself = Decision.objects.filter(pair=OuterRef("pk"), kind__in=_ON_A_PAIR, undone_by=None)
+    by_itself = Decision.objects.filter(pair=OuterRef("pk"), kind__in=_ON_A_PAIR, undone_by=None).order_by("-pk")
     links = Link.objects.filter(left=OuterRef("left"), right=OuterRef("right"), decision__undone_by=None)
-    decided = Pair.objects.filter(state__in=_LABELS).annotate(
-        last=Subquery(by_itself.order_by("-pk").values("kind")[:1]),
-        decision=Subquery(links.order_by("-decision").values("decision")[:1]),
-        cluster=F("left__membership__cluster"),
+    decided = (
+        Pair.objects.filter(state__in=_LABELS)
+        .exclude(state=Pair.State.REJECTED, implied=True)
+        .annotate(
+            last=Subquery(by_itself.values("kind")[:1]),
+            editor=Subquery(by_itself.values("decided_by")[:1]),
+            decision=Subquery(links.order_by("-decision").values("decision")[:1]),
+            cluster=F("left__membership__cluster"),
+        )
     )
-    rows = decided.order_by("left", "right").values_list("left", "right", "state", "last", "decision", "cluster")
-    for left, right, name, last, decision, cluster in rows.iterator():
+    columns = ("left", "right", "state", "last", "editor", "decision", "cluster")
+    known = _know_other_answers()
+    for left, right, name, last, editor, decision, cluster in (
+        decided.order_by("left", "right").values_list(*columns).iterator()
+    ):
         state = Pair.State(name)
-        shared = cluster if state is Pair.State.CONFIRMED else decision
-        yield (left, right), state, last == _BY_ITSELF[state], shared
+        if last != _BY_ITSELF[state]:
+            yield (left, right), _LABELS[state], state, cluster if state is Pair.State.CONFIRMED else decision
+        elif state is Pair.State.REJECTED and known.get(editor, decision) < decision:
+            yield (left, right), "E", state, None
+        else:
+            yield (left, right), _LABELS[state], state, None
+
+
+def _know_other_answers() -> dict[int, int]:
+    """Return the first decision of each editor that called a pair versions or templates."""
+    answers = Decision.objects.filter(kind__in=[Decision.Kind.VERSION, Decision.Kind.TEMPLATE])
+    return dict(answers.order_by().values_list("decided_by").annotate(Min("pk")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from django.db import transaction
@@ -103,13 +104,21 @@ def learn(training: TrainingSet) -> Adjusted:
 
 
 def _adjusted(training: TrainingSet, places: Sequence[int]) -> Adjusted:
-    """Return the model adjusted to the pairs in these places. Raises ModelError if all have the same answer."""
+    """Return the model adjusted to the pairs in these places, and how far for duplicates.
+
+    Templates and versions are learnt from labels, and then from decisions as far as they prove that it helps. Raises
+    ModelError if all have the same answer about duplicates.
+    """
     shipped = default_model()
     labelled = [place for place in places if place >= training.decisions]
     try:
         others = fit(*_chosen(training, labelled), prior=shipped)
-    except ModelError:  # too few labels, or none: the shipped model answers about templates and versions
+    except ModelError:  # too few labels, or none
         others = shipped
+    clear = [place for place in places if place < training.decisions and training.pairs[place].label != "N"]
+    for question in ("template", "version"):
+        with suppress(ModelError):  # too few decisions say yes, or no
+            others = adjusted(others, *_chosen(training, clear), question).model
     prior = replace(shipped, questions={**others.questions, "duplicate": shipped.questions["duplicate"]})
     return adjusted(prior, *_chosen(training, places))
 

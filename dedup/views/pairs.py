@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.html import format_html
 
 from articles.models import Article
 from articles.paging import count_up_to_ceiling, page_of, write_count
@@ -17,6 +18,7 @@ from dedup.models import Decision, Pair
 from dedup.review import decisions
 from dedup.review.queries.pair_page import clusters_of, pair_details, pair_of, side_by_side
 from dedup.review.queries.pairs import rows_of_queue
+from dedup.review.queries.series import series_of_both, templates_for_a_rule
 from dedup.views.requests import (
     EditorRequest,
     decision_view,
@@ -32,6 +34,8 @@ from dedup.views.requests import (
 _SAID = {
     Decision.Kind.CONFIRM: "Confirmed: duplicates.",
     Decision.Kind.REJECT: "Rejected: not duplicates.",
+    Decision.Kind.VERSION: "Answered: versions of one article.",
+    Decision.Kind.TEMPLATE: "Answered: templates, the same form with other facts.",
     Decision.Kind.UNSURE: "Left open: unsure.",
 }
 VIEWS = {"": "Side by side", "merged": "Merged", "plain": "Unmarked"}
@@ -76,7 +80,7 @@ def _address(request: HttpRequest, pair_id: int) -> str:
 @decision_view(_address)
 def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
     """Decide on a pair, and go to the next one in the selection."""
-    decided = get_object_or_404(Pair.objects.with_doubt().select_related("left"), pk=pair_id)
+    decided = get_object_or_404(Pair.objects.with_doubt().select_related("left", "right"), pk=pair_id)
     try:
         values = values_of(PairDecisionForm(request.POST))
         decision = decisions.decide_pair(pair_id, user=request.user, **values)
@@ -84,14 +88,31 @@ def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
         refuse(request, str(error), page=reverse("pair", args=[pair_id]))
         return redirect(_address(request, pair_id))
     say_decided(request, _said(decided, values["kind"]), decision)
+    if values["kind"] == Decision.Kind.TEMPLATE:
+        _offer_rule(request, decided)
     return redirect(_next_address(request, decided))
 
 
 def _said(decided: Pair, kind: Decision.Kind) -> str:
     clusters = clusters_of(decided.left_id, decided.right_id)
-    if kind == Decision.Kind.REJECT and clusters.shared:
-        return f"Rejected, but earlier confirmations still hold both in cluster {clusters.left}."
+    if kind in (Decision.Kind.REJECT, Decision.Kind.TEMPLATE) and clusters.shared:
+        return f"{_SAID[kind].removesuffix('.')}. But earlier confirmations still hold both in cluster {clusters.left}."
     return _SAID[kind]
+
+
+def _offer_rule(request: HttpRequest, decided: Pair) -> None:
+    """Name the series of a template pair if its other answers suggest a rule."""
+    series = series_of_both(decided.left, decided.right)
+    if series is not None and (templates := templates_for_a_rule(series)):
+        messages.info(
+            request,
+            format_html(
+                'Editors called {} pairs of the series <a href="{}">{}</a> templates. You can make it a rule.',
+                templates,
+                reverse("series", args=[series.pk]),
+                series.headline or "(no headline)",
+            ),
+        )
 
 
 def compare(request: HttpRequest) -> HttpResponse:

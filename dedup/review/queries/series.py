@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.admin.models import LogEntry
-from django.db.models import Exists, OuterRef, QuerySet, Value
+from django.db.models import Count, Exists, OuterRef, QuerySet, Value
 from django.db.models.functions import MD5
 
 from articles.models import Article
@@ -17,6 +17,8 @@ from dedup.models import HeadlineForm, Pair, Series
 from dedup.review.queries.pairs import VERDICTS, count_by_verdict, most_probable
 
 PAIRS_SHOWN = 10
+# A rule is offered when editors have called so many pairs of a series templates, and none duplicates or versions.
+TEMPLATES_FOR_A_RULE = 3
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class SeriesDetails:
     verdicts: list[tuple[str, str, int]]  # value, label and number of pairs of each verdict, in the order of the form
     pairs: QuerySet[Pair]
     history: QuerySet[LogEntry]
+    answered_templates: int  # pairs, if that is reason enough to offer a rule; else 0
     pairs_shown: int = PAIRS_SHOWN
 
 
@@ -40,7 +43,19 @@ def series_details(series: Series) -> SeriesDetails:
         verdicts=[(name, label, counts[name]) for name, (label, _) in VERDICTS.items() if name in counts],
         pairs=most_probable(pairs, PAIRS_SHOWN),
         history=logged_actions(Series, str(series.pk)),
+        answered_templates=templates_for_a_rule(series),
     )
+
+
+def templates_for_a_rule(series: Series) -> int:
+    """Return how many pairs of a series editors called templates, if that is reason to offer a rule; else 0."""
+    if series.ruled_at:
+        return 0
+    answers = Pair.objects.among(members_of(series)).exclude(state=Pair.State.UNDECIDED)
+    counts = dict(answers.order_by().values_list("state").annotate(Count("pk")))
+    templates: int = counts.get(Pair.State.TEMPLATE, 0)
+    spoken_against = counts.keys() & {Pair.State.CONFIRMED, Pair.State.VERSION}
+    return templates if templates >= TEMPLATES_FOR_A_RULE and not spoken_against else 0
 
 
 def articles_of(series: Series) -> ArticleQuerySet:

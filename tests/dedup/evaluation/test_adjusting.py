@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -87,3 +88,16 @@ def test_versions_are_neither_yes_nor_no() -> None:
 def test_one_answer_teaches_nothing() -> None:
     with pytest.raises(ModelError, match="at least one duplicate and one pair that is not; decide more pairs"):
         adjusted(prior_with(-5.0, 10.0), [row(0.9, 0.5)] * 10, ["D"] * 10, [1.0] * 10)
+
+
+def test_answers_about_templates_adjust_that_question_alone() -> None:
+    coefficients = tuple(10.0 if place == FIRST else 0.0 for place in range(len(FEATURE_NAMES)))
+    prior = replace(default_model(), questions={**default_model().questions, "template": Logistic(-8.0, coefficients)})
+    rows, labels, weights = decisions(80, intercept=-4.0, slope=10.0)
+    answers = ["T" if label == "D" else "V" for label in labels]
+    found = adjusted(prior, [*rows, row(0.9, 0.5)], [*answers, "D"], [*weights, 1.0], "template")
+    assert found.extent is Extent.SCALE
+    assert found.model.questions["template"].probability(row(0.6, 0.5)) > 0.5
+    assert {name for name, asked in found.model.questions.items() if asked != prior.questions[name]} == {"template"}
+    with pytest.raises(ModelError, match="at least one version"):
+        adjusted(prior, rows, answers, weights, "version")

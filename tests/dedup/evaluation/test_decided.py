@@ -110,3 +110,21 @@ def test_small_clusters_bring_all_their_pairs(articles: list[Article], user: Use
     found = decided_pairs()
     assert (list(found.labels), found.left_out) == (ends(), set())
     assert len(found.labels) == 4 * 5
+
+
+def test_versions_and_templates_are_labels_and_make_later_rejections_clear(articles: list[Article], user: User) -> None:
+    pairs = [make_pair(articles[number], articles[number + 1], trigram=0.9) for number in range(0, 10, 2)]
+    other = User.objects.create_user("nils")
+    kinds = [("reject", user), ("version", user), ("template", user), ("reject", user), ("reject", other)]
+    for pair, (kind, editor) in zip(pairs, kinds, strict=True):
+        decisions.decide_pair(pair.pk, kind, user=editor)
+    assert list(decided_pairs().labels.values()) == ["N", "V", "T", "E", "N"]
+
+
+def test_what_decisions_on_other_pairs_imply_is_no_label(articles: list[Article], user: User) -> None:
+    first, second = (make_pair(*articles[place : place + 2], trigram=0.9) for place in (0, 1))
+    make_pair(articles[0], articles[2], trigram=0.9)
+    decisions.decide_pair(first.pk, "confirm", user=user)
+    decisions.decide_pair(second.pk, "reject", user=user)
+    assert Pair.objects.get(implied=True).state == "rejected"
+    assert list(decided_pairs().labels.values()) == ["D", "N"]

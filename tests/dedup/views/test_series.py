@@ -122,7 +122,7 @@ def test_the_page_costs_a_fixed_number_of_queries(
     # session, user, 2 x permissions, series, page, count, days, verdicts, pairs, evidence, history
     for first, second in ((0, 1), (1, 2)):
         make_pair(articles[first], articles[second], trigram=0.9)
-        with django_assert_num_queries(12):
+        with django_assert_num_queries(13):
             shown(editor_client, series)
 
 
@@ -231,3 +231,20 @@ def test_rules_are_for_editors_and_take_a_post_with_a_token(
     assert strict.post(address).status_code == 403
     series.refresh_from_db()
     assert series.ruled_at is None
+
+
+def test_a_rule_is_offered_when_editors_call_its_pairs_templates(
+    editor_client: Client, articles: list[Article], series: Series
+) -> None:
+    pairs = [make_pair(articles[0], other, trigram=0.9) for other in articles[1:4]]
+    said = []
+    for pair in pairs:
+        decided = editor_client.post(
+            reverse("pair_decide", args=[pair.pk]), {"seen": 0, "kind": "template"}, follow=True
+        )
+        said.append("You can make it a rule." in decided.content.decode())
+    assert said == [False, False, True]
+    assert "editors called 3 pairs of this series templates" in shown(editor_client, series)
+    confirmed = make_pair(articles[1], articles[2], trigram=0.9)
+    editor_client.post(reverse("pair_decide", args=[confirmed.pk]), {"seen": 0, "kind": "version"})
+    assert "A rule would fit" not in shown(editor_client, series)
