@@ -1,0 +1,40 @@
+"""What a random sample says about the rest: the upper bound of a share of errors. Pure."""
+
+from __future__ import annotations
+
+from math import exp, lgamma, log
+
+_CONFIDENCE = 0.95
+_HALVINGS = 60
+
+
+def upper_bound(drawn: int, wrong: int, *, confidence: float = _CONFIDENCE) -> float:
+    """Return the share of errors, 0..1, that is not exceeded in the whole with this confidence; 1 without a sample.
+
+    The one-sided bound of Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+    binomial" (Biometrika 26, 1934): the share at which a sample has so few errors with a chance of 1 - confidence. It
+    takes the whole as endless, so for a small one it is on the safe side. Raises ValueError unless 0 <= wrong <= drawn.
+    """
+    if not 0 <= wrong <= drawn:
+        raise ValueError(f"{wrong} of {drawn} drawn cannot be wrong; give 0 to {drawn}")
+    if wrong == drawn:
+        return 1.0
+    low, high = wrong / drawn, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _at_most(wrong, drawn, middle) > 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _at_most(wrong: int, drawn: int, share: float) -> float:
+    """Return the chance that at most so many of the sample are wrong if this share of the whole is, 0 < share < 1."""
+    return sum(
+        exp(_log_ways(drawn, each) + each * log(share) + (drawn - each) * log(1 - share)) for each in range(wrong + 1)
+    )
+
+
+def _log_ways(drawn: int, wrong: int) -> float:
+    return lgamma(drawn + 1) - lgamma(wrong + 1) - lgamma(drawn - wrong + 1)
