@@ -11,7 +11,7 @@ from django.http import QueryDict
 from articles.models import Newspaper
 from dedup.declarations import Setting, Settings, make_config, settings_of
 from dedup.filters.base import DayInput
-from dedup.models import Decision, Profile
+from dedup.models import Answer, Decision, Profile
 from dedup.reports.base import Report
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, PAIR_KINDS
 from dedup.runs.profiles import ProfileError, configs_of, enabled
@@ -35,6 +35,18 @@ class PairDecisionForm(NoteForm):
         error_messages={"required": "This page is out of date. Reload it and decide again."},
     )
     kind = forms.TypedChoiceField(choices=[(kind.value, kind.label) for kind in PAIR_KINDS], coerce=Decision.Kind)
+
+
+class SettleForm(NoteForm):
+    """The answer that settles a disagreement."""
+
+    kind = forms.ChoiceField(choices=Answer.choices)
+
+
+class CollisionForm(SettleForm):
+    """The answer of an editor to the decision that another one made meanwhile."""
+
+    decision = forms.IntegerField(min_value=1, max_value=MAX_NUMBER)
 
 
 class ClusterConfirmForm(NoteForm):

@@ -46,6 +46,18 @@ def boolean(name: str, *, default: bool) -> bool:
     return BOOLEANS[value.lower()]
 
 
+def share(name: str, *, default: float) -> float:
+    """Return a share, 0..1, that is written as a number or as a percentage."""
+    value = text(name)
+    try:
+        found = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1) if value else default
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise ImproperlyConfigured(f"{name}={value} is not a share. Set a number from 0 to 1, such as 0.05, or 5%.")
+    return found
+
+
 def words(name: str, default: list[str]) -> list[str]:
     """Return the values of a comma-separated list."""
     return [word.strip() for word in text(name).split(",") if word.strip()] or default

@@ -152,6 +152,9 @@ if SEND_EMAIL:
     EMAIL_TIMEOUT = 10
     DEFAULT_FROM_EMAIL = environment.required("EMAIL_FROM")
 
+# The share of decided pairs, 0..1, that come again to a second editor, who does not see the first answer.
+SECOND_READINGS = environment.share("SECOND_READINGS", default=0.05)
+
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 
 LANGUAGE_CODE = "en-gb"

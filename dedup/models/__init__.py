@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dedup.models.batches import Batch, BatchItem
 from dedup.models.clusters import Cluster, Membership
 from dedup.models.decisions import ConfirmedArticle, Decision, Link, SeparateArticles
 from dedup.models.groups import CrowdedArticle, DenseGroup, GroupMember
+from dedup.models.lessons import Lesson
 from dedup.models.pairs import Evidence, Pair
 from dedup.models.profiles import Boilerplate, Profile
+from dedup.models.readings import Answer, SecondReading
 from dedup.models.runs import DetectionRun, RunBlock
 from dedup.models.series import HeadlineForm, Series
 from dedup.models.shingles import ArticleShingles
 from dedup.models.verdicts import FittedModel, JudgedMonth, Verdict
 
 __all__ = [
+    "Answer",
     "ArticleShingles",
+    "Batch",
+    "BatchItem",
     "Boilerplate",
     "Cluster",
     "ConfirmedArticle",
@@ -26,11 +32,13 @@ __all__ = [
     "GroupMember",
     "HeadlineForm",
     "JudgedMonth",
+    "Lesson",
     "Link",
     "Membership",
     "Pair",
     "Profile",
     "RunBlock",
+    "SecondReading",
     "SeparateArticles",
     "Series",
     "Verdict",

@@ -6,12 +6,16 @@ import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
+from django.db.models.functions import MD5, Cast, Concat
 from django.utils import timezone
 
 from articles.models import Article
 from dedup.models.pairs import Pair
 from dedup.querysets import DecisionQuerySet
+
+# The pairs that come to a second editor are those for which this is smallest: the same ones every time, for everybody.
+DRAWN_BY = MD5(Concat(Value("second reading ", models.TextField()), Cast("pair_id", models.TextField())))
 
 
 class Decision(models.Model):
@@ -30,6 +34,7 @@ class Decision(models.Model):
         END_GROUP_RULE = "end_group_rule", "ended the rule"
         TAKE_OUT = "take_out", "took an article out"
         KEEP = "keep", "chose the article to keep"
+        BATCH = "batch", "decided a batch"
         UNDO = "undo", "undid a decision"
 
     kind = models.CharField(max_length=15, choices=Kind.choices)
@@ -54,6 +59,10 @@ class Decision(models.Model):
 
     class Meta:
         ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["decided_by", "-decided_at"], name="decision_of_editor"),
+            models.Index(DRAWN_BY, condition=Q(pair__isnull=False, undoes=None), name="decision_drawn"),
+        ]
         triggers = [
             pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete),
         ]

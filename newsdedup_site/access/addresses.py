@@ -75,8 +75,12 @@ ADDRESSES: dict[str, Rule] = {
     "report_csv": page(READ),
     "report_json": page(READ),
     "history": page(READ),
+    "disagreements": page(READ),
+    "changed_answers": page(READ),
     # decisions
     "pair_decide": form(DECIDE),
+    "collision_answer": form(DECIDE),
+    "disagreement_settle": form(DECIDE),
     "cluster_confirm": form(DECIDE),
     "cluster_reject": form(DECIDE),
     "cluster_take_out": form(DECIDE),

@@ -1,0 +1,133 @@
+"""The writer of second readings: another editor answers a pair that is decided, and changes nothing by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from dedup.clustering.constraints import lock_review
+from dedup.models import Answer, Decision, Link, Pair, SecondReading
+from dedup.models.decisions import DRAWN_BY
+from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError, decide_pair, decisions_on
+
+# What a link says as an answer about its two articles. A tie that keeps a cluster together is no answer.
+ANSWERS = {
+    "must": Answer.CONFIRM,
+    "cannot": Answer.REJECT,
+    "version": Answer.VERSION,
+    "template": Answer.TEMPLATE,
+    "unsure": Answer.UNSURE,
+}
+
+
+def waiting_for(user: Any) -> QuerySet[Decision]:
+    """Return the decisions whose pairs wait for this editor to read them again.
+
+    Chosen are a share of all pairs, settings.SECOND_READINGS, the same ones every time. A pair waits if exactly one
+    other editor decided it, and decided it by itself, and nobody has read it again.
+    """
+    on_pair = Decision.objects.filter(pair=OuterRef("pair"), kind__in=Answer.values, undone_by=None)
+    links = Link.objects.filter(left=OuterRef("pair__left"), right=OuterRef("pair__right"), decision__undone_by=None)
+    read = SecondReading.objects.filter(pair=OuterRef("pair"), decision=OuterRef("pk"))
+    return (
+        Decision.objects.alias(drawn=DRAWN_BY)
+        .filter(pair__isnull=False, undoes=None, drawn__lt=_bound(settings.SECOND_READINGS), undone_by=None)
+        .filter(kind__in=Answer.values)
+        .exclude(decided_by=user)
+        .exclude(Exists(on_pair.exclude(decided_by=OuterRef("decided_by"))))
+        .exclude(Exists(links.filter(decision__gt=OuterRef("pk"))))
+        .exclude(Exists(read))
+    )
+
+
+def waits_for(pair_id: int, user: Any) -> bool:
+    """Return whether a pair waits for this editor to read it again."""
+    return waiting_for(user).filter(pair=pair_id).exists()
+
+
+def read_again(pair_id: int, kind: str, *, user: Any, note: str = "") -> SecondReading:
+    """Append the answer of a second editor, who has not seen the first. Raises ReviewError."""
+    with transaction.atomic():
+        lock_review()
+        first = waiting_for(user).filter(pair=pair_id).first()
+        if first is None:
+            raise ReviewError(f"Pair {pair_id} does not wait for a second reading any more. Nothing was stored.")
+        return _append(first, Answer(first.kind), pair_id, kind, user=user, note=note, blind=True)
+
+
+def answer_collision(pair_id: int, decision_id: int, kind: str, *, user: Any, note: str = "") -> SecondReading:
+    """Append that an editor agrees with a decision that another one made meanwhile, or contests it. Raises ReviewError.
+
+    Whoever gives another answer than the decision contests it; the decision stays in force.
+    """
+    with transaction.atomic():
+        lock_review()
+        pair = Pair.objects.get(pk=pair_id)
+        first = decisions_on(pair).filter(pk=decision_id, undone_by=None).exclude(kind=Decision.Kind.UNDO).first()
+        said = _answer_of(first, pair) if first else None
+        if first is None or said is None:
+            raise ReviewError(f"Decision {decision_id} on this pair is no longer in force. Look again.")
+        if first.decided_by_id == user.pk:
+            raise ReviewError("This is your own decision; make a new one to change it.")
+        before = SecondReading.objects.filter(decision=first, pair=pair, user=user).first()
+        return before or _append(first, said, pair_id, kind, user=user, note=note, blind=False)
+
+
+def in_dispute(*, is_open: bool | None = None) -> QuerySet[SecondReading]:
+    """Return the readings that differ from the decision they are about, with `is_open`: nothing has settled them.
+
+    Only those that are open, or settled, if `is_open` is given.
+    """
+    later = Link.objects.filter(
+        left=OuterRef("pair__left"),
+        right=OuterRef("pair__right"),
+        decision__gt=OuterRef("decision"),
+        decision__undone_by=None,
+    )
+    unsettled = Q(decision__undone_by=None) & ~Exists(later)
+    found = SecondReading.objects.exclude(kind=F("first_kind")).annotate(is_open=unsettled)
+    return found if is_open is None else found.filter(unsettled if is_open else ~unsettled)
+
+
+def settle(reading_id: int, kind: str, *, user: Any, note: str = "") -> Decision:
+    """Settle a disagreement by a new decision on its pair. Raises ReviewError."""
+    with transaction.atomic():
+        lock_review()
+        reading = in_dispute().filter(pk=reading_id).first()
+        if reading is None:
+            raise ReviewError(f"There is no disagreement {reading_id}.")
+        if not vars(reading)["is_open"]:
+            raise ReviewError("Somebody settled this disagreement meanwhile. Look at the pair.")
+        return decide_pair(reading.pair_id, kind, user=user, note=note)
+
+
+def _answer_of(decision: Decision, pair: Pair) -> Answer | None:
+    """Return what a decision says about a pair."""
+    link = Link.objects.filter(decision=decision, left=pair.left_id, right=pair.right_id).first()
+    return ANSWERS.get(link.kind) if link else None
+
+
+def _append(
+    first: Decision, said: Answer, pair_id: int, kind: str, *, user: Any, note: str, blind: bool
+) -> SecondReading:
+    if kind not in Answer.values:
+        raise ReviewError(f"A pair cannot be answered with {kind!r}; use one of {', '.join(Answer.values)}.")
+    if len(note) > MAX_NOTE_CHARACTERS:
+        raise ReviewError(f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are allowed.")
+    return SecondReading.objects.create(
+        pair_id=pair_id,
+        decision=first,
+        first_kind=said,
+        user=user,
+        kind=kind,
+        note=note.replace("\0", "").strip(),
+        blind=blind,
+    )
+
+
+def _bound(share: float) -> str:
+    """Return the text below which this share of all MD5 sums is: the first eight hexadecimal digits."""
+    return f"{round(share * 2**32):08x}" if share < 1 else "g"
