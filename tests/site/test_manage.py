@@ -24,6 +24,7 @@ def manage(*arguments: str, **environment: str) -> tuple[int, str, str]:
         capture_output=True,
         text=True,
         check=False,
+        timeout=120,
     )
     return done.returncode, done.stdout, done.stderr
 
