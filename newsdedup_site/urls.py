@@ -19,6 +19,7 @@ urlpatterns = [
     path("healthz", views.healthz, name="healthz"),
     path("", include("newsdedup_site.accounts")),
     path("", include("newsdedup_site.people.urls")),
+    path("", include("newsdedup_site.keys.urls")),
     path("", include("crawlers.urls")),
     path("", include("dedup.urls")),
 ]

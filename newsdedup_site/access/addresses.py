@@ -51,6 +51,8 @@ ADDRESSES: dict[str, Rule] = {
     "logout": form(LOGIN),
     "password_change": form(LOGIN),
     "password_change_done": page(LOGIN),
+    "keys": form(LOGIN),
+    "keys_switch": form(LOGIN),
     # pages
     "dashboard": page(READ),
     "queue": page(READ),

@@ -53,6 +53,7 @@ def addresses(stored: Stored) -> list[str]:
         "/reports/exact/?since=2026-03-01",
         "/history/?kind=confirm",
         "/password/",
+        "/keys/",
         "/people/",
         "/people/invite/",
         "/people/changes/",

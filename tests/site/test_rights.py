@@ -99,7 +99,7 @@ def test_what_asks_for_more_than_reading() -> None:
         return {name for name, right in found if (right.role, right.needs_login) == (role, needs_login)}
 
     assert asking("", needs_login=False) == {"favicon", "healthz", "login", "set_password"}
-    assert asking("") == {"logout", "admin:logout", "password_change", "password_change_done"}
+    assert asking("") == {"logout", "admin:logout", "password_change", "password_change_done", "keys", "keys_switch"}
     of_people = {"people", "people_changes", "person", "unlock"} | {
         f"person_{act}" for act in ("invite", "change", "link", "block", "unblock")
     }

@@ -1,23 +1,40 @@
-// Keyboard shortcuts. Pressing y clicks the element with data-key="y", or focuses it if it is a field.
-// They can be switched off (WCAG 2.1.4); the browser remembers that.
+// Keyboard shortcuts: a key clicks the element whose data-key names it, or focuses it if it is a field. The server
+// writes data-key from the user's own map; without it, an action has no key.
 
-const STORED = "newsdedup.keys";
-// The second click of a double click hits the next page: for this long, in milliseconds, a page sends no decision.
-const SETTLING = 500;
-// data-state is "settling", then "ready", and "sent" once a form has been sent.
+import { say } from "./status.js";
+
 const page = document.documentElement.dataset;
-let settling;
+// Why a key cannot be taken now, as a sentence; modules that make the page wait add theirs.
+const reasons = [];
+let refused = 0;
 
-function keysAreOn() {
-  return localStorage.getItem(STORED) !== "off";
+export function refuseKeys(reason) {
+  reasons.push(reason);
 }
 
 function isTyping(element) {
   return element.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(element.tagName);
 }
 
+// The letter as it is printed on the key cap where the layout has other letters, and without Caps Lock.
+function letterOf(event) {
+  const code = /^Key([A-Z])$/.exec(event.code);
+  if (code && /[^\x00-\x7F]/.test(event.key)) return event.shiftKey ? code[1] : code[1].toLowerCase();
+  if (code && event.getModifierState("CapsLock")) return event.shiftKey ? event.key.toUpperCase() : event.key.toLowerCase();
+  return event.key;
+}
+
 function elementFor(key) {
-  return [...document.querySelectorAll("[data-key]")].find((element) => element.dataset.key.split(" ").includes(key));
+  const root = document.querySelector("dialog[open]") ?? document;
+  const named = [...root.querySelectorAll("[data-key]")].filter((each) => each.dataset.key.split(" ").includes(key));
+  return named.find((each) => !each.disabled) ?? named[0];
+}
+
+// A key that is not taken is never lost in silence.
+function refuse(key, why) {
+  refused += 1;
+  page.refusedKeys = String(refused);
+  say(`“${key}” was not counted: ${why}`);
 }
 
 function onKey(event) {
@@ -27,44 +44,39 @@ function onKey(event) {
   }
   const withModifier = event.ctrlKey || event.altKey || event.metaKey;
   // A key held down must not decide several pairs in a row.
-  if (withModifier || event.repeat || isTyping(event.target) || !keysAreOn() || page.state === "sent") return;
+  if (withModifier || event.repeat || isTyping(event.target)) return;
   // In a table that is wider than the screen, the arrow keys scroll.
   if (event.key.startsWith("Arrow") && event.target.closest(".table-wrap")) return;
-  const element = elementFor(event.key);
+  const key = letterOf(event);
+  const element = elementFor(key);
   if (!element) return;
   event.preventDefault();
-  if (isTyping(element)) element.focus();
+  const why = reasons.map((reason) => reason(event, element)).find(Boolean) ?? (element.disabled ? element.title : "");
+  if (why) refuse(key, why);
+  else if (isTyping(element)) element.focus();
   else element.click();
 }
 
-// The editor decides only what was seen, and only once: no form is sent before the page has settled, and no second
-// form while waiting for the answer.
-function onSubmit(event) {
-  if (event.target.method !== "post") return;
-  if (page.state === "ready") page.state = "sent";
-  else event.preventDefault();
+refuseKeys(() => (page.state === "sent" ? "your last answer is still on its way." : ""));
+
+// The link "Keys" opens the panel; the key that opens it also closes it.
+function onClick(event) {
+  const opener = event.target.closest("[data-opens]");
+  if (!opener || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  document.getElementById(opener.dataset.opens).showModal();
 }
 
-// Also when the browser restores a page from its cache.
-function onShow() {
-  page.state = "settling";
-  clearTimeout(settling);
-  settling = setTimeout(() => (page.state = "ready"), document.querySelector("form[data-at-once]") ? 0 : SETTLING);
+function onKeyInDialog(event) {
+  const open = document.querySelector("dialog[open]");
+  const opener = open && document.querySelector(`[data-opens="${open.id}"][data-key]`);
+  if (!opener?.dataset.key.split(" ").includes(event.key) || isTyping(event.target)) return;
+  event.preventDefault();
+  open.close();
 }
 
-function showSwitch(button) {
-  button.hidden = false;
-  button.setAttribute("aria-pressed", String(keysAreOn()));
-  document.documentElement.classList.toggle("keys-off", !keysAreOn());
-}
-
-for (const button of document.querySelectorAll("[data-keys-switch]")) {
-  showSwitch(button);
-  button.addEventListener("click", () => {
-    localStorage.setItem(STORED, keysAreOn() ? "off" : "on");
-    showSwitch(button);
-  });
-}
-document.addEventListener("keydown", onKey);
-document.addEventListener("submit", onSubmit);
-window.addEventListener("pageshow", onShow);
+document.addEventListener("keydown", (event) => {
+  if (document.querySelector("dialog[open]")) onKeyInDialog(event);
+  else onKey(event);
+});
+document.addEventListener("click", onClick);

@@ -68,7 +68,7 @@ def test_the_list_costs_the_same_queries_for_one_and_for_ten(
     for expected in (1, 10):
         while Cluster.objects.count() < expected:
             make_cluster(store(), store())
-        with django_assert_num_queries(7):  # session, user, 2 x permissions, newspapers of the form, page, count
+        with django_assert_num_queries(8):  # session, user, keys, 2 x permissions, newspapers of the form, page, count
             assert len(listed(editor_client)) == expected
 
 
@@ -462,8 +462,8 @@ def test_the_page_costs_a_fixed_number_of_queries(
     editor_client: Client, trio: tuple[Article, ...], store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     small, large = make_cluster(*trio), make_cluster(*(store() for _ in range(8)))
-    # session, user, 2 x permissions, cluster, headlines, constraints, members, URLs, texts, pairs of the kept one,
-    # weakest pair, pairs apart, pairs left out, pairs, evidence, decisions, next, previous
+    # session, user, keys, 2 x permissions, cluster, headlines, constraints, members, URLs, texts,
+    # pairs of the kept one, weakest pair, pairs apart, pairs left out, pairs, evidence, decisions, next, previous
     for cluster in (small, large):
-        with django_assert_num_queries(19):
+        with django_assert_num_queries(20):
             shown(editor_client, cluster)

@@ -122,8 +122,8 @@ def test_the_dashboard_costs_a_fixed_number_of_queries(
     for _ in range(3):
         make_cluster(store(), store())
         make_run()
-    # session, user, articles, clusters, newspapers, waiting, first, series, runs, 2 x permissions
-    with django_assert_num_queries(11):
+    # session, user, keys, articles, clusters, newspapers, waiting, first, series, runs, 2 x permissions
+    with django_assert_num_queries(12):
         text_of(editor_client, "/")
 
 
@@ -298,8 +298,8 @@ def test_the_history_costs_the_same_queries_for_one_and_for_ten(
     for expected in (1, 10):
         while Decision.objects.count() < expected:
             decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
-        # session, user, deciders of the form, page, count, 2 x permissions
-        with django_assert_num_queries(7):
+        # session, user, keys, deciders of the form, page, count, 2 x permissions
+        with django_assert_num_queries(8):
             text_of(editor_client, "/history/")
 
 

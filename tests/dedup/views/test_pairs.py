@@ -308,8 +308,8 @@ def test_next_and_previous_follow_the_order_of_the_queue_through_equal_scores(
     first, second, third = (make_pair(store(), store(), trigram=0.7) for _ in range(3))
 
     page = shown(editor_client, second, sort="")
-    assert f'rel="prev" data-key="k ArrowLeft" href="/pairs/{first.pk}/"' in page
-    assert f'rel="next" data-key="j ArrowRight" href="/pairs/{third.pk}/"' in page
+    assert f'rel="prev" data-action="previous" data-key="k ArrowLeft" href="/pairs/{first.pk}/"' in page
+    assert f'rel="next" data-action="next" data-key="j ArrowRight" href="/pairs/{third.pk}/"' in page
     page = shown(editor_client, second, sort="-date")
     assert f'href="/pairs/{third.pk}/?sort=-date">Previous' in page
     assert 'rel="prev"' not in shown(editor_client, first)
@@ -384,8 +384,8 @@ def test_the_page_costs_a_fixed_number_of_queries(
     for kind in ("unsure", "confirm"):
         decisions.decide_pair(pair.pk, kind, user=editor)
     decisions.take_out(Cluster.objects.get().pk, pair.right_id, user=editor)
-    # session, user, 2 x permissions, pair, evidence, decisions, next, previous, count, clusters, group, 2 x URLs
-    with django_assert_num_queries(14) as asked:
+    # session, user, keys, 2 x permissions, pair, evidence, decisions, next, previous, count, clusters, group, 2 x URLs
+    with django_assert_num_queries(15) as asked:
         shown(editor_client, pair)
     listed = next(query["sql"] for query in asked if 'FROM "dedup_decision"' in query["sql"])
     assert '"articles_article"."headline"' in listed

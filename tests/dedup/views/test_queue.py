@@ -278,9 +278,9 @@ def test_hostile_headlines_are_text(editor_client: Client, store: StoreArticle) 
 def test_costs_the_same_queries_for_two_pairs_and_for_twenty(
     editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
-    # session, user, permissions of the user and of the groups, newspapers of the form, page, count, rows, evidence,
-    # pairs without a verdict
-    queries = 10
+    # session, user, keys, permissions of the user and of the groups, newspapers of the form, page, count, rows,
+    # evidence, pairs without a verdict
+    queries = 11
     first = store()
     for expected in (2, 20):
         while Pair.objects.count() < expected:

@@ -79,7 +79,7 @@ def test_the_list_costs_the_same_queries_for_one_and_for_ten(
         while Series.objects.count() < expected:
             article = store()
             make_series(article.newspaper, f"form {article.pk}", article)
-        with django_assert_num_queries(7):  # session, user, 2 x permissions, newspapers of the form, page, count
+        with django_assert_num_queries(8):  # session, user, keys, 2 x permissions, newspapers of the form, page, count
             assert len(listed(editor_client)) == expected
 
 
@@ -119,7 +119,7 @@ def test_the_articles_come_in_pages(editor_client: Client, store: StoreArticle) 
 def test_the_page_costs_a_fixed_number_of_queries(
     editor_client: Client, articles: list[Article], series: Series, django_assert_num_queries: Any
 ) -> None:
-    # session, user, 2 x permissions, series, page, count, days, verdicts, pairs, evidence, history
+    # session, user, keys, 2 x permissions, series, page, count, days, verdicts, pairs, evidence, history
     for first, second in ((0, 1), (1, 2)):
         make_pair(articles[first], articles[second], trigram=0.9)
         with django_assert_num_queries(13):

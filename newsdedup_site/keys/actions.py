@@ -1,0 +1,57 @@
+"""What can be done with a key, on which pages, and which key does it unless a user chooses another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_PAIR = ("pair", "cluster_card")
+_CLUSTER = ("cluster",)
+_STEPS = (*_PAIR, *_CLUSTER)
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something that a key does. `pages` are names of URL patterns; none means every page.
+
+    `also` are keys that do it too and that nobody can choose or change: the arrows.
+    """
+
+    name: str
+    label: str
+    key: str
+    pages: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+    def is_on(self, page: str | None) -> bool:
+        """Return whether the action exists on this page."""
+        return not self.pages or page in self.pages
+
+    def meets(self, other: Action) -> bool:
+        """Return whether some page has both actions, so that they cannot share a key."""
+        return not self.pages or not other.pages or not set(self.pages).isdisjoint(other.pages)
+
+
+_ALL = (
+    Action("help", "show the keys of this page", "?"),
+    Action("undo", "undo your last answer", "z"),
+    Action("start", "open the first one of the list", "r", ("queue", "clusters")),
+    Action("confirm", "Duplicate", "y", _PAIR),
+    Action("version", "Version", "v", _PAIR),
+    Action("template", "Template", "t", _PAIR),
+    Action("reject", "Not a duplicate", "n", _PAIR),
+    Action("unsure", "Unsure", "u", _PAIR),
+    Action("later", "Later", "l", _PAIR),
+    Action("confirm_cluster", "confirm the cluster", "y", _CLUSTER),
+    Action("note", "write a note; Esc leaves it", "m", _STEPS),
+    Action("next", "the next one, without an answer", "j", _STEPS, ("ArrowRight",)),
+    Action("previous", "the previous one", "k", _STEPS, ("ArrowLeft",)),
+    Action("next_difference", "the next difference in the text", "J", ("pair", "compare")),
+    Action("previous_difference", "the previous difference in the text", "K", ("pair", "compare")),
+)
+ACTIONS = {action.name: action for action in _ALL}
+
+
+def actions_on(page: str | None) -> Iterator[Action]:
+    """Yield the actions of a page, in the order of the registry."""
+    return (action for action in _ALL if action.is_on(page))

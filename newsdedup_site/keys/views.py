@@ -1,0 +1,45 @@
+"""The page on which users choose their keys, and the switch that every page has."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from newsdedup_site.keys.actions import ACTIONS
+from newsdedup_site.keys.forms import KeysForm
+from newsdedup_site.keys.maps import keys_of, store_keys, switch_keys
+
+
+class UserRequest(HttpRequest):
+    """A request of a user who is logged in; the middleware rejects others."""
+
+    user: User
+
+
+def keys(request: UserRequest) -> HttpResponse:
+    """Show the keys of the user, and store those that the form chooses."""
+    if request.method == "POST" and "reset" in request.POST:
+        store_keys(request.user, on=True, by_action={name: each.key for name, each in ACTIONS.items()})
+        messages.success(request, "All keys are as they were at first.")
+        return redirect("keys")
+    form = KeysForm(request.POST or None, keys=keys_of(request.user))
+    if request.method == "POST" and form.is_valid() and form.store(request.user):
+        messages.success(request, "Your keys are saved.")
+        return redirect("keys")
+    return render(request, "keys/keys.html", {"form": form}, status=400 if form.errors else 200)
+
+
+def keys_switch(request: UserRequest) -> HttpResponse:
+    """Switch all keys of the user on or off, and return to the page."""
+    if request.method == "POST":
+        on = request.POST.get("on") == "1"
+        switch_keys(request.user, on=on)
+        messages.success(request, "Keys are on." if on else "Keys are off. The page Keys switches them on again.")
+    wanted = request.POST.get("next", "")
+    allowed = url_has_allowed_host_and_scheme(
+        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return redirect(wanted if allowed else "keys")

@@ -1,0 +1,91 @@
+"""The keys that users choose: what is refused, what is stored, and what the pages then say."""
+
+from __future__ import annotations
+
+import html
+import re
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from newsdedup_site.keys.actions import ACTIONS
+from newsdedup_site.keys.maps import KeysError, faults_of, keys_of, store_keys
+from newsdedup_site.models import KeyMap
+from tests.factories import make_user
+
+TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
+USED = re.compile(r"{% (?:key|kbd) \"(\w+)\" %}")
+
+
+def test_every_key_of_a_template_is_an_action_and_every_default_can_be_used() -> None:
+    texts = {template: template.read_text() for template in TEMPLATES.rglob("*.html")}
+
+    assert {name for text in texts.values() for name in USED.findall(text)} <= set(ACTIONS)
+    assert [template.name for template, text in texts.items() if 'data-key="' in text] == []
+    assert faults_of({}) == {}
+    for one, other in combinations(ACTIONS.values(), 2):
+        assert one.key != other.key or not one.meets(other)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "named"),
+    [
+        ({"jump": "a"}, {"jump": "jump"}),
+        ({"confirm": "n"}, {"confirm": "Not a duplicate", "reject": "Duplicate"}),
+        ({"confirm": "a", "confirm_cluster": "a", "unsure": "A", "start": "y"}, {}),
+        ({"undo": "j"}, {"undo": "the next one, without an answer", "next": "undo your last answer"}),
+        ({"note": "Enter"}, {"note": "Enter"}),
+        ({"note": "tab"}, {"note": "tab"}),
+        ({"note": " "}, {"note": "reserved"}),
+        ({"note": "nn"}, {"note": "nn"}),
+        ({"note": "\u0301"}, {"note": "typed"}),
+        ({"note": "", "confirm": "", "reject": "ы"}, {}),
+    ],
+)
+def test_what_is_refused(chosen: dict[str, str], named: dict[str, str]) -> None:
+    faults = faults_of(chosen)
+
+    assert set(faults) == set(named)
+    assert all(word in faults[name] for name, word in named.items())
+
+
+@pytest.mark.django_db
+def test_keys_are_stored_for_their_user_and_shown_on_the_pages(client: Client) -> None:
+    editor = make_user("mara", "editor")
+    client.force_login(editor)
+    assert keys_of(editor).of(ACTIONS["next"]) == ["j", "ArrowRight"]
+    form = {name: action.key for name, action in ACTIONS.items()} | {"on": "on", "help": "h", "start": ""}
+    refused = client.post("/keys/", {**form, "help": "z", "note": "Esc"})
+    assert refused.status_code == 400
+    assert "reserved" in html.unescape(refused.content.decode())
+    assert not KeyMap.objects.exists()
+
+    assert client.post("/keys/", form)["Location"] == "/keys/"
+    assert KeyMap.objects.get(pk=editor.pk).keys == {"help": "h", "start": ""}
+    page = client.get("/queue/").content.decode()
+    assert 'data-action="help" data-key="h"' in page
+    assert "<dt><kbd>h</kbd> </dt>" in page
+    assert "Not a duplicate</dd>" not in page
+
+    answer = client.post("/keys/switch/", {"on": "0", "next": "/queue/?sort=date"})
+    assert answer["Location"] == "/queue/?sort=date"
+    assert "data-key" not in client.get("/queue/").content.decode()
+    answer = client.post("/keys/switch/", {"on": "1", "next": "https://elsewhere.example/"})
+    assert answer["Location"] == "/keys/"
+    assert keys_of(editor).by_action["help"] == "h"
+    client.post("/keys/", {"reset": "1"})
+    assert keys_of(editor).by_action["help"] == "?"
+
+
+@pytest.mark.django_db
+def test_an_action_that_came_later_gives_way_to_what_was_chosen() -> None:
+    editor = make_user("mara", "editor")
+    with pytest.raises(KeysError):
+        store_keys(editor, on=True, by_action={"jump": "a"})
+    KeyMap.objects.create(user=editor, keys={"gone": "x", "confirm": "v"})
+
+    keys = keys_of(editor)
+    assert (keys.of(ACTIONS["confirm"]), keys.of(ACTIONS["version"])) == (["v"], [])
+    assert keys.of(ACTIONS["template"]) == ["t"]
