@@ -4,11 +4,36 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, TypeVar
 
 
 class ConfigError(ValueError):
     """A setting is out of its range; the message names the setting, the value and the range."""
+
+    def __init__(self, message: str, *, setting: str = "") -> None:
+        super().__init__(message)
+        self.setting = setting
+
+
+class Finds(Enum):
+    """How the value of a setting changes what is found. It decides what a run can say of what others have found."""
+
+    OTHERS = "another value finds other pairs, or gives them other scores"
+    SAME = "every value finds the same pairs"
+    FROM_SCORE = "pairs from this score on"
+    WITHIN_DAYS = "pairs at most so many days apart"
+    IN_DENSE_GROUPS = "another value keeps other pairs of a dense group"
+    MORE_IF_HIGHER = "a higher value finds the same pairs and more"
+    MORE_IF_LOWER = "a lower value finds the same pairs and more"
+
+    def includes(self, value: Any, other: Any) -> bool:
+        """Return whether `value` finds all that `other` finds, within the score and the days of `value`."""
+        if self is Finds.MORE_IF_HIGHER:
+            return bool(value >= other)
+        if self is Finds.MORE_IF_LOWER:
+            return bool(value <= other)
+        return self is not Finds.OTHERS or bool(value == other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +45,26 @@ class Setting:
     source: str
     minimum: float | None = None
     maximum: float | None = None
+    label: str = ""
+    finds: Finds = Finds.OTHERS
 
 
-def setting(default: Any, *, help: str, unit: str, source: str, range: tuple[float, float] | None = None) -> Any:  # noqa: A002
-    """Declare a field of a config dataclass with its default, unit, inclusive range, help and source."""
+def setting(
+    default: Any,
+    *,
+    help: str,  # noqa: A002
+    unit: str,
+    source: str,
+    range: tuple[float, float] | None = None,  # noqa: A002
+    label: str = "",
+    finds: Finds = Finds.OTHERS,
+) -> Any:
+    """Declare a field of a config dataclass with its default, unit, inclusive range, help and source.
+
+    Forms show the label, or else the name of the field.
+    """
     minimum, maximum = range or (None, None)
-    declared = Setting(help=help, unit=unit, source=source, minimum=minimum, maximum=maximum)
+    declared = Setting(help, unit, source, minimum, maximum, label, finds)
     return dataclasses.field(default=default, metadata={"setting": declared})
 
 
@@ -59,11 +98,12 @@ def _check(name: str, value: Any, kind: type[Any], declared: Setting) -> None:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not kind:
-        raise ConfigError(f"{name} is {value!r}; it must be of type {kind.__name__} ({declared.unit})")
+        raise ConfigError(f"{name} is {value!r}; it must be of type {kind.__name__} ({declared.unit})", setting=name)
     if declared.minimum is None or declared.maximum is None:
         return
     # Written so that NaN, which compares with nothing, is refused too.
     if not declared.minimum <= value <= declared.maximum:
         raise ConfigError(
-            f"{name} is {value}; it must be from {declared.minimum:.12g} to {declared.maximum:.12g} ({declared.unit})"
+            f"{name} is {value}; it must be from {declared.minimum:.12g} to {declared.maximum:.12g} ({declared.unit})",
+            setting=name,
         )

@@ -8,9 +8,12 @@ from itertools import pairwise
 
 from articles.models import Article
 from dedup.models import DetectionRun
+from dedup.passes import PASSES
 from dedup.runs.crowded import forget_crowded
 from dedup.runs.dense_groups import update_groups
+from dedup.runs.earlier_runs import judged_by
 from dedup.runs.evidence import mark_stale, update_best_scores, write_block
+from dedup.runs.scope import Scope
 from dedup.types import Candidate, Tally, Window
 from tests.factories import make_run
 
@@ -47,7 +50,7 @@ def write_group(*articles: Article, run: DetectionRun | None = None) -> Detectio
 def finish(run: DetectionRun, by: str = "trigram", **covered: object) -> None:
     """Do what the end of a run does for a pass, except verdicts and clusters."""
     bounds = {"since": None, "until": None, "newspaper_ids": None, "newer_than": None, **covered}
-    mark_stale(run, by, bounds)
+    mark_stale(run, by, bounds | judged_by(by, PASSES[by].config_class(), Scope()))
     forget_crowded(run, by, only_new=bounds["newer_than"] is not None)
     update_best_scores()
     update_groups()

@@ -8,7 +8,7 @@ from dedup.models.decisions import ConfirmedArticle, Decision, Link, SeparateArt
 from dedup.models.groups import CrowdedArticle, DenseGroup, GroupMember
 from dedup.models.lessons import Lesson
 from dedup.models.pairs import Evidence, Pair
-from dedup.models.profiles import Boilerplate, Profile
+from dedup.models.profiles import Boilerplate, Profile, ProfileRule
 from dedup.models.readings import Answer, SecondReading
 from dedup.models.runs import DetectionRun, RunBlock
 from dedup.models.series import HeadlineForm, Series
@@ -37,6 +37,7 @@ __all__ = [
     "Membership",
     "Pair",
     "Profile",
+    "ProfileRule",
     "RunBlock",
     "SecondReading",
     "SeparateArticles",

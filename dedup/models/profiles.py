@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from articles.boilerplate.mode import Mode
+from articles.models import Newspaper
 
 
 class Boilerplate(models.TextChoices):
@@ -52,3 +53,40 @@ class Profile(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ProfileRule(models.Model):
+    """Windows and thresholds of a profile for one newspaper, or for two. Read it through dedup/runs/profiles.py."""
+
+    profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="rules")
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="+")
+    other = models.ForeignKey(
+        Newspaper,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text="Empty: the rule holds for pairs with any newspaper.",
+    )
+    settings = models.JSONField(
+        default=dict, blank=True, help_text="Lowest scores and most days that differ from the profile's, by pass."
+    )
+    left_out = models.BooleanField(default=False, help_text="Whether these pairs are not proposed at all.")
+    retired = models.BooleanField(
+        default=False, help_text="Whether runs hide pairs of earlier runs that this rule does not allow."
+    )
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["profile", "newspaper"], condition=Q(other__isnull=True), name="one_rule_a_newspaper"
+            ),
+            models.UniqueConstraint(fields=["profile", "newspaper", "other"], name="one_rule_a_pair_of_newspapers"),
+            models.CheckConstraint(
+                condition=Q(other__isnull=True) | Q(newspaper__lte=F("other")), name="rule_newspapers_in_order"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.newspaper} and {self.other or 'any newspaper'}"

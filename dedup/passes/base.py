@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar, Protocol
 
-from dedup.declarations import Settings, setting
+from dedup.declarations import Finds, Settings, setting, settings_of
 from dedup.types import Candidate, Tally, Window
 
 
@@ -16,8 +16,33 @@ class PassConfig(Settings):
     """The settings that every pass has; a subclass adds its own."""
 
     enabled: bool = setting(
-        True, help="Whether runs include this pass.", unit="yes or no", source="a choice of each installation"
+        True,
+        help="Whether runs include this pass.",
+        unit="yes or no",
+        source="a choice of each installation",
+        label="Use this pass",
+        finds=Finds.SAME,
     )
+    retired: bool = setting(
+        False,
+        help="Whether runs hide the pairs that only this pass has found and these settings would not find. If the pass "
+        "is off, these are all its pairs.",
+        unit="yes or no",
+        source="a choice: without it, a run says nothing of what its settings cannot find",
+        label="Hide what these settings do not find",
+        finds=Finds.SAME,
+    )
+
+    def comparable(self, used: Mapping[str, Any]) -> bool:
+        """Return whether these settings find every pair found with those of an earlier run, and score it alike.
+
+        Apart from pairs below the lowest score or more days apart than here, and from those that a dense group leaves
+        out. A setting that the earlier run did not know had its default.
+        """
+        return all(
+            declared.finds.includes(getattr(self, name), used.get(name, field.default))
+            for name, (field, declared) in settings_of(type(self)).items()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +55,8 @@ class NearConfig(PassConfig):
         unit="days, inclusive",
         help="Articles are compared if they were published at most this many days apart.",
         source="Skoli: less than three days, both numbers configurable",
+        label="Days apart, at most",
+        finds=Finds.WITHIN_DAYS,
     )
     dense_from: int = setting(
         50,
@@ -38,6 +65,8 @@ class NearConfig(PassConfig):
         help="An article with more similar ones than this belongs to a dense group, which keeps only the pairs that it "
         "needs. The maximum keeps all.",
         source="a choice: 51 similar articles are 1,275 pairs; in four collections of real news, none has more than 21",
+        label="Similar articles that make a dense group",
+        finds=Finds.IN_DENSE_GROUPS,
     )
     kept_pairs: int = setting(
         2,
@@ -46,6 +75,8 @@ class NearConfig(PassConfig):
         help="In a dense group, this many pairs of each article are kept, the most similar ones, and the pairs that "
         "hold the group together.",
         source="a choice: what an article says about its group is in its most similar pairs",
+        label="Pairs kept of each article in a dense group",
+        finds=Finds.IN_DENSE_GROUPS,
     )
 
 

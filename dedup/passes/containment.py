@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dedup.declarations import setting
+from dedup.declarations import Finds, setting
 from dedup.kernels.containment import contained_texts
 from dedup.passes.base import Connection, PassConfig, Reach
 from dedup.passes.reading import first_row, read_shingles
@@ -28,6 +28,8 @@ class ContainmentConfig(PassConfig):
         help="Whether runs include this pass.",
         unit="yes or no",
         source="a choice: its pairs are new versions as often as copies, so they need the full comparison",
+        label="Use this pass",
+        finds=Finds.SAME,
     )
     day_window: int = setting(
         40,
@@ -35,6 +37,8 @@ class ContainmentConfig(PassConfig):
         unit="days, inclusive",
         help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
         source="labelled news and press releases: copies are up to 36 days apart, one of 350 is 152 days apart",
+        label="Days apart, at most",
+        finds=Finds.WITHIN_DAYS,
     )
     threshold: float = setting(
         0.3,
@@ -42,6 +46,8 @@ class ContainmentConfig(PassConfig):
         unit="shared shingles / shingles of the shorter article, 0..1",
         help="Pairs with at least this score are proposed.",
         source="labelled news and press releases: of 350 duplicates, one has less",
+        label="Lowest score",
+        finds=Finds.FROM_SCORE,
     )
     minimum_shared: int = setting(
         8,
@@ -49,6 +55,8 @@ class ContainmentConfig(PassConfig):
         unit="shared shingles of four words",
         help="Pairs that share fewer are ignored.",
         source="a choice: a sentence of eleven words",
+        label="Fewest shared phrases",
+        finds=Finds.MORE_IF_LOWER,
     )
     most_articles: int = setting(
         20,
@@ -56,6 +64,7 @@ class ContainmentConfig(PassConfig):
         unit="articles",
         help="Shingles in more articles than this, such as those of a form or a notice, are ignored.",
         source="labelled news and press releases: from 10 to 40, the same duplicates are proposed",
+        label="Most articles that share a phrase",
     )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from dedup.article_sql import article_sql, scope_parameters
-from dedup.declarations import setting
+from dedup.declarations import Finds, setting
 from dedup.passes.base import Connection, PassConfig, Reach
 from dedup.passes.grouping import counted, grouped_candidates
 from dedup.types import Candidate, Tally, Window
@@ -51,6 +51,8 @@ class ExactConfig(PassConfig):
         unit="characters of normalised text",
         help="Shorter texts, such as “comment now” or “page not found”, are never matched.",
         source="the South African corpus: extraction of very short articles often returns other text",
+        label="Shortest text",
+        finds=Finds.MORE_IF_LOWER,
     )
     most_headlines: int = setting(
         3,
@@ -59,6 +61,8 @@ class ExactConfig(PassConfig):
         help="A text that one newspaper has under more headlines than this is probably a remnant of extraction: "
         "its pairs are similar, not duplicates.",
         source="press releases of which only “About …” was extracted: 30 headlines over one text",
+        label="Most headlines over one text",
+        finds=Finds.SAME,
     )
     largest_group: int = setting(
         50,
@@ -66,6 +70,8 @@ class ExactConfig(PassConfig):
         unit="articles",
         help="In a larger group of equal texts, each article is paired only with the first one, not with all others.",
         source="50 equal texts already make 1,225 pairs",
+        label="Equal texts that are all paired",
+        finds=Finds.MORE_IF_HIGHER,
     )
 
 

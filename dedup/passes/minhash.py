@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from articles.boilerplate.mode import Mode
 from dedup.article_sql import article_sql
-from dedup.declarations import ConfigError, setting
+from dedup.declarations import ConfigError, Finds, setting
 from dedup.kernels import dense_join, minhash
 from dedup.kernels.parity_join import DayRange
 from dedup.kernels.tokens import (
@@ -54,6 +54,8 @@ class MinhashConfig(NearConfig):
         help="Whether runs include this pass.",
         unit="yes or no",
         source="a choice: it reads whole articles, and pairs months apart are templates as often as copies",
+        label="Use this pass",
+        finds=Finds.SAME,
     )
     threshold: float = setting(
         0.75,
@@ -61,6 +63,8 @@ class MinhashConfig(NearConfig):
         unit="Jaccard similarity, 0..1",
         help="Pairs with at least this score are proposed.",
         source="SNAP News: the lowest of its thresholds",
+        label="Lowest score",
+        finds=Finds.FROM_SCORE,
     )
     day_window: int = setting(
         36_500,
@@ -68,6 +72,8 @@ class MinhashConfig(NearConfig):
         unit="days, inclusive",
         help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
         source="SNAP News: a third of its pairs are over 60 days apart",
+        label="Days apart, at most",
+        finds=Finds.WITHIN_DAYS,
     )
     shingle: int = setting(
         5,
@@ -75,6 +81,7 @@ class MinhashConfig(NearConfig):
         unit="characters",
         help="Number of consecutive characters in a shingle.",
         source="Leskovec, Rajaraman and Ullman, MMDS, 3.2.2; SNAP News",
+        label="Length of the compared pieces",
     )
     prefix: int = setting(
         10_000,
@@ -82,6 +89,7 @@ class MinhashConfig(NearConfig):
         unit="characters of normalised text",
         help="How much of the start of each article is compared.",
         source="longer than 99 of 100 news articles",
+        label="Characters compared",
     )
     slots: int = setting(
         256,
@@ -89,6 +97,7 @@ class MinhashConfig(NearConfig):
         unit="minima per signature, a power of two",
         help="More slots find pairs at the threshold more reliably, but take longer.",
         source="SNAP News: 256 permutations",
+        label="Values in the sketch of an article",
     )
     recall: float = setting(
         0.999,
@@ -96,12 +105,16 @@ class MinhashConfig(NearConfig):
         unit="probability",
         help="Probability that a pair at the threshold becomes a candidate; it is higher for more similar pairs.",
         source="a choice: at most one in a thousand is missed",
+        label="Chance that a pair is compared",
+        finds=Finds.MORE_IF_HIGHER,
     )
 
     def __post_init__(self) -> None:
         NearConfig.__post_init__(self)
         if self.slots & (self.slots - 1):
-            raise ConfigError(f"slots is {self.slots}; it must be a power of two, such as 128, 256 or 512")
+            raise ConfigError(
+                f"slots is {self.slots}; it must be a power of two, such as 128, 256 or 512", setting="slots"
+            )
 
 
 class _Corpus(NamedTuple):

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dedup.declarations import setting
+from dedup.declarations import Finds, setting
 from dedup.kernels.sentences import SentenceSets, sentence_sets, shared_sentences
 from dedup.kernels.tokens import IntArray, Ragged
 from dedup.passes.base import Connection, PassConfig, Reach
@@ -29,6 +29,8 @@ class SentenceConfig(PassConfig):
         help="Whether runs include this pass.",
         unit="yes or no",
         source="a choice: it reads whole articles, and its pairs are similar more often than duplicate",
+        label="Use this pass",
+        finds=Finds.SAME,
     )
     day_window: int = setting(
         30,
@@ -36,6 +38,8 @@ class SentenceConfig(PassConfig):
         unit="days, inclusive",
         help="Articles are compared if they were published at most this many days apart; 36,500 means no limit.",
         source="a choice: a story is retold within a month",
+        label="Days apart, at most",
+        finds=Finds.WITHIN_DAYS,
     )
     threshold: float = setting(
         0.3,
@@ -43,6 +47,8 @@ class SentenceConfig(PassConfig):
         unit="shared sentences / all sentences, 0..1",
         help="Pairs with at least this score are proposed.",
         source="the South African corpus: articles above 30% are marked as similar",
+        label="Lowest score",
+        finds=Finds.FROM_SCORE,
     )
     minimum_characters: int = setting(
         20,
@@ -50,6 +56,7 @@ class SentenceConfig(PassConfig):
         unit="characters of the normalised sentence",
         help="Shorter sentences, such as “more to follow”, are ignored.",
         source="the South African corpus: sentences of fewer than 20 characters",
+        label="Shortest sentence",
     )
     most_articles: int = setting(
         10,
@@ -57,12 +64,14 @@ class SentenceConfig(PassConfig):
         unit="articles",
         help="Sentences in more articles than this, such as “subscribe to our newsletter”, are ignored.",
         source="the South African corpus: sentences that match more than 10 articles",
+        label="Most articles that share a sentence",
     )
     weighted: bool = setting(
         False,
         help="Whether long sentences, rare sentences and sentences with names count more than others.",
         unit="yes or no",
         source="the South African corpus, which suggests it",
+        label="Weigh sentences",
     )
 
 

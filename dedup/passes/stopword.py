@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dedup.declarations import setting
+from dedup.declarations import Finds, setting
 from dedup.kernels.stopwords import stop_word_shingle_sets
 from dedup.kernels.tokens import Ragged, distinct
 from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
@@ -32,6 +32,8 @@ class StopwordConfig(NearConfig):
         help="Whether runs include this pass.",
         unit="yes or no",
         source="a choice: it reads whole articles and finds little that the trigram pass does not",
+        label="Use this pass",
+        finds=Finds.SAME,
     )
     day_window: int = setting(
         3,
@@ -39,6 +41,8 @@ class StopwordConfig(NearConfig):
         unit="days, inclusive",
         help="Articles are compared if they were published at most this many days apart.",
         source="the window of the trigram pass",
+        label="Days apart, at most",
+        finds=Finds.WITHIN_DAYS,
     )
     threshold: float = setting(
         0.5,
@@ -46,6 +50,8 @@ class StopwordConfig(NearConfig):
         unit="Jaccard similarity, 0..1",
         help="Pairs with at least this score are proposed.",
         source="a choice: half of the phrases; of real news read by hand, nearly all such pairs report one story",
+        label="Lowest score",
+        finds=Finds.FROM_SCORE,
     )
     prefix: int = setting(
         10_000,
@@ -53,6 +59,7 @@ class StopwordConfig(NearConfig):
         unit="characters of normalised text",
         help="How much of the start of each article is compared.",
         source="longer than 99 of 100 news articles",
+        label="Characters compared",
     )
     minimum_shingles: int = setting(
         5,
@@ -60,6 +67,8 @@ class StopwordConfig(NearConfig):
         unit="distinct shingles",
         help="Articles with fewer shingles are not compared.",
         source="a choice: four phrases do not make an article",
+        label="Fewest phrases of an article",
+        finds=Finds.MORE_IF_LOWER,
     )
 
 

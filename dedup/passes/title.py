@@ -1,14 +1,14 @@
 """The title pass: the same headline, by default in one newspaper on one day."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
 from operator import itemgetter
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from dedup.article_sql import article_sql, scope_parameters
-from dedup.declarations import setting
+from dedup.declarations import Finds, setting
 from dedup.kernels.contents import READ_CHARACTERS, has_contents
 from dedup.passes.base import Connection, PassConfig, Reach
 from dedup.passes.grouping import near_candidates
@@ -57,12 +57,15 @@ class TitleConfig(PassConfig):
         unit="days, inclusive",
         help="Articles are compared if they were published at most this many days apart; 0 means the same day.",
         source="Skoli: the same headline on the same day in the same newspaper",
+        label="Days apart, at most",
+        finds=Finds.WITHIN_DAYS,
     )
     across_newspapers: bool = setting(
         False,
         help="Whether articles from different newspapers are also compared.",
         unit="yes or no",
         source="Skoli: the same headline on the same day in the same newspaper",
+        label="Compare different newspapers too",
     )
     minimum_words: int = setting(
         3,
@@ -70,6 +73,8 @@ class TitleConfig(PassConfig):
         unit="words",
         help="Normalised headlines with fewer words are never matched.",
         source="Media Cloud's 2018 rules want 5; 3 keeps the short headlines of agencies",
+        label="Fewest words of a headline",
+        finds=Finds.MORE_IF_LOWER,
     )
     largest_group: int = setting(
         25,
@@ -77,6 +82,8 @@ class TitleConfig(PassConfig):
         unit="articles",
         help="A headline that more articles than this share within these days is a column title and is ignored.",
         source="Media Cloud's 2018 rules, which refuse groups of more than 25",
+        label="Most articles under one headline",
+        finds=Finds.MORE_IF_HIGHER,
     )
     generic_contents: int = setting(
         3,
@@ -85,7 +92,13 @@ class TitleConfig(PassConfig):
         help="A headline over this many texts of one newspaper, on any days, such as “LIVE” or “Situation report”, "
         "is generic and makes no pair.",
         source="Skoli: the same headline over different content; two are a coincidence",
+        label="Different texts that make a headline generic",
+        finds=Finds.MORE_IF_HIGHER,
     )
+
+    def comparable(self, used: Mapping[str, Any]) -> bool:
+        """Return the same. More days also put more articles under a headline, until it is ignored."""
+        return PassConfig.comparable(self, used) and self.days_apart <= used.get("days_apart", 0)
 
 
 class TitlePass:

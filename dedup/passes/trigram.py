@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup.article_sql import article_sql
-from dedup.declarations import setting
+from dedup.declarations import Finds, setting
 from dedup.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
 from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
 from dedup.passes.near import NearSets, near_pairs
@@ -62,6 +62,7 @@ class TrigramConfig(NearConfig):
         unit="characters of normalised text",
         help="How much of the start of each article is compared.",
         source="Skoli: the first 1000 characters",
+        label="Characters compared",
     )
     threshold: float = setting(
         0.6,
@@ -69,6 +70,8 @@ class TrigramConfig(NearConfig):
         unit="similarity, 0..1",
         help="Pairs with at least this score are proposed.",
         source="83 of 100 labelled duplicates of real news score at least 0.6; below 0.3, unrelated articles match",
+        label="Lowest score",
+        finds=Finds.FROM_SCORE,
     )
     arbitrated: int = setting(
         100,
@@ -77,6 +80,8 @@ class TrigramConfig(NearConfig):
         help="Number of pairs per block that PostgreSQL's similarity() scores as well; if one score differs, it scores "
         "them all. The maximum scores every pair.",
         source="measured: similarity() takes 0.15 ms per pair, more than the rest of the pass",
+        label="Scores checked by the database",
+        finds=Finds.SAME,
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dedup.article_sql import article_sql, scope_parameters
-from dedup.declarations import setting
+from dedup.declarations import Finds, setting
 from dedup.passes.base import Connection, PassConfig, Reach
 from dedup.passes.grouping import counted, grouped_candidates, shared_text
 from dedup.types import Candidate, Tally, Window
@@ -43,6 +43,8 @@ class UrlConfig(PassConfig):
         unit="articles",
         help="A normalised URL shared by more articles than this is ignored.",
         source="Media Cloud's 2018 rules, which refuse headlines shared by more than 25 articles",
+        label="Most articles under one address",
+        finds=Finds.MORE_IF_HIGHER,
     )
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from django.db import connection
 from django.db.models import Count
@@ -18,7 +18,10 @@ from articles.models import Article
 from dedup.article_sql import article_sql
 from dedup.models import CrowdedArticle, Evidence
 from dedup.passes.trigram import TrigramConfig, TrigramPass
+from dedup.runs.earlier_runs import earlier_runs
+from dedup.runs.rules import allowed, widened
 from dedup.runs.scope import Scope
+from dedup.types import Candidate
 
 Pairs = dict[tuple[int, int], float]
 
@@ -92,15 +95,19 @@ class AuditedDay:
 
 
 def audit(days: Iterable[tuple[datetime.date, int]], config: TrigramConfig, scope: Scope) -> Iterator[AuditedDay]:
-    """Yield each day's pairs by the plain join and by current evidence. Takes about 0.2 ms per pair in the window."""
+    """Yield each day's pairs by the plain join and by current evidence of runs with these settings and rules.
+
+    Takes about 0.2 ms per pair in the window.
+    """
+    runs = earlier_runs(TrigramPass.name, config, scope).same
     for day, articles in days:
-        plain, stored = _plain_join(day, config, scope), _stored(day, scope)
+        plain, stored = _plain_join(day, config, scope), _stored(day, scope, runs)
         yield AuditedDay(day, articles, plain, stored, _groups_of(plain.keys() - stored.keys()))
 
 
 def audited_pairs(days: Iterable[tuple[datetime.date, int]], config: TrigramConfig, scope: Scope) -> int:
     """Return how many pairs the plain join of these days scores; each takes about SECONDS_PER_PAIR."""
-    before = datetime.timedelta(days=config.day_window)
+    before = datetime.timedelta(days=_widened(config, scope).day_window)
     return sum(
         articles * (articles - 1) // 2
         + articles * Article.objects.in_scope(day - before, day - _ONE_DAY, scope.newspaper_ids).count()
@@ -115,19 +122,27 @@ def random_days(count: int, scope: Scope) -> list[tuple[datetime.date, int]]:
     return sorted(random.SystemRandom().sample(days, min(count, len(days))))
 
 
+def _widened(config: TrigramConfig, scope: Scope) -> TrigramConfig:
+    return cast("TrigramConfig", widened(TrigramPass.name, config, scope.rules))
+
+
 def _plain_join(day: datetime.date, config: TrigramConfig, scope: Scope) -> Pairs:
+    """Return the pairs of the plain join at the loosest bounds that the rules of the scope allow."""
+    loosest = _widened(config, scope)
     newspaper_ids = None if scope.newspaper_ids is None else list(scope.newspaper_ids)
     parameters: dict[str, Any] = {
         "day": day,
-        "day_window": config.day_window,
-        "prefix": config.prefix,
-        "threshold": config.threshold,
+        "day_window": loosest.day_window,
+        "prefix": loosest.prefix,
+        "threshold": loosest.threshold,
         "newspaper_ids": newspaper_ids,
         "boilerplate": scope.boilerplate.value,
     }
     with connection.cursor() as cursor:
         cursor.execute(_PLAIN_JOIN_SQL, parameters)
-        return {(left, right): score for left, right, score in cursor}
+        found = [Candidate(left, right, TrigramPass.name, score) for left, right, score in cursor]
+    kept = allowed(TrigramPass.name, config, scope.rules, found) if scope.rules else found
+    return {(each.left, each.right): each.score for each in kept}
 
 
 def _groups_of(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
@@ -138,8 +153,8 @@ def _groups_of(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
     return {article: group for article, group in rows if article in articles}
 
 
-def _stored(day: datetime.date, scope: Scope) -> Pairs:
-    rows = Evidence.objects.filter(pass_name=TrigramPass.name, stale=False).ending_on(day)
+def _stored(day: datetime.date, scope: Scope, runs: Collection[int]) -> Pairs:
+    rows = Evidence.objects.filter(pass_name=TrigramPass.name, stale=False, run__in=runs).ending_on(day)
     if scope.newspaper_ids is not None:
         rows = rows.filter(
             pair__left__newspaper__in=scope.newspaper_ids, pair__right__newspaper__in=scope.newspaper_ids

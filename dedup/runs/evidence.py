@@ -68,17 +68,40 @@ FROM found_candidate AS found
 WHERE pair.left_id = found.left_id AND pair.right_id = found.right_id AND pair.best_score < found.score
 """
 
-# Evidence of this pass for pairs that the run covered and did not find again.
+# Evidence of this pass for pairs that the run covered and did not find again, if its settings would have found them:
+# those of earlier runs with the same settings, and those inside the bounds if the settings are comparable. Where the
+# profile hides the rest, all.
 _MARK_STALE_SQL = article_sql(
     """
 UPDATE dedup_evidence AS evidence
 SET stale = true
 FROM dedup_pair AS pair
 {pair.both_articles}
+LEFT JOIN unnest(
+    %(firsts)s::bigint[], %(seconds)s::bigint[],
+    %(lowest_scores)s::float8[], %(most_days)s::float8[], %(hiding)s::boolean[]
+) AS own (first, second, lowest_score, most_days, hides)
+    ON own.first = least(left_article.newspaper_id, right_article.newspaper_id)
+    AND own.second = greatest(left_article.newspaper_id, right_article.newspaper_id)
 WHERE pair.id = evidence.pair_id
   AND NOT evidence.stale
   AND evidence.run_id <> %(run_id)s
   AND evidence.pass_name = %(pass_name)s
+  AND (
+      coalesce(own.hides, %(hides)s)
+      OR evidence.run_id = ANY (%(same_runs)s)
+      OR (
+          evidence.run_id = ANY (%(comparable_runs)s)
+          AND evidence.score >= coalesce(own.lowest_score, %(lowest_score)s)
+          AND pair.days_apart <= coalesce(own.most_days, %(most_days_apart)s)
+          -- In a dense group, other settings may keep other pairs.
+          AND 2 > (
+              SELECT count(*) FROM dedup_crowdedarticle AS crowded
+              WHERE crowded.pass_name = evidence.pass_name AND crowded.run_id = %(run_id)s
+                AND crowded.article_id IN (pair.left_id, pair.right_id)
+          )
+      )
+  )
   AND (%(since)s::date IS NULL OR {pair.later_day} >= %(since)s)
   AND (%(until)s::date IS NULL OR {pair.later_day} <= %(until)s)
   AND {left_article.in_newspapers} AND {right_article.in_newspapers}

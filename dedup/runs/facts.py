@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dedup.declarations import settings_of
+from dedup.declarations import Finds, settings_of
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
+from dedup.runs.rules import bound_named
 from dedup.runs.scope import Scope
 from dedup.types import BOILERPLATE, DENSE_GROUPS, FORMS, SHINGLES, VERDICTS
 
@@ -93,6 +94,34 @@ def run_settings(run: DetectionRun) -> list[tuple[str, list[tuple[str, Any]]]]:
     return [
         (label(name), list(_by_names(run.config[name], _settings_of(name)).items())) for name in _in_order(run.config)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFacts:
+    """What a rule of a profile says: of which newspapers, and what holds for their pairs, in words."""
+
+    newspapers: tuple[str, ...]
+    says: tuple[str, ...]
+
+
+def rule_facts(stored: Mapping[str, Any]) -> RuleFacts:
+    """Return a rule, in the form stored with a run, in words."""
+    if stored["left_out"]:
+        says = ["left out: no pair is proposed"]
+    else:
+        settings = stored["settings"]
+        says = [
+            f"{label(name)}: {_bounds_in_words(name, settings[name])}" for name in _in_order(settings) if settings[name]
+        ]
+    if stored["retired"]:
+        says.append("earlier pairs that the rule does not allow are hidden")
+    return RuleFacts(tuple(stored["newspapers"]), tuple(says or ["as in the profile"]))
+
+
+def _bounds_in_words(name: str, values: Mapping[str, float]) -> str:
+    words = {Finds.FROM_SCORE: "score from {:.12g}", Finds.WITHIN_DAYS: "at most {:,} days apart"}
+    bounds = {bound_named(name, finds): text for finds, text in words.items()}
+    return ", ".join(bounds[setting].format(value) for setting, value in values.items() if setting in bounds)
 
 
 def label(pass_name: str) -> str:

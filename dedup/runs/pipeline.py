@@ -28,12 +28,14 @@ from dedup.passes.base import PassConfig, Reach
 from dedup.passes.containment import ContainmentPass
 from dedup.runs.crowded import forget_crowded
 from dedup.runs.dense_groups import KeptPair, connected, update_groups
+from dedup.runs.earlier_runs import judged_by
 from dedup.runs.evidence import mark_stale, update_article_facts, update_best_scores, write_block
 from dedup.runs.group_checks import check_groups
 from dedup.runs.headlines import update_series
 from dedup.runs.judging import judge_month
 from dedup.runs.months import months_to_judge
-from dedup.runs.profiles import Configs, enabled, snapshot
+from dedup.runs.profiles import Configs, enabled, ran_or_retired, snapshot
+from dedup.runs.rules import Rules, find_pairs
 from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, window_of
 from dedup.runs.shingle_index import outdated_shingles, update_shingles
 from dedup.runs.workers import execute
@@ -61,6 +63,7 @@ class BlockTask:
     config: PassConfig
     window: Window
     articles: int
+    rules: Rules = ()
 
 
 class Progress(Protocol):
@@ -197,8 +200,8 @@ def run_detection(
             on_read=lambda task, articles: _report_read(progress, task.pass_name, articles),
             on_done=lambda task, pairs: progress.advance(task.pass_name, task.articles, pairs),
         )
-        for name in scope.passes or PASSES:
-            _mark_stale(run, name, scope)
+        for name, config in ran_or_retired(configs, scope.passes).items():
+            _mark_stale(run, name, config, scope)
         update_best_scores()
         update_article_facts()
         update_groups()
@@ -219,10 +222,10 @@ def run_detection(
         raise
 
 
-def _mark_stale(run: DetectionRun, pass_name: str, scope: Scope) -> None:
-    """Mark or remove what the run covered in a pass and did not find again."""
+def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Scope) -> None:
+    """Mark or remove what the run covered in a pass, and would have found, and did not find again."""
     covered = scope.covered(pass_name)
-    mark_stale(run, pass_name, covered)
+    mark_stale(run, pass_name, covered | judged_by(pass_name, config, scope))
     forget_crowded(run, pass_name, only_new=covered["newer_than"] is not None)
 
 
@@ -263,14 +266,16 @@ def _tasks(run: DetectionRun, configs: Configs, scope: Scope, progress: Progress
             if block.first_day in done:
                 progress.advance(name, block.articles, done[block.first_day])
             else:
-                tasks.append(BlockTask(run.pk, name, config, window_of(name, block, scope), block.articles))
+                tasks.append(
+                    BlockTask(run.pk, name, config, window_of(name, block, scope), block.articles, scope.rules)
+                )
     return sorted(tasks, key=lambda task: PASSES[task.pass_name].by_days)
 
 
 def perform_block(task: BlockTask, on_read: Callable[[int], None]) -> int:
     """Find and store the pairs of a block; return how many."""
     tally = Tally(on_read)
-    candidates = PASSES[task.pass_name].find(task.window, task.config, connection, tally)
+    candidates = find_pairs(task.pass_name, task.config, task.rules, task.window, connection, tally)
     return write_block(task.run_id, task.pass_name, candidates, task.window, tally)
 
 
@@ -289,7 +294,7 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
         counted = passes[name] = {"candidates": 0, "verified": 0, "pairs": 0, "seconds": 0.0}
         for block in own_blocks:
             began, tally = time.monotonic(), Tally(partial(_report_read, progress, name))
-            found = PASSES[name].find(window_of(name, block, scope), config, connection, tally)
+            found = find_pairs(name, config, scope.rules, window_of(name, block, scope), connection, tally)
             kept = list(_within_scope(name, found, scope))
             for each in kept:
                 scores[each.left, each.right][name] = each.score

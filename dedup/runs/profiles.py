@@ -6,10 +6,11 @@ import dataclasses
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from dedup.declarations import ConfigError, make_config, settings_of
-from dedup.models import Profile
+from dedup.declarations import ConfigError, Finds, make_config, settings_of
+from dedup.models import Profile, ProfileRule
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig
+from dedup.runs.rules import Rule, Rules, bound_named
 
 Configs = dict[str, PassConfig]
 
@@ -49,6 +50,37 @@ def configs_of(settings: Mapping[str, Mapping[str, Any]]) -> Configs:
     return {name: _make(name, dict(settings.get(name, {}))) for name in PASSES}
 
 
+def rules_of(profile: Profile) -> Rules:
+    """Return the rules of a profile. Raises ProfileError for what a rule cannot set and for a value out of range.
+
+    A newspaper that was merged stands for the one that has its articles now.
+    """
+    rows = profile.rules.select_related("newspaper__merged_into", "other__merged_into")
+    return tuple(_rule(row) for row in rows)
+
+
+def _rule(row: ProfileRule) -> Rule:
+    check_rule_settings(row.settings)
+    newspapers = [each.current for each in (row.newspaper, row.other) if each]
+    return Rule(
+        newspapers[0].pk,
+        newspapers[1].pk if len(newspapers) > 1 else None,
+        tuple(each.name for each in newspapers),
+        row.settings,
+        row.left_out,
+        row.retired,
+    )
+
+
+def check_rule_settings(settings: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise ProfileError if a rule cannot set this: it sets lowest scores and most days, in their ranges."""
+    configs_of(settings)
+    for name, values in settings.items():
+        for setting in values:
+            if setting not in [bound_named(name, finds) for finds in (Finds.FROM_SCORE, Finds.WITHIN_DAYS)]:
+                raise ProfileError(f"{name}: a rule cannot set {setting}; it sets the lowest score and the most days")
+
+
 def snapshot(configs: Configs) -> dict[str, dict[str, Any]]:
     """Return every setting of every pass in the form stored with a run."""
     return {name: dataclasses.asdict(config) for name, config in configs.items()}
@@ -76,6 +108,18 @@ def override(configs: Configs, setting: str, value: Any, *, only: str | None = N
 def enabled(configs: Configs) -> Configs:
     """Return the configs of the enabled passes."""
     return {name: config for name, config in configs.items() if config.enabled}
+
+
+def ran_or_retired(configs: Configs, passes: Collection[str] | None) -> Configs:
+    """Return the configs of the passes that a run says something about: the enabled and the retired ones.
+
+    A run of some `passes` says nothing about the others; None stands for all.
+    """
+    return {
+        name: config
+        for name, config in configs.items()
+        if config.enabled or (config.retired and (passes is None or name in passes))
+    }
 
 
 def _check_pass(name: str) -> None:

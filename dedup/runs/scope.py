@@ -17,6 +17,7 @@ from dedup.models import DetectionRun
 from dedup.passes import PASSES
 from dedup.passes.base import NearConfig, PassConfig, Reach
 from dedup.runs.profiles import Configs, enabled
+from dedup.runs.rules import Rules, widened
 from dedup.types import Window
 
 # A block of days ends once it has this many articles, which bounds its memory and the work repeated after a crash.
@@ -35,8 +36,8 @@ class Scope:
     `since`, so that a run from a day on finds the same pairs from that day on as a full run. Both are from newspapers
     in `newspaper_ids`. With `newer_than`, each pair of a pass has an article with a higher revision than the one given
     for the pass; passes without one compare everything. A run of some `passes` leaves the evidence of the others as it
-    is; a run of all (None) marks the evidence of disabled passes as stale. Texts are compared with or without their
-    `boilerplate`.
+    is; one of all (None) also marks the evidence of retired passes as stale. Texts are compared with or without their
+    `boilerplate`. The `rules` of the profile bound the pairs of some newspapers in another way than its settings.
     """
 
     since: datetime.date | None = None
@@ -45,6 +46,7 @@ class Scope:
     passes: tuple[str, ...] | None = None
     newer_than: Mapping[str, int] | None = None
     boilerplate: Mode = Mode.KEEP
+    rules: Rules = ()
 
     def __post_init__(self) -> None:
         if fault := days_fault(self.since, self.until):
@@ -59,6 +61,7 @@ class Scope:
             "passes": None if self.passes is None else list(self.passes),
             "newer_than": None if self.newer_than is None else dict(self.newer_than),
             "boilerplate": self.boilerplate.value,
+            "rules": [rule.stored() for rule in self.rules],
         }
 
     def covered(self, pass_name: str) -> dict[str, Any]:
@@ -88,22 +91,24 @@ def only_new(scope: Scope, configs: Configs) -> Scope:
     settings has changed the results.
     """
     compared = {
-        name: _compared_up_to(name, dataclasses.asdict(config), scope.boilerplate)
-        for name, config in enabled(configs).items()
+        name: _compared_up_to(name, dataclasses.asdict(config), scope) for name, config in enabled(configs).items()
     }
     return dataclasses.replace(scope, newer_than={name: up_to for name, up_to in compared.items() if up_to is not None})
 
 
-def _compared_up_to(name: str, config: dict[str, Any], boilerplate: Mode) -> int | None:
-    """Return the revision up to which all articles have been compared by this pass with these settings."""
+def _compared_up_to(name: str, config: dict[str, Any], scope: Scope) -> int | None:
+    """Return the revision up to which all articles have been compared by this pass with these settings and rules."""
     for run in DetectionRun.objects.order_by("-pk").only("config", "scope", "state", "counts").iterator(100):
         used = run.config.get(name, {})
         done = run.state == DetectionRun.State.DONE
         if not used.get("enabled"):
-            if done and run.scope["passes"] is None:
+            # Runs of before the setting retired every pass that they left out.
+            if done and run.scope["passes"] is None and used.get("retired", True):
                 return None  # it has marked all evidence of this pass as stale
             continue
-        if used != config or run.boilerplate is not boilerplate:
+        if {"retired": False, **used} != config or run.boilerplate is not scope.boilerplate:
+            return None
+        if run.scope.get("rules", []) != scope.stored()["rules"]:
             return None
         whole = not any(run.scope[bound] for bound in ("since", "until", "newspapers"))
         if done and whole:
@@ -129,7 +134,7 @@ def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: S
         return blocks
     fresh = Article.objects.in_scope(None, scope.until, scope.newspaper_ids).filter(revision__gt=newer_than)
     days = [day.toordinal() for day in fresh.order_by("date").values_list("date", flat=True).distinct()]
-    day_window = cast("NearConfig", config).day_window
+    day_window = cast("NearConfig", widened(pass_name, config, scope.rules)).day_window
     return [trimmed for block in blocks if (trimmed := _trimmed(block, days, day_window))]
 
 

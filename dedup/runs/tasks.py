@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import os
 
@@ -19,7 +20,7 @@ from dedup.runs.pipeline import (
     start_run,
     store_refused_run,
 )
-from dedup.runs.profiles import ProfileError, configs_of
+from dedup.runs.profiles import ProfileError, configs_of, rules_of
 from dedup.runs.scope import Scope, only_new
 
 # A nightly run that finds another run active retries after this time.
@@ -97,6 +98,7 @@ def _enqueue(profile: Profile, due: datetime.datetime) -> None:
 
 def _run(profile: Profile, scope: Scope, *, new: bool, user_id: int | None) -> int:
     configs = configs_of(profile.settings)
+    scope = dataclasses.replace(scope, rules=rules_of(profile))
     with run_lock():
         asked = only_new(scope, configs) if new else scope
         run = start_run(configs, asked, profile=profile, user_id=user_id)

@@ -33,7 +33,7 @@ from dedup.passes.trigram import TrigramConfig
 from dedup.runs.audit import SECONDS_PER_PAIR, audit, audited_pairs, random_days
 from dedup.runs.lock import RunActiveError, run_lock
 from dedup.runs.pipeline import dry_run, run_detection, start_run
-from dedup.runs.profiles import Configs, ProfileError, enabled
+from dedup.runs.profiles import Configs, ProfileError, enabled, rules_of
 from dedup.runs.progress import print_audit, print_run, run_progress
 from dedup.runs.scope import Scope, ScopeError, only_new
 
@@ -94,6 +94,7 @@ class Command(LongCommand):
             chosen_newspaper_ids(options),
             chosen_passes(options),
             boilerplate=chosen_boilerplate(options, profile),
+            rules=rules_of(profile),
         )
         _check_audit(options, configs)
         try:

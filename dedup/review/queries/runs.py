@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from dedup.models import DetectionRun, Profile, RunBlock
-from dedup.runs.facts import PassCount, pass_counts, run_facts, run_settings
+from dedup.runs.facts import PassCount, RuleFacts, pass_counts, rule_facts, run_facts, run_settings
 
 BLOCKS_SHOWN = 200
 
@@ -22,6 +22,7 @@ class RunDetails:
     settings: list[tuple[str, list[tuple[str, Any]]]]
     blocks: QuerySet[RunBlock]
     block_number: int
+    rules: list[RuleFacts]
     blocks_shown: int = BLOCKS_SHOWN
 
 
@@ -43,4 +44,5 @@ def run_details(run: DetectionRun) -> RunDetails:
         settings=run_settings(run),
         blocks=run.blocks.order_by("-id")[:BLOCKS_SHOWN],
         block_number=run.blocks.count(),
+        rules=[rule_facts(each) for each in run.scope.get("rules", [])],
     )

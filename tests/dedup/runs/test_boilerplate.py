@@ -14,6 +14,7 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article, BoilerplateWeek
 from articles.storage.boilerplate_marks import outdated_weeks
 from dedup.models import DetectionRun, Pair, Profile
+from dedup.passes import PASSES
 from dedup.runs.judging import features_of_pairs
 from dedup.runs.months import months_to_judge
 from dedup.runs.tasks import find_duplicates_task
@@ -55,6 +56,9 @@ def test_boilerplate_is_kept_unless_a_profile_says_otherwise(furnished: list[Art
 def test_without_boilerplate_what_only_that_joined_is_found_no_more(furnished: list[Article]) -> None:
     find_duplicates()
     Profile.objects.update(boilerplate="topic")
+    find_duplicates()
+    assert len(found_pairs()) > 1  # it says nothing of what other texts had in common
+    Profile.objects.update(settings={name: {"retired": True} for name in PASSES})
     found = find_duplicates()
 
     assert found_pairs() == {(furnished[1].pk, furnished[5].pk): "duplicate"}

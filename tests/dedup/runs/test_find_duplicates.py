@@ -111,6 +111,7 @@ def test_json_is_one_object_with_the_same_counts(corpus) -> None:
         "passes": None,
         "newer_than": None,
         "boilerplate": "keep",
+        "rules": [],
     }
     assert summary["config"]["trigram"]["threshold"] == 0.6
 
@@ -179,6 +180,7 @@ def test_evidence_that_a_newer_run_no_longer_finds_is_stale_and_comes_back(corpu
     find_duplicates()
     edited = Evidence.objects.filter(pass_name="trigram", score__lt=1)
     assert edited.count() == 2
+    Profile.objects.update(settings=OTHERS | {"trigram": {"retired": True}})
     find_duplicates("--threshold", "trigram=0.99")
     assert list(edited.values_list("stale", flat=True)) == [True, True]
     assert list(Pair.objects.filter(evidence__in=edited).values_list("best_score", flat=True)) == [0.0, 0.0]
@@ -197,9 +199,9 @@ def test_a_run_says_nothing_about_passes_and_articles_outside_its_scope(corpus) 
     assert state_of_the_store() == before
 
 
-def test_a_pass_that_a_profile_switches_off_no_longer_holds_clusters_together(corpus) -> None:
+def test_a_pass_that_a_profile_retires_no_longer_holds_clusters_together(corpus) -> None:
     find_duplicates()
-    Profile.objects.update(settings=OTHERS | {"exact": {"enabled": False}})
+    Profile.objects.update(settings=OTHERS | {"exact": {"enabled": False, "retired": True}})
     find_duplicates()
     assert set(Evidence.objects.filter(pass_name="exact").values_list("stale", flat=True)) == {True}
     assert corpus["far"].pk not in Membership.objects.values_list("article", flat=True)
@@ -222,6 +224,7 @@ def test_options_reach_the_passes_and_the_run(corpus) -> None:
         "passes": ["exact", "trigram"],
         "newer_than": None,
         "boilerplate": "keep",
+        "rules": [],
     }
     trigram = summary["config"]["trigram"]
     assert (trigram["day_window"], trigram["prefix"], trigram["threshold"]) == (1, 60, 0.9)

@@ -21,6 +21,7 @@ def test_there_is_a_default_profile_that_also_proposes_by_contained_text() -> No
     assert (profile.name, profile.settings) == ("default", PROPOSING)
     assert snapshot(configs_of(profile.settings))["trigram"] == {
         "enabled": True,
+        "retired": False,
         "day_window": 3,
         "prefix": 1000,
         "threshold": 0.6,

@@ -41,7 +41,11 @@ pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
 CHECKOUT = Path(__file__).parents[3]
 SEED = 20_260_309
 # So few similar articles make a dense group that the made-up news have some.
-SETTINGS = {"sentence": {"weighted": True}, "trigram": {"dense_from": 3}, "stopword": {"dense_from": 4}}
+SETTINGS = {
+    "sentence": {"weighted": True},
+    "trigram": {"dense_from": 3, "retired": True},
+    "stopword": {"dense_from": 4},
+}
 FIND = [f"--passes={','.join(PASSES)}", "--boilerplate=story", "--no-progress"]
 # After which steps a run is killed, one process after the other: in the middle of its boilerplate, of its passes, of
 # marking what is stale, and of its verdicts.

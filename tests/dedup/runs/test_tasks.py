@@ -47,6 +47,7 @@ def test_a_worker_runs_the_detection_for_the_user_who_asked(store) -> None:
         "passes": None,
         "newer_than": None,
         "boilerplate": "keep",
+        "rules": [],
     }
     assert run.counts["clusters"] == 1
 

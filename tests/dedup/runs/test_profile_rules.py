@@ -1,0 +1,223 @@
+"""What a run says of what others found, and newspapers with windows and thresholds of their own."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from collections.abc import Mapping
+
+import pytest
+from django.core.management import call_command
+
+from articles.models import Article, Newspaper
+from articles.storage.ingest import store_articles
+from dedup.models import Cluster, DetectionRun, Evidence, Pair, Profile, ProfileRule
+from dedup.passes import PASSES
+from dedup.runs.pipeline import NoProgress, dry_run
+from dedup.runs.profiles import Configs, ProfileError, choose_passes, configs_of, default_profile, override, rules_of
+from dedup.runs.scope import Scope
+from tests.dedup.runs.test_incremental import OPENINGS, forget_runs, invented, rows
+
+pytestmark = pytest.mark.django_db
+
+EVERY = ",".join(PASSES)
+
+
+def find_duplicates(*options: str) -> dict:
+    output = io.StringIO()
+    call_command(
+        "find_duplicates",
+        *options,
+        "--no-progress",
+        "--format=json",
+        "--workers=1",
+        stdout=output,
+        stderr=io.StringIO(),
+    )
+    return json.loads(output.getvalue())
+
+
+def stale() -> list[str]:
+    return sorted(Evidence.objects.filter(stale=True).values_list("pass_name", flat=True))
+
+
+def test_a_second_profile_without_a_pass_takes_none_of_its_pairs_away_unless_it_retires_it(store) -> None:
+    store(" ".join(OPENINGS))
+    store(f"{OPENINGS[2]} {' '.join(reversed(OPENINGS[0].split()))} {OPENINGS[3]}", date="2026-03-20")
+    assert find_duplicates()["passes"]["containment"]["pairs"] == 1
+    before = rows()
+    # As the form saved it: every setting at the default of the code, but one.
+    loose = Profile.objects.create(name="loose", settings={"trigram": {"threshold": 0.35}})
+    assert find_duplicates("--profile=loose")["stale"] == 0
+    assert rows() == before
+    assert Pair.objects.proposed().count() == 1
+    loose.settings["containment"] = {"retired": True}
+    loose.save()
+    assert find_duplicates("--profile=loose", "--passes=trigram")["stale"] == 0
+    assert (find_duplicates("--profile=loose")["stale"], Cluster.objects.count()) == (1, 0)
+    assert not Pair.objects.proposed().exists()
+    # The next run of the default profile finds it again, also if it only looks for what is new.
+    assert "containment" not in find_duplicates("--new")["scope"]["newer_than"]
+    assert rows() == before
+
+
+SAYS_SOMETHING = {
+    "--passes=trigram": True,
+    "--threshold=trigram=0.85": True,  # found at 0.89: it would be found here too
+    "--threshold=trigram=0.9": False,
+    "--day-window=trigram=2": True,
+    "--day-window=trigram=1": False,
+    "--prefix=trigram=2000": False,  # other texts, other scores
+    "--boilerplate=topic": False,
+    "--passes=exact": False,
+}
+
+
+def test_a_run_says_nothing_of_what_its_settings_would_not_find(store) -> None:
+    text = " ".join(OPENINGS[:3])
+    store(text)
+    other = store(f"{text} {OPENINGS[3][:60]}", date="2026-03-04")
+    Profile.objects.update(settings={name: {"enabled": name in ("trigram", "exact")} for name in PASSES})
+    first = find_duplicates()["run"]
+    [found] = Evidence.objects.all()
+    assert 0.88 < found.score < 0.9
+    # What the earlier run found is no longer so.
+    other.normalized_text = "glass negatives"
+    other.save()
+    for option, gone in SAYS_SOMETHING.items():
+        find_duplicates(option)
+        found.refresh_from_db()
+        assert (option, found.stale, found.run_id) == (option, gone, first)
+        Evidence.objects.update(stale=False)
+
+
+def test_a_pair_that_a_dense_group_leaves_out_stays_and_retiring_hides_it(store) -> None:
+    for number in range(6):
+        store(f"{' '.join(OPENINGS)} edition{number}")
+    find_duplicates("--passes=trigram")
+    Profile.objects.update(settings={"trigram": {"dense_from": 3, "kept_pairs": 1}})
+    assert (find_duplicates("--passes=trigram")["stale"], Evidence.objects.count()) == (0, 15)
+    Profile.objects.update(settings={"trigram": {"dense_from": 3, "kept_pairs": 1, "retired": True}})
+    assert find_duplicates("--passes=trigram", "--new")["stale"] > 0
+    assert find_duplicates("--passes=trigram", "--new")["scope"]["newer_than"].keys() == {"trigram"}
+
+
+RULES = (
+    ("Harbour Post", None, {"trigram": {"threshold": 0.4, "day_window": 6}, "title": {"days_apart": 5}}, False),
+    ("Inland Courier", None, {"trigram": {"threshold": 0.9}, "sentence": {"threshold": 0.5}}, False),
+    ("Coastal Times", "Inland Courier", {"stopword": {"day_window": 0}, "containment": {"day_window": 2}}, False),
+    ("Harbour Post", "Coastal Times", {}, True),
+    ("Coastal Times", "Coastal Times", {"minhash": {"threshold": 0.95}}, False),
+)
+
+
+POST, COURIER, TIMES = "Harbour Post", "Inland Courier", "Coastal Times"
+# What the rules say of every two newspapers, by hand; None: left out.
+BETWEEN: dict[tuple[str, str], dict[str, dict[str, float]] | None] = {
+    (POST, POST): {"trigram": {"threshold": 0.4, "day_window": 6}, "title": {"days_apart": 5}},
+    (POST, COURIER): {
+        "trigram": {"threshold": 0.9, "day_window": 6},
+        "title": {"days_apart": 5},
+        "sentence": {"threshold": 0.5},
+    },
+    (COURIER, COURIER): {"trigram": {"threshold": 0.9}, "sentence": {"threshold": 0.5}},
+    (TIMES, COURIER): {"stopword": {"day_window": 0}, "containment": {"day_window": 2}},
+    (TIMES, POST): None,
+    (TIMES, TIMES): {"minhash": {"threshold": 0.95}},
+}
+
+
+def make_rules(profile: Profile) -> None:
+    for first, second, settings, left_out in RULES:
+        ids = sorted(Newspaper.objects.get(name=name).pk for name in (first, second) if name)
+        first_id, other_id = (ids[0], ids[-1]) if second else (ids[0], None)
+        ProfileRule.objects.create(
+            profile=profile, newspaper_id=first_id, other_id=other_id, settings=settings, left_out=left_out
+        )
+
+
+def dry(configs: Configs, scope: Scope) -> dict[tuple[int, int], dict[str, float]]:
+    return dict(dry_run(configs, scope, progress=NoProgress())[1])
+
+
+def combined(configs: Configs) -> Mapping[tuple[int, int], dict[str, float]]:
+    """Return the pairs of a run of its own for every two newspapers, with their bounds as those of the profile."""
+    newspapers = dict(Article.objects.values_list("pk", "newspaper__name"))
+    every: dict[tuple[int, int], dict[str, float]] = {}
+    for between, settings in BETWEEN.items():
+        own = configs
+        for name, values in (settings or {}).items():
+            for setting, value in values.items():
+                own = override(own, setting, value, only=name)
+        found = {} if settings is None else dry(own, Scope())
+        every |= {
+            pair: scores
+            for pair, scores in found.items()
+            if sorted(newspapers[article] for article in pair) == sorted(between)
+        }
+    return every
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_rules_give_the_pairs_of_separate_runs_combined(seed: int) -> None:
+    articles = [
+        dataclasses.replace(each, newspaper="Coastal Times") if place % 3 == 0 else each
+        for place, each in enumerate(invented(seed, 70))
+    ]
+    store_articles(articles[:50])
+    profile = default_profile()
+    configs = choose_passes(configs_of({"title": {"across_newspapers": True}}), list(PASSES))
+    without = dry(configs, Scope())
+    make_rules(profile)
+    found = dry(configs, Scope(rules=rules_of(profile)))
+    assert {pair: scores for pair, scores in combined(configs).items() if scores} == found
+    assert found.keys() - without.keys()
+    assert without.keys() - found.keys()
+
+    # A stored run, and one more of what is new, end where the run of all ends, and the plain join agrees.
+    find_duplicates("--passes", EVERY)
+    store_articles(articles[50:])
+    summary = find_duplicates("--passes", EVERY, "--new", "--audit=20")
+    assert "trigram" in summary["scope"]["newer_than"]
+    assert summary["scope"]["rules"][0]["newspapers"] == ["Harbour Post"]
+    step_by_step = rows()
+    forget_runs()
+    find_duplicates("--passes", EVERY)
+    assert rows() == step_by_step
+    # Another rule is another setting: all is compared, and what it does not allow stays until it is hidden.
+    courier = Newspaper.objects.get(name=COURIER)
+    left_out = ProfileRule.objects.create(profile=profile, newspaper=courier, other=courier, left_out=True)
+    summary = find_duplicates("--passes", EVERY, "--new")
+    assert (summary["scope"]["newer_than"], summary["stale"], rows() == step_by_step) == ({}, 0, True)
+    ProfileRule.objects.filter(pk=left_out.pk).update(retired=True)
+    find_duplicates("--passes", EVERY, "--new")
+    hidden = Evidence.objects.filter(stale=True)
+    inside = Evidence.objects.filter(pair__left__newspaper=courier, pair__right__newspaper=courier)
+    assert set(hidden) == set(inside)
+    assert hidden.count() > 0
+
+
+def test_rules_follow_a_merged_newspaper_and_name_what_they_cannot_set(store) -> None:
+    old, new = store(newspaper="Harbour Post").newspaper, store(newspaper="Inland Courier").newspaper
+    profile = default_profile()
+    rule = ProfileRule.objects.create(profile=profile, newspaper=old, settings={"trigram": {"threshold": 0.8}})
+    Newspaper.objects.filter(pk=old.pk).update(merged_into=new)
+    assert [(each.newspaper_id, each.names) for each in rules_of(profile)] == [(new.pk, ("Inland Courier",))]
+    for settings, message in (
+        ({"trigram": {"prefix": 500}}, "trigram: a rule cannot set prefix; it sets the lowest score and the most days"),
+        ({"trigram": {"threshold": 0.1}}, "trigram: threshold is 0.1; it must be from 0.3 to 1 (similarity, 0..1)"),
+    ):
+        rule.settings = settings
+        rule.save()
+        with pytest.raises(ProfileError) as raised:
+            rules_of(profile)
+        assert str(raised.value) == message
+
+
+def test_a_stopped_run_is_not_resumed_with_other_rules(store) -> None:
+    newspaper = store().newspaper
+    find_duplicates()
+    DetectionRun.objects.update(state="interrupted")
+    ProfileRule.objects.create(profile=default_profile(), newspaper=newspaper, left_out=True)
+    assert find_duplicates()["run"] != DetectionRun.objects.earliest("pk").pk
