@@ -230,12 +230,17 @@ def _is_quoted(sentence: Sentence) -> bool:
     return sentence.quoted >= LEAST_QUOTED or (2 * sentence.quoted >= len(sentence.text) and not sentence.alone)
 
 
+def removed_by(marks: Iterable[Sequence[int]], mode: Mode) -> list[Sequence[int]]:
+    """Return the marks that are removed in this mode."""
+    return [] if mode is Mode.KEEP else [mark for mark in marks if mode is Mode.TOPIC or not mark[2]]
+
+
 def without_boilerplate(content: str, marks: Iterable[Sequence[int]], mode: Mode) -> str:
     """Return the content without what its marks remove in this mode; unchanged if it has no marks.
 
     Paragraph breaks are kept, but a paragraph that becomes empty goes with the blank line after it.
     """
-    removed = [] if mode is Mode.KEEP else [mark for mark in marks if mode is Mode.TOPIC or not mark[2]]
+    removed = removed_by(marks, mode)
     if not removed:
         return content
     return "".join(_paragraphs_left(content, removed)).rstrip()

@@ -25,7 +25,9 @@ class Segment:
 
     kind: SegmentKind
     text: str
-    boilerplate: bool = False  # see dedup/comparison/highlighting.py
+    # See dedup/comparison/highlighting.py.
+    boilerplate: bool = False
+    found: bool = False
 
 
 @dataclass(frozen=True, slots=True)

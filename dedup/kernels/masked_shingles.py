@@ -67,6 +67,11 @@ def words_of(text: str) -> list[str]:
     return words if text.isascii() or not _UNSPACED.search(text) else _WORD.findall(text)
 
 
+def masked(word: str) -> str:
+    """Return a word as it is hashed: words with a digit are equal."""
+    return _MASK if any(map(str.isdigit, word)) else word
+
+
 class _WordHashes(dict[str, int]):
     """64 bits of BLAKE2b of each word, filled as words are looked up."""
 
@@ -74,8 +79,7 @@ class _WordHashes(dict[str, int]):
         if not word.isascii() and not _WORD.fullmatch(word):
             hashed = _TO_DIVIDE
         else:
-            masked = _MASK if any(map(str.isdigit, word)) else word
-            digest = hashlib.blake2b(masked.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+            digest = hashlib.blake2b(masked(word).encode("utf-8", "surrogatepass"), digest_size=8).digest()
             hashed = int.from_bytes(digest, "little") or 1
         self[word] = hashed
         return hashed

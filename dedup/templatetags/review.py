@@ -11,8 +11,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dedup.comparison.differences import Segment
+from dedup.comparison.highlighting import Passage
 from dedup.models import Evidence, Pair, Series, Verdict
 from dedup.runs.facts import label
+from dedup.verdicts.shares import Share, percentage, shares_of
 
 register = template.Library()
 
@@ -27,9 +29,29 @@ def score(value: float) -> str:
 @register.filter
 def chance(probability: float) -> str:
     """Write a probability as a whole percentage, truncated, not rounded: only certainty reads 100%."""
-    if 0 < probability < 0.01:
-        return "under 1%"
-    return f"{math.floor(probability * 100 + 1e-6)}%"
+    return percentage(probability)
+
+
+@register.filter
+def duplicate_chance(pair: Pair) -> str:
+    """Write the one number of a verdict in lists: the chance that the two are duplicates, whatever the verdict is."""
+    written = chance(pair.duplicate_probability or 0.0)
+    return written if pair.verdict == Verdict.DUPLICATE else f"{written} duplicate"
+
+
+_OTHERS = (Verdict.VERSION, Verdict.TEMPLATE, Verdict.SIMILAR)
+
+
+@register.filter
+def shares(pair: Pair) -> list[Share]:
+    """Return how the certainty of a judged pair is shared out: duplicate, the verdict, and the other kinds together."""
+    duplicate = pair.duplicate_probability or 0.0
+    if pair.verdict == Verdict.DUPLICATE:
+        return shares_of({Verdict.DUPLICATE: "duplicate", "other": "not"}, [duplicate, 1 - duplicate])
+    own = pair.probability or 0.0
+    others = " or ".join(each.label for each in _OTHERS if each != pair.verdict)
+    labels = {Verdict.DUPLICATE: "duplicate", pair.verdict: Verdict(pair.verdict).label, "other": others}
+    return shares_of(labels, [duplicate, own, max(1 - duplicate - own, 0.0)])
 
 
 _GLOSSES = {
@@ -127,6 +149,7 @@ def _group(articles: int = 2, headlines: int = 1) -> list[str]:
 
 _MARKS = {"same": "{}", "deleted": "<del>{}</del>", "inserted": "<ins>{}</ins>"}
 _BOILERPLATE = '<span class="boilerplate">{}</span>'
+_FOUND = '<mark class="found">{}</mark>'
 
 
 @register.filter
@@ -135,6 +158,17 @@ def marked(segments: Iterable[Segment]) -> SafeString:
     return format_html_join("", "{}", ((_rendered(each),) for each in segments))
 
 
+@register.filter
+def marked_passage(passage: Passage) -> SafeString:
+    """Render a stretch of a text as HTML; its text is escaped."""
+    return _wrapped(format_html("{}", passage.text), passage)
+
+
 def _rendered(segment: Segment) -> SafeString:
-    rendered = format_html(_MARKS[segment.kind], segment.text)
-    return format_html(_BOILERPLATE, rendered) if segment.boilerplate else rendered
+    return _wrapped(format_html(_MARKS[segment.kind], segment.text), segment)
+
+
+def _wrapped(rendered: SafeString, stretch: Segment | Passage) -> SafeString:
+    if stretch.boilerplate:
+        rendered = format_html(_BOILERPLATE, rendered)
+    return format_html(_FOUND, rendered) if stretch.found else rendered

@@ -16,6 +16,7 @@ from dedup.filters.pairs import PairFilter
 from dedup.forms import PairDecisionForm
 from dedup.models import Decision, Pair
 from dedup.review import decisions
+from dedup.review.queries.evidence import MARKABLE, MarkedEvidence, marked_evidence
 from dedup.review.queries.pair_page import clusters_of, pair_details, pair_of, side_by_side
 from dedup.review.queries.pairs import rows_of_queue
 from dedup.review.queries.series import series_of_both, templates_for_a_rule
@@ -61,14 +62,17 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
     pairs = Pair.objects.with_doubt().select_related("left__newspaper", "right__newspaper")
     shown = get_object_or_404(pairs, pk=pair_id)
     filterset = PairFilter(request.GET)
+    details = pair_details(shown)
+    asked = "" if request.GET.get("view") == "merged" else request.GET.get("evidence", "")
     context = {
         "pair": shown,
-        **vars(pair_details(shown)),
+        **vars(details),
         **neighbours(filterset.qs, filterset.ordering, shown),
         "left_in_queue": write_count(count_up_to_ceiling(filterset.qs)),
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,
-        **_comparison(request, shown.left, shown.right),
+        "markable": MARKABLE,
+        **_comparison(request, shown.left, shown.right, marked_evidence(shown, details.evidence, asked)),
     }
     return render(request, "pairs/pair.html", context)
 
@@ -128,11 +132,15 @@ def compare(request: HttpRequest) -> HttpResponse:
     return render(request, "pairs/compare.html", context)
 
 
-def _comparison(request: HttpRequest, left: Article, right: Article) -> dict[str, Any]:
-    compared = side_by_side(left, right)
+def _comparison(
+    request: HttpRequest, left: Article, right: Article, found: MarkedEvidence | None = None
+) -> dict[str, Any]:
+    found = found or MarkedEvidence()
+    compared = side_by_side(left, right, found.marks)
     view = request.GET.get("view", "")
     return {
         **vars(compared),
+        **vars(found),
         "view": view if view in VIEWS else "",
         "views": VIEWS,
         # If nothing differs, the common text is all there is to see.

@@ -14,7 +14,7 @@ from articles.boilerplate.rules import monday_of
 from articles.models import Article, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest
 from articles.storage.boilerplate_whitelist import history_of
-from dedup.comparison.highlighting import passages
+from dedup.comparison.highlighting import MarkedText, passages
 
 # Articles shown for each week.
 EXAMPLES = 3
@@ -98,7 +98,7 @@ def explained(article: Article) -> list[Explained]:
     rows = _repeated_in(article) if article.boilerplate else {}
     stretches: list[Explained] = []
     said = 0
-    for each in reversed(list(passages(article.content, article.boilerplate))):
+    for each in reversed(list(passages(MarkedText(article.content, article.boilerplate)))):
         row = rows.get(text_digest(normalize_text(each.text))) if each.boilerplate else None
         stretches.append(Explained(each.text, each.boilerplate, row if row and row.articles != said else None))
         if each.text.strip():

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from articles.models import Article
 from dedup.comparison.differences import Differences, Segment, compare_texts
-from dedup.comparison.highlighting import Passage, highlight_boilerplate, passages
+from dedup.comparison.evidence_marks import NO_MARKS, PairMarks
+from dedup.comparison.highlighting import MarkedText, Passage, highlight, passages
 from dedup.models import Decision, DenseGroup, Evidence, Membership, Pair, Series
 from dedup.review.decisions import decisions_on
 from dedup.review.implied import implied_by
@@ -79,11 +80,12 @@ class Side:
     words: int
     differs: frozenset[str]
     headline: list[Segment]
+    text: MarkedText
 
     @property
     def passages(self) -> Iterator[Passage]:
-        """The content in stretches, each boilerplate or not."""
-        return passages(self.article.content, self.article.boilerplate)
+        """The content in stretches, each marked or not."""
+        return passages(self.text)
 
 
 @dataclass(frozen=True)
@@ -95,15 +97,16 @@ class SideBySide:
     has_boilerplate: bool
     days_apart: int
     headlines_differ: bool
+    first_change: int | None  # the position of the first block with a difference
 
 
-def side_by_side(left: Article, right: Article) -> SideBySide:
-    """Compare the texts and the facts of two articles."""
-    text = highlight_boilerplate(
-        compare_texts(left.content, right.content),
-        (left.content, left.boilerplate),
-        (right.content, right.boilerplate),
+def side_by_side(left: Article, right: Article, found: PairMarks = NO_MARKS) -> SideBySide:
+    """Compare the texts and the facts of two articles; mark what a pass has found in both."""
+    marked_texts = (
+        MarkedText(left.content, left.boilerplate, found.left),
+        MarkedText(right.content, right.boilerplate, found.right),
     )
+    text = highlight(compare_texts(left.content, right.content), *marked_texts)
     words = (text.same + text.deleted, text.same + text.inserted)
     differs = {
         "newspaper": left.newspaper_id != right.newspaper_id,
@@ -116,13 +119,14 @@ def side_by_side(left: Article, right: Article) -> SideBySide:
     rights = [segment for block in headline.blocks for segment in block.right]
     return SideBySide(
         sides=[
-            Side("First article", left, _urls(left), words[0], marked, lefts),
-            Side("Second article", right, _urls(right), words[1], marked, rights),
+            Side("First article", left, _urls(left), words[0], marked, lefts, marked_texts[0]),
+            Side("Second article", right, _urls(right), words[1], marked, rights, marked_texts[1]),
         ],
         text=text,
         has_boilerplate=bool(left.boilerplate or right.boilerplate),
         days_apart=abs((left.date - right.date).days),
         headlines_differ=not headline.equal,
+        first_change=next((place for place, block in enumerate(text.blocks) if block.changed), None),
     )
 
 

@@ -51,7 +51,7 @@ def test_marks_what_differs_in_text_and_headline(editor_client: Client, pair: Pa
 
 def test_merged_and_unmarked_views(editor_client: Client, pair: Pair) -> None:
     assert "The pier closes on <del>Monday</del><ins>Tuesday</ins>." in shown(editor_client, pair, view="merged")
-    assert '<div class="text side-1" dir="auto">The pier closes on Monday.</div>' in shown(
+    assert '<div class="text side-1" lang="" dir="auto">The pier closes on Monday.</div>' in shown(
         editor_client, pair, view="plain"
     )
     assert "<del>Monday</del>" in shown(editor_client, pair, view="nonsense")
@@ -110,24 +110,29 @@ def test_evidence_in_words(
     assert re.findall(r'<span class="aside">(.*?)</span>', found) == ([text] if text else [])
 
 
-def test_the_verdict_stands_above_with_its_reasons(editor_client: Client, pair: Pair) -> None:
+def test_one_line_says_the_verdict_and_its_reasons_are_folded(editor_client: Client, pair: Pair) -> None:
     Pair.objects.filter(pk=pair.pk).update(
         verdict="template",
-        probability=0.978,
+        probability=0.979,
         duplicate_probability=0.004,
         reasons=["3 numbers replaced: 41 → 58.", "No <b>sentence</b> is shared."],
     )
     page = shown(editor_client, pair)
 
     head = page.split('class="judgement judgement-')[1].split("</section>")[0]
-    assert '<span class="verdict verdict-template">Template, 97%</span>' in head
-    assert "The same form filled with other facts" in head
-    assert "duplicates anyway: under 1%." in head
-    assert re.findall("<li.*?>(.*?)</li>", head) == [
+    assert '<span class="verdict verdict-template">Template, under 1% duplicate</span>' in head
+    assert re.findall(r'<span class="share">(.*?)</span>', head) == [
+        "under 1% duplicate",
+        "98% template",
+        "1% version or similar",
+    ]
+    line, folded = head.split('<details class="why"')
+    assert "The same form filled with other facts" in folded
+    assert re.findall("<li dir.*?>(.*?)</li>", folded) == [
         "3 numbers replaced: 41 → 58.",
         "No &lt;b&gt;sentence&lt;/b&gt; is shared.",
     ]
-    assert page.index('class="judgement judgement-') < page.index('class="evidence"')
+    assert re.findall(r'evidence=(\w+)" title', line) == ["trigram"]
 
 
 @pytest.mark.parametrize(
@@ -135,10 +140,30 @@ def test_the_verdict_stands_above_with_its_reasons(editor_client: Client, pair: 
 )
 def test_only_what_is_certain_reads_a_hundred(editor_client: Client, pair: Pair, probability: float, text: str) -> None:
     Pair.objects.filter(pk=pair.pk).update(probability=probability, duplicate_probability=probability)
-    page = shown(editor_client, pair)
 
-    assert f'<span class="verdict verdict-duplicate">{text}</span>' in page
-    assert "duplicates anyway" not in page
+    assert f'<span class="verdict verdict-duplicate">{text}</span>' in shown(editor_client, pair)
+
+
+def test_a_click_on_a_pass_marks_in_the_texts_what_it_found(editor_client: Client, store: StoreArticle) -> None:
+    same = "Nobody was hurt there, said the mayor of the harbour town."
+    left = store(f"The pier closes on Monday. {same}", headline="Pier closes")
+    right = store(f"{same} The ferry sails.", headline="Pier closes", newspaper="Coast Telegraph")
+    pair = make_pair(left, right, sentence=0.5, trigram=0.7, title=1.0)
+    Evidence.objects.filter(pass_name="sentence").update(details={"shared": 0, "sentences": 3})
+    page = shown(editor_client, pair, evidence="sentence", view="plain")
+
+    assert re.findall('<mark class="found">(.*?)</mark>', page) == ["Shared sentences", same, same]
+    assert "0 of these 1 count; the others are in more than 10 articles." in page
+    assert '?view=plain" aria-current' in page
+    assert f'<mark class="found">{same}</mark>' in shown(editor_client, pair, evidence="sentence")
+    assert page.count('<mark class="found"><del>') == 0
+    assert shown(editor_client, pair, evidence="trigram").count('<mark class="found"><del>') > 0
+    assert '<mark class="found">Pier closes</mark>' in shown(editor_client, pair, evidence="title")
+    for query in ({"evidence": "exact"}, {"evidence": "nonsense"}, {"evidence": "sentence", "view": "merged"}):
+        assert '<mark class="found">' not in shown(editor_client, pair, **query)
+    left.content = "Something else."
+    left.save()
+    assert "the articles have changed since" in shown(editor_client, pair, evidence="sentence")
 
 
 def test_a_pair_without_a_verdict_says_so(editor_client: Client, store: StoreArticle) -> None:

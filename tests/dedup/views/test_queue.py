@@ -151,11 +151,11 @@ def test_rows_name_their_verdict(editor_client: Client, judged: dict[str, Pair])
     assert re.findall(r'<span class="verdict verdict-(\w+)">(.*?)</span>', page) == [
         ("duplicate", "Duplicate, 97%"),
         ("duplicate", "Duplicate, 55%"),
-        ("version", "Version, 80%"),
-        ("template", "Template, 90%"),
-        ("similar", "Similar, 85%"),
+        ("version", "Version, 8% duplicate"),
+        ("template", "Template, 2% duplicate"),
+        ("similar", "Similar, 9% duplicate"),
         ("unjudged", "not yet judged"),
-        ("template", "Template, 60%"),
+        ("template", "Template, 10% duplicate"),
     ]
 
 
