@@ -24,6 +24,8 @@ Perform = Callable[[Task, Callable[[int], None]], Result]
 Begin = Callable[..., AbstractContextManager[Any]]
 
 _PROGRESS, _DONE, _FAILED = "progress", "done", "failed"
+# While no process reports anything, whoever waits is called this often.
+_IDLE_SECONDS = 1.0
 
 
 class WorkerDiedError(RuntimeError):
@@ -57,11 +59,15 @@ class Workers(Generic[Task, Result]):
             process.join()
 
     def results(
-        self, tasks: Sequence[Task], on_progress: Callable[[Task, int], None] = lambda _task, _amount: None
+        self,
+        tasks: Sequence[Task],
+        on_progress: Callable[[Task, int], None] = lambda _task, _amount: None,
+        on_idle: Callable[[], None] = lambda: None,
     ) -> Iterator[tuple[int, Result]]:
         """Yield the index and the result of every task, in the order in which they finish.
 
-        Raises what a task raises, and WorkerDiedError if a process was killed.
+        `on_idle` is called about once a second while other processes work and none of them reports anything. Raises
+        what a task or a callback raises, and WorkerDiedError if a process was killed.
         """
         if self._count < 2:
             for place, task in enumerate(tasks):
@@ -74,7 +80,10 @@ class Workers(Generic[Task, Result]):
             busy[pipe] = waiting.popleft()
             _send(pipe, tasks[busy[pipe]])
         while busy:
-            for ready in wait(list(busy)):
+            answers = wait(list(busy), _IDLE_SECONDS)
+            if not answers:
+                on_idle()
+            for ready in answers:
                 kind, content = _answer(ready)
                 if kind == _PROGRESS:
                     on_progress(tasks[busy[ready]], content)

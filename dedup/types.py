@@ -8,16 +8,22 @@ from typing import Any
 
 from articles.boilerplate.mode import Mode
 
-# The name of the full comparison among the steps of a run, next to those of the passes.
-VERDICTS = "verdicts"
-# The name of the step before all passes, in runs that leave out boilerplate.
+# The names of the phases of a run that are not passes, in its order.
+FORMS = "forms"  # after newspapers were merged
 BOILERPLATE = "boilerplate"
-# The name of the step before that, after newspapers were merged.
-FORMS = "forms"
-# The name of the step that brings the shingle index up to date, before all passes.
 SHINGLES = "shingles"
+STORING = "storing"  # what the passes found
+STALE = "stale"
+BEST_SCORES = "best scores"
+GROUPS = "groups"
+SERIES = "series"
+VERDICTS = "verdicts"  # the full comparison
+GROUP_CHECKS = "group checks"
+CLUSTERS = "clusters"
+QUESTIONS = "questions"
+COUNTS = "counts"
 
-# The name of the step after the verdicts, and of its evidence: pairs of dense groups that clusters need.
+# The name of the evidence of pairs of dense groups that clusters need.
 DENSE_GROUPS = "dense group"
 
 

@@ -54,11 +54,11 @@ INSTALLED_APPS = [
     "django_filters",
     "django_htmx",
     "django_tasks",
-    "django_tasks_db",
     "pgtrigger",
     "articles",
     "crawlers",
     "dedup",
+    "django_tasks_db",  # after dedup, which has a db_worker of its own
     "newsdedup_site",
 ]
 

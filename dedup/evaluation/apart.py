@@ -113,7 +113,7 @@ def detected(corpus: Corpus, how: Detection) -> Iterator[Detected]:
         scope = Scope(boilerplate=how.boilerplate)
         with run_progress(show=how.show_progress) as progress:
             configs = how.configs if how.judging else choose_passes(how.configs, ())
-            run = start_run(configs, scope, profile=profile, progress=progress)
+            run = start_run(configs, scope, profile=profile)
             run_detection(run, configs, scope, progress=progress, workers=how.workers)
         yield Detected(run, found, problems)
 

@@ -10,7 +10,7 @@ from dedup.models.lessons import Lesson
 from dedup.models.pairs import Evidence, Pair
 from dedup.models.profiles import Boilerplate, Profile, ProfileRule
 from dedup.models.readings import Answer, SecondReading
-from dedup.models.runs import DetectionRun, RunBlock
+from dedup.models.runs import DetectionRun, RunBlock, RunPhase, RunRequest, Worker
 from dedup.models.series import HeadlineForm, Series
 from dedup.models.shingles import ArticleShingles
 from dedup.models.verdicts import FittedModel, JudgedMonth, Verdict
@@ -39,8 +39,11 @@ __all__ = [
     "Profile",
     "ProfileRule",
     "RunBlock",
+    "RunPhase",
+    "RunRequest",
     "SecondReading",
     "SeparateArticles",
     "Series",
     "Verdict",
+    "Worker",
 ]

@@ -1,8 +1,9 @@
-"""Runs of the detection, and the blocks of days that they have finished."""
+"""Runs of the detection: what was asked for, the phases and blocks of days of each run, and the workers."""
 
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
@@ -31,6 +32,8 @@ class DetectionRun(models.Model):
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="detection_runs"
     )
+    cancelled_at = models.DateTimeField(null=True, help_text="When somebody asked this run to stop.")
+    cancelled_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:
         ordering = ["-started_at", "-id"]
@@ -69,3 +72,64 @@ class RunBlock(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pass_name} {self.first_day} to {self.last_day}"
+
+
+class RunPhase(models.Model):
+    """One phase of a run, stored while it goes on. The seconds of a run's phases add up to its time."""
+
+    class State(models.TextChoices):
+        AHEAD = "ahead", "ahead"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+
+    run = models.ForeignKey(DetectionRun, on_delete=models.CASCADE, related_name="phases")
+    name = models.CharField(max_length=20)
+    position = models.PositiveSmallIntegerField()
+    state = models.CharField(max_length=7, choices=State.choices, default=State.AHEAD)
+    total = models.PositiveBigIntegerField(null=True, help_text="How much there is to do; none if nothing is counted.")
+    done = models.PositiveBigIntegerField(default=0)
+    found = models.PositiveBigIntegerField(default=0, help_text="Pairs, or sentences of boilerplate.")
+    seconds = models.FloatField(
+        default=0, help_text="Wall-clock time; passes that work at the same time share it by their work."
+    )
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["run", "name"], name="one_row_a_phase")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of run {self.run_id}"
+
+
+class RunRequest(models.Model):
+    """A run that somebody asked for on a page; without a run, it waits for a worker."""
+
+    profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="+")
+    since = models.DateField(null=True)
+    until = models.DateField(null=True)
+    newspapers = ArrayField(models.BigIntegerField(), default=list, help_text="Their ids in order; empty: all.")
+    new = models.BooleanField(default=False, help_text="Compare only articles that are new or have changed.")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    requested_at = models.DateTimeField(default=timezone.now)
+    task_id = models.UUIDField(null=True, help_text="The task that a worker executes.")
+    run = models.ForeignKey(DetectionRun, null=True, on_delete=models.CASCADE, related_name="requests")
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"Request {self.pk}"
+
+
+class Worker(models.Model):
+    """A process that executes queued runs, and when it last gave a sign of life."""
+
+    name = models.CharField(max_length=64, primary_key=True)
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-seen_at"]
+
+    def __str__(self) -> str:
+        return self.name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
@@ -156,15 +156,30 @@ WHERE facts.id = pair.id
 )
 
 
-def write_block(run_id: int, pass_name: str, candidates: Iterable[Candidate], window: Window, tally: Tally) -> int:
-    """Store the candidates of a block of days and the block's mark in one transaction; return the number of pairs.
+class WrittenBlock(NamedTuple):
+    """The number of pairs of a block of days, and how long it took to find and to store them."""
+
+    pairs: int
+    finding_seconds: float
+    storing_seconds: float
+
+
+def write_block(
+    run_id: int, pass_name: str, candidates: Iterable[Candidate], window: Window, tally: Tally
+) -> WrittenBlock:
+    """Store the candidates of a block of days and the block's mark in one transaction.
 
     The articles that the tally names as crowded are stored with them. The candidates are streamed into a temporary
     table as the pass finds them: memory holds only some thousands.
     """
-    began = time.monotonic()
+    began = found = time.monotonic()
+
+    def all_found() -> None:
+        nonlocal found
+        found = time.monotonic()
+
     with transaction.atomic():
-        pairs = store_candidates(run_id, candidates)
+        pairs = store_candidates(run_id, candidates, all_found)
         store_crowded(run_id, pass_name, tally.crowded, only_new=window.newer_than is not None)
         RunBlock.objects.create(
             run_id=run_id,
@@ -176,7 +191,7 @@ def write_block(run_id: int, pass_name: str, candidates: Iterable[Candidate], wi
             pairs=pairs,
             seconds=time.monotonic() - began,
         )
-    return pairs
+    return WrittenBlock(pairs, found - began, time.monotonic() - found)
 
 
 def mark_stale(run: DetectionRun, pass_name: str, covered: dict[str, Any]) -> None:
@@ -207,8 +222,13 @@ def update_article_facts() -> None:
         cursor.execute(_ARTICLE_FACTS_SQL)
 
 
-def store_candidates(run_id: int, candidates: Iterable[Candidate]) -> int:
-    """Store pairs with their evidence; return how many. Call it in a transaction."""
+def store_candidates(
+    run_id: int, candidates: Iterable[Candidate], on_all_found: Callable[[], None] = lambda: None
+) -> int:
+    """Store pairs with their evidence; return how many. Call it in a transaction.
+
+    `on_all_found` is called once the last candidate has been read.
+    """
     found = iter(candidates)
     pairs = 0
     with connection.cursor() as cursor:
@@ -219,6 +239,7 @@ def store_candidates(run_id: int, candidates: Iterable[Candidate]) -> int:
             with cursor.copy(_COPY_SQL) as copy:
                 for each in batch:
                     copy.write_row(_row(each))
+        on_all_found()
         if pairs:
             cursor.execute("ANALYZE found_candidate")
             lock_review()

@@ -9,15 +9,41 @@ from typing import Any
 from dedup.declarations import Finds, settings_of
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
+from dedup.runs.phases import PHASES
 from dedup.runs.rules import bound_named
 from dedup.runs.scope import Scope
-from dedup.types import BOILERPLATE, DENSE_GROUPS, FORMS, SHINGLES, VERDICTS
+from dedup.types import (
+    BEST_SCORES,
+    BOILERPLATE,
+    CLUSTERS,
+    COUNTS,
+    DENSE_GROUPS,
+    FORMS,
+    GROUP_CHECKS,
+    GROUPS,
+    QUESTIONS,
+    SERIES,
+    SHINGLES,
+    STALE,
+    STORING,
+    VERDICTS,
+    VerdictKind,
+)
 
 _STEPS = {
     FORMS: "Merged newspapers",
     BOILERPLATE: "Boilerplate",
     SHINGLES: "Shingle index",
+    STORING: "Storing pairs",
+    STALE: "Outdated evidence",
+    BEST_SCORES: "Best scores",
+    GROUPS: "Dense groups",
+    SERIES: "Series",
     VERDICTS: "Full comparison",
+    GROUP_CHECKS: "Checks in dense groups",
+    CLUSTERS: "Clusters",
+    QUESTIONS: "Questions for editors",
+    COUNTS: "Counting",
     DENSE_GROUPS: "Dense group",
     "audit": "Audit",
 }
@@ -32,9 +58,11 @@ _KINDS = {
 
 # The counts of a run in reading order.
 _COUNTS = (
-    "articles", "passes", "pairs", "stale", "outdated", "verdicts", "clusters", "clustered_articles",
+    "articles", "passes", "phases", "pairs", "stale", "outdated", "verdicts", "clusters", "clustered_articles",
     "duplicate_articles", "duplicate_share", "contradictions", "dense_groups", "dense_articles",
 )  # fmt: skip
+
+_PASS_COUNTS = ("candidates", "verified", "pairs", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +117,11 @@ def dense_fact(run: DetectionRun) -> tuple[str, str]:
     return "Dense groups", f"{groups:,} with {articles:,} articles" if groups else ""
 
 
+def phase_seconds(run: DetectionRun) -> list[tuple[str, float]]:
+    """Return the phases of a finished run in their order, as labels, with their seconds."""
+    return [(label(name), seconds) for name, seconds in _by_names(run.counts.get("phases", {}), PHASES).items()]
+
+
 def run_settings(run: DetectionRun) -> list[tuple[str, list[tuple[str, Any]]]]:
     """Return the settings that a run used, pass by pass."""
     return [
@@ -135,13 +168,17 @@ def run_summary(run: DetectionRun) -> dict[str, Any]:
     """Return everything known about a run, for programs."""
     counts = {name: value for name, value in run.counts.items() if name not in ("fingerprint", "newest")}
     by_pass = counts.get("passes", {})
+    if "phases" in counts:
+        counts["phases"] = _by_names(counts["phases"], PHASES)
+    if counts.get("verdicts"):
+        counts["verdicts"] = _by_names(counts["verdicts"], VerdictKind)
     config = {name: _by_names(run.config[name], _settings_of(name)) for name in _in_order(run.config)}
     return {
         "run": run.pk,
         "state": run.state,
         "scope": _by_names(run.scope, Scope().stored()),
         **_by_names(counts, _COUNTS),
-        "passes": {name: by_pass[name] for name in _in_order(by_pass)},
+        "passes": {name: _by_names(by_pass[name], _PASS_COUNTS) for name in _in_order(by_pass)},
         "config": config,
     }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection
 from django.db.models import Count, Sum
@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
-from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import NewspaperWeek, mark_week, outdated_weeks
 from articles.storage.ingest import newest_revision
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize
@@ -29,17 +29,35 @@ from dedup.passes.containment import ContainmentPass
 from dedup.runs.crowded import forget_crowded
 from dedup.runs.dense_groups import KeptPair, connected, update_groups
 from dedup.runs.earlier_runs import judged_by
-from dedup.runs.evidence import mark_stale, update_article_facts, update_best_scores, write_block
+from dedup.runs.evidence import WrittenBlock, mark_stale, update_article_facts, update_best_scores, write_block
 from dedup.runs.group_checks import check_groups
 from dedup.runs.headlines import update_series
 from dedup.runs.judging import judge_month
 from dedup.runs.months import months_to_judge
+from dedup.runs.phases import PHASES, Progress, RunCancelledError, RunClock
 from dedup.runs.profiles import Configs, enabled, ran_or_retired, snapshot
 from dedup.runs.rules import Rules, find_pairs
 from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, window_of
 from dedup.runs.shingle_index import outdated_shingles, update_shingles
 from dedup.runs.workers import execute
-from dedup.types import BOILERPLATE, FORMS, SHINGLES, VERDICTS, Candidate, Tally, Window
+from dedup.types import (
+    BEST_SCORES,
+    BOILERPLATE,
+    CLUSTERS,
+    COUNTS,
+    FORMS,
+    GROUP_CHECKS,
+    GROUPS,
+    QUESTIONS,
+    SERIES,
+    SHINGLES,
+    STALE,
+    STORING,
+    VERDICTS,
+    Candidate,
+    Tally,
+    Window,
+)
 
 # Starting another process costs a second of work; it pays off for this many articles or pairs.
 ARTICLES_PER_WORKER = 50_000
@@ -66,53 +84,22 @@ class BlockTask:
     rules: Rules = ()
 
 
-class Progress(Protocol):
-    """Receives the progress of a run."""
-
-    def start(self, pass_name: str, articles: int) -> None:
-        """A pass starts; this many articles are ahead of it."""
-
-    def read(self, pass_name: str, articles: int) -> None:
-        """A pass that takes all days in one block has read this many more articles."""
-
-    def advance(self, pass_name: str, articles: int, pairs: int) -> None:
-        """A block of this many articles is finished; this many pairs were found in it."""
-
-
-class NoProgress:
-    """Reports nothing."""
-
-    def start(self, pass_name: str, articles: int) -> None:
-        """Do nothing."""
-
-    def read(self, pass_name: str, articles: int) -> None:
-        """Do nothing."""
-
-    def advance(self, pass_name: str, articles: int, pairs: int) -> None:
-        """Do nothing."""
-
-
 def start_run(
     configs: Configs,
     scope: Scope,
     *,
     profile: Profile | None = None,
     user_id: int | None = None,
-    progress: Progress | None = None,
+    by_itself: bool = False,
 ) -> DetectionRun:
     """Store a new run, or resume the last one if it stopped. Call inside `run_lock`.
 
-    If newspapers were merged, the forms of their articles are brought up to date first. If texts are compared without
-    boilerplate, the boilerplate of outdated weeks is marked then.
-
     A run that stopped is resumed if its settings, its scope and the articles are still the same: its results are kept
     and its finished blocks are not repeated. Otherwise it is marked as interrupted, and a new run repairs what it left.
+    A run that nobody asked for, started `by_itself`, does not resume one that was cancelled.
     """
-    _update_forms(progress or NoProgress())
-    _mark_boilerplate(scope, progress or NoProgress())
     asked_as = profile.name if profile else ""
     asked = {"config": snapshot(configs), "scope": scope.stored()}
-    newest, seen = newest_revision(), state_of_articles(scope)
     DetectionRun.objects.filter(state=DetectionRun.State.RUNNING).update(
         state=DetectionRun.State.INTERRUPTED,
         finished_at=timezone.now(),
@@ -124,9 +111,12 @@ def start_run(
         last is not None
         and last.state in stopped
         and {"config": last.config, "scope": last.scope} == asked
-        and last.counts.get("fingerprint") == seen
+        and not (by_itself and last.cancelled_at)
+        and last.counts.get("fingerprint") == state_of_articles(scope)
+        and not (newspapers_to_renormalize() or _outdated_weeks(scope))
     ):
         last.state, last.finished_at, last.error = DetectionRun.State.RUNNING, None, ""
+        last.cancelled_at = last.cancelled_by = None
         last.profile, last.profile_name, last.requested_by_id = profile, asked_as, user_id
         last.save()
         return last
@@ -134,24 +124,37 @@ def start_run(
         profile=profile,
         profile_name=asked_as,
         requested_by_id=user_id,
-        counts={"fingerprint": seen, "newest": newest},
         **asked,
     )
 
 
+def _prepare(run: DetectionRun, scope: Scope, clock: RunClock) -> None:
+    """Bring up to date what the passes read, and note which articles the run compares."""
+    with clock.phase(FORMS):
+        _update_forms(clock)
+    if scope.boilerplate is not Mode.KEEP:
+        with clock.phase(BOILERPLATE):
+            _mark_boilerplate(scope, clock)
+    if "fingerprint" not in run.counts:
+        run.counts = {"fingerprint": state_of_articles(scope), "newest": newest_revision()}
+        run.save(update_fields=["counts"])
+
+
 def _update_forms(progress: Progress) -> None:
-    """Bring the forms of merged newspapers' articles up to date; show it as a step only if there is anything to do."""
+    """Bring the forms of merged newspapers' articles up to date; show a bar only if there is anything to do."""
     if newspapers := newspapers_to_renormalize():
         progress.start(FORMS, outdated_forms(newspapers).count())
         for batch in renormalize(newspapers):
             progress.advance(FORMS, batch.articles, 0)
 
 
+def _outdated_weeks(scope: Scope) -> dict[NewspaperWeek, int]:
+    """Return the weeks whose boilerplate is to be marked, up to the scope's end: some passes compare all days."""
+    return {} if scope.boilerplate is Mode.KEEP else outdated_weeks(scope.newspaper_ids, until=scope.until)
+
+
 def _mark_boilerplate(scope: Scope, progress: Progress) -> None:
-    """Mark the boilerplate of all outdated weeks up to the scope's end, because some passes compare all days."""
-    if scope.boilerplate is Mode.KEEP:
-        return
-    weeks = outdated_weeks(scope.newspaper_ids, until=scope.until)
+    weeks = _outdated_weeks(scope)
     progress.start(BOILERPLATE, sum(weeks.values()))
     for week, articles in weeks.items():
         marked = mark_week(week)
@@ -181,45 +184,95 @@ def run_detection(
     workers: int = 1,
     verdicts: bool = True,
 ) -> None:
-    """Execute a run: shingles, every pass over every block, what is stale, groups, verdicts, clusters.
+    """Execute a run: every pass over every block, what is stale, groups, verdicts, clusters. Call it in `run_lock`.
 
-    Call it inside `run_lock`.
+    If newspapers were merged, the forms of their articles are brought up to date first. If texts are compared without
+    boilerplate, the boilerplate of outdated weeks is marked then. Without `verdicts`, pairs are not judged: new pairs
+    join no cluster until a run with verdicts.
 
-    Without `verdicts`, pairs are not judged: new pairs join no cluster until a run with verdicts.
     Each block's evidence and mark are stored in one transaction, so a run that is killed repeats only its unfinished
-    blocks, one per worker process. An error that ends the run early is stored with it and raised.
+    blocks, one per worker process. An error that ends the run early is stored with it and raised; RunCancelledError
+    if somebody cancelled it.
     """
+    clock = RunClock(run, progress, _phases(configs, scope, verdicts=verdicts))
     try:
-        if verdicts or ContainmentPass.name in enabled(configs):
-            _update_shingles(progress)
-        tasks = _tasks(run, configs, scope, progress)
-        execute(
-            tasks,
-            perform_block,
-            workers=min(workers, max(1, sum(task.articles for task in tasks) // ARTICLES_PER_WORKER)),
-            on_read=lambda task, articles: _report_read(progress, task.pass_name, articles),
-            on_done=lambda task, pairs: progress.advance(task.pass_name, task.articles, pairs),
-        )
-        for name, config in ran_or_retired(configs, scope.passes).items():
-            _mark_stale(run, name, config, scope)
-        update_best_scores()
-        update_article_facts()
-        update_groups()
+        _prepare(run, scope, clock)
+        _find_pairs(run, configs, scope, clock, workers)
         if verdicts:
-            update_series()
-            _judge(run, scope, progress, workers)
-            check_groups(run, versions_join=_versions_join(run), boilerplate=scope.boilerplate)
-        update_version_implications()
-        contradictions = len(rebuild_clusters().contradictions)
-        _finish(run, DetectionRun.State.DONE, counts=_counts(run, scope, contradictions))
+            _judge_pairs(run, scope, clock, workers)
+        with clock.phase(CLUSTERS):
+            update_version_implications()
+            contradictions = len(rebuild_clusters().contradictions)
+        with clock.phase(COUNTS):
+            counts = _counts(run, scope, contradictions)
+        _finish(run, DetectionRun.State.DONE, counts=counts | {"phases": clock.seconds()})
     except KeyboardInterrupt:
         _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")
+        raise
+    except RunCancelledError as error:
+        _finish(run, DetectionRun.State.INTERRUPTED, error=str(error))
         raise
     except (OperationalError, InterfaceError):
         raise  # the database is lost, so nothing can be stored; the next run marks this one as interrupted
     except BaseException as error:
         _finish(run, DetectionRun.State.FAILED, error=f"{type(error).__name__}: {error}")
         raise
+    finally:
+        clock.close()
+
+
+def _phases(configs: Configs, scope: Scope, *, verdicts: bool) -> set[str]:
+    """Return the phases of such a run."""
+    left_out = set(PASSES) - set(enabled(configs)) | {QUESTIONS}
+    if scope.boilerplate is Mode.KEEP:
+        left_out.add(BOILERPLATE)
+    if not verdicts:
+        left_out |= {SERIES, VERDICTS, GROUP_CHECKS}
+        if ContainmentPass.name in left_out:
+            left_out.add(SHINGLES)
+    return set(PHASES) - left_out
+
+
+def _find_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, workers: int) -> None:
+    """Do every block of every pass, and bring up to date what follows from the evidence of the pairs."""
+    passes = enabled(configs)
+    if SHINGLES in clock:
+        with clock.phase(SHINGLES):
+            _update_shingles(clock)
+    with clock.phase(*passes, STORING, shared=True):
+        tasks = _tasks(run, configs, scope, clock)
+        execute(
+            tasks,
+            perform_block,
+            workers=min(workers, max(1, sum(task.articles for task in tasks) // ARTICLES_PER_WORKER)),
+            on_read=lambda task, articles: clock.read(task.pass_name, articles),
+            on_done=partial(_block_done, clock),
+            on_idle=clock.look,
+        )
+    with clock.phase(STALE):
+        for name, config in ran_or_retired(configs, scope.passes).items():
+            _mark_stale(run, name, config, scope)
+    with clock.phase(BEST_SCORES):
+        update_best_scores()
+        update_article_facts()
+    with clock.phase(GROUPS):
+        update_groups()
+
+
+def _block_done(clock: RunClock, task: BlockTask, written: WrittenBlock) -> None:
+    clock.worked(task.pass_name, written.finding_seconds)
+    clock.worked(STORING, written.storing_seconds)
+    clock.advance(task.pass_name, task.articles, written.pairs)
+
+
+def _judge_pairs(run: DetectionRun, scope: Scope, clock: RunClock, workers: int) -> None:
+    """Give the pairs their verdicts, and compare more pairs of dense groups where clusters need them."""
+    with clock.phase(SERIES):
+        update_series()
+    with clock.phase(VERDICTS):
+        _judge(run, scope, clock, workers)
+    with clock.phase(GROUP_CHECKS):
+        check_groups(run, versions_join=_versions_join(run), boilerplate=scope.boilerplate)
 
 
 def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Scope) -> None:
@@ -236,7 +289,7 @@ def _update_shingles(progress: Progress) -> None:
         update_shingles(lambda articles: progress.advance(SHINGLES, articles, 0))
 
 
-def _judge(run: DetectionRun, scope: Scope, progress: Progress, workers: int) -> None:
+def _judge(run: DetectionRun, scope: Scope, progress: RunClock, workers: int) -> None:
     """Compare in full the pairs of every month in which something has changed."""
     months = months_to_judge(versions_join=_versions_join(run), boilerplate=scope.boilerplate)
     pairs = sum(month.pairs for month in months)
@@ -247,6 +300,7 @@ def _judge(run: DetectionRun, scope: Scope, progress: Progress, workers: int) ->
         workers=min(workers, max(1, pairs // PAIRS_PER_WORKER)),
         on_read=lambda _month, judged: progress.read(VERDICTS, judged),
         on_done=lambda month, judged: progress.advance(VERDICTS, month.pairs, judged),
+        on_idle=progress.look,
     )
 
 
@@ -272,8 +326,8 @@ def _tasks(run: DetectionRun, configs: Configs, scope: Scope, progress: Progress
     return sorted(tasks, key=lambda task: PASSES[task.pass_name].by_days)
 
 
-def perform_block(task: BlockTask, on_read: Callable[[int], None]) -> int:
-    """Find and store the pairs of a block; return how many."""
+def perform_block(task: BlockTask, on_read: Callable[[int], None]) -> WrittenBlock:
+    """Find and store the pairs of a block."""
     tally = Tally(on_read)
     candidates = find_pairs(task.pass_name, task.config, task.rules, task.window, connection, tally)
     return write_block(task.run_id, task.pass_name, candidates, task.window, tally)
@@ -305,6 +359,7 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
             counted["seconds"] = round(counted["seconds"] + time.monotonic() - began, 3)
             progress.advance(name, block.articles, len(kept))
     counts = dict.fromkeys(_COUNTED_OF_THE_STORE) | {
+        "phases": {name: counted["seconds"] for name, counted in passes.items()},
         "articles": Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).count(),
         "passes": passes,
         "pairs": len(scores),
@@ -382,4 +437,5 @@ def _finish(
 ) -> None:
     run.state, run.error, run.finished_at = state, error, timezone.now()
     run.counts = counts or run.counts
-    run.save()
+    # Not the whole row: somebody may be cancelling the run.
+    run.save(update_fields=["state", "error", "finished_at", "counts"])

@@ -26,7 +26,16 @@ from articles.management.progress import progress_bars
 from articles.models import Article
 from dedup.models import DetectionRun, Evidence
 from dedup.runs.audit import AuditedDay
-from dedup.runs.facts import PassCount, dense_fact, label, pass_counts, run_facts, run_summary, scores_in_order
+from dedup.runs.facts import (
+    PassCount,
+    dense_fact,
+    label,
+    pass_counts,
+    phase_seconds,
+    run_facts,
+    run_summary,
+    scores_in_order,
+)
 from dedup.runs.pipeline import Scores
 from dedup.types import BOILERPLATE, FORMS, SHINGLES, VERDICTS
 
@@ -117,6 +126,8 @@ def print_run(
         facts = run_facts(run) if scores is None else [(words, text) for words, text in [dense_fact(run)] if text]
         if facts:
             _print_facts(facts, stream)
+        if scores is None:
+            _print_phases(phase_seconds(run), stream)
 
 
 def print_audit(audited: Sequence[AuditedDay], stream: Any) -> None:
@@ -163,6 +174,17 @@ def _print_facts(facts: Sequence[tuple[str, str]], stream: Any) -> None:
     table.add_column(justify="right")
     for row in facts:
         table.add_row(*row)
+    _print(table, stream)
+
+
+def _print_phases(phases: Sequence[tuple[str, float]], stream: Any) -> None:
+    table = Table(title="Where the time went", title_justify="left")
+    table.add_column("Phase")
+    table.add_column("Seconds", justify="right")
+    for name, seconds in phases:
+        table.add_row(name, f"{seconds:.1f}")
+    table.add_section()
+    table.add_row("All", f"{sum(seconds for _, seconds in phases):.1f}")
     _print(table, stream)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import os
+from collections.abc import Callable
+from contextlib import suppress
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,10 +14,10 @@ from django_tasks import task
 
 from articles.boilerplate.mode import Mode
 from articles.storage.newspapers import current_ids
-from dedup.models import Profile
+from dedup.models import DetectionRun, Profile, RunRequest
 from dedup.runs.lock import RunActiveError, run_lock
+from dedup.runs.phases import NoProgress, RunCancelledError
 from dedup.runs.pipeline import (
-    NoProgress,
     run_detection,
     start_run,
     store_refused_run,
@@ -36,12 +38,16 @@ def find_duplicates_task(
     user_id: int | None = None,
     *,
     new: bool = False,
-) -> int:
+    request_id: int | None = None,
+) -> int | None:
     """Run the detection with a profile and return the id of the run. Days are ISO dates.
 
-    If it cannot start (another run is active, or the profile is invalid), a failed run is stored, so that the Runs page
-    shows why, and the error is raised.
+    A request that was cancelled in the meantime is left alone. If the run cannot start (another run is active, or the
+    profile is invalid), a failed run is stored, so that the Runs page shows why, and the error is raised.
     """
+    request = RunRequest.objects.filter(pk=request_id or 0)
+    if request_id is not None and not request.exists():
+        return None
     profile = Profile.objects.get(pk=profile_id)
     scope = Scope(
         datetime.date.fromisoformat(since) if since else None,
@@ -50,9 +56,9 @@ def find_duplicates_task(
         boilerplate=Mode(profile.boilerplate),
     )
     try:
-        return _run(profile, scope, new=new, user_id=user_id)
+        return _run(profile, scope, new=new, user_id=user_id, on_start=lambda run: request.update(run=run))
     except (RunActiveError, ProfileError) as error:
-        store_refused_run(scope, str(error), profile=profile, user_id=user_id)
+        request.update(run=store_refused_run(scope, str(error), profile=profile, user_id=user_id))
         raise
 
 
@@ -68,7 +74,7 @@ def nightly_task(profile_id: int, due: str) -> int | None:
         return None
     schedule_nightly(profile)
     try:
-        return _run(profile, Scope(boilerplate=Mode(profile.boilerplate)), new=True, user_id=None)
+        return _run(profile, Scope(boilerplate=Mode(profile.boilerplate)), new=True, user_id=None, by_itself=True)
     except RunActiveError:
         _enqueue(profile, timezone.now() + _RETRY_AFTER)
         return None
@@ -96,11 +102,22 @@ def _enqueue(profile: Profile, due: datetime.datetime) -> None:
         nightly_task.using(run_after=due).enqueue(profile_id=profile.pk, due=due.isoformat())
 
 
-def _run(profile: Profile, scope: Scope, *, new: bool, user_id: int | None) -> int:
+def _run(
+    profile: Profile,
+    scope: Scope,
+    *,
+    new: bool,
+    user_id: int | None,
+    on_start: Callable[[DetectionRun], object] = lambda _run: None,
+    by_itself: bool = False,
+) -> int:
     configs = configs_of(profile.settings)
     scope = dataclasses.replace(scope, rules=rules_of(profile))
     with run_lock():
         asked = only_new(scope, configs) if new else scope
-        run = start_run(configs, asked, profile=profile, user_id=user_id)
-        run_detection(run, configs, asked, progress=NoProgress(), workers=os.cpu_count() or 1)
+        run = start_run(configs, asked, profile=profile, user_id=user_id, by_itself=by_itself)
+        on_start(run)
+        # The run itself says that it was cancelled.
+        with suppress(RunCancelledError):
+            run_detection(run, configs, asked, progress=NoProgress(), workers=os.cpu_count() or 1)
     return run.pk

@@ -18,14 +18,16 @@ def execute(
     workers: int,
     on_read: Callable[[Task, int], None],
     on_done: Callable[[Task, Result], None],
+    on_idle: Callable[[], None] = lambda: None,
 ) -> None:
     """Perform every task, in this process or in `workers` others; the callbacks run in this process.
 
-    Raises what a task raises, and WorkerDiedError if a process is killed; the other processes are then stopped.
+    `on_idle` is called about once a second while other processes work and report nothing. Raises what a task or a
+    callback raises, and WorkerDiedError if a process is killed; the other processes are then stopped.
     """
     database = connection.settings_dict["NAME"]
     with Workers(min(workers, len(tasks)), perform, connected, database) as processes:
-        for place, result in processes.results(tasks, on_read):
+        for place, result in processes.results(tasks, on_read, on_idle):
             on_done(tasks[place], result)
 
 

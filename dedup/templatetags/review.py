@@ -96,6 +96,16 @@ def passes(pair: Pair) -> str:
 
 
 @register.filter
+def about(seconds: int) -> str:
+    """Write an estimate, rounded as estimates are: "about 40 seconds", "about 3 minutes"."""
+    if seconds < 90:
+        return f"about {max(5, round(seconds, -1) if seconds > 10 else 5)} seconds"
+    if seconds < 90 * 60:
+        return f"about {round(seconds / 60)} minutes"
+    return f"about {round(seconds / 3600)} hours"
+
+
+@register.filter
 def words(name: str) -> str:
     """Write the name of a setting or a count as words."""
     return name.replace("_", " ")

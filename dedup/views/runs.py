@@ -1,4 +1,4 @@
-"""The list of detection runs, the page of a run, and starting a run."""
+"""The list of detection runs, the page of a run, and starting and cancelling one."""
 
 from __future__ import annotations
 
@@ -7,48 +7,106 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from articles.paging import page_of
 from dedup.forms import RunForm
-from dedup.models import DetectionRun
-from dedup.review.queries.runs import latest_runs, nightly_profiles, run_details
+from dedup.models import DetectionRun, RunRequest
+from dedup.review.queries.runs import (
+    latest_runs,
+    newspapers_of,
+    nightly_profiles,
+    queue,
+    run_details,
+    run_progress,
+)
+from dedup.runs.requests import Wanted, cancel_request, cancel_run, request_run
 from dedup.views.requests import EditorRequest
 
 
 def runs(request: HttpRequest) -> HttpResponse:
-    """List the runs, the latest first."""
-    context = {"page": page_of(latest_runs(), request.GET.get("page")), "nightly": nightly_profiles()}
+    """List what waits for a worker, and the runs, the latest first."""
+    context = {"page": page_of(latest_runs(), request.GET.get("page")), "nightly": nightly_profiles(), "queue": queue()}
     return render(request, "runs/runs.html", context)
 
 
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """Show the options, progress and results of a run."""
     shown = get_object_or_404(DetectionRun.objects.select_related("requested_by", "profile"), pk=run_id)
-    return render(request, "runs/run.html", {"run": shown, **vars(run_details(shown))})
+    context = {"run": shown, "progress": run_progress(shown), **vars(run_details(shown))}
+    return render(request, "runs/run.html", context)
+
+
+def run_phases(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Answer the page of a run, which asks how far it is; when it has ended, the page loads itself again."""
+    shown = get_object_or_404(DetectionRun, pk=run_id)
+    progress = run_progress(shown)
+    if not progress.at_work:
+        return HttpResponseClientRefresh()
+    return render(request, "runs/_progress.html", {"run": shown, "progress": progress})
+
+
+@require_POST
+def run_cancel(request: EditorRequest, run_id: int) -> HttpResponse:
+    """Ask a run to stop."""
+    shown = get_object_or_404(DetectionRun, pk=run_id)
+    if cancel_run(shown, user=request.user):
+        messages.success(request, "The run is being cancelled. What it has finished is kept.")
+    else:
+        messages.error(request, "The run has ended already.")
+    return redirect("run", shown.pk)
+
+
+def run_request(request: HttpRequest, request_id: int) -> HttpResponse:
+    """Show a run that waits for a worker; once a worker has started it, go to the page of the run."""
+    asked = get_object_or_404(RunRequest.objects.select_related("profile", "requested_by"), pk=request_id)
+    if asked.run_id:
+        return redirect("run", asked.run_id)
+    context = {"asked": asked, "newspapers": newspapers_of(asked), "queue": queue()}
+    return render(request, "runs/run_request.html", context)
+
+
+def run_request_state(request: HttpRequest, request_id: int) -> HttpResponse:
+    """Answer the page of a waiting run, which asks whether a worker has started it."""
+    asked = RunRequest.objects.filter(pk=request_id).first()
+    if asked is None:
+        return HttpResponseClientRefresh()
+    if asked.run_id:
+        return HttpResponseClientRedirect(reverse("run", args=[asked.run_id]))
+    return render(request, "runs/_waiting.html", {"asked": asked, "queue": queue()})
+
+
+@require_POST
+def run_request_cancel(request: EditorRequest, request_id: int) -> HttpResponse:
+    """Take a run that waits from the queue."""
+    asked = get_object_or_404(RunRequest, pk=request_id)
+    if asked.run_id:
+        return run_cancel(request, asked.run_id)
+    if cancel_request(asked):
+        messages.success(request, "The run was taken from the queue.")
+        return redirect("runs")
+    messages.error(request, "A worker is just starting this run. Wait a moment and cancel it again.")
+    return redirect("run_request", asked.pk)
 
 
 def run_new(request: EditorRequest) -> HttpResponse:
     """Queue a run; a worker executes it."""
     form = RunForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        _enqueue(form.cleaned_data, user_id=request.user.pk)
-        messages.success(
-            request,
-            "The run is queued. It appears here when a worker starts it, or with the reason if it cannot start.",
-        )
-        return redirect("runs")
-    return render(request, "runs/run_new.html", {"form": form}, status=400 if form.is_bound else 200)
+        return _requested(request, form.cleaned_data)
+    context = {"form": form, "queue": queue()}
+    return render(request, "runs/run_new.html", context, status=400 if form.is_bound else 200)
 
 
-def _enqueue(values: dict[str, Any], *, user_id: int) -> None:
-    from dedup.runs.tasks import find_duplicates_task  # noqa: PLC0415 - the tasks import the pipeline and its numeric kernels
-
-    since, until = values["since"], values["until"]
-    find_duplicates_task.enqueue(
-        profile_id=values["profile"].pk,
-        since=since and since.isoformat(),
-        until=until and until.isoformat(),
-        newspaper_ids=[newspaper.pk for newspaper in values["newspapers"]],
-        user_id=user_id,
-        new=values["new"],
-    )
+def _requested(request: EditorRequest, values: dict[str, Any]) -> HttpResponse:
+    asked, fresh = request_run(Wanted(**values), user=request.user)
+    if isinstance(asked, DetectionRun):
+        messages.warning(request, "This run is already under way. It was not queued again.")
+        return redirect("run", asked.pk)
+    if fresh:
+        messages.success(request, "The run is queued.")
+    else:
+        messages.warning(request, "The same run already waits for a worker. It was not queued again.")
+    return redirect("run_request", asked.pk)

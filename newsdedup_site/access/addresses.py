@@ -70,6 +70,9 @@ ADDRESSES: dict[str, Rule] = {
     "article": page(READ),
     "runs": page(READ),
     "run": page(READ),
+    "run_phases": page(READ),
+    "run_request": page(READ),
+    "run_request_state": page(READ),
     "crawls": page(READ),
     "newspaper_crawls": page(READ),
     "reports": page(READ),
@@ -97,6 +100,8 @@ ADDRESSES: dict[str, Rule] = {
     "boilerplate_end_keeping": form(WHITELIST),
     # administration
     "run_new": form(START_RUNS),
+    "run_cancel": form(START_RUNS),
+    "run_request_cancel": form(START_RUNS),
     "people": page(MANAGE_PEOPLE),
     "people_changes": page(MANAGE_PEOPLE),
     "person": page(MANAGE_PEOPLE),

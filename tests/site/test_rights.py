@@ -104,7 +104,7 @@ def test_what_asks_for_more_than_reading() -> None:
         f"person_{act}" for act in ("invite", "change", "link", "block", "unblock")
     }
     of_newspapers = {"newspaper_merges", "newspaper_merge", "newspaper_merge_undo"}
-    assert asking("admin") == {"run_new"} | of_people | of_newspapers
+    assert asking("admin") == {"run_new", "run_cancel", "run_request_cancel"} | of_people | of_newspapers
     assert {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"} == set()
     assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
 

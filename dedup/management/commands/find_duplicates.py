@@ -32,6 +32,7 @@ from dedup.models import Profile
 from dedup.passes.trigram import TrigramConfig
 from dedup.runs.audit import SECONDS_PER_PAIR, audit, audited_pairs, random_days
 from dedup.runs.lock import RunActiveError, run_lock
+from dedup.runs.phases import RunCancelledError
 from dedup.runs.pipeline import dry_run, run_detection, start_run
 from dedup.runs.profiles import Configs, ProfileError, enabled, rules_of
 from dedup.runs.progress import print_audit, print_run, run_progress
@@ -51,6 +52,7 @@ class Command(LongCommand):
         ScopeError: ExitCode.USAGE,
         RunActiveError: ExitCode.ACTIVE,
         WorkerDiedError: ExitCode.ERROR,
+        RunCancelledError: ExitCode.INTERRUPTED,
     }
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -127,7 +129,7 @@ class Command(LongCommand):
 
     def _run(self, profile: Profile, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
         with run_progress(show=not options["no_progress"]) as progress:
-            run = start_run(configs, scope, profile=profile, progress=progress)
+            run = start_run(configs, scope, profile=profile)
             run_detection(
                 run,
                 configs,

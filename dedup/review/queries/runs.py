@@ -1,14 +1,23 @@
-"""The list of detection runs, and the page of a run."""
+"""The list of detection runs with those that wait for a worker, and the page of a run."""
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
-from dedup.models import DetectionRun, Profile, RunBlock
-from dedup.runs.facts import PassCount, RuleFacts, pass_counts, rule_facts, run_facts, run_settings
+from articles.models import Newspaper
+from dedup.models import DetectionRun, Profile, RunBlock, RunPhase, RunRequest
+from dedup.passes import PASSES
+from dedup.runs.facts import PassCount, RuleFacts, label, pass_counts, rule_facts, run_facts, run_settings
+from dedup.runs.requests import is_at_work, is_worker_alive, last_sign
+from dedup.types import BOILERPLATE, VERDICTS
+
+# What is left of a phase is estimated once it is this far, by share and in seconds.
+_ESTIMATED_FROM_SHARE, _ESTIMATED_FROM_SECONDS = 0.05, 3.0
 
 BLOCKS_SHOWN = 200
 
@@ -24,6 +33,80 @@ class RunDetails:
     block_number: int
     rules: list[RuleFacts]
     blocks_shown: int = BLOCKS_SHOWN
+
+
+@dataclass(frozen=True)
+class PhaseRow:
+    """A phase as the page shows it. `left`: about how many seconds it still takes; None if unknown."""
+
+    label: str
+    state: str
+    done: int
+    total: int | None
+    words: str  # what is counted: "articles, 1,234 pairs"
+    seconds: float
+    left: int | None
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """How far a run is. `at_work`: whether a process works on it; if not, one that is running has been killed."""
+
+    phases: list[PhaseRow]
+    seconds: float
+    at_work: bool
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The requests that wait for a worker, when a worker was last seen, and whether that is recent."""
+
+    requests: list[RunRequest]
+    worker_seen_at: datetime.datetime | None
+    worker_alive: bool
+
+
+def queue() -> Queue:
+    """Return what waits for a worker, the longest first."""
+    waiting = RunRequest.objects.filter(run=None).select_related("profile", "requested_by")
+    return Queue(list(waiting), last_sign(), is_worker_alive())
+
+
+def newspapers_of(request: RunRequest) -> list[str]:
+    """Return the names of the newspapers whose articles a requested run compares; none if all."""
+    return list(Newspaper.objects.filter(pk__in=request.newspapers).order_by("name").values_list("name", flat=True))
+
+
+def run_progress(run: DetectionRun) -> RunProgress:
+    """Return how far a run is, phase by phase."""
+    at_work = run.state == DetectionRun.State.RUNNING and is_at_work()
+    now = timezone.now()
+    phases = [phase_row(phase, now if at_work else None) for phase in run.phases.all()]
+    return RunProgress(phases, sum(phase.seconds for phase in phases), at_work)
+
+
+def phase_row(phase: RunPhase, now: datetime.datetime | None) -> PhaseRow:
+    """Return a phase as the page shows it; `now` is None if nobody works on it."""
+    shares_time = phase.name in PASSES
+    state, seconds = phase.state, phase.seconds
+    if state == RunPhase.State.RUNNING and shares_time:
+        # The passes of a run begin together; which of them is at work shows in what it has done.
+        state = "done" if phase.total == phase.done and phase.total is not None else state if phase.done else "ahead"
+    elif state == RunPhase.State.RUNNING and now is not None:
+        seconds += max(0.0, (now - phase.updated_at).total_seconds())
+    left = None
+    share = phase.done / phase.total if phase.total else 0.0
+    if state == "running" and now and share >= _ESTIMATED_FROM_SHARE and seconds >= _ESTIMATED_FROM_SECONDS:
+        left = round(seconds * (1 - share) / share)
+    return PhaseRow(label(phase.name), state, phase.done, phase.total, _words(phase), seconds, left)
+
+
+def _words(phase: RunPhase) -> str:
+    if phase.name == VERDICTS:
+        return "pairs"
+    if phase.name in PASSES or phase.name == BOILERPLATE:
+        return f"articles, {phase.found:,} {'sentences' if phase.name == BOILERPLATE else 'pairs'}"
+    return "articles"
 
 
 def latest_runs() -> QuerySet[DetectionRun]:

@@ -15,7 +15,8 @@ from dedup.kernels.masked_shingles import masked_shingle_sets
 from dedup.models import ArticleShingles
 from dedup.passes import reading
 from dedup.runs import shingle_index
-from dedup.runs.pipeline import NoProgress, run_detection, start_run
+from dedup.runs.phases import NoProgress
+from dedup.runs.pipeline import run_detection, start_run
 from dedup.runs.profiles import configs_of
 from dedup.runs.scope import Scope
 from dedup.runs.shingle_index import outdated_shingles, update_shingles
@@ -177,7 +178,7 @@ def test_the_step_is_shown_if_there_is_anything_to_do(store) -> None:
     shown = []
     for _ in range(2):
         steps, configs, scope = Steps(), configs_of({}), Scope()
-        run = start_run(configs, scope, progress=steps)
+        run = start_run(configs, scope)
         run_detection(run, configs, scope, progress=steps)
         shown.append([each for each in steps.seen if each[0] == SHINGLES])
     assert shown == [[(SHINGLES, 3, 0), (SHINGLES, 3, 0)], []]

@@ -4,6 +4,7 @@ import datetime
 import os
 import subprocess
 import sys
+import time
 
 import psycopg
 import pytest
@@ -16,7 +17,8 @@ from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
 from articles.storage.locks import Lock
-from dedup.models import DetectionRun, Profile
+from dedup.models import DetectionRun, Profile, Worker
+from dedup.runs.requests import Wanted, is_worker_alive, request_run
 from dedup.runs.tasks import find_duplicates_task, nightly_task
 from tests.databases import child_environment, database_url
 
@@ -50,6 +52,36 @@ def test_a_worker_runs_the_detection_for_the_user_who_asked(store) -> None:
         "rules": [],
     }
     assert run.counts["clusters"] == 1
+
+
+def test_a_request_leads_to_its_run_and_a_cancelled_one_to_none(store) -> None:
+    store()
+    user = get_user_model().objects.create_user("anna")
+    profile = Profile.objects.get()
+    asked, _ = request_run(Wanted(profile), user=user)
+    result = DBTaskResult.objects.get()
+    work()
+    run = DetectionRun.objects.get()
+    asked.refresh_from_db()
+    result.refresh_from_db()
+    assert (asked.run, run.requested_by, result.return_value) == (run, user, run.pk)
+    # The worker has ended, and leaves no sign of life behind.
+    assert not is_worker_alive()
+    find_duplicates_task.enqueue(profile_id=profile.pk, request_id=asked.pk + 1)
+    work()
+    assert DetectionRun.objects.count() == 1
+
+
+def test_a_worker_gives_signs_of_life_until_it_ends() -> None:
+    command = [sys.executable, "manage.py", "db_worker", "--interval", "60", "--no-startup-delay"]
+    with subprocess.Popen(command, env=os.environ | child_environment(), stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while not is_worker_alive() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        alive = is_worker_alive()
+        process.terminate()
+        process.communicate(timeout=30)
+    assert (alive, Worker.objects.count()) == (True, 0)
 
 
 def test_a_run_that_cannot_begin_says_so_where_runs_are_listed() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import subprocess
@@ -12,11 +13,14 @@ from pathlib import Path
 
 import psutil
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
-from dedup.models import DetectionRun, Evidence, Membership, Pair
+from dedup.models import DetectionRun, Evidence, Membership, Pair, RunPhase
 from dedup.passes import PASSES
-from dedup.runs import pipeline, scope
+from dedup.runs import phases, pipeline, scope
+from dedup.runs.profiles import choose_passes, configs_of
+from dedup.runs.requests import cancel_run
 from tests.databases import child_environment
 
 pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
@@ -127,6 +131,73 @@ def test_workers_end_with_their_parent_and_the_next_run_goes_on(store, tmp_path,
     call_command("find_duplicates", "--passes=trigram", "--no-progress", stdout=io.StringIO())
     assert DetectionRun.objects.get().state == "done"
     assert Pair.objects.count() == 19 + 18 + 17
+
+
+def test_a_run_that_is_cancelled_stops_and_is_resumed_only_by_people(store, tmp_path, small_blocks) -> None:
+    for number in range(20):
+        store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number + 1:02}")
+    environment = os.environ | child_environment() | {
+        "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings", "GATE": str(tmp_path / "gate"), "PYTHONPATH": "."
+    }  # fmt: skip
+    script = tmp_path / "stalling.py"
+    script.write_text(STALLING)
+    anna = get_user_model().objects.create_user("anna")
+    with subprocess.Popen([sys.executable, str(script)], env=environment, text=True, stderr=subprocess.PIPE) as process:
+        wait_for(lambda: [*tmp_path.glob("begun-*")], 2)
+        # While the blocks go on, the phases are there for the pages.
+        run = DetectionRun.objects.get()
+        shown = dict(run.phases.values_list("name", "state"))
+        assert cancel_run(run, user=anna)
+        errors = process.communicate(timeout=60)[1]
+    assert errors.endswith("CommandError: Cancelled by anna.\n")
+    assert (shown["forms"], shown["trigram"], shown["clusters"]) == ("done", "running", "ahead")
+    run.refresh_from_db()
+    assert (run.state, run.error, run.blocks.count()) == ("interrupted", "Cancelled by anna.", 0)
+    scope_of_it = scope.Scope(passes=("trigram",))
+    configs = choose_passes(configs_of(run.profile.settings), ["trigram"])
+    other = pipeline.start_run(configs, scope_of_it, profile=run.profile, by_itself=True)
+    assert other != run
+    other.delete()
+    call_command("find_duplicates", "--passes=trigram", "--no-progress", stdout=io.StringIO())
+    resumed = DetectionRun.objects.get()
+    assert (resumed.pk, resumed.state, resumed.cancelled_at) == (run.pk, "done", None)
+    assert Pair.objects.count() == 19 + 18 + 17
+
+
+def test_one_process_stops_between_batches_and_keeps_its_blocks(store, monkeypatch, small_blocks) -> None:
+    for number in range(20):
+        store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number + 1:02}")
+    monkeypatch.setattr(phases, "_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(pipeline, "ARTICLES_PER_WORKER", 1_000)
+    anna = get_user_model().objects.create_user("anna")
+    perform, done, seen = pipeline.perform_block, [], []
+
+    def perform_and_cancel(task, on_read):
+        if len(done) == 2:
+            assert cancel_run(DetectionRun.objects.get(), user=anna)
+        written = perform(task, on_read)
+        done.append(task)
+        seen.append(RunPhase.objects.get(name="trigram").done)
+        return written
+
+    monkeypatch.setattr(pipeline, "perform_block", perform_and_cancel)
+    with pytest.raises(CommandError, match="Cancelled by anna") as raised:
+        call_command("find_duplicates", "--passes=trigram", "--no-progress")
+    run = DetectionRun.objects.get()
+    # Cancelled in the third block, whose transaction was undone.
+    assert (raised.value.returncode, run.state, run.blocks.count(), len(done)) == (130, "interrupted", 2, 2)
+    assert seen == [0, 3]
+    monkeypatch.setattr(pipeline, "perform_block", perform)
+    output = io.StringIO()
+    call_command("find_duplicates", "--passes=trigram", "--no-progress", "--format=json", stdout=output)
+    run.refresh_from_db()
+    assert (run.state, Pair.objects.count()) == ("done", 19 + 18 + 17)
+    seconds = json.loads(output.getvalue())["phases"]
+    assert list(seconds) == [
+        "forms", "shingles", "trigram", "storing", "stale", "best scores", "groups", "series", "verdicts",
+        "group checks", "clusters", "counts",
+    ]  # fmt: skip
+    assert {each.state for each in run.phases.all()} == {"done"}
 
 
 def is_alive(pid: int) -> bool:

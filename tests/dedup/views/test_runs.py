@@ -5,18 +5,24 @@ from __future__ import annotations
 import datetime
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from dedup.models import DetectionRun, Profile, RunBlock
+from articles.storage.locks import Lock
+from dedup.models import DetectionRun, Profile, RunBlock, RunRequest, Worker
 from dedup.passes import PASSES
 from dedup.runs.pipeline import store_refused_run
 from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
+from tests.databases import database_url
 from tests.factories import make_run, make_user
 from tests.pages import notices
 
@@ -63,15 +69,24 @@ def test_starting_a_run_is_for_admins(editor_client: Client) -> None:
     assert editor_client.post("/runs/new/").status_code == 403
 
 
-def test_an_admin_starts_a_run(client: Client, store: StoreArticle) -> None:
+@contextmanager
+def somebody_holds_the_lock_of_runs() -> Iterator[None]:
+    with psycopg.connect(database_url()) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [Lock.RUN])
+        yield
+
+
+def test_an_admin_queues_a_run_once_and_takes_it_back(client: Client, store: StoreArticle) -> None:
     admin = make_user("ada", "admin")
     client.force_login(admin)
     newspaper = store().newspaper
     profile = Profile.objects.get(is_default=True)
-    assert "manage.py db_worker" in text_of(client, "/runs/new/")
-    asked = {"profile": profile.pk, "since": "2026-03-01", "until": "", "newspapers": [newspaper.pk]}
+    assert "No worker answers" in text_of(client, "/runs/new/")
+    wanted = {"profile": profile.pk, "since": "2026-03-01", "until": "", "newspapers": [newspaper.pk]}
 
-    assert client.post("/runs/new/", asked)["Location"] == "/runs/"
+    address = client.post("/runs/new/", wanted)["Location"]
+    asked = RunRequest.objects.get()
+    assert address == f"/runs/waiting/{asked.pk}/"
     assert DBTaskResult.objects.get().args_kwargs["kwargs"] == {
         "profile_id": profile.pk,
         "since": "2026-03-01",
@@ -79,8 +94,83 @@ def test_an_admin_starts_a_run(client: Client, store: StoreArticle) -> None:
         "newspaper_ids": [newspaper.pk],
         "user_id": admin.pk,
         "new": False,
+        "request_id": asked.pk,
     }
-    assert notices(text_of(client, "/runs/")) == [("success", [])]
+    page = text_of(client, address)
+    assert [kind for kind, _ in notices(page)] == ["success", "warning"]
+    for expected in ("manage.py db_worker", "ada", "2026-03-01", "Harbour Post", f'hx-get="{address}state/"'):
+        assert expected in page
+    assert address in text_of(client, "/runs/")
+
+    again = client.post("/runs/new/", wanted, follow=True)
+    assert (again.redirect_chain[0][0], DBTaskResult.objects.count()) == (address, 1)
+    assert "already waits for a worker. It was not queued again." in again.content.decode()
+    # Another scope is another run.
+    assert client.post("/runs/new/", wanted | {"new": "on"})["Location"] != address
+
+    Worker.objects.create(name="one", seen_at=timezone.now())
+    assert "A worker answers" in text_of(client, f"{address}state/")
+    assert client.post(f"{address}cancel/")["Location"] == "/runs/"
+    assert [each.new for each in RunRequest.objects.all()] == [True]
+    assert DBTaskResult.objects.count() == 1
+    assert client.get(f"{address}state/")["HX-Refresh"] == "true"
+
+
+def test_a_request_that_a_worker_has_taken(client: Client) -> None:
+    admin = make_user("ada", "admin")
+    client.force_login(admin)
+    address = client.post("/runs/new/", {"profile": Profile.objects.get().pk})["Location"]
+    DBTaskResult.objects.update(status="RUNNING")
+    Worker.objects.create(name="one", seen_at=timezone.now())
+    assert "just starting" in client.post(f"{address}cancel/", follow=True).content.decode()
+    run = make_run(state=DetectionRun.State.RUNNING, finished_at=None)
+    RunRequest.objects.update(run=run)
+    assert client.get(address)["Location"] == f"/runs/{run.pk}/"
+    assert client.get(f"{address}state/")["HX-Redirect"] == f"/runs/{run.pk}/"
+    assert address not in text_of(client, "/runs/")
+    with somebody_holds_the_lock_of_runs():
+        assert client.post(f"{address}cancel/")["Location"] == f"/runs/{run.pk}/"
+    run.refresh_from_db()
+    assert (run.state, run.cancelled_by) == ("running", admin)
+
+
+def test_the_phases_of_a_run_under_way(client: Client, django_assert_max_num_queries) -> None:
+    client.force_login(make_user("ada", "admin"))
+    scope = {"since": None, "until": None, "newspapers": None, "passes": None, "newer_than": None}
+    run = make_run(state=DetectionRun.State.RUNNING, finished_at=None, scope=scope)
+    for position, (name, state, total, done, seconds) in enumerate(
+        [
+            ("shingles", "done", 8000, 8000, 2.5),
+            ("trigram", "running", 8000, 2000, 30.0),
+            ("sentence", "running", 8000, 0, 0.0),
+            ("clusters", "ahead", None, 0, 0.0),
+        ]
+    ):
+        run.phases.create(name=name, position=position, state=state, total=total, done=done, found=7, seconds=seconds)
+    with somebody_holds_the_lock_of_runs():
+        with django_assert_max_num_queries(16):
+            page = text_of(client, f"/runs/{run.pk}/")
+        rows = re.findall(r'<tr class="phase-(\w+)">\s*<th scope="row">([^<]+)', page)
+        assert rows == [
+            ("done", "Shingle index"), ("running", "Similar text"), ("ahead", "Shared sentences"), ("ahead", "Clusters")
+        ]  # fmt: skip
+        assert "2,000 of 8,000 articles, 7 pairs; about 90 seconds left" in re.sub(
+            r"about 2 minutes", "about 90 seconds", page
+        )
+        assert "32.5" in page
+        assert f'hx-get="/runs/{run.pk}/phases/"' in text_of(client, f"/runs/{run.pk}/phases/")
+        # The same run is not queued while it goes on.
+        answer = client.post("/runs/new/", {"profile": Profile.objects.get().pk})
+        assert (answer["Location"], RunRequest.objects.count()) == (f"/runs/{run.pk}/", 0)
+    # Nobody works on it any more.
+    assert client.get(f"/runs/{run.pk}/phases/")["HX-Refresh"] == "true"
+    page = text_of(client, f"/runs/{run.pk}/")
+    assert "No process works on this run any more" in page
+    assert "hx-get" not in page
+    client.post(f"/runs/{run.pk}/cancel/")
+    run.refresh_from_db()
+    assert (run.state, run.error) == ("interrupted", "Cancelled by ada, when no process worked on it any more.")
+    assert "has ended already" in client.post(f"/runs/{run.pk}/cancel/", follow=True).content.decode()
 
 
 def test_a_run_that_ends_before_it_begins_is_refused(client: Client) -> None:
@@ -128,7 +218,7 @@ def test_a_run_that_could_not_begin(editor_client: Client) -> None:
     page = text_of(editor_client, f"/runs/{refused.pk}/")
 
     assert "another run is active" in page
-    assert "<dt>Passes</dt><dd>url, title</dd>" in page
+    assert "<dt>Passes</dt><dd>Same URL, Same headline</dd>" in page
     assert "Settings of this run" not in page
 
 
