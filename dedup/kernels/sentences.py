@@ -58,6 +58,12 @@ def sentence_sets(texts: Sequence[str], *, minimum_characters: int, weighted: bo
     return SentenceSets(Ragged(hashes, np.cumsum([0, *map(len, members)], dtype=np.int64)), weights)
 
 
+def sentence_forms(text: str, *, minimum_characters: int) -> dict[int, str]:
+    """Return the normalised form of each sentence in the text's set, by its hash."""
+    forms = (normalize_text(sentence) for sentence in sentences_of(text))
+    return {_hash(form): form for form in forms if len(form) >= minimum_characters}
+
+
 def _members(text: str, minimum_characters: int, *, weighted: bool) -> dict[int, float]:
     found: dict[int, float] = {}
     for sentence in sentences_of(text):

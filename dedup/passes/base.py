@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Protocol
 
@@ -86,6 +86,21 @@ class Connection(Protocol):
     def cursor(self) -> Any: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a pass proposes two articles, or not, in sentences for editors.
+
+    `score` is in 0..1, or None if the pass does not get as far as a score. `threshold` is None if it has none.
+    `evidence` is what the candidate would have.
+    """
+
+    proposed: bool
+    why: str
+    score: float | None = None
+    threshold: float | None = None
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+
 class Reach(Enum):
     """What decides a pair, and so what must be compared again when articles are added or changed."""
 
@@ -117,3 +132,10 @@ class Pass(Protocol):
     def find(
         self, window: Window, config: Any, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]: ...
+
+    def explain(self, left: int, right: int, window: Window, config: Any, connection: Connection) -> Explanation:
+        """Return whether `find` yields the pair of these two articles, if all articles up to the last day are compared.
+
+        The left id is the smaller one. Whether the pass is enabled, and what a dense group leaves out, is not asked.
+        """
+        ...

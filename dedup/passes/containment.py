@@ -14,8 +14,11 @@ import numpy as np
 
 from dedup.declarations import Finds, setting
 from dedup.kernels.containment import contained_texts
-from dedup.passes.base import Connection, PassConfig, Reach
-from dedup.passes.reading import first_row, read_shingles
+from dedup.kernels.masked_shingles import ShingleSets
+from dedup.kernels.parity_join import TOLERANCE
+from dedup.kernels.tokens import distinct
+from dedup.passes.base import Connection, Explanation, PassConfig, Reach
+from dedup.passes.reading import Holders, first_row, read_holders, read_shingles, read_shingles_of
 from dedup.types import Candidate, Tally, Window
 
 
@@ -100,3 +103,64 @@ class ContainmentPass:
             columns = (pairs[0], pairs[1], part.scores, part.shared, part.shingles)
             for left, right, score, shared, count in zip(*(each.tolist() for each in columns), strict=True):
                 yield Candidate(left, right, self.name, score, {"shared": shared, "shingles": count})
+
+    def explain(
+        self, left: int, right: int, window: Window, config: ContainmentConfig, connection: Connection
+    ) -> Explanation:
+        """Return why the two articles are proposed or not. Reads the shingles of all articles if they share enough."""
+        two = read_shingles_of([left, right], window, connection)
+        days = int(abs(two.days[1] - two.days[0]))
+        first, second = np.split(two.sets.values, two.sets.offsets[1:-1])
+        common = np.intersect1d(first, second, assume_unique=True)
+        if days > config.day_window:
+            why = (
+                f"They are {days:,} days apart; this pass compares articles at most {config.day_window:,} days apart. "
+                f"They share {_shingles(len(common))}."
+            )
+            return Explanation(False, why, None, config.threshold)
+        if len(common) < config.minimum_shared:
+            why = f"They share {_shingles(len(common))}; at least {config.minimum_shared:,} are needed."
+            return Explanation(False, why, None, config.threshold)
+        holders = read_holders(distinct(two.sets.values), window, connection)
+        return _explained(*_scored(left, right, holders, config), len(common), config)
+
+
+def _scored(left: int, right: int, holders: Holders, config: ContainmentConfig) -> tuple[float, int, int]:
+    """Return the score of two articles, the uncommon shingles that they share, and those of the one with fewer.
+
+    Of the other articles, only what they have of these two counts.
+    """
+    ids, starts = np.unique(holders.ids, return_index=True)
+    order = np.argsort(starts)
+    offsets = np.append(starts[order], len(holders.ids))
+    for part in contained_texts(
+        ShingleSets(holders.hashes, offsets),
+        np.zeros(len(ids), dtype=np.int64),
+        first_row=0,
+        day_window=0,
+        most_texts=config.most_articles,
+        threshold=0.0,
+        minimum_shared=1,
+    ):
+        ends = np.sort(np.stack([ids[order][part.left], ids[order][part.right]]), axis=0)
+        for place in np.flatnonzero((ends[0] == left) & (ends[1] == right)).tolist():
+            return float(part.scores[place]), int(part.shared[place]), int(part.shingles[place])
+    return 0.0, 0, 0
+
+
+def _explained(score: float, shared: int, shingles: int, common: int, config: ContainmentConfig) -> Explanation:
+    evidence = {"shared": shared, "shingles": shingles}
+    ignored = f" {common - shared:,} more are in over {config.most_articles:,} articles and do not count."
+    counted = f"They share {_shingles(shared)} that few articles have, of {shingles:,} in the shorter article."
+    counted += ignored if common > shared else ""
+    if shared < config.minimum_shared:
+        why = f"{counted} At least {config.minimum_shared:,} are needed."
+        return Explanation(False, why, score, config.threshold, evidence)
+    reached = score >= config.threshold - TOLERANCE
+    level = "reaches" if reached else "is below"
+    why = f"{counted} The score {level} the threshold of {config.threshold:g}."
+    return Explanation(reached, why, score, config.threshold, evidence)
+
+
+def _shingles(count: int) -> str:
+    return f"{count:,} shingle{'' if count == 1 else 's'} of four words"

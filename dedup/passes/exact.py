@@ -1,15 +1,15 @@
 """The exact pass: the same text, ignoring case, punctuation and typography, on any day, in any newspaper."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from typing import Any, ClassVar
 
 from dedup.article_sql import article_sql, scope_parameters
 from dedup.declarations import Finds, setting
-from dedup.passes.base import Connection, PassConfig, Reach
+from dedup.passes.base import Connection, Explanation, PassConfig, Reach
 from dedup.passes.grouping import counted, grouped_candidates
 from dedup.types import Candidate, Tally, Window
 
@@ -24,6 +24,7 @@ WITH compared AS (
     SELECT {article.digest} AS digest, id, date, newspaper_id
     FROM {articles} AS article
     WHERE date <= %(last_day)s AND {article.in_newspapers}
+      AND (%(only)s::uuid IS NULL OR {article.digest} = %(only)s)
 ), counted AS (
     SELECT digest, id, date, count(*) OVER (PARTITION BY digest) AS articles
     FROM compared
@@ -36,6 +37,15 @@ JOIN {articles} AS article ON article.id = counted.id
 WHERE counted.articles > 1
   AND char_length({article.text}) >= %(minimum_characters)s
 ORDER BY counted.digest, counted.date, counted.id
+""",
+    "article",
+)
+_TWO_SQL = article_sql(
+    """
+SELECT {article.digest}, char_length({article.text})
+FROM {articles} AS article
+WHERE id = ANY (%(ids)s)
+ORDER BY id
 """,
     "article",
 )
@@ -91,16 +101,47 @@ class ExactPass:
     ) -> Iterator[Candidate]:
         """Yield each pair once, with score 1."""
         with connection.cursor() as cursor:
-            cursor.execute(_SQL, {**scope_parameters(window), "minimum_characters": config.minimum_characters})
-            found = grouped_candidates(
-                self.name,
-                cursor,
-                window=window,
-                largest=config.largest_group,
-                star=True,
-                evidence=partial(_headlines, most=config.most_headlines),
+            cursor.execute(
+                _SQL, {**scope_parameters(window), "minimum_characters": config.minimum_characters, "only": None}
             )
-            yield from counted(found, tally)
+            yield from counted(_pairs(cursor, window, config), tally)
+
+    def explain(
+        self, left: int, right: int, window: Window, config: ExactConfig, connection: Connection
+    ) -> Explanation:
+        """Return why the two articles are proposed or not."""
+        parameters = {**scope_parameters(window), "minimum_characters": config.minimum_characters}
+        with connection.cursor() as cursor:
+            cursor.execute(_TWO_SQL, {**parameters, "ids": [left, right]})
+            (digest, characters), (other, _) = cursor.fetchall()
+            if digest is None or digest != other:
+                return Explanation(False, "The two texts are not the same, word for word.", 0.0)
+            if characters < config.minimum_characters:
+                least = config.minimum_characters
+                why = f"The texts are equal, but have {characters:,} characters; at least {least:,} are needed."
+                return Explanation(False, why, 1.0)
+            cursor.execute(_SQL, {**parameters, "only": digest})
+            rows = cursor.fetchall()
+        every = replace(window, first_day=date.min)
+        for found in _pairs(rows, every, config):
+            if (found.left, found.right) == (left, right):
+                return Explanation(True, "The two texts are the same, word for word.", 1.0, evidence=found.evidence)
+        why = (
+            f"{len(rows):,} articles have this text. In a group of more than {config.largest_group:,}, each article is "
+            "paired only with the first one."
+        )
+        return Explanation(False, why, 1.0)
+
+
+def _pairs(rows: Iterable[Any], window: Window, config: ExactConfig) -> Iterator[Candidate]:
+    return grouped_candidates(
+        ExactPass.name,
+        rows,
+        window=window,
+        largest=config.largest_group,
+        star=True,
+        evidence=partial(_headlines, most=config.most_headlines),
+    )
 
 
 def _headlines(texts: Sequence[str], *, most: int) -> dict[str, Any]:

@@ -7,7 +7,9 @@ probability that a pair at the threshold is missed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import dataclasses
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -27,8 +29,9 @@ from dedup.kernels.tokens import (
     distinct,
     jaccard_of,
 )
-from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
-from dedup.passes.reading import Fresh, all_fresh, first_row, read_batches
+from dedup.passes.base import Connection, Explanation, NearConfig, PassConfig, Reach
+from dedup.passes.near import explain_near
+from dedup.passes.reading import ArticleBatch, Fresh, all_fresh, first_row, read_batches, read_beginnings_of
 from dedup.types import Candidate, Tally, Window
 
 # Texts per step, so that their shingles stay in the processor's cache.
@@ -156,12 +159,35 @@ class MinhashPass:
                 for first, second, score in verified(pairs):
                     yield Candidate(min(first, second), max(first, second), self.name, score)
 
+    def explain(
+        self, left: int, right: int, window: Window, config: MinhashConfig, connection: Connection
+    ) -> Explanation:
+        """Return why the two articles are proposed or not."""
+        articles = read_beginnings_of([left, right], window, connection, config.prefix)
+        score = jaccard_of(*character_shingle_sets(articles.texts, config.shingle))
+        reached = score >= config.threshold
+        explained = explain_near(articles, config, score, config.threshold, reached=reached, prefix=config.prefix)
+        every = dataclasses.replace(window, first_day=datetime.date.min)
+        corpus = _corpus_of([articles], config)
+        if explained.proposed and not any(len(found) for found, _ in _candidates(corpus, every, config)):
+            why = (
+                "The score reaches the threshold, but the quick search missed the pair: it finds a pair at the "
+                f"threshold with a probability of {config.recall:.12g}."
+            )
+            return dataclasses.replace(explained, proposed=False, why=why)
+        return explained
+
 
 def _read_corpus(window: Window, config: MinhashConfig, connection: Connection, tally: Tally) -> _Corpus:
+    batches = read_batches(window, connection, tally, day_window=config.day_window, prefix=config.prefix)
+    return _corpus_of(batches, config)
+
+
+def _corpus_of(batches: Iterable[ArticleBatch], config: MinhashConfig) -> _Corpus:
     empty = np.empty(0, dtype=np.int64)
     signed = np.empty((0, config.slots), dtype=np.uint8)
     parts = [_Corpus(empty, empty, None, signed, empty.astype(np.bool_))]
-    for batch in read_batches(window, connection, tally, day_window=config.day_window, prefix=config.prefix):
+    for batch in batches:
         occupied = np.array([bool(text) for text in batch.texts])
         parts.append(_Corpus(batch.ids, batch.days, batch.fresh, _signatures(batch.texts, config), occupied))
     return _Corpus(

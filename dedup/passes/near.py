@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from dedup.kernels import dense_join, parity_join
 from dedup.kernels.tokens import IntArray, Ragged
-from dedup.passes.base import NearConfig
-from dedup.passes.reading import Fresh, first_row
+from dedup.passes.base import Explanation, NearConfig
+from dedup.passes.reading import ArticleBatch, Fresh, first_row
 from dedup.types import Tally, Window
 
 
@@ -60,6 +60,24 @@ def near_pairs(
     tally.candidates += found.candidates
     ends = np.stack([articles.ids[found.left], articles.ids[found.right]])
     return NearPairs(np.sort(ends, axis=0), found.scores)
+
+
+def explain_near(
+    articles: ArticleBatch, config: NearConfig, score: float, threshold: float, *, reached: bool, prefix: int
+) -> Explanation:
+    """Return why a pass proposes two articles with this score, or not."""
+    days = int(abs(articles.days[1] - articles.days[0]))
+    compared = f"It compares the first {prefix:,} characters."
+    level = f"reaches the threshold of {threshold:g}" if reached else f"is below the threshold of {threshold:g}"
+    if not all(articles.texts):
+        return Explanation(False, "An article has no text to compare.", None, threshold)
+    if days > config.day_window:
+        why = (
+            f"They are {days:,} days apart; this pass compares articles at most {config.day_window:,} days apart. "
+            f"The score {'would reach' if reached else 'is also below'} the threshold of {threshold:g}."
+        )
+        return Explanation(False, why, score, threshold)
+    return Explanation(reached, f"The score {level}. {compared}", score, threshold)
 
 
 def _outside_groups(

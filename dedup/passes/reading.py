@@ -41,6 +41,20 @@ LIMIT %(batch)s
     "article",
 )
 
+# Without `newer_than`: who asks for some articles wants all of them.
+_BEGINNINGS_OF_SQL = article_sql(
+    """
+SELECT id, date, left({article.text}, %(prefix)s)
+FROM {articles} AS article
+WHERE id = ANY (%(ids)s)
+ORDER BY date, id
+""",
+    "article",
+)
+_CONTENTS_OF_SQL = article_sql(
+    "SELECT id, date, content, boilerplate::text FROM {articles} AS article WHERE id = ANY (%(ids)s) ORDER BY date, id"
+)
+
 # The shingles as they are stored, or else the text to make them of: where there is no row, where it is outdated, and
 # where some of the text is left out.
 _SHINGLES = """
@@ -81,6 +95,17 @@ class ArticleBatch(NamedTuple):
     texts: list[str]
 
 
+class Holders(NamedTuple):
+    """Which articles have which of some shingles: a row for each, ordered by the article's day and id.
+
+    Ids of articles, their days as ordinal numbers, hashes.
+    """
+
+    ids: IntArray
+    days: IntArray
+    hashes: npt.NDArray[np.uint32]
+
+
 class ArticleShingles(NamedTuple):
     """The masked word shingles of some articles, ordered by day and id: ids, newspapers, days as ordinal numbers."""
 
@@ -108,11 +133,50 @@ def read_batches(
 def read_contents(window: Window, connection: Connection, tally: Tally) -> Iterator[list[ArticleRow]]:
     """Yield all articles up to the window's last day, with their whole content as it is compared, in batches."""
     for rows in _rows(_CONTENT_SQL, scope_parameters(window), datetime.date.min, connection):
-        yield [
-            (article, day, without_boilerplate(content, json.loads(marks), window.boilerplate))
-            for article, day, content, marks in rows
-        ]
+        yield _contents(rows, window)
         tally.on_read(len(rows))
+
+
+def read_beginnings_of(articles: Collection[int], window: Window, connection: Connection, prefix: int) -> ArticleBatch:
+    """Return these articles as read_batches does, all fresh; of the window, only `boilerplate` counts."""
+    parameters = {**scope_parameters(window), "ids": list(articles), "prefix": prefix}
+    with connection.cursor() as cursor:
+        cursor.execute(_BEGINNINGS_OF_SQL, parameters)
+        rows = cursor.fetchall()
+    return ArticleBatch(
+        np.array([row[0] for row in rows], dtype=np.int64),
+        np.array([row[1].toordinal() for row in rows], dtype=np.int64),
+        None,
+        [row[2] for row in rows],
+    )
+
+
+def read_contents_of(articles: Collection[int], window: Window, connection: Connection) -> list[ArticleRow]:
+    """Return these articles as read_contents does; of the window, only `boilerplate` counts."""
+    with connection.cursor() as cursor:
+        cursor.execute(_CONTENTS_OF_SQL, {"ids": list(articles)})
+        return _contents(cursor.fetchall(), window)
+
+
+def read_holders(hashes: npt.NDArray[np.uint32], window: Window, connection: Connection) -> Holders:
+    """Return which articles up to the window's last day have which of these shingles, ascending and distinct.
+
+    It reads the shingles of all articles: about a second for 100,000.
+    """
+    asked = np.zeros(1 << 16, dtype=np.bool_)
+    asked[hashes >> np.uint32(16)] = True
+    none = np.empty(0, dtype=np.int64)
+    parts = [Holders(none, none, np.empty(0, dtype=np.uint32))]
+    for rows in _rows(_SHINGLES_SQL, scope_parameters(window), datetime.date.min, connection):
+        part = _shingles_of(rows)
+        # A table of the upper bits leaves few to look for.
+        places = np.flatnonzero(asked[part.sets.values >> np.uint32(16)])
+        found = part.sets.values[places]
+        known = np.searchsorted(hashes, found)
+        wanted = hashes[np.minimum(known, len(hashes) - 1)] == found
+        owners = np.searchsorted(part.sets.offsets, places[wanted], side="right") - 1
+        parts.append(Holders(part.ids[owners], part.days[owners], found[wanted]))
+    return Holders(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def read_shingles(
@@ -144,6 +208,13 @@ def read_shingles_of(articles: Collection[int], window: Window, connection: Conn
     with connection.cursor() as cursor:
         cursor.execute(_SHINGLES_OF_SQL, {**scope_parameters(window), "ids": list(articles)})
         return _shingles_of(cursor.fetchall())
+
+
+def _contents(rows: Sequence[Any], window: Window) -> list[ArticleRow]:
+    return [
+        (article, day, without_boilerplate(content, json.loads(marks), window.boilerplate))
+        for article, day, content, marks in rows
+    ]
 
 
 def _shingles_of(rows: Sequence[Any]) -> ArticleShingles:

@@ -6,18 +6,34 @@ whole scope, so the pass reads all of its articles, whatever the window.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from dedup.article_sql import article_sql, scope_parameters
 from dedup.declarations import Finds, setting
-from dedup.kernels.sentences import SentenceSets, sentence_sets, shared_sentences
-from dedup.kernels.tokens import IntArray, Ragged
-from dedup.passes.base import Connection, PassConfig, Reach
-from dedup.passes.reading import first_row, read_contents
+from dedup.kernels.masked_shingles import SHINGLE_WORDS, masked_shingle_sets, words_of
+from dedup.kernels.parity_join import TOLERANCE
+from dedup.kernels.sentences import SentenceSets, sentence_forms, sentence_sets, shared_sentences
+from dedup.kernels.tokens import IntArray, Ragged, distinct
+from dedup.passes.base import Connection, Explanation, PassConfig, Reach
+from dedup.passes.reading import ArticleRow, first_row, read_contents, read_contents_of, read_holders
 from dedup.types import Candidate, Tally, Window
+
+# Texts read at a time to see whether they have a sentence.
+_READ_AT_ONCE = 50
+# For sentences that are too short for a shingle. Reads the texts of all articles.
+_SAYING_SQL = article_sql(
+    """
+SELECT id
+FROM {articles} AS article
+WHERE date <= %(last_day)s AND {article.in_newspapers} AND normalized_text LIKE '%%' || %(words)s || '%%'
+ORDER BY date, id
+""",
+    "article",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +132,32 @@ class SentencePass:
             for left, right, score, shared, count in zip(*(each.tolist() for each in columns), strict=True):
                 yield Candidate(left, right, self.name, score, {"shared": shared, "sentences": count})
 
+    def explain(
+        self, left: int, right: int, window: Window, config: SentenceConfig, connection: Connection
+    ) -> Explanation:
+        """Return why the two articles are proposed or not. Reads the shingles of all articles if they share any."""
+        two = read_contents_of([left, right], window, connection)
+        days = abs((two[0][1] - two[1][1]).days)
+        one, other = (sentence_forms(text, minimum_characters=config.minimum_characters) for _, _, text in two)
+        common = len(one.keys() & other.keys())
+        if days > config.day_window:
+            why = (
+                f"They are {days:,} days apart; this pass compares articles at most {config.day_window:,} days apart. "
+                f"They share {_sentences(common)}."
+            )
+            return Explanation(False, why, None, config.threshold)
+        if not common:
+            why = f"They share no sentence of at least {config.minimum_characters:,} characters."
+            return Explanation(False, why, 0.0, config.threshold)
+        score, shared, sentences = _scored(left, right, _holders(two, one | other, window, config, connection), config)
+        reached = score >= config.threshold - TOLERANCE
+        ignored = f" {common - shared:,} more are in over {config.most_articles:,} articles and do not count."
+        why = (
+            f"They share {_sentences(shared)} of {sentences:,} in both.{ignored if common > shared else ''} "
+            f"The score {'reaches' if reached else 'is below'} the threshold of {config.threshold:g}."
+        )
+        return Explanation(reached, why, score, config.threshold, {"shared": shared, "sentences": sentences})
+
 
 def _read_corpus(window: Window, config: SentenceConfig, connection: Connection, tally: Tally) -> _Corpus:
     ids, days, sizes, hashes = ([np.empty(0, dtype=np.int64)] for _ in range(4))
@@ -132,3 +174,61 @@ def _read_corpus(window: Window, config: SentenceConfig, connection: Connection,
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
     sets = Ragged(np.concatenate(hashes), offsets)
     return _Corpus(np.concatenate(ids), np.concatenate(days), SentenceSets(sets, np.concatenate(weights)))
+
+
+def _holders(
+    two: Sequence[ArticleRow], forms: Mapping[int, str], window: Window, config: SentenceConfig, connection: Connection
+) -> list[ArticleRow]:
+    """Return the two articles and, for each sentence, all others that have it, or enough for it to be ignored."""
+    known = {row[0]: row for row in two}
+    said = {row[0]: sentence_forms(row[2], minimum_characters=config.minimum_characters).keys() for row in two}
+    for sentence, articles in _candidates(forms, window, connection).items():
+        having = 0
+        for start in range(0, len(articles), _READ_AT_ONCE):
+            some = articles[start : start + _READ_AT_ONCE]
+            for row in read_contents_of([each for each in some if each not in known], window, connection):
+                known[row[0]] = row
+                said[row[0]] = sentence_forms(row[2], minimum_characters=config.minimum_characters).keys()
+            having += sum(sentence in said[each] for each in some)
+            if having > config.most_articles:
+                break
+    return sorted(known.values(), key=lambda row: (row[1], row[0]))
+
+
+def _candidates(forms: Mapping[int, str], window: Window, connection: Connection) -> dict[int, list[int]]:
+    """Return the articles that may have each sentence: those that have all of its shingles, or else its words."""
+    long = {sentence: form for sentence, form in forms.items() if len(words_of(form)) >= SHINGLE_WORDS}
+    sets = masked_shingle_sets(list(long.values()))
+    found = read_holders(distinct(sets.values), window, connection)
+    candidates: dict[int, list[int]] = {}
+    for sentence, shingles in zip(long, np.split(sets.values, sets.offsets[1:-1]), strict=False):
+        ids, counts = np.unique(found.ids[np.isin(found.hashes, shingles)], return_counts=True)
+        candidates[sentence] = ids[counts == len(shingles)].tolist()
+    for sentence in forms.keys() - long.keys():
+        with connection.cursor() as cursor:
+            cursor.execute(_SAYING_SQL, {**scope_parameters(window), "words": forms[sentence]})
+            candidates[sentence] = [article for (article,) in cursor]
+    return candidates
+
+
+def _scored(left: int, right: int, articles: Sequence[ArticleRow], config: SentenceConfig) -> tuple[float, int, int]:
+    """Return the score of two of the articles, the sentences that they share, and all sentences of both."""
+    ids = np.array([row[0] for row in articles])
+    texts = [row[2] for row in articles]
+    for part in shared_sentences(
+        sentence_sets(texts, minimum_characters=config.minimum_characters, weighted=config.weighted),
+        np.zeros(len(ids), dtype=np.int64),
+        first_row=0,
+        day_window=0,
+        most_texts=config.most_articles,
+        threshold=0.0,
+        weighted=config.weighted,
+    ):
+        ends = np.sort(np.stack([ids[part.left], ids[part.right]]), axis=0)
+        for place in np.flatnonzero((ends[0] == left) & (ends[1] == right)).tolist():
+            return float(part.scores[place]), int(part.shared[place]), int(part.sentences[place])
+    return 0.0, 0, 0
+
+
+def _sentences(count: int) -> str:
+    return f"{count:,} sentence{'' if count == 1 else 's'}"

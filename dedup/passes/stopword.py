@@ -15,11 +15,12 @@ from typing import ClassVar
 import numpy as np
 
 from dedup.declarations import Finds, setting
+from dedup.kernels.parity_join import TOLERANCE
 from dedup.kernels.stopwords import stop_word_shingle_sets
-from dedup.kernels.tokens import Ragged, distinct
-from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
-from dedup.passes.near import NearSets, near_pairs
-from dedup.passes.reading import ArticleBatch, all_fresh, read_batches
+from dedup.kernels.tokens import Ragged, distinct, jaccard_of
+from dedup.passes.base import Connection, Explanation, NearConfig, PassConfig, Reach
+from dedup.passes.near import NearSets, explain_near, near_pairs
+from dedup.passes.reading import ArticleBatch, all_fresh, read_batches, read_beginnings_of
 from dedup.types import Candidate, Tally, Window
 
 
@@ -95,6 +96,22 @@ class StopwordPass:
         pairs = found.pairs
         for left, right, score in zip(pairs[0].tolist(), pairs[1].tolist(), found.scores.tolist(), strict=True):
             yield Candidate(left, right, self.name, score)
+
+    def explain(
+        self, left: int, right: int, window: Window, config: StopwordConfig, connection: Connection
+    ) -> Explanation:
+        """Return why the two articles are proposed or not."""
+        articles = read_beginnings_of([left, right], window, connection, config.prefix)
+        sets = stop_word_shingle_sets(articles.texts)
+        if sets.sizes.min() < config.minimum_shingles:
+            why = (
+                f"An article has {sets.sizes.min():,} phrases that begin with a stop word; at least "
+                f"{config.minimum_shingles:,} are needed. Languages without a list of stop words have none."
+            )
+            return Explanation(False, why, None, config.threshold)
+        score = jaccard_of(*np.split(sets.values, sets.offsets[1:-1]))
+        reached = score >= config.threshold - TOLERANCE
+        return explain_near(articles, config, score, config.threshold, reached=reached, prefix=config.prefix)
 
 
 def _read_sets(

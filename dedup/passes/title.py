@@ -1,7 +1,9 @@
 """The title pass: the same headline, by default in one newspaper on one day."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import groupby
 from operator import itemgetter
@@ -10,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from dedup.article_sql import article_sql, scope_parameters
 from dedup.declarations import Finds, setting
 from dedup.kernels.contents import READ_CHARACTERS, has_contents
-from dedup.passes.base import Connection, PassConfig, Reach
+from dedup.passes.base import Connection, Explanation, PassConfig, Reach
 from dedup.passes.grouping import near_candidates
 from dedup.types import Candidate, Tally, Window
 
@@ -32,6 +34,27 @@ SELECT place || ' ' || normalized_title, normalized_title, id, date, newspaper_i
 FROM counted
 WHERE articles > 1
 ORDER BY place, normalized_title, date, id
+""",
+    "article",
+)
+_TWO_SQL = article_sql(
+    """
+SELECT normalized_title, date, newspaper_id,
+       cardinality(string_to_array(normalized_title, ' ')) >= %(minimum_words)s OR normalized_title ~ %(unspaced)s
+FROM {articles}
+WHERE id = ANY (%(ids)s)
+"""
+)
+# As the rows of _SQL, for one headline. By the index article_title.
+_OF_TITLE_SQL = article_sql(
+    """
+SELECT normalized_title, normalized_title, id, date, newspaper_id
+FROM {articles} AS article
+WHERE date <= %(last_day)s
+  AND {article.in_newspapers}
+  AND (%(newspaper_id)s::bigint IS NULL OR newspaper_id = %(newspaper_id)s)
+  AND md5(normalized_title) = md5(%(title)s) AND normalized_title = %(title)s
+ORDER BY date, id
 """,
     "article",
 )
@@ -116,16 +139,72 @@ class TitlePass:
         self, window: Window, config: TitleConfig, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
         """Yield each pair once, with score 1. Pairs of generic headlines count only as candidates."""
-        parameters = {
-            "across_newspapers": config.across_newspapers,
-            "minimum_words": config.minimum_words,
-            "unspaced": f"[{_UNSPACED}]{{{2 * config.minimum_words}}}",
-        }
+        parameters = {"across_newspapers": config.across_newspapers, **_long_enough(config)}
         tally = tally or Tally()
         with connection.cursor() as cursor:
             cursor.execute(_SQL, {**scope_parameters(window), **parameters})
             for _, group in groupby(cursor, key=itemgetter(0)):
                 yield from _of_one_headline([_Article(*row) for row in group], window, config, connection, tally)
+
+    def explain(
+        self, left: int, right: int, window: Window, config: TitleConfig, connection: Connection
+    ) -> Explanation:
+        """Return why the two articles are proposed or not."""
+        with connection.cursor() as cursor:
+            cursor.execute(_TWO_SQL, {"ids": [left, right], **_long_enough(config)})
+            one, other = (_Headline(*row) for row in cursor.fetchall())
+            if fault := _fault(one, other, config):
+                return Explanation(False, fault, float(one.title == other.title))
+            newspaper = None if config.across_newspapers else one.newspaper
+            parameters = {**scope_parameters(window), "newspaper_id": newspaper, "title": one.title}
+            cursor.execute(_OF_TITLE_SQL, parameters)
+            group = [_Article(*row) for row in cursor]
+        tally, every = Tally(), replace(window, first_day=date.min)
+        for found in _of_one_headline(group, every, config, connection, tally):
+            if (found.left, found.right) == (left, right):
+                return Explanation(True, "Both have the same headline.", 1.0, evidence=found.evidence)
+        return Explanation(False, _generic_or_crowded(group, {left, right}, config), 1.0)
+
+
+class _Headline(NamedTuple):
+    """What the pass looks at in one of two articles."""
+
+    title: str
+    day: date
+    newspaper: int
+    long_enough: bool
+
+
+def _long_enough(config: TitleConfig) -> dict[str, int | str]:
+    """Return the parameters of the statements that say how long a headline must be."""
+    return {"minimum_words": config.minimum_words, "unspaced": f"[{_UNSPACED}]{{{2 * config.minimum_words}}}"}
+
+
+def _fault(one: _Headline, other: _Headline, config: TitleConfig) -> str:
+    """Return why two articles are never paired, whatever other articles there are; empty if they may be."""
+    days = abs((one.day - other.day).days)
+    if one.title != other.title:
+        return "The two headlines are not the same."
+    if not one.long_enough:
+        return f"The headline is too short: it needs at least {config.minimum_words} words to be compared."
+    if one.newspaper != other.newspaper and not config.across_newspapers:
+        return "They have the same headline but are of two newspapers; this pass compares within one."
+    if days > config.days_apart:
+        bound = f"at most {config.days_apart:,} days apart" if config.days_apart else "of the same day"
+        return f"They have the same headline but are {days:,} days apart; this pass compares articles {bound}."
+    return ""
+
+
+def _generic_or_crowded(group: Sequence[_Article], two: set[int], config: TitleConfig) -> str:
+    """Return why two articles with the same headline and near days are not paired."""
+    later = max(each.day for each in group if each.article in two)
+    near = sum(0 <= (later - each.day).days <= config.days_apart for each in group)
+    if near > config.largest_group:
+        return (
+            f"{near:,} articles have this headline within these days; more than {config.largest_group:,} make it the "
+            "title of a column, which is ignored."
+        )
+    return f"The headline is generic: one newspaper has it over at least {config.generic_contents} clearly different texts."
 
 
 class _Article(NamedTuple):

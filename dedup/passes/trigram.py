@@ -21,9 +21,9 @@ import numpy.typing as npt
 from dedup.article_sql import article_sql
 from dedup.declarations import Finds, setting
 from dedup.kernels.tokens import TRIGRAM_BITS, Alphabet, IntArray, characters_of, trigram_sets
-from dedup.passes.base import Connection, NearConfig, PassConfig, Reach
-from dedup.passes.near import NearSets, near_pairs
-from dedup.passes.reading import all_fresh, read_batches
+from dedup.passes.base import Connection, Explanation, NearConfig, PassConfig, Reach
+from dedup.passes.near import NearSets, explain_near, near_pairs
+from dedup.passes.reading import all_fresh, read_batches, read_beginnings_of
 from dedup.types import Candidate, Tally, Window
 
 # Pairs per query: about half a second of PostgreSQL's time.
@@ -114,6 +114,16 @@ class TrigramPass:
             written = scores[part].astype(np.str_).astype(np.float64)
             for left, right, score in zip(*pairs[:, part].tolist(), written.tolist(), strict=True):
                 yield Candidate(left, right, self.name, score)
+
+    def explain(
+        self, left: int, right: int, window: Window, config: TrigramConfig, connection: Connection
+    ) -> Explanation:
+        """Return why the two articles are proposed or not, with PostgreSQL's own score."""
+        articles = read_beginnings_of([left, right], window, connection, config.prefix)
+        [score] = _scored_by_database(np.array([[left], [right]]), window, config, connection)
+        reached = bool(score >= np.float32(config.threshold))
+        shown = float(np.str_(score))
+        return explain_near(articles, config, shown, config.threshold, reached=reached, prefix=config.prefix)
 
 
 def _read_sets(

@@ -68,7 +68,9 @@ class ArticleCache:
         text = ArticleText(
             article.newspaper_id, article.date, headline, content, _masked(article, content), article.publication_time
         )
-        return CachedArticle(self._preparer.prepare(text), article.headline_form.form, article.revision)
+        known = getattr(article, "headline_form", None)  # the next run makes it of an article stored since the last one
+        form = known.form if known else self._preparer.headline_form(headline)
+        return CachedArticle(self._preparer.prepare(text), form, article.revision)
 
 
 def _masked(article: Article, content: str) -> Hashes | None:

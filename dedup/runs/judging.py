@@ -18,6 +18,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import Max
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
@@ -27,11 +28,11 @@ from dedup.comparison.compare import Comparison, compare
 from dedup.comparison.recurring import NO_RECURRING_TEXT, SERIES_DAYS, HeadlineSeries, Recurrence
 from dedup.models import DetectionRun, GroupMember, HeadlineForm, JudgedMonth, Series
 from dedup.runs.article_cache import ARTICLES, CachedArticle
-from dedup.runs.months import MonthTask, next_month
+from dedup.runs.months import MonthTask, model_in_use, next_month
 from dedup.runs.recurring_text import recurring_texts
 from dedup.types import VerdictKind
 from dedup.verdicts.features import features_of
-from dedup.verdicts.model import VerdictModel, load_model
+from dedup.verdicts.model import VerdictModel, dump_model, load_model
 from dedup.verdicts.reasons import DOUBTFUL, GROUP_RULE_REASON, NOTHING_LEFT, RULE_REASON, leftover
 from dedup.verdicts.verdict import Judgement, is_certain, judgement_of
 
@@ -160,17 +161,40 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
     return found
 
 
+def judged_now(left: int, right: int, *, versions_join: bool, boilerplate: Mode, leftover: int = 0) -> JudgedRow:
+    """Return the verdict that a run would give two stored articles now, whether or not a pass proposes them.
+
+    `leftover` as in JudgedPair. Nothing is stored, and the articles are not kept in memory.
+    """
+    later: datetime.date = Article.objects.filter(pk__in=[left, right]).aggregate(day=Max("date"))["day"]
+    first_day = later.replace(day=1)
+    task = MonthTask(
+        first_day=first_day,
+        last_day=next_month(first_day) - datetime.timedelta(days=1),
+        pairs=1,
+        model=dump_model(model_in_use()),
+        versions_join=versions_join,
+        fingerprint="",
+        boilerplate=boilerplate,
+    )
+    try:
+        [row] = judged_rows(task, [JudgedPair(0, left, right, leftover)])
+    finally:
+        ARTICLES.clear()
+    return row
+
+
 class MonthJudge:
     """Judges the pairs of a month."""
 
     def __init__(self, task: MonthTask, pairs: Collection[JudgedPair]) -> None:
         self._task = task
-        self._series = HeadlineSeries(_forms_around(task))
         self._rules = set(Series.objects.filter(ruled_at__isnull=False).values_list("newspaper", "form"))
         ruled = GroupMember.objects.filter(group__ruled_at__isnull=False)
         self._ruled_groups = dict(ruled.values_list("article", "group"))
         articles = {article for pair in pairs for article in (pair.left, pair.right)}
         newspapers = Article.objects.filter(pk__in=articles).order_by().values_list("newspaper", flat=True).distinct()
+        self._series = HeadlineSeries(_forms_around(task, list(newspapers)))
         self._texts = recurring_texts(task, articles, list(newspapers))
 
     @cached_property
@@ -233,9 +257,10 @@ def _matched(left: CachedArticle, right: CachedArticle, comparison: Comparison) 
     return shares if len(left.article.words) <= len(right.article.words) else shares[::-1]
 
 
-def _forms_around(task: MonthTask) -> Iterator[tuple[int, datetime.date, str]]:
+def _forms_around(task: MonthTask, newspapers: Collection[int]) -> Iterator[tuple[int, datetime.date, str]]:
     around = datetime.timedelta(days=SERIES_DAYS)
-    forms = HeadlineForm.objects.filter(date__range=(task.first_day - around, task.last_day + around))
+    days = (task.first_day - around, task.last_day + around)
+    forms = HeadlineForm.objects.filter(date__range=days, newspaper__in=newspapers)
     yield from forms.order_by().values_list("newspaper", "date", "form").iterator(5_000)
 
 

@@ -1,0 +1,101 @@
+"""Why the passes propose two articles, or not: the settings of the default profile, and what the last run found."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db import connection
+
+from articles.boilerplate.mode import Mode
+from articles.models import Article
+from dedup.models import CrowdedArticle, DetectionRun, Evidence, Profile
+from dedup.passes import PASSES
+from dedup.passes.base import Explanation, PassConfig
+from dedup.runs.judging import JudgedRow, judged_now
+from dedup.runs.profiles import configs_of
+from dedup.types import Window
+
+
+@dataclass(frozen=True, slots=True)
+class PassRow:
+    """What a pass says of two articles. `state`: proposed, left out, or off in the profile."""
+
+    name: str
+    state: str
+    why: str
+    score: float | None
+    threshold: float | None
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What every pass says of two articles, and what the full comparison says of them now."""
+
+    profile: Profile
+    rows: list[PassRow]
+    judged: JudgedRow
+
+    @property
+    def proposing(self) -> int:
+        """The number of passes that propose the two articles."""
+        return sum(row.state == "proposed" for row in self.rows)
+
+
+def explained(left: Article, right: Article, profile: Profile) -> Explained:
+    """Return why the passes of a profile propose two articles, given in order of id, or not.
+
+    Raises ProfileError if the settings of the profile are not valid. With the containment or the sentence pass it reads
+    the shingles of all articles.
+    """
+    last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    boilerplate = last.boilerplate if last else Mode.KEEP
+    window = Window(datetime.date.min, datetime.date.max, boilerplate=boilerplate)
+    configs = configs_of(profile.settings)
+    found = {
+        name: PASSES[name].explain(left.pk, right.pk, window, config, connection) for name, config in configs.items()
+    }
+    facts = _Facts.of(left, right)
+    rows = [_row(name, config, found[name], facts, profile) for name, config in configs.items()]
+    judged = judged_now(
+        left.pk,
+        right.pk,
+        versions_join=profile.versions_join,
+        boilerplate=boilerplate,
+        leftover=found["exact"].evidence.get("leftover", 0) if configs["exact"].enabled else 0,
+    )
+    return Explained(profile, rows, judged)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What runs have stored of two articles: the passes with evidence, and those that found both crowded."""
+
+    proposed: Collection[str]
+    crowded: Collection[str]
+
+    @classmethod
+    def of(cls, left: Article, right: Article) -> _Facts:
+        evidence = Evidence.objects.filter(pair__left=left, pair__right=right, stale=False)
+        crowded = [
+            set(CrowdedArticle.objects.filter(article=each).values_list("pass_name", flat=True))
+            for each in (left, right)
+        ]
+        return cls(set(evidence.values_list("pass_name", flat=True)), crowded[0] & crowded[1])
+
+
+def _row(name: str, config: PassConfig, found: Explanation, facts: _Facts, profile: Profile) -> PassRow:
+    state, why = "left out", found.why
+    if name in facts.proposed:
+        state = "proposed"
+        if not (found.proposed and config.enabled):
+            why = f"The last run proposed them. With the settings and articles of now it would not: {why}"
+    elif not config.enabled:
+        state = "off"
+        why = f"This pass is off in the profile “{profile}”. With its settings there: {why}"
+    elif found.proposed and name in facts.crowded:
+        why = f"{why} But both are in a dense group, of which only the most similar pairs are kept."
+    elif found.proposed:
+        why = f"{why} No run has proposed them so far; the next run over these days will."
+    return PassRow(name, state, why, found.score, found.threshold)

@@ -1,0 +1,89 @@
+"""Each pass explains two articles as it finds them: it says "proposed" exactly of the pairs that it yields."""
+
+import dataclasses
+import datetime
+import random
+from itertools import combinations
+
+import pytest
+from django.db import connection
+
+from articles.boilerplate.mode import Mode
+from articles.models import Article
+from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from dedup.declarations import make_config
+from dedup.passes import PASSES
+from dedup.passes.base import NearConfig
+from dedup.runs.shingle_index import update_shingles
+from dedup.types import Window
+
+pytestmark = pytest.mark.django_db
+
+DAYS = Window(datetime.date(2026, 3, 1), datetime.date(2026, 4, 30))
+SENTENCES = (
+    "The pilot boat left the harbour before the fog came in from the north.",
+    "Nobody on the quay had heard of the new timetable until Monday.",
+    "The county pays for the second crane, and the town for its paint.",
+    "Divers will look at the anchor chains when the storms are over.",
+    "A ticket to the island is to cost two crowns more from the summer on.",
+    "The lamp of the southern pier has been dark since the end of January.",
+    "Three schools have asked for a visit to the old signal station.",
+    "Herring was sold from the boats at half of the usual price.",
+    "Ferry traffic unaffected.",  # too short for a shingle
+)
+NOTICE = "Readers of this paper may send their letters to the house with the blue door."
+# Settings under which the articles below fall on both sides of every bound; none: the defaults.
+SETTINGS = {
+    "url": ({}, {"largest_group": 2}),
+    "title": ({}, {"largest_group": 2}, {"days_apart": 40, "across_newspapers": True, "generic_contents": 4}),
+    "exact": ({}, {"largest_group": 2}, {"minimum_characters": 200}),
+    "trigram": ({}, {"threshold": 0.4, "prefix": 120, "day_window": 9}),
+    "minhash": ({}, {"threshold": 0.4, "day_window": 9, "slots": 16, "recall": 0.6}),
+    "stopword": ({}, {"threshold": 0.3, "day_window": 9, "minimum_shingles": 12}),
+    "sentence": ({}, {"threshold": 0.2, "most_articles": 4, "weighted": True}, {"day_window": 2, "most_articles": 6}),
+    "containment": ({}, {"most_articles": 3, "minimum_shared": 3}, {"day_window": 2, "threshold": 0.7}),
+}
+
+
+@pytest.fixture
+def mixed(store):
+    """Articles that share sentences, headlines, URLs and days at random; the same in every run."""
+    chance = random.Random(12)
+    for number in range(17):
+        told = chance.sample(SENTENCES, chance.randint(2, 5))
+        if chance.random() < 0.25:
+            told = list(SENTENCES[:3])
+        page = chance.choice([f"story-{number}", "breakwater", "ferry"])
+        store(
+            " ".join([*told, *([NOTICE] if number % 2 else [])]),
+            newspaper=chance.choice(("Harbour Post", "Inland Courier")),
+            date=chance.choice(("2026-03-02", "2026-03-02", "2026-03-04", "2026-03-11", "2026-04-20")),
+            headline=chance.choice(("Harbour news of today", "Pier dark again", f"Story number {number} of the day")),
+            url=f"https://paper.example/2026/{page}?utm_source={number}",
+        )
+    update_shingles()
+    for week in outdated_weeks():
+        mark_week(week)
+
+
+@pytest.mark.parametrize("name", list(PASSES))
+def test_a_pass_explains_as_proposed_exactly_the_pairs_that_it_finds(name, mixed) -> None:
+    each = PASSES[name]
+    ids = sorted(Article.objects.values_list("pk", flat=True))
+    said: set[bool] = set()
+    for settings in SETTINGS[name]:
+        config = make_config(each.config_class, settings)
+        for mode in (Mode.KEEP, Mode.TOPIC) if each.compares_texts and settings else (Mode.KEEP,):
+            window = dataclasses.replace(DAYS, boilerplate=mode)
+            found = {(pair.left, pair.right): pair for pair in each.find(window, config, connection)}
+            for left, right in combinations(ids, 2):
+                explained = each.explain(left, right, window, config, connection)
+                pair = found.get((left, right))
+                assert explained.proposed == (pair is not None), (settings, mode, explained)
+                assert explained.why.endswith(".")
+                said.add(explained.proposed)
+                if pair is not None:
+                    assert explained.score == pytest.approx(pair.score)
+                    assert pair.evidence in ({}, explained.evidence) or name == "url"
+            assert not isinstance(config, NearConfig) or found
+    assert said == {True, False}
