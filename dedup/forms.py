@@ -49,6 +49,13 @@ class CollisionForm(SettleForm):
     decision = forms.IntegerField(min_value=1, max_value=MAX_NUMBER)
 
 
+class DeclarationForm(PairDecisionForm):
+    """A decision on two articles that no pass has proposed as a pair."""
+
+    left = forms.IntegerField(min_value=1, max_value=MAX_NUMBER)
+    right = forms.IntegerField(min_value=1, max_value=MAX_NUMBER)
+
+
 class ClusterConfirmForm(NoteForm):
     """A decision on a whole cluster, with the articles that were in it when the page was shown: "3,17,21".
 

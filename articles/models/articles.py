@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pgtrigger
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
-from django.db.models.functions import MD5
+from django.db.models.functions import MD5, Upper
 
 from articles.models.newspapers import Newspaper
 from articles.normalization.times import Precision, PublicationTime
@@ -121,6 +122,8 @@ class Article(models.Model):
             models.Index(fields=["text_digest"], name="article_text_digest"),
             models.Index("newspaper", "date", MD5("normalized_title"), name="article_title"),
             models.Index(fields=["external_id"], name="article_external_id", condition=~models.Q(external_id="")),
+            # For a search without regard to case, which compares upper-case letters.
+            GinIndex(OpClass(Upper("headline"), name="gin_trgm_ops"), name="article_headline_words"),
         ]
         constraints = [
             models.CheckConstraint(
@@ -192,7 +195,10 @@ class ArticleURL(models.Model):
     class Meta:
         ordering = ["id"]
         verbose_name = "article URL"
-        indexes = [models.Index(MD5("normalized_url"), name="article_url_normalized")]
+        indexes = [
+            models.Index(MD5("normalized_url"), name="article_url_normalized"),
+            GinIndex(fields=["normalized_url"], opclasses=["gin_trgm_ops"], name="article_url_parts"),
+        ]
 
     def __str__(self) -> str:
         return self.url

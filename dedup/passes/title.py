@@ -204,7 +204,8 @@ def _generic_or_crowded(group: Sequence[_Article], two: set[int], config: TitleC
             f"{near:,} articles have this headline within these days; more than {config.largest_group:,} make it the "
             "title of a column, which is ignored."
         )
-    return f"The headline is generic: one newspaper has it over at least {config.generic_contents} clearly different texts."
+    least = config.generic_contents
+    return f"The headline is generic: one newspaper has it over at least {least} clearly different texts."
 
 
 class _Article(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -17,7 +17,7 @@ from dedup.forms import PairDecisionForm
 from dedup.models import Decision, Pair
 from dedup.review import decisions
 from dedup.review.queries.evidence import MARKABLE, MarkedEvidence, marked_evidence
-from dedup.review.queries.pair_page import clusters_of, pair_details, pair_of, side_by_side
+from dedup.review.queries.pair_page import clusters_of, pair_details, side_by_side
 from dedup.review.queries.pairs import rows_of_queue
 from dedup.review.queries.series import series_of_both, templates_for_a_rule
 from dedup.views.requests import (
@@ -72,7 +72,7 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,
         "markable": MARKABLE,
-        **_comparison(request, shown.left, shown.right, marked_evidence(shown, details.evidence, asked)),
+        **comparison(request, shown.left, shown.right, marked_evidence(shown, details.evidence, asked)),
     }
     return render(request, "pairs/pair.html", context)
 
@@ -119,22 +119,10 @@ def _offer_rule(request: HttpRequest, decided: Pair) -> None:
         )
 
 
-def compare(request: HttpRequest) -> HttpResponse:
-    """Show the differences between any two articles; redirect to their pair if there is one."""
-    sides = [_article_named(request, side) for side in ("left", "right")]
-    left, right = sorted(sides, key=lambda article: article.pk)
-    if left == right:
-        raise Http404("left and right name the same article; choose two.")
-    known = pair_of(left, right)
-    if known:
-        return redirect("pair", known.pk)
-    context = {"clusters": clusters_of(left.pk, right.pk), **_comparison(request, left, right)}
-    return render(request, "pairs/compare.html", context)
-
-
-def _comparison(
+def comparison(
     request: HttpRequest, left: Article, right: Article, found: MarkedEvidence | None = None
 ) -> dict[str, Any]:
+    """Return what the comparison of two texts shows, as the request asks for it."""
     found = found or MarkedEvidence()
     compared = side_by_side(left, right, found.marks)
     view = request.GET.get("view", "")
@@ -155,10 +143,3 @@ def _next_address(request: HttpRequest, decided: Pair) -> str:
         return reverse("pair", args=[following]) + query_of(request)
     messages.info(request, "That was the last pair in this selection.")
     return reverse("queue") + query_of(request)
-
-
-def _article_named(request: HttpRequest, parameter: str) -> Article:
-    named = request.GET.get(parameter, "")
-    if not (named.isascii() and named.isdigit()):
-        raise Http404(f"{parameter}={named!r} is not a valid article number; write /compare/?left=1&right=2.")
-    return get_object_or_404(Article.objects.select_related("newspaper"), pk=int(named))

@@ -86,6 +86,7 @@ ADDRESSES: dict[str, Rule] = {
     "pair_decide": form(DECIDE),
     "collision_answer": form(DECIDE),
     "disagreement_settle": form(DECIDE),
+    "compare_decide": form(DECIDE),
     "cluster_confirm": form(DECIDE),
     "cluster_reject": form(DECIDE),
     "cluster_take_out": form(DECIDE),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -10,9 +11,10 @@ from django.db import connection
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
-from dedup.models import CrowdedArticle, DetectionRun, Evidence, Profile
+from dedup.models import CrowdedArticle, DetectionRun, Evidence, Profile, Verdict
 from dedup.passes import PASSES
 from dedup.passes.base import Explanation, PassConfig
+from dedup.passes.exact import ExactPass
 from dedup.runs.judging import JudgedRow, judged_now
 from dedup.runs.profiles import configs_of
 from dedup.types import Window
@@ -38,6 +40,17 @@ class Explained:
     judged: JudgedRow
 
     @property
+    def verdict(self) -> str:
+        """The name of the verdict, for the page."""
+        return Verdict(self.judged.verdict).label
+
+    @property
+    def reasons(self) -> list[str]:
+        """The reasons for the verdict."""
+        reasons: list[str] = json.loads(self.judged.reasons)
+        return reasons
+
+    @property
     def proposing(self) -> int:
         """The number of passes that propose the two articles."""
         return sum(row.state == "proposed" for row in self.rows)
@@ -49,23 +62,40 @@ def explained(left: Article, right: Article, profile: Profile) -> Explained:
     Raises ProfileError if the settings of the profile are not valid. With the containment or the sentence pass it reads
     the shingles of all articles.
     """
-    last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
-    boilerplate = last.boilerplate if last else Mode.KEEP
-    window = Window(datetime.date.min, datetime.date.max, boilerplate=boilerplate)
     configs = configs_of(profile.settings)
+    window = _window()
     found = {
         name: PASSES[name].explain(left.pk, right.pk, window, config, connection) for name, config in configs.items()
     }
     facts = _Facts.of(left, right)
     rows = [_row(name, config, found[name], facts, profile) for name, config in configs.items()]
-    judged = judged_now(
+    return Explained(profile, rows, judgement_now(left, right, profile))
+
+
+def judgement_now(left: Article, right: Article, profile: Profile) -> JudgedRow:
+    """Return the verdict that a run with this profile would give two articles, given in order of id.
+
+    Raises ProfileError if the settings of the profile are not valid.
+    """
+    window, exact = _window(), configs_of(profile.settings)[ExactPass.name]
+    leftover = 0
+    if exact.enabled:
+        found = PASSES[ExactPass.name].explain(left.pk, right.pk, window, exact, connection)
+        leftover = found.evidence.get("leftover", 0)
+    return judged_now(
         left.pk,
         right.pk,
         versions_join=profile.versions_join,
-        boilerplate=boilerplate,
-        leftover=found["exact"].evidence.get("leftover", 0) if configs["exact"].enabled else 0,
+        boilerplate=window.boilerplate,
+        leftover=leftover,
     )
-    return Explained(profile, rows, judged)
+
+
+def _window() -> Window:
+    """Return all days, with or without boilerplate as the last run compared."""
+    last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    boilerplate = last.boilerplate if last else Mode.KEEP
+    return Window(datetime.date.min, datetime.date.max, boilerplate=boilerplate)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,118 @@
+"""Finds articles by what an editor types: a number, a URL or a part of one, words of a headline."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import NamedTuple
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import MD5
+
+from articles.models import Article, ArticleURL
+from articles.normalization.urls import comparable_url, normalize_url, url_key
+from articles.querysets import ArticleQuerySet
+from articles.storage.incoming import story_url
+
+MAX_CHARACTERS = 2_000
+_MAX_NUMBER = 2**63 - 1
+_MOST_WORDS = 20
+CHOICES = 10
+
+_SCHEME = re.compile(r"https?:/", re.IGNORECASE)
+# A host with a top-level domain of letters, and perhaps a path: not "U.S." and not "3.5".
+_ADDRESS = re.compile(r"(?:[\w-]+\.)+[^\W\d_]{2,}(?::\d+)?(?:[/?#]\S*)?")
+
+
+class Search(NamedTuple):
+    """The articles that were found, and a sentence that says why there is none; empty if there are some."""
+
+    articles: list[Article]
+    fault: str
+
+
+def search(text: str) -> Search:
+    """Return the first CHOICES articles that fit a text, the newest first, or why none does."""
+    text = text.replace("\0", "").strip()
+    if fault := _fault(text):
+        return Search([], fault)
+    found = matching(Article.objects.without_texts().select_related("newspaper"), text)
+    articles = list(found.order_by("-date", "-id")[:CHOICES])
+    if articles or not text:
+        return Search(articles, "")
+    shown = text if len(text) <= 60 else f"{text[:60]}…"
+    if is_number(text):
+        return Search([], f"There is no article {shown}, and no headline has this number.")
+    if is_address(text):
+        return Search([], f"No article is stored under {shown}. Look for words of its headline instead.")
+    return Search([], f"No headline has all of these words: {shown}. Try fewer words, or the URL.")
+
+
+def matching(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
+    """Return those of the articles that fit a text of at most MAX_CHARACTERS, unordered.
+
+    A number fits the article with it, and headlines that have it. A URL fits the article that has it; if none has,
+    those with the same URL but for tracking parameters; if there is none either, those with it as a part of theirs.
+    Several words fit a headline that has them all. Served by the indexes article_headline_words, article_url_parts and
+    article_url_normalized.
+    """
+    text = text.strip()
+    if is_address(text):
+        return articles.filter(Exists(_with_address(text).filter(article=OuterRef("pk"))))
+    named = articles.all()
+    for word in text.split()[:_MOST_WORDS]:
+        named = named.filter(headline__icontains=word)
+    if is_number(text) and int(text) <= _MAX_NUMBER:
+        numbered = articles.filter(pk=int(text))
+        return numbered if numbered.exists() else named
+    return named
+
+
+def is_number(text: str) -> bool:
+    """Return whether this can be the number of an article, or could if there were so many."""
+    return text.isascii() and text.isdigit()
+
+
+def is_address(text: str) -> bool:
+    """Return whether this is a URL or a part of one, such as example.com/2024 or /2024/05/ferry."""
+    return bool(_SCHEME.match(text) or _ADDRESS.fullmatch(text) or (text.startswith("/") and " " not in text))
+
+
+def stored_under(url: str) -> Article | None:
+    """Return the article with this URL, or with the same URL but for tracking parameters; None if there is none."""
+    keys = {url_key(url), url_key(story_url(url))}
+    owner = ArticleURL.objects.filter(key__in=keys).select_related("article__newspaper").first()
+    if owner is None:
+        owner = _same_story(url).select_related("article__newspaper").order_by("-id").first()
+    return owner.article if owner else None
+
+
+def _with_address(text: str) -> QuerySet[ArticleURL]:
+    if not text.startswith("/"):
+        url = text if _SCHEME.match(text) else f"http://{text}"
+        known = ArticleURL.objects.filter(key__in={url_key(url), url_key(story_url(url))})
+        for found in (known, _same_story(url)):
+            if found.exists():
+                return found
+    part = text.lower() if text.startswith("/") else normalize_url(text).removeprefix("http://")
+    return ArticleURL.objects.filter(normalized_url__contains=part or text)
+
+
+def _same_story(url: str) -> QuerySet[ArticleURL]:
+    """Return the URLs with the same lossy form, which is not that of a front page."""
+    form = comparable_url(url)
+    if form.count("/") < 3 or form.endswith("/"):
+        return ArticleURL.objects.none()
+    return ArticleURL.objects.alias(digest=MD5("normalized_url")).filter(digest=_md5(form), normalized_url=form)
+
+
+def _md5(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _fault(text: str) -> str:
+    if len(text) > MAX_CHARACTERS:
+        return f"This has {len(text):,} characters; a search takes at most {MAX_CHARACTERS:,}. Shorten it."
+    if is_number(text) and int(text) > _MAX_NUMBER:
+        return f"{text[:20]}… has {len(text):,} digits; no article has so high a number."
+    return ""

@@ -1,0 +1,105 @@
+"""The comparison of any two articles, what every pass says of them, and the decision that makes them a pair."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from articles.models import Article
+from dedup.forms import DeclarationForm
+from dedup.models import Decision
+from dedup.review import decisions
+from dedup.review.declared_pairs import declare_pair, latest_decision
+from dedup.review.queries.article_search import Search, search
+from dedup.review.queries.pair_page import clusters_of, pair_of
+from dedup.review.queries.why_not import Explained, explained, judgement_now
+from dedup.runs.profiles import ProfileError, default_profile
+from dedup.views.pairs import comparison
+from dedup.views.requests import EditorRequest, decision_view, refuse, refused_note, say_decided, values_of
+
+SIDES = {"left": "First article", "right": "Second article"}
+
+
+def compare(request: HttpRequest) -> HttpResponse:
+    """Let the reader choose two articles, and show what every pass says of them and how they differ."""
+    chosen = {side: _Chosen(request, side) for side in SIDES}
+    context: dict[str, Any] = {"boxes": list(chosen.values())}
+    two = [each.article for each in chosen.values() if each.article]
+    if len(two) == 2:
+        left, right = sorted(two, key=lambda article: article.pk)
+        context |= {"same": left} if left == right else _compared(request, left, right)
+    return render(request, "pairs/compare.html", context)
+
+
+class _Chosen:
+    """One of the two articles: what was typed, the article if it is clear which, else the ones to choose from."""
+
+    def __init__(self, request: HttpRequest, side: str) -> None:
+        self.side, self.label = side, SIDES[side]
+        self.typed = request.GET.get(side, "").strip()
+        self.found: Search = search(self.typed) if self.typed else Search([], "")
+        self.article: Article | None = self.found.articles[0] if len(self.found.articles) == 1 else None
+        others = {each: request.GET.get(each, "") for each in SIDES if each != side}
+        # Each choice keeps what was typed on the other side.
+        self.choices = [
+            (each, urlencode({side: each.pk, **others})) for each in self.found.articles if self.article is None
+        ]
+
+
+def _compared(request: HttpRequest, left: Article, right: Article) -> dict[str, Any]:
+    known = pair_of(left, right)
+    try:
+        said: Explained | None = explained(left, right, default_profile())
+        fault = ""
+    except ProfileError as error:
+        said, fault = None, str(error)
+    return {
+        "pair": known,
+        "explained": said,
+        "profile_fault": fault,
+        "clusters": clusters_of(left.pk, right.pk),
+        "seen": latest_decision(left.pk, right.pk),
+        "kinds": [(kind.value, _ANSWERS.get(kind, kind.value.capitalize())) for kind in decisions.PAIR_KINDS],
+        "note": refused_note(request),
+        "note_length": decisions.MAX_NOTE_CHARACTERS,
+        **comparison(request, left, right),
+    }
+
+
+_ANSWERS = {
+    Decision.Kind.CONFIRM: "Duplicate",
+    Decision.Kind.REJECT: "Not a duplicate",
+    Decision.Kind.UNSURE: "Unsure",
+}
+
+
+def _address(request: HttpRequest) -> str:
+    numbers = {side: request.POST.get(side, request.GET.get(side, "")) for side in SIDES}
+    return f"{reverse('compare')}?{urlencode(numbers)}"
+
+
+@decision_view(_address)
+def compare_decide(request: EditorRequest) -> HttpResponse:
+    """Make two articles a pair by a decision on them."""
+    try:
+        values = values_of(DeclarationForm(request.POST))
+        left, right = _two(values.pop("left"), values.pop("right"))
+        judged = judgement_now(left, right, default_profile())
+        decision = declare_pair(left, right, judged=judged, user=request.user, **values)
+    except (decisions.ReviewError, ProfileError) as error:
+        refuse(request, str(error), page=reverse("compare"))
+        return redirect(_address(request))
+    say_decided(request, "Decided. These two are now a pair.", decision)
+    return redirect("pair", decision.pair_id)
+
+
+def _two(*numbers: int) -> list[Article]:
+    """Return two articles in order of id. Raises ReviewError."""
+    two = Article.objects.in_bulk(numbers)
+    if len(two) != 2:
+        raise decisions.ReviewError("Choose two different articles that are stored.")
+    return [two[number] for number in sorted(two)]
