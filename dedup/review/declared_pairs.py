@@ -7,6 +7,7 @@ articles. Runs leave it as it is, unless a pass finds it later.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -54,8 +55,7 @@ def latest_decision(left_id: int, right_id: int) -> int:
     return said.first() or 0
 
 
-def declaration_of(pair: Pair) -> Decision | None:
-    """Return the decision that declared a pair; None if a pass has proposed it at some time."""
-    if pair.evidence.exists():
-        return None
-    return pair.decisions.select_related("decided_by").order_by("pk").first()
+def declaration_among(decisions_on_pair: Sequence[Decision], pair: Pair) -> Decision | None:
+    """Return the decision that declared a pair without evidence, of all decisions on it with the latest first."""
+    own = [each for each in decisions_on_pair if each.pair_id == pair.pk]
+    return own[-1] if own else None

@@ -21,6 +21,14 @@ from dedup.runs.profiles import ProfileError, default_profile
 from dedup.views.pairs import comparison
 from dedup.views.requests import EditorRequest, decision_view, refuse, refused_note, say_decided, values_of
 
+# Each answer with its words, its look and its key.
+ANSWERS = (
+    (Decision.Kind.CONFIRM, "Duplicate", "confirm", "y"),
+    (Decision.Kind.VERSION, "Version", "other", "v"),
+    (Decision.Kind.TEMPLATE, "Template", "other", "t"),
+    (Decision.Kind.REJECT, "Not a duplicate", "reject", "n"),
+    (Decision.Kind.UNSURE, "Unsure", "unsure", "u"),
+)
 SIDES = {"left": "First article", "right": "Second article"}
 
 
@@ -63,18 +71,11 @@ def _compared(request: HttpRequest, left: Article, right: Article) -> dict[str, 
         "profile_fault": fault,
         "clusters": clusters_of(left.pk, right.pk),
         "seen": latest_decision(left.pk, right.pk),
-        "kinds": [(kind.value, _ANSWERS.get(kind, kind.value.capitalize())) for kind in decisions.PAIR_KINDS],
+        "answers": ANSWERS,
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,
         **comparison(request, left, right),
     }
-
-
-_ANSWERS = {
-    Decision.Kind.CONFIRM: "Duplicate",
-    Decision.Kind.REJECT: "Not a duplicate",
-    Decision.Kind.UNSURE: "Unsure",
-}
 
 
 def _address(request: HttpRequest) -> str:

@@ -11,6 +11,7 @@ from dedup.comparison.evidence_marks import NO_MARKS, PairMarks
 from dedup.comparison.highlighting import MarkedText, Passage, highlight, passages
 from dedup.models import Decision, DenseGroup, Evidence, Membership, Pair, Series
 from dedup.review.decisions import decisions_on
+from dedup.review.declared_pairs import declaration_among
 from dedup.review.implied import implied_by
 from dedup.review.queries.clusters import NO_DUPLICATES
 from dedup.review.queries.groups import group_of_both
@@ -39,6 +40,7 @@ class PairDetails:
     kept_apart: bool  # joined by the verdict, but not by the clusters
     series: Series | None
     group: DenseGroup | None  # the dense group of both
+    declared: Decision | None  # the decision that made a pair of them, if no pass ever proposed it
 
 
 def pair_details(pair: Pair) -> PairDetails:
@@ -46,8 +48,9 @@ def pair_details(pair: Pair) -> PairDetails:
     decisions = list(with_actors(decisions_on(pair)).order_by("-pk"))
     clusters = clusters_of(pair.left_id, pair.right_id)
     joins = pair.joins and pair.best_score > 0 and pair.state not in (*NO_DUPLICATES, Pair.State.VERSION)
+    evidence = list(pair.evidence.select_related("run").order_by("stale", "-score", "id"))
     return PairDetails(
-        evidence=list(pair.evidence.select_related("run").order_by("stale", "-score", "id")),
+        evidence=evidence,
         decisions=decisions,
         implied_by=implied_by(pair),
         seen=decisions[0].pk if decisions else 0,
@@ -55,6 +58,7 @@ def pair_details(pair: Pair) -> PairDetails:
         kept_apart=joins and not clusters.shared,
         series=series_of_both(pair.left, pair.right),
         group=group_of_both(pair.left, pair.right),
+        declared=None if evidence else declaration_among(decisions, pair),
     )
 
 

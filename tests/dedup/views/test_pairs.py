@@ -415,27 +415,3 @@ def test_the_page_costs_a_fixed_number_of_queries(
     listed = next(query["sql"] for query in asked if 'FROM "dedup_decision"' in query["sql"])
     assert '"articles_article"."headline"' in listed
     assert '"articles_article"."content"' not in listed
-
-
-def test_compares_two_articles_that_are_no_pair(editor_client: Client, store: StoreArticle, pair: Pair) -> None:
-    left, right = store("One word here."), store("One sign here.")
-
-    page = editor_client.get(reverse("compare"), {"left": right.pk, "right": left.pk}).content.decode()
-    assert "One <del>word</del> here." in page
-    assert 'name="kind"' not in page
-    answer = editor_client.get(reverse("compare"), {"left": pair.right_id, "right": pair.left_id})
-    assert answer["Location"] == f"/pairs/{pair.pk}/"
-
-
-@pytest.mark.parametrize(
-    "query",
-    [{}, {"left": "1"}, {"left": "x", "right": "y"}, {"left": "0", "right": "0"}, {"left": "9" * 30, "right": "1"}],
-)
-def test_compares_nothing_else(editor_client: Client, query: dict[str, str]) -> None:
-    assert editor_client.get(reverse("compare"), query).status_code == 404
-
-
-def test_an_article_is_not_compared_with_itself(editor_client: Client, store: StoreArticle) -> None:
-    number = store().pk
-
-    assert editor_client.get(reverse("compare"), {"left": number, "right": number}).status_code == 404
