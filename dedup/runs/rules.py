@@ -122,6 +122,14 @@ def widened(pass_name: str, config: PassConfig, rules: Rules) -> PassConfig:
     return dataclasses.replace(config, **changes)
 
 
+def bounded(pass_name: str, config: PassConfig, bounds: Bounds) -> PassConfig:
+    """Return the config with these bounds, as far as the pass has them."""
+    names = (bound_named(pass_name, Finds.FROM_SCORE), bound_named(pass_name, Finds.WITHIN_DAYS))
+    values = zip(names, (bounds.lowest_score, bounds.most_days), strict=True)
+    changes: dict[str, Any] = {name: value for name, value in values if name}
+    return dataclasses.replace(config, **changes)
+
+
 def find_pairs(
     pass_name: str, config: PassConfig, rules: Rules, window: Window, connection: Connection, tally: Tally
 ) -> Iterator[Candidate]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 from collections.abc import Collection
@@ -16,13 +17,14 @@ from dedup.passes import PASSES
 from dedup.passes.base import Explanation, PassConfig
 from dedup.passes.exact import ExactPass
 from dedup.runs.judging import JudgedRow, judged_now
-from dedup.runs.profiles import configs_of
+from dedup.runs.profiles import configs_of, rules_of
+from dedup.runs.rules import Rules, bounded, bounds_of, general_bounds, widened
 from dedup.types import Window
 
 
 @dataclass(frozen=True, slots=True)
 class PassRow:
-    """What a pass says of two articles. `state`: proposed, left out, or off in the profile."""
+    """What a pass says of two articles. `state`: proposed, next run, left out, or off in the profile."""
 
     name: str
     state: str
@@ -62,14 +64,34 @@ def explained(left: Article, right: Article, profile: Profile) -> Explained:
     Raises ProfileError if the settings of the profile are not valid. With the containment or the sentence pass it reads
     the shingles of all articles.
     """
-    configs = configs_of(profile.settings)
-    window = _window()
-    found = {
-        name: PASSES[name].explain(left.pk, right.pk, window, config, connection) for name, config in configs.items()
-    }
+    configs, rules = configs_of(profile.settings), rules_of(profile)
     facts = _Facts.of(left, right)
-    rows = [_row(name, config, found[name], facts, profile) for name, config in configs.items()]
+    rows = [
+        _row(name, config, _explanation(name, config, rules, left, right), facts, profile)
+        for name, config in configs.items()
+    ]
     return Explained(profile, rows, judgement_now(left, right, profile))
+
+
+def _explanation(name: str, config: PassConfig, rules: Rules, left: Article, right: Article) -> Explanation:
+    """Return why a pass proposes two articles, by the bounds of their newspapers."""
+
+    def explain(by: PassConfig) -> Explanation:
+        return PASSES[name].explain(left.pk, right.pk, _window(), by, connection)
+
+    bounds = bounds_of(name, config, rules, left.newspaper_id, right.newspaper_id)
+    own = explain(bounded(name, config, bounds))
+    if bounds.left_out:
+        return dataclasses.replace(own, proposed=False, why="A rule of the profile leaves out these newspapers.")
+    if bounds == general_bounds(name, config) and not rules:
+        return own
+    # The pass runs at the loosest bounds of all rules; pairs outside their own ones are left out then.
+    loosest = explain(widened(name, config, rules))
+    proposed = loosest.proposed and bounds.allow(loosest.score or 0.0, abs((left.date - right.date).days))
+    said = own if own.proposed == proposed else loosest
+    ruled = bounds != general_bounds(name, config)
+    why = f"{said.why} A rule of the profile sets other bounds for these newspapers." if ruled else said.why
+    return dataclasses.replace(said, proposed=proposed, why=why, threshold=own.threshold)
 
 
 def judgement_now(left: Article, right: Article, profile: Profile) -> JudgedRow:
@@ -127,5 +149,5 @@ def _row(name: str, config: PassConfig, found: Explanation, facts: _Facts, profi
     elif found.proposed and name in facts.crowded:
         why = f"{why} But both are in a dense group, of which only the most similar pairs are kept."
     elif found.proposed:
-        why = f"{why} No run has proposed them so far; the next run over these days will."
+        state, why = "next run", f"{why} No run has proposed them so far; the next run over these days will."
     return PassRow(name, state, why, found.score, found.threshold)

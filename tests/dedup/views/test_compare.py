@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article
-from dedup.models import Cluster, Decision, Pair, Profile
+from dedup.models import Cluster, Decision, Pair, Profile, ProfileRule
 from dedup.review import decisions
 from dedup.review.declared_pairs import declare_pair
 from dedup.review.queries.why_not import judgement_now
@@ -71,6 +71,20 @@ def test_every_pass_says_why_it_left_a_pair_out(visitor: Client, missed: tuple[A
     assert "<ins>" in page
     assert 'name="kind"' not in page  # a visitor cannot decide
 
+    rule = ProfileRule.objects.create(
+        profile=Profile.objects.get(is_default=True),
+        newspaper=left.newspaper,
+        other=right.newspaper,
+        settings={"trigram": {"day_window": 80, "threshold": 0.5}},
+    )
+    page = compare(visitor, left.pk, right.pk)
+    assert said(page)["Similar text"][0] == "next run"
+    assert "A rule of the profile sets other bounds for these newspapers." in said(page)["Similar text"][1]
+    assert said(page)["Contained text"][0] == "left out"
+    ProfileRule.objects.filter(pk=rule.pk).update(left_out=True)
+    page = compare(visitor, left.pk, right.pk)
+    assert said(page)["Similar text"] == ("left out", "A rule of the profile leaves out these newspapers.")
+
 
 def test_a_proposed_pair_leads_to_its_page(editor_client: Client, missed: tuple[Article, Article]) -> None:
     pair = make_pair(*missed, trigram=0.8)
@@ -119,7 +133,7 @@ def test_a_decision_makes_two_articles_a_pair_that_runs_keep(
     assert answer["Location"] == f"/pairs/{pair.pk}/"
     assert (pair.left, pair.right, pair.state, pair.best_score) == (left, right, "confirmed", 0.0)
     assert (pair.verdict, pair.days_apart, pair.same_newspaper) == ("duplicate", 71, False)
-    assert pair.duplicate_probability > 0.8
+    assert pair.duplicate_probability and pair.duplicate_probability > 0.8
     assert pair.reasons
     assert sorted(Cluster.objects.get().memberships.values_list("article", flat=True)) == [left.pk, right.pk]
     page = editor_client.get(answer["Location"]).content.decode()
