@@ -21,13 +21,13 @@ from dedup.runs.profiles import ProfileError, default_profile
 from dedup.views.pairs import comparison
 from dedup.views.requests import EditorRequest, decision_view, refuse, refused_note, say_decided, values_of
 
-# Each answer with its words, its look and its key.
+# Each answer with its words and its look.
 ANSWERS = (
-    (Decision.Kind.CONFIRM, "Duplicate", "confirm", "y"),
-    (Decision.Kind.VERSION, "Version", "other", "v"),
-    (Decision.Kind.TEMPLATE, "Template", "other", "t"),
-    (Decision.Kind.REJECT, "Not a duplicate", "reject", "n"),
-    (Decision.Kind.UNSURE, "Unsure", "unsure", "u"),
+    (Decision.Kind.CONFIRM, "Duplicate", "confirm"),
+    (Decision.Kind.VERSION, "Version", "other"),
+    (Decision.Kind.TEMPLATE, "Template", "other"),
+    (Decision.Kind.REJECT, "Not a duplicate", "reject"),
+    (Decision.Kind.UNSURE, "Unsure", "unsure"),
 )
 SIDES = {"left": "First article", "right": "Second article"}
 

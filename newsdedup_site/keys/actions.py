@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _PAIR = ("pair", "cluster_card")
+_ANSWERED = (*_PAIR, "compare")
 _CLUSTER = ("cluster",)
 _STEPS = (*_PAIR, *_CLUSTER)
 
@@ -36,14 +37,14 @@ _ALL = (
     Action("help", "show the keys of this page", "?"),
     Action("undo", "undo your last answer", "z"),
     Action("start", "open the first one of the list", "r", ("queue", "clusters")),
-    Action("confirm", "Duplicate", "y", _PAIR),
-    Action("version", "Version", "v", _PAIR),
-    Action("template", "Template", "t", _PAIR),
-    Action("reject", "Not a duplicate", "n", _PAIR),
-    Action("unsure", "Unsure", "u", _PAIR),
+    Action("confirm", "Duplicate", "y", _ANSWERED),
+    Action("version", "Version", "v", _ANSWERED),
+    Action("template", "Template", "t", _ANSWERED),
+    Action("reject", "Not a duplicate", "n", _ANSWERED),
+    Action("unsure", "Unsure", "u", _ANSWERED),
     Action("later", "Later", "l", _PAIR),
     Action("confirm_cluster", "confirm the cluster", "y", _CLUSTER),
-    Action("note", "write a note; Esc leaves it", "m", _STEPS),
+    Action("note", "write a note; Esc leaves it", "m", (*_STEPS, "compare")),
     Action("next", "the next one, without an answer", "j", _STEPS, ("ArrowRight",)),
     Action("previous", "the previous one", "k", _STEPS, ("ArrowLeft",)),
     Action("next_difference", "the next difference in the text", "J", ("pair", "compare")),
