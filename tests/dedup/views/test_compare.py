@@ -133,7 +133,7 @@ def test_a_decision_makes_two_articles_a_pair_that_runs_keep(
     assert answer["Location"] == f"/pairs/{pair.pk}/"
     assert (pair.left, pair.right, pair.state, pair.best_score) == (left, right, "confirmed", 0.0)
     assert (pair.verdict, pair.days_apart, pair.same_newspaper) == ("duplicate", 71, False)
-    assert pair.duplicate_probability and pair.duplicate_probability > 0.8
+    assert (pair.duplicate_probability or 0.0) > 0.8
     assert pair.reasons
     assert sorted(Cluster.objects.get().memberships.values_list("article", flat=True)) == [left.pk, right.pk]
     page = editor_client.get(answer["Location"]).content.decode()
