@@ -15,7 +15,8 @@ from dedup.models import Cluster, Decision, Pair, Profile, ProfileRule
 from dedup.review import decisions
 from dedup.review.declared_pairs import declare_pair
 from dedup.review.queries.why_not import judgement_now
-from dedup.runs.pipeline import NoProgress, run_detection, start_run
+from dedup.runs.phases import NoProgress
+from dedup.runs.pipeline import run_detection, start_run
 from dedup.runs.profiles import configs_of
 from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
