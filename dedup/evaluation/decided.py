@@ -45,7 +45,8 @@ def decided_pairs() -> DecidedPairs:
     """Return the pairs that are decided now, unless editors left them open.
 
     Every pair that was decided by itself is among the labels. Of the others, at most MOST_OF_ONE are for each confirmed
-    cluster, however many decisions confirmed it, and for each decision that dissolved a cluster or took an article out.
+    cluster, however many decisions confirmed it, and for each batch and each decision that dissolved a cluster or took
+    an article out.
     Pairs that are not duplicates only because decisions on other pairs imply it bring nothing new; rules leave pairs
     undecided, so they bring none either.
     """
@@ -68,7 +69,8 @@ def spread(pairs: Sequence[Ends], most: int) -> list[Ends]:
 def _in_force() -> Iterator[tuple[Ends, str, Pair.State, int | None]]:
     """Yield each decided pair by article ids: its label, its state, and what it shares; None if decided by itself.
 
-    Confirmed pairs share their cluster, which may confirm a pair without a link; others share a decision.
+    Confirmed pairs share their cluster, which may confirm a pair without a link; others share a decision, and so do all
+    pairs of a batch: its number is negative, so that it is no cluster.
     """
     by_itself = Decision.objects.filter(pair=OuterRef("pk"), kind__in=_ON_A_PAIR, undone_by=None).order_by("-pk")
     links = Link.objects.filter(left=OuterRef("left"), right=OuterRef("right"), decision__undone_by=None)
@@ -79,16 +81,19 @@ def _in_force() -> Iterator[tuple[Ends, str, Pair.State, int | None]]:
             last=Subquery(by_itself.values("kind")[:1]),
             editor=Subquery(by_itself.values("decided_by")[:1]),
             decision=Subquery(links.order_by("-decision").values("decision")[:1]),
+            kind=Subquery(links.order_by("-decision").values("decision__kind")[:1]),
             cluster=F("left__membership__cluster"),
         )
     )
-    columns = ("left", "right", "state", "last", "editor", "decision", "cluster")
+    columns = ("left", "right", "state", "last", "editor", "decision", "kind", "cluster")
     known = _know_other_answers()
-    for left, right, name, last, editor, decision, cluster in (
+    for left, right, name, last, editor, decision, kind, cluster in (
         decided.order_by("left", "right").values_list(*columns).iterator()
     ):
         state = Pair.State(name)
-        if last != _BY_ITSELF[state]:
+        if kind == Decision.Kind.BATCH:
+            yield (left, right), _LABELS[state], state, -decision
+        elif last != _BY_ITSELF[state]:
             yield (left, right), _LABELS[state], state, cluster if state is Pair.State.CONFIRMED else decision
         elif state is Pair.State.REJECTED and known.get(editor, decision) < decision:
             yield (left, right), "E", state, None

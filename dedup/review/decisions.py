@@ -138,6 +138,13 @@ def confirm_group(group_id: int, *, seen: str, user: Any, note: str = "") -> Dec
         return confirmed
 
 
+def append_batch(articles: list[int], links: dict[tuple[int, int], Link.Kind], *, user: Any, note: str) -> Decision:
+    """Append one decision on many pairs: `links` says what it is about each. dedup/review/batches.py makes them."""
+    with transaction.atomic():
+        lock_review()
+        return _append(Decision(kind=Decision.Kind.BATCH, articles=articles), links, user=user, note=note)
+
+
 def take_out(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> Decision:
     """Append that an article is not a duplicate of the others in its cluster, which stay together.
 

@@ -1,0 +1,43 @@
+"""Which answers of a batch contradict decisions, against brute force."""
+
+from __future__ import annotations
+
+import random
+
+from dedup.clustering.consistency import Joins, contradictions_of_joining, contradictions_of_parting, joins
+
+
+def brute_force(items: list[tuple[int, ...]], group_of: dict[int, int], apart: set[tuple[int, int]]) -> set[int]:
+    """Join item by item into lists of groups, and look whether a list has two that must stay apart."""
+    every = {group_of.get(each, each) for item in items for each in item} | {end for pair in apart for end in pair}
+    parts = [{each} for each in every]
+    found = set()
+    for place, item in enumerate(items):
+        wanted = {group_of.get(each, each) for each in item}
+        touched = [part for part in parts if part & wanted]
+        joined = set().union(*touched)
+        if any(one in joined and other in joined for one, other in apart):
+            found.add(place)
+        else:
+            parts = [part for part in parts if not part & wanted] + [joined]
+    return found
+
+
+def test_the_same_items_contradict_as_by_brute_force() -> None:
+    for seed in range(200):
+        dice = random.Random(seed)
+        group_of = {article: article - article % 3 for article in range(3, 12) if dice.random() < 0.6}
+        items = [tuple(sorted(dice.sample(range(1, 20), dice.choice((2, 2, 3))))) for _ in range(15)]
+        names = sorted({group_of.get(each, each) for each in range(1, 20)})
+        apart = {tuple(sorted(dice.sample(names, 2))) for _ in range(6)}
+        assert contradictions_of_joining(items, group_of, apart) == brute_force(items, group_of, apart), seed
+
+
+def test_only_pairs_of_one_group_cannot_be_parted() -> None:
+    assert contradictions_of_parting([(1, 2), (1, 3), (4, 5)], {1: 1, 2: 1, 3: 3, 4: 9}) == {0}
+
+
+def test_what_joining_does_to_clusters() -> None:
+    cluster_of = {1: 7, 2: 7, 3: 8, 4: 9}
+    # 1 and 2 are in one cluster already, 3 and 4 join two, 5 joins the first one, 10 and 11 are new.
+    assert joins([(1, 2), (3, 4), (2, 5), (10, 11)], cluster_of) == Joins(new=1, grown=1, joined=2, into=1)
