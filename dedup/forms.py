@@ -13,6 +13,7 @@ from dedup.declarations import Setting, Settings, make_config, settings_of
 from dedup.filters.base import DayInput
 from dedup.models import Answer, Decision, Profile
 from dedup.reports.base import Report
+from dedup.review.batches import LINKS, SAMPLES
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, PAIR_KINDS
 from dedup.runs.profiles import ProfileError, configs_of, enabled
 from dedup.runs.scope import Scope
@@ -54,6 +55,19 @@ class DeclarationForm(PairDecisionForm):
 
     left = forms.IntegerField(min_value=1, max_value=MAX_NUMBER)
     right = forms.IntegerField(min_value=1, max_value=MAX_NUMBER)
+
+
+class BatchForm(forms.Form):
+    """The answer for all questions of a list, and how many of them are answered one by one first."""
+
+    kind = forms.ChoiceField(choices=[(kind.value, kind.label) for kind in LINKS])
+    sample = forms.TypedChoiceField(choices=[(size, str(size)) for size in SAMPLES], coerce=int)
+
+
+class ModelForm(forms.Form):
+    """A model to put into use: its number, or the name of the one that ships."""
+
+    model = forms.CharField(max_length=20)
 
 
 class ClusterConfirmForm(NoteForm):

@@ -11,6 +11,7 @@ from dedup.views import (
     disagreements,
     groups,
     history,
+    learning,
     newspapers,
     pairs,
     reports,
@@ -69,6 +70,10 @@ urlpatterns = [
     path("reports/<slug:name>/", reports.report, name="report"),
     path("reports/<slug:name>.csv", reports.report_csv, name="report_csv"),
     path("reports/<slug:name>.json", reports.report_json, name="report_json"),
+    path("learning/", learning.learning, name="learning"),
+    path("learning/learn/", learning.learn, name="learn"),
+    path("learning/lessons/<int:lesson_id>/give-up/", learning.lesson_give_up, name="lesson_give_up"),
+    path("learning/use/", learning.model_use, name="model_use"),
     path("history/", history.history, name="history"),
     path("decisions/<int:decision_id>/undo/", history.undo, name="undo"),
 ]

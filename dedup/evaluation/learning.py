@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db import transaction
 from django.db.models import TextField, Value
@@ -20,7 +21,7 @@ from dedup.models import FittedModel, Pair
 from dedup.runs.judging import features_of_pairs
 from dedup.runs.months import model_in_use
 from dedup.verdicts.model import LABELS, ModelError, VerdictModel, default_model, dump_model, fit, load_model
-from dedup.verdicts.verdict import VerdictChanges, verdict_changes
+from dedup.verdicts.verdict import ChangedVerdict, VerdictChanges, verdict_changes
 
 # Changes are measured on at most this many pairs, the same ones every time: about ten seconds of comparisons.
 MOST_COMPARED = 20_000
@@ -165,6 +166,32 @@ def change_to(model: VerdictModel) -> ModelChange:
     features = features_of_pairs(numbers)
     changes = verdict_changes(model_in_use(), model, list(features.values()))
     return ModelChange(changes, [numbers[ends] for ends in features], len(features), judged.count())
+
+
+def change_counts(change: ModelChange) -> list[dict[str, Any]]:
+    """Return how many pairs have each old and new verdict, changes first, in order of frequency."""
+    counts = sorted(change.changes.counts.items(), key=lambda each: (each[0][0] == each[0][1], -each[1], each[0]))
+    return [{"old": str(old), "new": str(new), "pairs": pairs} for (old, new), pairs in counts]
+
+
+def described_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
+    """Return the largest changes, at most so many, each with its pair's number, headlines and state."""
+    shown = change.changes.changed[:most]
+    pairs = Pair.objects.with_articles().in_bulk([change.pairs[each.place] for each in shown])
+    return [_described(each, pairs[change.pairs[each.place]]) for each in shown]
+
+
+def _described(change: ChangedVerdict, pair: Pair) -> dict[str, Any]:
+    return {
+        "pair": pair.pk,
+        "old": str(change.old),
+        "new": str(change.new),
+        "old_duplicate_probability": round(change.old_duplicate_probability, 4),
+        "new_duplicate_probability": round(change.new_duplicate_probability, 4),
+        "state": pair.state,
+        "left": f"{pair.left.date}  {pair.left.newspaper.name}: {pair.left}",
+        "right": f"{pair.right.date}  {pair.right.newspaper.name}: {pair.right}",
+    }
 
 
 def store(model: VerdictModel, decisions: int, *, in_use: bool) -> FittedModel:

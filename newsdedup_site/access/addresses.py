@@ -81,6 +81,7 @@ ADDRESSES: dict[str, Rule] = {
     "report_json": page(READ),
     "history": page(READ),
     "disagreements": page(READ),
+    "learning": page(READ),
     "changed_answers": page(READ),
     # decisions
     "pair_decide": form(DECIDE),
@@ -103,6 +104,9 @@ ADDRESSES: dict[str, Rule] = {
     "run_new": form(START_RUNS),
     "run_cancel": form(START_RUNS),
     "run_request_cancel": form(START_RUNS),
+    "learn": form(START_RUNS),
+    "lesson_give_up": form(START_RUNS),
+    "model_use": form(START_RUNS),
     "people": page(MANAGE_PEOPLE),
     "people_changes": page(MANAGE_PEOPLE),
     "person": page(MANAGE_PEOPLE),

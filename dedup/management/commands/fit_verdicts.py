@@ -26,21 +26,23 @@ from dedup.evaluation.learning import (
     ModelChange,
     TrainingSet,
     agreement,
+    change_counts,
     change_to,
+    described_changes,
     learn,
     store,
     training_set,
     use,
 )
+from dedup.evaluation.lessons import SHOWN_CHANGES
 from dedup.evaluation.measure import samples_of
 from dedup.evaluation.scratch import ScratchError
 from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
-from dedup.models import FittedModel, Pair
+from dedup.models import FittedModel
 from dedup.runs.profiles import ProfileError
 from dedup.verdicts.model import LABELS, ModelError, dump_model
 
 _STEPS = 4  # of learning
-_SHOWN_CHANGES = 20
 _SHOWN_PROBLEMS = 5
 _WIDTH = 120
 _ADJUSTED = {
@@ -161,7 +163,7 @@ class Command(LongCommand):
             change = change_to(model)
             progress.advance(task)
         fitted = store(model, training.decisions, in_use=options["switch_on"])
-        described = _described(change)
+        described = described_changes(change, SHOWN_CHANGES)
         if options["format"] == "json":
             result = {
                 "model": fitted.pk,
@@ -173,7 +175,7 @@ class Command(LongCommand):
                 "agreement": dict(zip(("tested", "in_use", "learnt"), agreed, strict=True)),
                 "compared": change.compared,
                 "judged": change.judged,
-                "counts": _counts(change),
+                "counts": change_counts(change),
                 "changed": described,
             }
             self.stdout.write(json.dumps(result, ensure_ascii=False))
@@ -217,7 +219,7 @@ class Command(LongCommand):
             self.stdout.write(f"The changes below are those of {change.compared:,} of {change.judged:,} judged pairs.")
         table = Table("Verdict now", "By the new model", title="What would change", title_justify="left")
         table.add_column("Pairs", justify="right")
-        for row in _counts(change):
+        for row in change_counts(change):
             table.add_row(row["old"], row["new"], f"{row['pairs']:,}")
         _print(table, self.stdout)
         if len(change.changes.changed) > len(described):
@@ -246,33 +248,6 @@ def _after(fitted: FittedModel) -> str:
     if fitted.in_use:
         return f"It is in use. {_REJUDGED}"
     return f"It is not in use; manage.py fit_verdicts --use {fitted.pk} puts it into use."
-
-
-def _counts(change: ModelChange) -> list[dict[str, Any]]:
-    """Return how many pairs have each old and new verdict, changes first, in order of frequency."""
-    counts = sorted(change.changes.counts.items(), key=lambda each: (each[0][0] == each[0][1], -each[1], each[0]))
-    return [{"old": str(old), "new": str(new), "pairs": pairs} for (old, new), pairs in counts]
-
-
-def _described(change: ModelChange) -> list[dict[str, Any]]:
-    shown = change.changes.changed[:_SHOWN_CHANGES]
-    pairs = Pair.objects.with_articles().in_bulk([change.pairs[each.place] for each in shown])
-    described = []
-    for each in shown:
-        pair = pairs[change.pairs[each.place]]
-        described.append(
-            {
-                "pair": pair.pk,
-                "old": str(each.old),
-                "new": str(each.new),
-                "old_duplicate_probability": round(each.old_duplicate_probability, 4),
-                "new_duplicate_probability": round(each.new_duplicate_probability, 4),
-                "state": pair.state,
-                "left": f"{pair.left.date}  {pair.left.newspaper.name}: {pair.left}",
-                "right": f"{pair.right.date}  {pair.right.newspaper.name}: {pair.right}",
-            }
-        )
-    return described
 
 
 def _print(table: Table, stream: Any) -> None:

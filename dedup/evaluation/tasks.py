@@ -1,0 +1,70 @@
+"""Lessons that the page of models queues for a worker process. `manage.py db_worker` executes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django_tasks import task
+
+from dedup.evaluation.adjusting import Adjusted
+from dedup.evaluation.learning import (
+    LearningError,
+    ModelChange,
+    TrainingSet,
+    agreement,
+    change_counts,
+    change_to,
+    described_changes,
+    learn,
+    store,
+    training_set,
+)
+from dedup.evaluation.lessons import SHOWN_CHANGES, fail, finish
+from dedup.models import Lesson
+from dedup.verdicts.model import LABELS, ModelError
+
+
+@task()
+def learn_task(lesson_id: int) -> int | None:
+    """Learn from the decisions, store the model without putting it into use, and return its number.
+
+    The lesson says what came out, or why there is too little to learn from.
+    """
+    started = Lesson.objects.filter(pk=lesson_id, state=Lesson.State.WAITING).update(state=Lesson.State.RUNNING)
+    if not started:
+        return None
+    lesson = Lesson.objects.get(pk=lesson_id)
+    try:
+        training = training_set()
+        learnt = learn(training)
+        result = _result(training, learnt, agreement(training), change_to(learnt.model))
+    except (LearningError, ModelError) as error:
+        fail(lesson, str(error))
+        return None
+    except Exception as error:
+        fail(lesson, f"The worker failed: {error}")
+        raise
+    fitted = store(learnt.model, training.decisions, in_use=False)
+    finish(lesson, fitted, result)
+    return fitted.pk
+
+
+def _result(
+    training: TrainingSet, learnt: Adjusted, agreed: tuple[int, int, int], change: ModelChange
+) -> dict[str, Any]:
+    labels = [pair.label for pair in training.pairs]
+    tested, before, after = agreed
+    return {
+        "decisions": training.decisions,
+        "left_out": training.left_out,
+        "learnt_from": {label: labels.count(label) for label in LABELS},
+        "adjusted": str(learnt.extent),
+        "tested": tested,
+        "right_before": before,
+        "right_after": after,
+        "compared": change.compared,
+        "judged": change.judged,
+        "counts": change_counts(change),
+        "changed": len(change.changes.changed),
+        "examples": described_changes(change, SHOWN_CHANGES),
+    }

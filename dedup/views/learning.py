@@ -1,0 +1,77 @@
+"""Learning from the decisions: what there is to learn from, what a lesson would change, and which model is in use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from dedup.evaluation.lessons import answers_missing, ask_for_lesson, give_up
+from dedup.forms import ModelForm
+from dedup.models import FittedModel, Lesson
+from dedup.views.requests import EditorRequest, decision_view
+
+LESSONS_SHOWN = 10
+MODELS_SHOWN = 10
+
+
+def learning(request: HttpRequest) -> HttpResponse:
+    """Show the latest lesson and the models, and offer to learn."""
+    lessons = list(Lesson.objects.select_related("asked_by", "model")[:LESSONS_SHOWN])
+    latest = lessons[0] if lessons else None
+    context = {
+        "missing": answers_missing(),
+        "lesson": latest,
+        "under_way": latest and latest.state in (Lesson.State.WAITING, Lesson.State.RUNNING),
+        "earlier": lessons[1:],
+        "models": FittedModel.objects.all()[:MODELS_SHOWN],
+        "in_use": FittedModel.objects.filter(in_use=True).first(),
+    }
+    return render(request, "learning/learning.html", context)
+
+
+def _address(_request: HttpRequest, **_numbers: Any) -> str:
+    return reverse("learning")
+
+
+@decision_view(_address)
+def learn(request: EditorRequest) -> HttpResponse:
+    """Queue a lesson."""
+    _, is_new = ask_for_lesson(request.user)
+    if is_new:
+        messages.success(request, "The lesson is queued. Reload this page to see how far it is.")
+    else:
+        messages.info(request, "A lesson is under way already; there is one at a time.")
+    return redirect("learning")
+
+
+@decision_view(_address)
+def lesson_give_up(request: EditorRequest, lesson_id: int) -> HttpResponse:
+    """Give up a lesson that waits, or whose worker is gone."""
+    if give_up(lesson_id):
+        messages.success(request, "The lesson was given up. You can start another one.")
+    else:
+        messages.info(request, "The lesson had ended before.")
+    return redirect("learning")
+
+
+@decision_view(_address)
+def model_use(request: EditorRequest) -> HttpResponse:
+    """Put a model into use, the one that ships or one learnt here."""
+    from dedup.evaluation.learning import LearningError, use  # noqa: PLC0415 - imports the comparison and its kernels
+
+    form = ModelForm(request.POST)
+    try:
+        fitted = use(form.cleaned_data["model"]) if form.is_valid() else None
+    except LearningError as error:
+        messages.error(request, f"Nothing was switched: {error}.")
+        return redirect("learning")
+    if form.errors:
+        messages.error(request, "Nothing was switched: the form named no model.")
+        return redirect("learning")
+    name = f"Model {fitted.pk}" if fitted else "The shipped model"
+    messages.success(request, f"{name} is in use. The next run judges all pairs with it.")
+    return redirect("learning")
