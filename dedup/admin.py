@@ -4,65 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.http import urlencode
 
 from articles.admin import NewspaperAdmin
 from articles.models import Newspaper
 from articles.read_only_admin import NewspaperFilter, ReadOnlyAdmin
 from dedup.declarations import settings_of
-from dedup.forms import setting_field
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, FittedModel, Pair, Profile, Series
 from dedup.passes import PASSES
-from dedup.runs.profiles import ProfileError, configs_of
+from dedup.profile_forms import ADVANCED, BASIC, BASIC_SETTINGS, ProfileForm
+from dedup.review.profiles import save_profile
 
-# The fields of a profile that are not settings of a pass.
-_PLAIN = ("name", "is_default", "versions_join", "boilerplate", "nightly_at")
-
-
-class ProfileForm(forms.ModelForm[Profile]):
-    """A form with a field for each declared setting of every pass."""
-
-    class Meta:
-        model = Profile
-        fields = _PLAIN
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        stored = self.instance.settings or {}
-        for name, each in PASSES.items():
-            for setting, (field, declared) in settings_of(each.config_class).items():
-                value = stored.get(name, {}).get(setting, field.default)
-                self.fields[f"{name}__{setting}"] = setting_field(setting, field, declared, value)
-
-    def _get_validation_exclusions(self) -> set[str]:
-        # Two default profiles are not an error here: save_model below unticks the old one.
-        return {*super()._get_validation_exclusions(), "is_default"}  # type: ignore[misc]
-
-    def clean(self) -> dict[str, Any]:
-        """Collect the fields into the stored settings, and let the passes validate them."""
-        cleaned = super().clean() or {}
-        chosen: dict[str, dict[str, Any]] = {name: {} for name in PASSES}
-        for name, each in PASSES.items():
-            for setting, (field, _) in settings_of(each.config_class).items():
-                value = cleaned.get(f"{name}__{setting}")
-                if value is not None and value != field.default:
-                    chosen[name][setting] = value
-        self.instance.settings = {name: values for name, values in chosen.items() if values}
-        if not self.errors:
-            try:
-                configs_of(self.instance.settings)
-            except ProfileError as error:
-                self.add_error(None, str(error))
-        if self.instance.pk and self.initial.get("is_default") and not cleaned.get("is_default"):
-            self.add_error("is_default", "One profile must be the default. To change it, tick this box on another.")
-        return cleaned
+_PLAIN = BASIC + ADVANCED
 
 
 @admin.register(Profile)
@@ -73,12 +32,24 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
     list_display = ("name", "is_default", "boilerplate", "nightly_at", "updated_at")
 
     def get_fieldsets(self, request: HttpRequest, obj: Profile | None = None) -> Any:
-        """Show a fieldset for each pass."""
-        boxes: list[Any] = [(None, {"fields": _PLAIN})]
+        """Show a fieldset for each pass, and one for what an editor seldom needs."""
+        boxes: list[Any] = [(None, {"fields": _PLAIN, "description": self._hint(obj)})]
         for name, each in PASSES.items():
-            fields = [f"{name}__{setting}" for setting in settings_of(each.config_class)]
-            boxes.append((f"{each.label} ({name})", {"fields": fields, "description": type(each).__doc__}))
+            settings = list(settings_of(each.config_class))
+            first = [f"{name}__{setting}" for setting in BASIC_SETTINGS if setting in settings]
+            rest = [f"{name}__{setting}" for setting in settings if setting not in BASIC_SETTINGS]
+            boxes.append((f"{each.label} ({name})", {"fields": first, "description": type(each).__doc__}))
+            if rest:
+                boxes.append((f"{each.label}: advanced", {"fields": rest, "classes": ["collapse"]}))
         return boxes
+
+    def _hint(self, profile: Profile | None) -> str:
+        address = reverse("profile", args=[profile.pk]) if profile else reverse("profile_new")
+        return format_html(
+            'The <a href="{}">page Profiles</a> also shows what the settings would do, and has rules for newspapers. A '
+            "new profile starts as a copy of the default one.",
+            address,
+        )
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the generated form; its extra fields are not fields of the model."""
@@ -87,17 +58,8 @@ class ProfileAdmin(admin.ModelAdmin[Profile]):
 
     def save_model(self, request: HttpRequest, obj: Profile, form: Any, change: Any) -> None:
         """Save the profile; a new default replaces the old one."""
-        with transaction.atomic():
-            if obj.is_default:
-                Profile.objects.exclude(pk=obj.pk).filter(is_default=True).update(is_default=False)
-            super().save_model(request, obj, form, change)
-            if "nightly_at" in form.changed_data:
-                self._schedule(obj)
-
-    def _schedule(self, profile: Profile) -> None:
-        from dedup.runs.tasks import schedule_nightly  # noqa: PLC0415 - the tasks import the pipeline and its kernels
-
-        schedule_nightly(profile)
+        default = None if change else Profile.objects.filter(is_default=True).first()
+        save_profile(obj, rules_of=default, reschedule="nightly_at" in form.changed_data)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Do not allow deleting the default profile: runs that name no profile use it."""

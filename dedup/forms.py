@@ -105,13 +105,13 @@ class MemberForm(NoteForm):
 
 def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting, value: Any) -> forms.Field:
     """Return the form field of a declared setting."""
-    label = setting.replace("_", " ").capitalize()
+    label = declared.label or setting.replace("_", " ").capitalize()
     common: dict[str, Any] = {"label": label, "initial": value}
     if isinstance(field.default, bool):
         return forms.BooleanField(required=False, help_text=declared.help, **common)
-    bounds = f"{declared.minimum:.12g} to {declared.maximum:.12g} {declared.unit}; default {field.default:.12g}."
+    bounds = f"{declared.minimum:,.12g} to {declared.maximum:,.12g} {declared.unit}; default {field.default:,.12g}."
     common |= {
-        "help_text": f"{declared.help} {bounds} Source: {declared.source}.",
+        "help_text": f"{declared.help} {bounds}",
         "min_value": declared.minimum,
         "max_value": declared.maximum,
     }

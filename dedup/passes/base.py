@@ -25,8 +25,7 @@ class PassConfig(Settings):
     )
     retired: bool = setting(
         False,
-        help="Whether runs hide the pairs that only this pass has found and these settings would not find. If the pass "
-        "is off, these are all its pairs.",
+        help="Whether runs hide the pairs of this pass that these settings would not find; with the pass off, all.",
         unit="yes or no",
         source="a choice: without it, a run says nothing of what its settings cannot find",
         label="Hide what these settings do not find",

@@ -152,9 +152,9 @@ def rule_facts(stored: Mapping[str, Any]) -> RuleFacts:
 
 
 def _bounds_in_words(name: str, values: Mapping[str, float]) -> str:
-    words = {Finds.FROM_SCORE: "score from {:.12g}", Finds.WITHIN_DAYS: "at most {:,} days apart"}
-    bounds = {bound_named(name, finds): text for finds, text in words.items()}
-    return ", ".join(bounds[setting].format(value) for setting, value in values.items() if setting in bounds)
+    words = {Finds.WITHIN_DAYS: "at most {:,} days apart", Finds.FROM_SCORE: "score from {:.12g}"}
+    bounds = ((bound_named(name, finds) or "", text) for finds, text in words.items())
+    return ", ".join(text.format(values[setting]) for setting, text in bounds if setting in values)
 
 
 def label(pass_name: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from newsdedup_site.access.rights import (
     ANYONE,
+    CHANGE_PROFILES,
     CONFIGURE,
     DECIDE,
     LOGIN,
@@ -107,6 +108,13 @@ ADDRESSES: dict[str, Rule] = {
     "learn": form(START_RUNS),
     "lesson_give_up": form(START_RUNS),
     "model_use": form(START_RUNS),
+    "profiles": page(CHANGE_PROFILES),
+    "profile_new": form(CHANGE_PROFILES),
+    "profile": form(CHANGE_PROFILES),
+    "profile_delete": form(CHANGE_PROFILES),
+    "profile_rule_new": form(CHANGE_PROFILES),
+    "profile_rule": form(CHANGE_PROFILES),
+    "profile_rule_delete": form(CHANGE_PROFILES),
     "people": page(MANAGE_PEOPLE),
     "people_changes": page(MANAGE_PEOPLE),
     "person": page(MANAGE_PEOPLE),

@@ -31,6 +31,7 @@ READ = Right("read", role="viewer", permission="articles.view_article")
 DECIDE = Right("decide on pairs and clusters", role="editor", permission="dedup.add_decision")
 WHITELIST = Right("whitelist boilerplate", role="editor", permission="articles.add_whitelistedsentence")
 START_RUNS = Right("start runs", role="admin", permission="dedup.add_detectionrun")
+CHANGE_PROFILES = Right("change profiles", role="admin", permission="dedup.change_profile")
 MANAGE_PEOPLE = Right("manage people", role="admin", permission="auth.change_user")
 MERGE = Right("merge newspapers", role="admin", permission="articles.add_newspapermerge")
 # Which rows a user may see or change there is up to the permissions of the admin's models.

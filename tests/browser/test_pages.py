@@ -10,7 +10,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from playwright.sync_api import Page, expect
 
-from dedup.models import DetectionRun
+from dedup.models import DetectionRun, Profile
 from dedup.review import decisions
 from tests.browser.conftest import Opener, Stored, settled
 
@@ -46,6 +46,9 @@ def addresses(stored: Stored) -> list[str]:
         "/runs/",
         f"/runs/{DetectionRun.objects.get().pk}/",
         "/runs/new/",
+        "/profiles/",
+        f"/profiles/{Profile.objects.get().pk}/",
+        f"/profiles/{Profile.objects.get().pk}/rules/new/",
         "/crawls/",
         f"/newspapers/merges/?merged={pair.right.newspaper_id}&into={pair.left.newspaper_id}",
         f"/crawls/{pair.left.newspaper_id}/",

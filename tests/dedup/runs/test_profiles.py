@@ -80,8 +80,9 @@ def test_the_form_has_every_setting_with_its_range_and_help(admin) -> None:
     for name, each in PASSES.items():
         for setting in settings_of(each.config_class):
             assert f'name="{name}__{setting}"' in html
-    assert "0 to 365 days, inclusive; default 3." in html
-    assert "first 1000 characters" in html
+    assert "From 0 to 365; usually 3." in html
+    assert "50 to 100,000,000" not in html
+    assert reverse("profile", args=[default_profile().pk]) in html
 
 
 def test_saving_stores_only_what_differs_from_the_defaults(admin) -> None:

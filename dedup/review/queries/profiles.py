@@ -1,0 +1,169 @@
+"""The list of profiles, and what the settings of a profile would do with the pairs found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.db.models import Count, QuerySet
+
+from dedup.models import Profile
+from dedup.passes import PASSES
+from dedup.passes.base import PassConfig
+from dedup.runs.facts import RuleFacts, rule_facts
+from dedup.runs.profiles import Configs, ProfileError, configs_of, enabled, rules_of
+from dedup.runs.rules import general_bounds, widened
+
+# Bars from 0 to 1, and the size of the picture in its own units.
+BARS = 50
+WIDTH, HEIGHT = 500, 90
+# No score reaches it: a pass that is off keeps nothing.
+_NONE = 2.0
+
+# Current evidence by pass and score, each place being a fiftieth. "alone": what no other pass has found.
+_SCORES_SQL = """
+SELECT evidence.pass_name,
+       least(floor(evidence.score * 50), 49)::int AS place,
+       count(*),
+       count(*) FILTER (WHERE inside.kept),
+       count(*) FILTER (WHERE NOT inside.kept AND pair.state = 'confirmed' AND NOT pair.implied),
+       count(*) FILTER (WHERE NOT inside.kept AND pair.state = 'rejected' AND NOT pair.implied),
+       count(*) FILTER (
+           WHERE NOT inside.kept AND NOT EXISTS (
+               SELECT FROM dedup_evidence AS other
+               WHERE other.pair_id = evidence.pair_id AND other.pass_name <> evidence.pass_name AND NOT other.stale
+           )
+       )
+FROM dedup_evidence AS evidence
+JOIN dedup_pair AS pair ON pair.id = evidence.pair_id
+JOIN unnest(%(names)s::text[], %(lowest)s::float8[], %(days)s::float8[]) AS line (name, lowest_score, most_days)
+    ON line.name = evidence.pass_name
+CROSS JOIN LATERAL (
+    SELECT evidence.score >= line.lowest_score AND pair.days_apart <= line.most_days AS kept
+) AS inside
+WHERE NOT evidence.stale
+GROUP BY 1, 2
+"""
+
+
+class Bar(NamedTuple):
+    """A bar of a histogram, in the units of the picture; `kept`: its scores are not below the line."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    kept: bool
+
+
+@dataclass
+class PassEffect:
+    """What a pass has found so far, and what of it the settings of a form would find again.
+
+    `lost` counts pairs that editors confirmed and the settings would not find, `spared` those that they rejected,
+    `alone` those that no other pass has found.
+    """
+
+    line: float | None = None
+    in_use: bool = True
+    found: int = 0
+    kept: int = 0
+    lost: int = 0
+    spared: int = 0
+    alone: int = 0
+    by_place: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def rest(self) -> int:
+        """The pairs that the settings would not find."""
+        return self.found - self.kept
+
+    @property
+    def line_x(self) -> float:
+        """The place of the line in the picture."""
+        return (self.line or 0.0) * WIDTH
+
+    @property
+    def bars(self) -> list[Bar]:
+        """The bars from left to right. Their heights are square roots, so that small numbers can be seen."""
+        most = max(self.by_place.values(), default=1)
+        width = WIDTH // BARS
+        heights = {place: max(2, round(HEIGHT * (count / most) ** 0.5)) for place, count in self.by_place.items()}
+        return [
+            Bar(place * width, HEIGHT - height, width - 1, height, (place + 1) / BARS > (self.line or 0.0))
+            for place, height in sorted(heights.items())
+        ]
+
+
+def effects(configs: Configs) -> dict[str, PassEffect]:
+    """Return for every pass what these settings would do. Reads all current evidence: a second for a million rows."""
+    bounds = {name: general_bounds(name, config) for name, config in configs.items()}
+    parameters: dict[str, Any] = {
+        "names": list(configs),
+        "lowest": [bounds[name].lowest_score if configs[name].enabled else _NONE for name in configs],
+        "days": [bounds[name].most_days for name in configs],
+    }
+    found = {name: PassEffect(_line(config), config.enabled) for name, config in configs.items()}
+    with connection.cursor() as cursor:
+        cursor.execute(_SCORES_SQL, parameters)
+        for name, place, count, kept, lost, spared, alone in cursor:
+            each = found[name]
+            each.by_place[place] = count
+            each.found += count
+            each.kept += kept
+            each.lost += lost
+            each.spared += spared
+            each.alone += alone
+    return found
+
+
+def _line(config: PassConfig) -> float | None:
+    return getattr(config, "threshold", None)
+
+
+@dataclass(frozen=True)
+class ProfileRow:
+    """A profile in the list: the labels of its passes, or why it cannot be used."""
+
+    profile: Profile
+    passes: list[str]
+    fault: str = ""
+
+
+def profile_rows() -> list[ProfileRow]:
+    """Return the profiles by name, with the number of their rules."""
+    profiles: QuerySet[Profile] = Profile.objects.annotate(rule_count=Count("rules")).order_by("-is_default", "name")
+    return [_row(profile) for profile in profiles]
+
+
+def _row(profile: Profile) -> ProfileRow:
+    try:
+        return ProfileRow(profile, [PASSES[name].label for name in enabled(configs_of(profile.settings))])
+    except ProfileError as error:
+        return ProfileRow(profile, [], str(error))
+
+
+@dataclass(frozen=True)
+class RuleRow:
+    """A rule in the list of a profile, by the number of its row."""
+
+    number: int
+    facts: RuleFacts
+
+
+def rule_rows(profile: Profile) -> list[RuleRow]:
+    """Return the rules of a profile in words."""
+    numbers = profile.rules.values_list("pk", flat=True)
+    return [RuleRow(pk, rule_facts(rule.stored())) for pk, rule in zip(numbers, rules_of(profile), strict=True)]
+
+
+def widenings(profile: Profile, configs: Mapping[str, PassConfig]) -> list[str]:
+    """Return the labels of the passes that rules make look further for all newspapers."""
+    rules = rules_of(profile)
+    return [
+        PASSES[name].label
+        for name, config in configs.items()
+        if config.enabled and general_bounds(name, widened(name, config, rules)) != general_bounds(name, config)
+    ]

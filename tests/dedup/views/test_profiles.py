@@ -1,0 +1,149 @@
+"""The pages of profiles: copies, what is refused, what the settings would do, rules for newspapers."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from articles.models import Newspaper
+from dedup.models import Evidence, Pair, Profile, ProfileRule
+from dedup.review.queries.profiles import effects
+from dedup.runs.profiles import configs_of, default_profile, override
+from tests.conftest import StoreArticle
+from tests.factories import make_pair, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def admin() -> Client:
+    client = Client()
+    client.force_login(make_user("ada", "admin", is_staff=True))
+    return client
+
+
+def fields_of(form) -> dict:
+    """Return what a browser would post back unchanged."""
+    values = {name: form[name].value() for name in form.fields}
+    return {name: value for name, value in values.items() if value is not False and value is not None}
+
+
+def text_of(answer) -> str:
+    words = re.sub(r"<[^>]+>", " ", answer.content.decode())
+    return " ".join(html.unescape(words).split())
+
+
+def test_a_new_profile_is_a_copy_on_the_desk_and_in_the_admin(admin: Client, store: StoreArticle) -> None:
+    default = default_profile()
+    default.settings = {"sentence": {"enabled": True, "threshold": 0.1}, "trigram": {"retired": True}}
+    default.boilerplate, default.versions_join = "topic", True
+    default.save()
+    ProfileRule.objects.create(profile=default, newspaper=store().newspaper, left_out=True)
+    for address in (reverse("profile_new"), reverse("admin:dedup_profile_add")):
+        page = admin.get(address)
+        form = page.context["form"] if "form" in page.context else page.context["adminform"].form
+        posted = fields_of(form) | {"name": f"loose{address}", "trigram__threshold": "0.35"}
+        assert admin.post(address, posted).status_code == 302
+        made = Profile.objects.get(name=f"loose{address}")
+        assert made.settings == {**default.settings, "trigram": {"threshold": 0.35, "retired": True}}
+        assert (made.boilerplate, made.versions_join, made.is_default) == ("topic", True, False)
+        assert list(made.rules.values_list("newspaper__name", "left_out")) == [("Harbour Post", True)]
+    strict = Profile.objects.create(name="strict", settings={"trigram": {"threshold": 0.9}})
+    form = admin.get(reverse("profile_new"), {"copy": strict.pk}).context["form"]
+    assert (form["name"].value(), form["trigram__threshold"].value()) == ("Copy of strict", 0.9)
+    assert f"?copy={strict.pk}" in admin.get(reverse("profiles")).content.decode()
+
+
+def test_all_faults_are_shown_at_once_and_a_profile_needs_a_pass(admin: Client) -> None:
+    address = reverse("profile", args=[default_profile().pk])
+    page = admin.get(address)
+    whole = page.content.decode()
+    first = re.sub(r"<details.*?</details>", "", whole, flags=re.DOTALL)
+    assert not [word for word in ("Arbitrated", "Slots", "Recall", "Source", "1e+08", "MMDS") if word in whole]
+    assert not [word for word in ("hingle", "sketch", "dense", "Boilerplate<") if word in first.split("<main")[1]]
+    assert "From 0 to 365; usually 3." in first
+    posted = {name: value for name, value in fields_of(page.context["form"]).items() if not name.endswith("__enabled")}
+    posted |= {"name": "", "trigram__threshold": "1.4", "trigram__day_window": "many", "minhash__slots": "100"}
+    del posted["is_default"]
+    answer = admin.post(address, posted)
+    assert answer.status_code == 400
+    errors = answer.context["form"].errors
+    assert errors.keys() == {
+        "name", "trigram__threshold", "trigram__day_window", "minhash__slots", "is_default", "__all__"
+    }  # fmt: skip
+    assert errors["minhash__slots"] == ["It is 100; it must be a power of two, such as 128, 256 or 512."]
+    assert "No pass is in use: runs would find nothing." in text_of(answer)
+    assert default_profile().settings == {"containment": {"enabled": True}}
+
+
+def test_the_form_says_what_its_settings_would_do(admin: Client, store: StoreArticle) -> None:
+    articles = [store(f"text {number}", date=f"2026-03-0{1 + number % 5}") for number in range(8)]
+    scores = [0.62, 0.66, 0.71, 0.74, 0.83, 0.99, 1.0]
+    pairs = [make_pair(articles[0], each, trigram=score) for each, score in zip(articles[1:], scores, strict=True)]
+    states = ["confirmed", "rejected", "confirmed", "undecided", "confirmed", "undecided", "rejected"]
+    for each, state in zip(pairs, states, strict=True):
+        Pair.objects.filter(pk=each.pk).update(state=state, days_apart=each.pk == pairs[4].pk and 3)
+    Evidence.objects.create(pair=pairs[1], pass_name="exact", score=1, run=pairs[0].evidence.get().run)
+    Evidence.objects.filter(pair=pairs[5]).update(stale=True)
+    strict = override(override(configs_of({}), "threshold", 0.7, only="trigram"), "day_window", 2, only="trigram")
+    found = effects(strict)["trigram"]
+    # Kept: 0.71, 0.74 and 1.0. Not kept: 0.62 and 0.66 below the line, and 0.83 because it is three days apart.
+    assert (found.found, found.kept, found.rest) == (6, 3, 3)
+    assert (found.lost, found.spared, found.alone) == (2, 1, 2)
+    # Bars of a fiftieth: 0.62, 0.66, 0.7, 0.74, 0.82 and 0.98; the line is at 0.7 of 500.
+    assert [(bar.x, bar.kept) for bar in found.bars] == [
+        (310, False), (330, False), (350, True), (370, True), (410, True), (490, True)
+    ]  # fmt: skip
+    assert (found.line_x, {bar.height for bar in found.bars}) == (350, {90})
+
+    profile = default_profile()
+    address = reverse("profile", args=[profile.pk])
+    form = admin.get(address).context["form"]
+    posted = fields_of(form) | {"trigram__threshold": "0.7", "trigram__day_window": "2", "preview": "1"}
+    answer = admin.post(address, posted)
+    words = text_of(answer)
+    assert "Nothing is saved yet." in words
+    assert "Of 6 pairs found so far, these settings would find 3 again and not the other 3." in words
+    assert "Editors confirmed 2 of these and rejected 1." in words
+    assert "If ticked, the next run hides 3 pairs of this pass. No other pass has found 2 of them" in words
+    assert '<line x1="350.0"' in answer.content.decode()
+    assert default_profile().settings == profile.settings
+
+
+def test_rules_are_made_changed_and_deleted(admin: Client, store: StoreArticle) -> None:
+    profile = default_profile()
+    post, courier = (store(newspaper=name).newspaper for name in ("Harbour Post", "Inland Courier"))
+    merged = Newspaper.objects.create(name="Old Post", merged_into=post)
+    new = reverse("profile_rule_new", args=[profile.pk])
+    page = admin.get(new)
+    assert merged not in page.context["form"].fields["newspaper"].queryset
+    assert 'placeholder="0.6"' in page.content.decode()
+    posted = {"newspaper": courier.pk, "other": post.pk, "trigram__threshold": "0.4", "trigram__day_window": "7"}
+    assert admin.post(new, posted).status_code == 302
+    [rule] = ProfileRule.objects.all()
+    assert (rule.newspaper, rule.other) == (post, courier)
+    assert rule.settings == {"trigram": {"threshold": 0.4, "day_window": 7}}
+    words = text_of(admin.get(reverse("profile", args=[profile.pk])))
+    assert "Harbour Post and Inland Courier : Similar text: at most 7 days apart, score from 0.4." in words
+    assert "Because of these rules, Similar text looks further for all newspapers" in words
+
+    refused = admin.post(new, {"newspaper": post.pk, "other": courier.pk, "left_out": "on", "trigram__threshold": "7"})
+    assert refused.context["form"].errors.keys() == {"newspaper", "trigram__threshold"}
+    assert "This rule would change nothing." in text_of(admin.post(new, {"newspaper": post.pk}))
+    address = reverse("profile_rule", args=[profile.pk, rule.pk])
+    assert admin.post(address, {"newspaper": post.pk, "left_out": "on"}).status_code == 302
+    rule.refresh_from_db()
+    assert (rule.other, rule.settings, rule.left_out) == (None, {}, True)
+    assert admin.post(reverse("profile_rule_delete", args=[profile.pk, rule.pk])).status_code == 302
+    assert not ProfileRule.objects.exists()
+
+
+def test_the_default_profile_is_not_deleted_and_others_are(admin: Client) -> None:
+    other = Profile.objects.create(name="strict")
+    for profile in (default_profile(), other):
+        admin.post(reverse("profile_delete", args=[profile.pk]))
+    assert [each.name for each in Profile.objects.all()] == ["default"]
