@@ -24,6 +24,7 @@ urlpatterns = [
     path("", dashboard.dashboard, name="dashboard"),
     path("queue/", pairs.queue, name="queue"),
     path("pairs/<int:pair_id>/", pairs.pair, name="pair"),
+    path("pairs/<int:pair_id>/why/", pairs.pair_why, name="pair_why"),
     path("pairs/<int:pair_id>/decide/", pairs.pair_decide, name="pair_decide"),
     path("pairs/<int:pair_id>/answer-collision/", disagreements.collision_answer, name="collision_answer"),
     path("disagreements/", disagreements.disagreement_list, name="disagreements"),

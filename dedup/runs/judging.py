@@ -27,7 +27,7 @@ from dedup.clustering.constraints import lock_review
 from dedup.comparison.compare import Comparison, compare
 from dedup.comparison.recurring import NO_RECURRING_TEXT, SERIES_DAYS, HeadlineSeries, Recurrence
 from dedup.models import DetectionRun, GroupMember, HeadlineForm, JudgedMonth, Series
-from dedup.runs.article_cache import ARTICLES, CachedArticle
+from dedup.runs.article_cache import ARTICLES, ArticleCache, CachedArticle
 from dedup.runs.months import MonthTask, model_in_use, next_month
 from dedup.runs.recurring_text import recurring_texts
 from dedup.types import VerdictKind
@@ -144,17 +144,12 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
     months: defaultdict[datetime.date, list[JudgedPair]] = defaultdict(list)
     for left, right in sorted(each for each in ends if days.keys() >= set(each)):
         months[max(days[left], days[right]).replace(day=1)].append(JudgedPair(0, left, right, 0))
-    last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
-    boilerplate = last.boilerplate if last else Mode.KEEP
+    boilerplate = _boilerplate_of_last_run()
     found: dict[tuple[int, int], tuple[float, ...]] = {}
     with _without_collector():
         for first_day, pairs in sorted(months.items()):
-            last_day = next_month(first_day) - datetime.timedelta(days=1)
             # Nothing is judged, so no model is needed.
-            task = MonthTask(
-                first_day, last_day, len(pairs), model="", versions_join=False, fingerprint="", boilerplate=boilerplate
-            )
-            judge = MonthJudge(task, pairs)
+            judge = MonthJudge(_task_of(first_day, boilerplate), pairs)
             for start in range(0, len(pairs), _PAIRS_AT_ONCE):
                 compared = judge.comparisons(pairs[start : start + _PAIRS_AT_ONCE])
                 found.update(((pair.left, pair.right), features_of(each)) for pair, _, _, each in compared)
@@ -167,28 +162,54 @@ def judged_now(left: int, right: int, *, versions_join: bool, boilerplate: Mode,
     `leftover` as in JudgedPair. Nothing is stored, and the articles are not kept in memory.
     """
     later: datetime.date = Article.objects.filter(pk__in=[left, right]).aggregate(day=Max("date"))["day"]
-    first_day = later.replace(day=1)
-    task = MonthTask(
-        first_day=first_day,
-        last_day=next_month(first_day) - datetime.timedelta(days=1),
-        pairs=1,
-        model=dump_model(model_in_use()),
-        versions_join=versions_join,
-        fingerprint="",
-        boilerplate=boilerplate,
-    )
-    try:
-        [row] = judged_rows(task, [JudgedPair(0, left, right, leftover)])
-    finally:
-        ARTICLES.clear()
+    pair = JudgedPair(0, left, right, leftover)
+    task = _task_of(later.replace(day=1), boilerplate, dump_model(model_in_use()), versions_join=versions_join)
+    [row] = MonthJudge(task, [pair], ArticleCache()).rows([pair])
     return row
+
+
+class JudgedNow(NamedTuple):
+    """A pair as it is judged now, and what that rests on."""
+
+    judgement: Judgement
+    features: tuple[float, ...]
+    model: VerdictModel
+
+
+def judge_now(left: int, right: int, *, leftover: int = 0) -> JudgedNow | None:
+    """Return how the next run would judge two stored articles, given in order of id; store nothing.
+
+    None if an article is new since the last run. Takes a few tenths of a second: it reads what recurs in both
+    newspapers around that month. The articles are not kept in memory.
+    """
+    days = dict(HeadlineForm.objects.filter(pk__in=(left, right)).values_list("pk", "date"))
+    if len(days) < 2:
+        return None
+    pair = JudgedPair(0, left, right, leftover)
+    model = model_in_use()
+    task = _task_of(max(days.values()).replace(day=1), _boilerplate_of_last_run(), dump_model(model))
+    judge = MonthJudge(task, [pair], ArticleCache())
+    [(_, one, other, comparison)] = judge.comparisons([pair])
+    return JudgedNow(judge.judged(pair, one, other, comparison), features_of(comparison), model)
+
+
+def _boilerplate_of_last_run() -> Mode:
+    last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    return last.boilerplate if last else Mode.KEEP
+
+
+def _task_of(first_day: datetime.date, boilerplate: Mode, model: str = "", *, versions_join: bool = False) -> MonthTask:
+    """Return a task for some pairs of a month, of which nothing is stored."""
+    last_day = next_month(first_day) - datetime.timedelta(days=1)
+    return MonthTask(first_day, last_day, 0, model, versions_join, fingerprint="", boilerplate=boilerplate)
 
 
 class MonthJudge:
     """Judges the pairs of a month."""
 
-    def __init__(self, task: MonthTask, pairs: Collection[JudgedPair]) -> None:
+    def __init__(self, task: MonthTask, pairs: Collection[JudgedPair], cache: ArticleCache = ARTICLES) -> None:
         self._task = task
+        self._cache = cache
         self._rules = set(Series.objects.filter(ruled_at__isnull=False).values_list("newspaper", "form"))
         ruled = GroupMember.objects.filter(group__ruled_at__isnull=False)
         self._ruled_groups = dict(ruled.values_list("article", "group"))
@@ -204,7 +225,7 @@ class MonthJudge:
     def rows(self, pairs: Sequence[JudgedPair]) -> Iterator[JudgedRow]:
         """Yield the verdict of each pair as a row to store."""
         for pair, left, right, comparison in self.comparisons(pairs):
-            judgement = self._judged(pair, left, right, comparison)
+            judgement = self.judged(pair, left, right, comparison)
             joins = self._joins(judgement, comparison)
             doubtful = judgement.kind is VerdictKind.DUPLICATE and not joins
             reasons = json.dumps([*judgement.reasons, *([DOUBTFUL] if doubtful else [])], ensure_ascii=False)
@@ -230,7 +251,8 @@ class MonthJudge:
                 compare(left.article, right.article, self._recurrence_of(left), self._recurrence_of(right)),
             )
 
-    def _judged(self, pair: JudgedPair, left: CachedArticle, right: CachedArticle, comparison: Comparison) -> Judgement:
+    def judged(self, pair: JudgedPair, left: CachedArticle, right: CachedArticle, comparison: Comparison) -> Judgement:
+        """Return the judgement on a pair that was compared: by the rules of editors, or else by the model."""
         judgement = judgement_of(comparison, self._model)
         series = (left.article.newspaper, left.form)
         if series == (right.article.newspaper, right.form) and series in self._rules:
@@ -248,7 +270,7 @@ class MonthJudge:
         return self._series.recurrence_of(each.article.newspaper, each.article.date, each.form, text)
 
     def _fetch(self, wanted: set[int]) -> dict[int, CachedArticle]:
-        return ARTICLES.fetch(wanted, self._task.boilerplate)
+        return self._cache.fetch(wanted, self._task.boilerplate)
 
 
 def _matched(left: CachedArticle, right: CachedArticle, comparison: Comparison) -> tuple[float, float]:

@@ -39,9 +39,6 @@ def duplicate_chance(pair: Pair) -> str:
     return written if pair.verdict == Verdict.DUPLICATE else f"{written} duplicate"
 
 
-_OTHERS = (Verdict.VERSION, Verdict.TEMPLATE, Verdict.SIMILAR)
-
-
 @register.filter
 def shares(pair: Pair) -> list[Share]:
     """Return how the certainty of a judged pair is shared out: duplicate, the verdict, and the other kinds together."""
@@ -49,8 +46,7 @@ def shares(pair: Pair) -> list[Share]:
     if pair.verdict == Verdict.DUPLICATE:
         return shares_of({Verdict.DUPLICATE: "duplicate", "other": "not"}, [duplicate, 1 - duplicate])
     own = pair.probability or 0.0
-    others = " or ".join(each.label for each in _OTHERS if each != pair.verdict)
-    labels = {Verdict.DUPLICATE: "duplicate", pair.verdict: Verdict(pair.verdict).label, "other": others}
+    labels = {Verdict.DUPLICATE: "duplicate", pair.verdict: Verdict(pair.verdict).label, "other": "other"}
     return shares_of(labels, [duplicate, own, max(1 - duplicate - own, 0.0)])
 
 
@@ -60,6 +56,12 @@ _GLOSSES = {
     Verdict.TEMPLATE: "The same form filled with other facts: not duplicates, however alike they look.",
     Verdict.SIMILAR: "Two different articles that have something in common.",
 }
+
+
+@register.filter
+def points(value: float) -> str:
+    """Write points of a verdict with their sign and two decimals."""
+    return f"{value:+.2f}".replace("-", "−")
 
 
 @register.filter

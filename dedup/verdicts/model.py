@@ -76,11 +76,15 @@ class Logistic:
         The total of a pair that is unlike all training pairs depends on coefficients that they leave open.
         Source: MacKay, The evidence framework applied to classification networks, 1992, "moderated" outputs.
         """
-        return _chance(self._total(features) / math.sqrt(1 + math.pi * self.variance(features) / 8))
+        return chance_of(self.moderated(features))
+
+    def moderated(self, features: Sequence[float]) -> float:
+        """Return the logit of the probability: the total, drawn towards 0 the less certain it is."""
+        return self._total(features) / math.sqrt(1 + math.pi * self.variance(features) / 8)
 
     def plain_probability(self, features: Sequence[float]) -> float:
         """Return the probability of yes as if the coefficients were certain."""
-        return _chance(self._total(features))
+        return chance_of(self._total(features))
 
     def _total(self, features: Sequence[float]) -> float:
         return math.fsum([self.intercept, *map(mul, self.coefficients, features)])
@@ -99,7 +103,8 @@ class Logistic:
         return max(math.fsum(parts), 0.0)
 
 
-def _chance(total: float) -> float:
+def chance_of(total: float) -> float:
+    """Return the probability, 0..1, of a logit."""
     return 1 / (1 + math.exp(-max(min(total, 500.0), -500.0)))
 
 

@@ -20,6 +20,7 @@ from dedup.review.queries.evidence import MARKABLE, MarkedEvidence, marked_evide
 from dedup.review.queries.pair_page import clusters_of, pair_details, side_by_side
 from dedup.review.queries.pairs import rows_of_queue
 from dedup.review.queries.series import series_of_both, templates_for_a_rule
+from dedup.review.queries.why import why
 from dedup.views.requests import (
     EditorRequest,
     decision_view,
@@ -75,6 +76,13 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
         **comparison(request, shown.left, shown.right, marked_evidence(shown, details.evidence, asked)),
     }
     return render(request, "pairs/pair.html", context)
+
+
+def pair_why(request: HttpRequest, pair_id: int) -> HttpResponse:
+    """Show how the probability of a verdict is calculated; the page of the pair loads it when it is asked for."""
+    pairs = Pair.objects.select_related("left__newspaper", "right__newspaper")
+    shown = get_object_or_404(pairs, pk=pair_id)
+    return render(request, "pairs/why.html", {"pair": shown, "why": why(shown)})
 
 
 def _address(request: HttpRequest, pair_id: int) -> str:

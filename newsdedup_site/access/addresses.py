@@ -58,6 +58,7 @@ ADDRESSES: dict[str, Rule] = {
     "dashboard": page(READ),
     "queue": page(READ),
     "pair": page(READ),
+    "pair_why": page(READ),
     "compare": page(READ),
     "clusters": page(READ),
     "cluster": page(READ),

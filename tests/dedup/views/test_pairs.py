@@ -9,12 +9,17 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from articles.models import ArticleURL
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
-from dedup.models import Cluster, Decision, DetectionRun, Evidence, Pair
+from dedup.models import Cluster, Decision, DetectionRun, Evidence, HeadlineForm, Pair, Series
 from dedup.review import decisions
+from dedup.review.queries.why import why
+from dedup.runs.headlines import update_series
+from dedup.runs.judging import judge_now
+from dedup.verdicts.shares import percentage
 from tests.conftest import StoreArticle
 from tests.factories import PASSWORD, make_cluster, make_pair, make_run, make_series, make_user
 from tests.pages import notices
@@ -120,11 +125,11 @@ def test_one_line_says_the_verdict_and_its_reasons_are_folded(editor_client: Cli
     page = shown(editor_client, pair)
 
     head = page.split('class="judgement judgement-')[1].split("</section>")[0]
-    assert '<span class="verdict verdict-template">Template, under 1% duplicate</span>' in head
+    assert '<span class="verdict verdict-template">Template</span>' in head
     assert re.findall(r'<span class="share">(.*?)</span>', head) == [
         "under 1% duplicate",
         "98% template",
-        "1% version or similar",
+        "1% other",
     ]
     line, folded = head.split('<details class="why"')
     assert "The same form filled with other facts" in folded
@@ -136,12 +141,19 @@ def test_one_line_says_the_verdict_and_its_reasons_are_folded(editor_client: Cli
 
 
 @pytest.mark.parametrize(
-    ("probability", "text"), [(1.0, "Duplicate, 100%"), (0.9999, "Duplicate, 99%"), (0.58, "Duplicate, 58%")]
+    ("probability", "parts"),
+    [
+        (1.0, ["100% duplicate"]),
+        (0.9999, ["99% duplicate", "under 1% not"]),
+        (0.58, ["58% duplicate", "42% not"]),
+    ],
 )
-def test_only_what_is_certain_reads_a_hundred(editor_client: Client, pair: Pair, probability: float, text: str) -> None:
+def test_only_what_is_certain_reads_a_hundred(
+    editor_client: Client, pair: Pair, probability: float, parts: list[str]
+) -> None:
     Pair.objects.filter(pk=pair.pk).update(probability=probability, duplicate_probability=probability)
 
-    assert f'<span class="verdict verdict-duplicate">{text}</span>' in shown(editor_client, pair)
+    assert re.findall(r'<span class="share">(.*?)</span>', shown(editor_client, pair)) == parts
 
 
 def test_a_click_on_a_pass_marks_in_the_texts_what_it_found(editor_client: Client, store: StoreArticle) -> None:
@@ -415,3 +427,45 @@ def test_the_page_costs_a_fixed_number_of_queries(
     listed = next(query["sql"] for query in asked if 'FROM "dedup_decision"' in query["sql"])
     assert '"articles_article"."headline"' in listed
     assert '"articles_article"."content"' not in listed
+
+
+def test_why_a_pair_has_its_verdict(editor_client: Client, pair: Pair, django_assert_max_num_queries: Any) -> None:
+    address = reverse("pair_why", args=[pair.pk])
+    assert "since the last run" in editor_client.get(address).content.decode()
+    update_series()
+    with django_assert_max_num_queries(20):
+        page = editor_client.get(address).content.decode()
+
+    now = judge_now(pair.left_id, pair.right_id)
+    assert now is not None
+    parts = re.findall(r'<span class="share">(.*?)</span>', page)
+    assert parts == [each.percentage + " " + each.label for each in why(pair).shares]
+    # The table and its bars say the same, and end with the probability.
+    table = page.split("<tbody>")[1].split("</table>")[0]
+    points = [float(each.replace("−", "-")) for each in re.findall(r'<td class="number">([+−][\d.]+)</td>', table)]
+    assert sum(points[:-1]) == pytest.approx(points[-1])
+    assert table.count('class="fall"') == len(points) - 1
+    assert table.split("<tfoot>")[1].count(percentage(now.model.probabilities(now.features).duplicate)) == 1
+    assert "The stored verdict" in page
+    Pair.objects.filter(pk=pair.pk).update(
+        verdict=now.judgement.kind,
+        probability=now.judgement.probability,
+        duplicate_probability=now.judgement.duplicate_probability,
+    )
+    assert "The stored verdict" not in editor_client.get(address).content.decode()
+    assert f'hx-get="{address}"' in shown(editor_client, pair)
+
+
+def test_why_names_the_rule_that_decided(editor_client: Client, store: StoreArticle) -> None:
+    first, second = store("Rates rose.", headline="Rates of Monday"), store("Rates fell.", headline="Rates of Tuesday")
+    pair = make_pair(first, second, verdict="template", probability=1.0, duplicate_probability=0.0, trigram=0.7)
+    update_series()
+    form = HeadlineForm.objects.get(article=first).form
+    make_rule = Series.objects.create
+    make_rule(newspaper=first.newspaper, form=form, articles=2, days=1, first_day=first.date, last_day=first.date)
+    Series.objects.update(ruled_at=timezone.now())
+    page = editor_client.get(reverse("pair_why", args=[pair.pk])).content.decode()
+
+    assert "This pair was not left to the model" in page
+    assert "An editor ruled" in page
+    assert "The stored verdict" not in page
