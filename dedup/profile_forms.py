@@ -22,7 +22,7 @@ from dedup.runs.rules import bound_named
 
 # The fields of a profile that are not settings of a pass: what comes first, and the rest.
 BASIC = ("name", "is_default", "nightly_at")
-ADVANCED = ("boilerplate", "versions_join")
+ADVANCED = ("boilerplate", "versions_join", "keep_rule")
 # The settings of a pass that an editor knows: whether it runs, its window, how much it compares, and its threshold.
 BASIC_SETTINGS = ("enabled", "day_window", "days_apart", "prefix", "threshold", "retired")
 
@@ -33,6 +33,7 @@ def copy_of(profile: Profile) -> Profile:
         name=f"Copy of {profile.name}"[:100],
         settings=deepcopy(profile.settings),
         versions_join=profile.versions_join,
+        keep_rule=profile.keep_rule,
         boilerplate=profile.boilerplate,
     )
 

@@ -36,6 +36,14 @@ class VerdictKind(StrEnum):
     SIMILAR = "similar"
 
 
+class KeepRule(StrEnum):
+    """Which article represents its cluster, unless an editor chose one."""
+
+    EARLIEST = "earliest"
+    AGENCY = "agency"
+    LONGEST = "longest"
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """The days for which a pass finds pairs, and the bounds of what it may compare.

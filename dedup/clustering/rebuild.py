@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models.functions import Length
 
 from articles.models import Article
-from articles.normalization.times import DatedArticle, publication_order
 from dedup.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
 from dedup.clustering.constraints import Constraints, constraints_in_force, lock_review
-from dedup.models import Cluster, Decision, Membership, Pair, Verdict
+from dedup.clustering.keeping import Candidate, kept_by
+from dedup.models import Cluster, Decision, Keep, Membership, Pair, Profile, Verdict
 from dedup.querysets import PairQuerySet
 
 # What joins the articles of a pair with this verdict.
@@ -152,26 +153,41 @@ def _move(before: dict[int, int], after: dict[int, int]) -> None:
 
 
 class _Facts(NamedTuple):
-    """Facts about the articles in clusters."""
+    """Facts about the articles in clusters, and the rule that chooses between them."""
 
-    dates: dict[int, DatedArticle]
+    candidates: dict[int, Candidate]
     chosen: dict[int, int]  # articles that an editor chose to keep: the latest decision of each
+    rule: str
 
 
 def _facts(components: Iterable[Component]) -> _Facts:
     articles = [article for component in components for article in component.articles]
-    dated = Article.objects.filter(pk__in=articles).order_by().values_list("pk", "date", "published_at")
     chosen = Decision.objects.filter(kind=Decision.Kind.KEEP, undone_by=None, article__in=articles)
-    return _Facts({row[0]: row for row in dated}, dict(chosen.order_by("pk").values_list("article", "pk")))
+    rule = keep_rule()
+    return _Facts(candidates_of(articles, rule), dict(chosen.order_by("pk").values_list("article", "pk")), rule)
+
+
+def keep_rule() -> str:
+    """Return which article a cluster keeps, by the default profile."""
+    return Profile.objects.filter(is_default=True).values_list("keep_rule", flat=True).first() or Keep.EARLIEST
+
+
+def candidates_of(articles: Collection[int], rule: str) -> dict[int, Candidate]:
+    """Return what a rule asks about these articles, by id."""
+    columns: list[Any] = ["pk", "date", "published_at"]
+    if rule != Keep.EARLIEST:  # to measure long texts takes time
+        columns += ["agency", Length("content")]
+    rows = Article.objects.filter(pk__in=articles).order_by().values_list(*columns)
+    return {row[0]: Candidate(*row) for row in rows}
 
 
 def _row(component: Component, facts: _Facts) -> Cluster:
-    """Return the row of a cluster. It keeps the article that an editor chose last, else the one published first."""
-    dated = [facts.dates[article] for article in component.articles]
-    days = [day for _, day, _ in dated]
+    """Return the row of a cluster. It keeps the article that an editor chose last, else the one that the rule keeps."""
+    candidates = [facts.candidates[article] for article in component.articles]
+    days = [each.date for each in candidates]
     chosen = [article for article in component.articles if article in facts.chosen]
     return Cluster(
-        kept_id=max(chosen, key=lambda article: facts.chosen[article]) if chosen else publication_order(dated)[0],
+        kept_id=max(chosen, key=lambda article: facts.chosen[article]) if chosen else kept_by(facts.rule, candidates),
         state=Cluster.State.CONFIRMED if component.confirmed else Cluster.State.PROPOSED,
         size=len(component.articles),
         lowest_score=component.lowest_score,

@@ -8,7 +8,7 @@ from dedup.models.decisions import ConfirmedArticle, Decision, Link, SeparateArt
 from dedup.models.groups import CrowdedArticle, DenseGroup, GroupMember
 from dedup.models.lessons import Lesson
 from dedup.models.pairs import Evidence, Pair
-from dedup.models.profiles import Boilerplate, Profile, ProfileRule
+from dedup.models.profiles import Boilerplate, Keep, Profile, ProfileRule
 from dedup.models.readings import Answer, SecondReading
 from dedup.models.runs import DetectionRun, RunBlock, RunPhase, RunRequest, Worker
 from dedup.models.series import HeadlineForm, Series
@@ -32,6 +32,7 @@ __all__ = [
     "GroupMember",
     "HeadlineForm",
     "JudgedMonth",
+    "Keep",
     "Lesson",
     "Link",
     "Membership",

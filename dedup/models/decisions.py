@@ -29,6 +29,8 @@ class Decision(models.Model):
         UNSURE = "unsure", "was unsure of the pair"
         CONFIRM_CLUSTER = "confirm_cluster", "confirmed the cluster"
         REJECT_CLUSTER = "reject_cluster", "dissolved the cluster"
+        SPLIT_CLUSTER = "split_cluster", "split the cluster"
+        MERGE_CLUSTERS = "merge_clusters", "merged clusters"
         CONFIRM_GROUP = "confirm_group", "confirmed the dense group"
         RULE_GROUP = "rule_group", "made it a rule: never duplicates"
         END_GROUP_RULE = "end_group_rule", "ended the rule"

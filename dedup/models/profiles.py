@@ -7,6 +7,7 @@ from django.db.models import F, Q
 
 from articles.boilerplate.mode import Mode
 from articles.models import Newspaper
+from dedup.types import KeepRule
 
 
 class Boilerplate(models.TextChoices):
@@ -15,6 +16,14 @@ class Boilerplate(models.TextChoices):
     KEEP = Mode.KEEP.value, "kept"
     STORY = Mode.STORY.value, "removed from all articles except the first"
     TOPIC = Mode.TOPIC.value, "removed from all articles"
+
+
+class Keep(models.TextChoices):
+    """Which article of a cluster is kept, that is, represents it, unless an editor chose one."""
+
+    EARLIEST = KeepRule.EARLIEST.value, "the earliest"
+    AGENCY = KeepRule.AGENCY.value, "the earliest that credits a news agency"
+    LONGEST = KeepRule.LONGEST.value, "the longest"
 
 
 class Profile(models.Model):
@@ -36,6 +45,15 @@ class Profile(models.Model):
         default=Boilerplate.KEEP,
         help_text="How sentences shared by many articles of a newspaper in one week are treated when texts are "
         "compared. Stored articles never change.",
+    )
+    keep_rule = models.CharField(
+        max_length=8,
+        choices=Keep.choices,
+        default=Keep.EARLIEST,
+        db_default=Keep.EARLIEST,
+        verbose_name="article to keep",
+        help_text="Which article represents its cluster, unless an editor chose one. Among equals, the earliest. The "
+        "default profile's rule counts; all clusters follow it from the next full run.",
     )
     nightly_at = models.TimeField(
         null=True,
