@@ -70,23 +70,55 @@ class ModelForm(forms.Form):
     model = forms.CharField(max_length=20)
 
 
-class ClusterConfirmForm(NoteForm):
-    """A decision on a whole cluster, with the articles that were in it when the page was shown: "3,17,21".
+class _ListedNumbers(forms.CharField):
+    """Numbers from all fields of one name, each with one or more of them: "3,17". Returns them without repetition."""
 
-    A single field, because Django refuses forms with more than 1,000 fields.
-    """
+    class _All(forms.HiddenInput):
+        def value_from_datadict(self, data: Any, _files: Any, name: str) -> str:
+            return ",".join(data.getlist(name))
 
-    articles = forms.CharField(error_messages={"required": "This page names no articles. Reload it and decide again."})
+    widget = _All
 
-    def clean_articles(self) -> list[int]:
-        """Return the numbers. The decision checks whether they are the cluster's articles."""
-        named = self.cleaned_data["articles"].split(",")
+    def clean(self, value: Any) -> Any:
+        named = super().clean(value).split(",") if value else []
         for each in named:
             if not (each.isascii() and each.isdigit() and len(each) < 20 and 0 < int(each) <= MAX_NUMBER):
                 raise forms.ValidationError(
                     f"“{each[:40]}” is not a valid article number. Reload this page and try again."
                 )
-        return [int(each) for each in named]
+        return list(dict.fromkeys(map(int, named)))
+
+
+class ClusterForm(NoteForm):
+    """A decision on a whole cluster, and what the page showed of it, in one of two ways.
+
+    `seen` is the number and the fingerprint of its articles, `articles` has the articles themselves. Cleaned, `seen`
+    is the one that was given.
+    """
+
+    seen = forms.CharField(required=False, max_length=100)
+    articles = _ListedNumbers(required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        cleaned["seen"] = cleaned.get("seen") or cleaned.get("articles")
+        if not cleaned["seen"] and not self.errors:
+            raise forms.ValidationError("This page is out of date. Reload it and decide again.")
+        return cleaned
+
+
+class SplitForm(ClusterForm):
+    """The articles of a cluster to split off."""
+
+    tick = _ListedNumbers(required=False)
+
+
+class ClusterMergeForm(ClusterForm):
+    """The cluster to merge with."""
+
+    other = forms.IntegerField(
+        min_value=1, max_value=MAX_NUMBER, error_messages={"required": "Name the cluster to merge with by its number."}
+    )
 
 
 class GroupConfirmForm(NoteForm):

@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from articles.storage.fingerprints import fingerprint
 from dedup.clustering.constraints import constraints_in_force, lock_review
 from dedup.clustering.implications import update_implications
 from dedup.clustering.rebuild import loose_parts, rebuild_clusters
@@ -73,7 +74,8 @@ def decide_pair(pair_id: int, kind: str, *, user: Any, note: str = "", seen: int
             )
         ends = (pair.left_id, pair.right_id)
         link_kind = PAIR_KINDS[Decision.Kind(kind)]
-        return _append(Decision(kind=kind, pair=pair, articles=list(ends)), {ends: link_kind}, user=user, note=note)
+        decision = Decision(kind=kind, pair=pair, articles=list(ends))
+        return append_decision(decision, {ends: link_kind}, user=user, note=note)
 
 
 def decisions_on(pair: Pair) -> QuerySet[Decision]:
@@ -82,29 +84,29 @@ def decisions_on(pair: Pair) -> QuerySet[Decision]:
     return Decision.objects.filter(Q(pair=pair) | Exists(said))
 
 
-def confirm_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any, note: str = "") -> Decision:
+def confirm_cluster(cluster_id: int, seen: Collection[int] | str, *, user: Any, note: str = "") -> Decision:
     """Append that all articles of a cluster are duplicates of each other.
 
-    `article_ids` are the articles that the editor saw. Raises StaleClusterError if they have changed.
+    `seen` has the articles that the editor saw, or their fingerprint. Raises StaleClusterError if they have changed.
     """
     with transaction.atomic():
         lock_review()
-        members = _members_as_seen(cluster_id, article_ids)
+        members = members_as_seen(cluster_id, seen)
         # Linking each article to the first is enough; all pairs of 1,000 articles would be half a million.
         found = Pair.objects.among(members).order_by().values_list("left", "right")
         links = dict.fromkeys([*((members[0], each) for each in members[1:]), *found], Link.Kind.MUST)
         decision = Decision(kind=Decision.Kind.CONFIRM_CLUSTER, cluster_number=cluster_id, articles=members)
-        return _append(decision, links, user=user, note=note)
+        return append_decision(decision, links, user=user, note=note)
 
 
-def reject_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any, note: str = "") -> Decision:
+def reject_cluster(cluster_id: int, seen: Collection[int] | str, *, user: Any, note: str = "") -> Decision:
     """Append that no two articles of a cluster are duplicates, for example templates or extraction remnants.
 
-    `article_ids` as for confirm_cluster. Raises ReviewError for more than MAX_DISSOLVED articles.
+    `seen` as for confirm_cluster. Raises ReviewError for more than MAX_DISSOLVED articles.
     """
     with transaction.atomic():
         lock_review()
-        members = _members_as_seen(cluster_id, article_ids)
+        members = members_as_seen(cluster_id, seen)
         if len(members) > MAX_DISSOLVED:
             raise ReviewError(
                 f"The cluster has {len(members):,} articles; at most {MAX_DISSOLVED} can be dissolved. "
@@ -112,7 +114,7 @@ def reject_cluster(cluster_id: int, article_ids: Collection[int], *, user: Any, 
             )
         links = dict.fromkeys(combinations(members, 2), Link.Kind.CANNOT)
         decision = Decision(kind=Decision.Kind.REJECT_CLUSTER, cluster_number=cluster_id, articles=members)
-        return _append(decision, links, user=user, note=note)
+        return append_decision(decision, links, user=user, note=note)
 
 
 def confirm_group(group_id: int, *, seen: str, user: Any, note: str = "") -> Decision:
@@ -133,7 +135,7 @@ def confirm_group(group_id: int, *, seen: str, user: Any, note: str = "") -> Dec
         members = sorted(GroupMember.objects.filter(group=group).values_list("article", flat=True))
         links = dict.fromkeys(((members[0], each) for each in members[1:]), Link.Kind.MUST)
         decision = Decision(kind=Decision.Kind.CONFIRM_GROUP, group_number=group_id, articles=members)
-        confirmed = _append(decision, links, user=user, note=note)
+        confirmed = append_decision(decision, links, user=user, note=note)
         _refuse_contradictions(members[0])
         return confirmed
 
@@ -142,7 +144,7 @@ def append_batch(articles: list[int], links: dict[tuple[int, int], Link.Kind], *
     """Append one decision on many pairs: `links` says what it is about each. dedup/review/batches.py makes them."""
     with transaction.atomic():
         lock_review()
-        return _append(Decision(kind=Decision.Kind.BATCH, articles=articles), links, user=user, note=note)
+        return append_decision(Decision(kind=Decision.Kind.BATCH, articles=articles), links, user=user, note=note)
 
 
 def take_out(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> Decision:
@@ -158,11 +160,11 @@ def take_out(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> 
         # If only this article connected the others, link them to each other.
         tie = Link.Kind.MUST if confirmed else Link.Kind.STAY
         links = dict.fromkeys(pairwise(loose_parts(others, confirmed=confirmed)), tie)
-        links |= {_in_order(article_id, each): Link.Kind.CANNOT for each in others}
+        links |= {in_order(article_id, each): Link.Kind.CANNOT for each in others}
         decision = Decision(
             kind=Decision.Kind.TAKE_OUT, cluster_number=cluster_id, articles=members, article_id=article_id
         )
-        return _append(decision, links, user=user, note=note)
+        return append_decision(decision, links, user=user, note=note)
 
 
 def keep_article(cluster_id: int, article_id: int, *, user: Any, note: str = "") -> Decision:
@@ -171,7 +173,7 @@ def keep_article(cluster_id: int, article_id: int, *, user: Any, note: str = "")
         lock_review()
         members = _members_with(cluster_id, article_id)
         decision = Decision(kind=Decision.Kind.KEEP, cluster_number=cluster_id, articles=members, article_id=article_id)
-        return _append(decision, {}, user=user, note=note)
+        return append_decision(decision, {}, user=user, note=note)
 
 
 def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
@@ -196,10 +198,10 @@ def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
             articles=undone.articles,
             article_id=undone.article_id,
         )
-        return _append(decision, {}, user=user, note=note)
+        return append_decision(decision, {}, user=user, note=note)
 
 
-def _append(decision: Decision, links: dict[tuple[int, int], Link.Kind], *, user: Any, note: str) -> Decision:
+def append_decision(decision: Decision, links: dict[tuple[int, int], Link.Kind], *, user: Any, note: str) -> Decision:
     """Store a decision with its links, and update pair states and clusters."""
     if len(note) > MAX_NOTE_CHARACTERS:
         raise ReviewError(f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARACTERS:,} are allowed.")
@@ -256,28 +258,37 @@ def _refuse_contradictions(article_id: int) -> None:
     )
 
 
-def _members(cluster_id: int) -> list[int]:
+def members_of(cluster_id: int) -> list[int]:
+    """Return the articles of a cluster, ascending. Raises StaleClusterError if it is gone."""
     if not Cluster.objects.filter(pk=cluster_id).exists():
         raise StaleClusterError(f"Cluster {cluster_id} no longer exists; its articles have been clustered again.")
     return sorted(Membership.objects.filter(cluster=cluster_id).values_list("article", flat=True))
 
 
-def _members_as_seen(cluster_id: int, article_ids: Collection[int]) -> list[int]:
-    members = _members(cluster_id)
-    if set(article_ids) != set(members):
+def seen_as(article_ids: Collection[int]) -> str:
+    """Return the number and the fingerprint of the articles of a cluster, short enough for a form."""
+    return f"{len(article_ids)}-{fingerprint(sorted(article_ids))}"
+
+
+def members_as_seen(cluster_id: int, seen: Collection[int] | str) -> list[int]:
+    """Return the articles of a cluster if they are those that were seen. Raises StaleClusterError."""
+    members = members_of(cluster_id)
+    if (seen if isinstance(seen, str) else seen_as(set(seen))) != seen_as(members):
+        number = seen.partition("-")[0] if isinstance(seen, str) else len(set(seen))
         raise StaleClusterError(
             f"The articles of cluster {cluster_id} have changed since you opened it "
-            f"(you saw {len(set(article_ids))}, now there are {len(members)}). Look again."
+            f"(you saw {number}, now there are {len(members)}). Look again."
         )
     return members
 
 
 def _members_with(cluster_id: int, article_id: int) -> list[int]:
-    members = _members(cluster_id)
+    members = members_of(cluster_id)
     if article_id not in members:
         raise StaleClusterError(f"Article {article_id} is no longer in cluster {cluster_id}. Look again.")
     return members
 
 
-def _in_order(first: int, second: int) -> tuple[int, int]:
+def in_order(first: int, second: int) -> tuple[int, int]:
+    """Return two article ids as links and pairs store them."""
     return (first, second) if first < second else (second, first)

@@ -1,23 +1,28 @@
-"""The list of clusters, the page of a cluster, and the decisions on it."""
+"""The list of clusters, the page of a cluster, and the decisions on it, each with a preview where it parts or joins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from articles.paging import page_of
 from dedup.filters.clusters import ClusterFilter
-from dedup.forms import ClusterConfirmForm, MemberForm
-from dedup.models import Cluster, Decision
+from dedup.forms import ClusterForm, ClusterMergeForm, MemberForm, SplitForm
+from dedup.models import Cluster, Decision, DetectionRun, Membership
 from dedup.querysets import WEAK_PROBABILITY
 from dedup.review import decisions
-from dedup.review.queries.clusters import cluster_details, find_cluster, gone_cluster
+from dedup.review.cluster_decisions import merge_clusters, split_cluster
+from dedup.review.previews import preview
+from dedup.review.queries.cluster_page import cluster_details
+from dedup.review.queries.clusters import find_cluster, gone_cluster
 from dedup.views.requests import (
     EditorRequest,
     decision_view,
@@ -34,10 +39,11 @@ ORDERING = ("-size", "id")
 
 
 def clusters(request: HttpRequest) -> HttpResponse:
-    """List the clusters, the largest first."""
+    """List the clusters, the largest first, and say which run and profile they are of."""
     filterset = ClusterFilter(request.GET, Cluster.objects.with_kept())
     page = page_of(filterset.qs.order_by(*ORDERING), request.GET.get("page"))
-    context = {"filter": filterset, "page": page, "weak_tie": WEAK_PROBABILITY}
+    last_run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).order_by("-pk").first()
+    context = {"filter": filterset, "page": page, "weak_tie": WEAK_PROBABILITY, "last_run": last_run}
     return render(request, "clusters/clusters.html", context)
 
 
@@ -46,13 +52,12 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
     shown = find_cluster(cluster_id)
     if shown is None:
         return render(request, "clusters/cluster_gone.html", vars(gone_cluster(cluster_id)), status=404)
-    details = cluster_details(shown, request.GET.get("page"))
+    details = cluster_details(shown, request.GET.get("page"), tick_part=request.GET.get("tick") == "part")
     filterset = ClusterFilter(request.GET, Cluster.objects.all())
     context = {
         "cluster": shown,
         **vars(details),
-        # A single form field for all articles.
-        "article_ids": ",".join(map(str, details.article_ids)),
+        "page": details.listing.page,
         **neighbours(filterset.qs, ORDERING, shown),
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,
@@ -60,8 +65,99 @@ def cluster(request: EditorRequest, cluster_id: int) -> HttpResponse:
     return render(request, "clusters/cluster.html", context)
 
 
-def _address(request: HttpRequest, cluster_id: int) -> str:
+def _address(request: HttpRequest, cluster_id: int, **_values: Any) -> str:
     return reverse("cluster", args=[cluster_id]) + query_of(request)
+
+
+@dataclass(frozen=True, slots=True)
+class _Act:
+    """A decision that parts or joins clusters: its form, what makes it, and the words of its preview."""
+
+    name: str
+    form: type[Form]
+    make: Callable[[int, User, dict[str, Any]], Decision]
+    title: str
+    button: str
+    says: str
+
+    @property
+    def address(self) -> str:
+        """The name of the address that makes the decision."""
+        return f"cluster_{self.name}"
+
+
+ACTS = {
+    act.name.replace("_", "-"): act
+    for act in (
+        _Act(
+            "split",
+            SplitForm,
+            lambda number, user, values: split_cluster(
+                number, values["tick"], values["seen"], user=user, note=values["note"]
+            ),
+            "Split the cluster",
+            "Split it",
+            "No article of the one part is a duplicate of any of the other. Each part stays together.",
+        ),
+        _Act(
+            "merge",
+            ClusterMergeForm,
+            lambda number, user, values: merge_clusters(
+                number, values["other"], values["seen"], user=user, note=values["note"]
+            ),
+            "Merge two clusters",
+            "Merge them",
+            "The articles of both clusters are duplicates of each other.",
+        ),
+        _Act(
+            "reject",
+            ClusterForm,
+            lambda number, user, values: decisions.reject_cluster(
+                number, values["seen"], user=user, note=values["note"]
+            ),
+            "Dissolve the cluster",
+            "Dissolve it",
+            "No two of its articles are duplicates of each other.",
+        ),
+        _Act(
+            "take_out",
+            MemberForm,
+            lambda number, user, values: decisions.take_out(number, values["article"], user=user, note=values["note"]),
+            "Take an article out",
+            "Take it out",
+            "This article is not a duplicate of the others, which stay together.",
+        ),
+    )
+}
+
+
+@decision_view(_address)
+def cluster_preview(request: EditorRequest, cluster_id: int, act: str) -> HttpResponse:
+    """Show the clusters that a decision would lead to, and the decisions it contradicts; nothing is stored."""
+    chosen = ACTS.get(act)
+    if chosen is None:
+        raise Http404(f"{act!r} is not a decision on a cluster; it can be one of {', '.join(ACTS)}.")
+    try:
+        values = values_of(chosen.form(request.POST))
+        members = Membership.objects.filter(cluster__in=[cluster_id, values.get("other", cluster_id)])
+        articles = list(members.values_list("article", flat=True))
+        result = preview(lambda: chosen.make(cluster_id, request.user, values), articles)
+    except decisions.ReviewError as error:
+        refuse(request, str(error), page=reverse("cluster", args=[cluster_id]))
+        return redirect(_address(request, cluster_id))
+    context = {
+        "cluster_number": cluster_id,
+        "act": chosen,
+        "preview": result,
+        "fields": [(name, value) for name in request.POST for value in request.POST.getlist(name) if name in _CARRIED],
+        "note": values["note"],
+        "note_length": decisions.MAX_NOTE_CHARACTERS,
+    }
+    return render(request, "clusters/cluster_preview.html", context)
+
+
+# What the preview hands on to the decision.
+_CARRIED = ("seen", "tick", "other", "article")
 
 
 @decision_view(_address)
@@ -70,9 +166,9 @@ def cluster_confirm(request: EditorRequest, cluster_id: int) -> HttpResponse:
     following = _following(request, cluster_id)
 
     def act(values: dict[str, Any]) -> Decision:
-        return decisions.confirm_cluster(cluster_id, values["articles"], user=request.user, note=values["note"])
+        return decisions.confirm_cluster(cluster_id, values["seen"], user=request.user, note=values["note"])
 
-    confirmed = _decide(request, cluster_id, ClusterConfirmForm, act, f"Cluster {cluster_id} confirmed.")
+    confirmed = _decide(request, cluster_id, ClusterForm, act, f"Cluster {cluster_id} confirmed.")
     return redirect(_address(request, following if confirmed and following else cluster_id))
 
 
@@ -80,23 +176,36 @@ def cluster_confirm(request: EditorRequest, cluster_id: int) -> HttpResponse:
 def cluster_reject(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Decide that no two articles of a cluster belong together, and go to the next one in the selection."""
     following = _following(request, cluster_id)
-
-    def act(values: dict[str, Any]) -> Decision:
-        return decisions.reject_cluster(cluster_id, values["articles"], user=request.user, note=values["note"])
-
-    if not _decide(request, cluster_id, ClusterConfirmForm, act, f"Cluster {cluster_id} dissolved."):
+    if not _make(request, cluster_id, ACTS["reject"], f"Cluster {cluster_id} dissolved."):
         return redirect(_address(request, cluster_id))
     return redirect(_address(request, following) if following else reverse("clusters") + query_of(request))
 
 
 @decision_view(_address)
+def cluster_split(request: EditorRequest, cluster_id: int) -> HttpResponse:
+    """Split the ticked articles of a cluster off; each part stays together."""
+    _make(request, cluster_id, ACTS["split"], f"Cluster {cluster_id} was split.")
+    return _to_what_remains(request, cluster_id)
+
+
+@decision_view(_address)
+def cluster_merge(request: EditorRequest, cluster_id: int) -> HttpResponse:
+    """Merge a cluster with another one, and go to the merged cluster."""
+    merged = _make(request, cluster_id, ACTS["merge"], "The clusters were merged.")
+    if merged and find_cluster(cluster_id) is None:
+        place = Membership.objects.filter(article__in=merged.articles).order_by("article").first()
+        cluster_id = place.cluster_id if place else cluster_id
+    return redirect(_address(request, cluster_id))
+
+
+@decision_view(_address)
 def cluster_take_out(request: EditorRequest, cluster_id: int) -> HttpResponse:
     """Take one article out of a cluster; the others stay together."""
+    _make(request, cluster_id, ACTS["take-out"], "The article was taken out.")
+    return _to_what_remains(request, cluster_id)
 
-    def act(values: dict[str, Any]) -> Decision:
-        return decisions.take_out(cluster_id, values["article"], user=request.user, note=values["note"])
 
-    _decide(request, cluster_id, MemberForm, act, "The article was taken out.")
+def _to_what_remains(request: HttpRequest, cluster_id: int) -> HttpResponse:
     if find_cluster(cluster_id):
         return redirect(f"{_address(request, cluster_id)}#members")
     messages.info(request, f"Cluster {cluster_id} no longer exists.")
@@ -114,21 +223,25 @@ def cluster_keep(request: EditorRequest, cluster_id: int) -> HttpResponse:
     return redirect(f"{_address(request, cluster_id)}#members")
 
 
+def _make(request: EditorRequest, cluster_id: int, act: _Act, said: str) -> Decision | None:
+    return _decide(request, cluster_id, act.form, lambda values: act.make(cluster_id, request.user, values), said)
+
+
 def _decide(
     request: EditorRequest,
     cluster_id: int,
     form_class: type[Form],
     act: Callable[[dict[str, Any]], Decision],
     said: str,
-) -> bool:
-    """Make the decision and show a message, or the reason why it failed; return whether it was made."""
+) -> Decision | None:
+    """Make the decision and show a message, or the reason why it failed; return it if it was made."""
     try:
         decision = act(values_of(form_class(request.POST)))
     except decisions.ReviewError as error:
         refuse(request, str(error), page=reverse("cluster", args=[cluster_id]))
-        return False
+        return None
     say_decided(request, said, decision)
-    return True
+    return decision
 
 
 def _following(request: HttpRequest, cluster_id: int) -> int | None:

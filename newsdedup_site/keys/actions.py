@@ -8,6 +8,7 @@ from dataclasses import dataclass
 _PAIR = ("pair", "cluster_card")
 _ANSWERED = (*_PAIR, "compare")
 _CLUSTER = ("cluster",)
+_PREVIEW = ("cluster_preview",)
 _STEPS = (*_PAIR, *_CLUSTER)
 
 
@@ -44,7 +45,16 @@ _ALL = (
     Action("unsure", "Unsure", "u", _ANSWERED),
     Action("later", "Later", "l", _PAIR),
     Action("confirm_cluster", "confirm the cluster", "y", _CLUSTER),
-    Action("note", "write a note; Esc leaves it", "m", (*_STEPS, "compare")),
+    Action("split_weakest", "split the cluster at its weak link", "p", _CLUSTER),
+    Action("split", "split off the ticked articles", "s", _CLUSTER),
+    *(Action(f"tick_{row}", f"tick row {row}", str(row), _CLUSTER) for row in range(1, 10)),
+    Action("dissolve", "dissolve the cluster", "d", _CLUSTER),
+    Action("merge", "merge with the nearest cluster", "g", _CLUSTER),
+    Action("compare", "compare the first other article with the kept one", "c", _CLUSTER),
+    Action("weakest", "view the weakest pair", "w", _CLUSTER),
+    Action("do_it", "do what the preview shows", "y", _PREVIEW),
+    Action("back", "back, and change nothing", "b", _PREVIEW),
+    Action("note", "write a note; Esc leaves it", "m", (*_STEPS, *_PREVIEW, "compare")),
     Action("next", "the next one, without an answer", "j", _STEPS, ("ArrowRight",)),
     Action("previous", "the previous one", "k", _STEPS, ("ArrowLeft",)),
     Action("next_difference", "the next difference in the text", "J", ("pair", "compare")),

@@ -12,8 +12,9 @@ export function refuseKeys(reason) {
   reasons.push(reason);
 }
 
+// In a box that is ticked, nobody types.
 function isTyping(element) {
-  return element.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(element.tagName);
+  return element.isContentEditable || element.matches("textarea, select, input:not([type=checkbox], [type=radio])");
 }
 
 // The letter as it is printed on the key cap where the layout has other letters, and without Caps Lock.

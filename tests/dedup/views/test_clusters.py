@@ -68,7 +68,8 @@ def test_the_list_costs_the_same_queries_for_one_and_for_ten(
     for expected in (1, 10):
         while Cluster.objects.count() < expected:
             make_cluster(store(), store())
-        with django_assert_num_queries(8):  # session, user, keys, 2 x permissions, newspapers of the form, page, count
+        # session, user, keys, 2 x permissions, newspapers of the form, page, count, run
+        with django_assert_num_queries(9):
             assert len(listed(editor_client)) == expected
 
 
@@ -79,18 +80,20 @@ def test_shows_members_pairs_and_links_to_comparisons(editor_client: Client, tri
     for article in trio:
         assert article.headline in page
         assert article.content in page
-    assert f'name="articles" value="{listed_ids(*trio)}"' in page
+    assert f'name="seen" value="{decisions.seen_as([article.pk for article in trio])}"' in page
     assert "3 different headlines." in page
     assert "a duplicate with a probability of 90%" in page
-    assert 'class="notice notice-warning"' not in page
+    assert "notice-warning" not in page
     assert page.count("badge-kept") == 1
     others = [article for article in trio if article.pk != cluster.kept_id]
     for article in others:
         pair = Pair.objects.filter(
             left__in=(cluster.kept_id, article.pk), right__in=(cluster.kept_id, article.pk)
         ).first()
-        wanted = f"/pairs/{pair.pk}/" if pair else f"/compare/?left={cluster.kept_id}&amp;right={article.pk}"
-        assert f'href="{wanted}">Compare' in page
+        wanted = (
+            f"/pairs/{pair.pk}/?verdict=any" if pair else f"/compare/?left={cluster.kept_id}&amp;right={article.pk}"
+        )
+        assert f'href="{wanted}&amp;back={cluster.pk}">Compare' in page
 
 
 def test_members_are_listed_in_the_order_of_publication(editor_client: Client, store: StoreArticle) -> None:
@@ -110,7 +113,7 @@ def test_names_the_passes_that_propose_a_pair(editor_client: Client, trio: tuple
     rebuild_clusters([article.pk for article in trio])
 
     page = shown(editor_client, cluster)
-    assert re.findall("<td>([A-Z][a-z ,A-Z]+text)</td>", page) == ["Similar text", "Similar text, Same text"]
+    assert re.findall("<td>([A-Z][a-z ,A-Z]+text)</td>", page) == ["Similar text", "Same text, Similar text"]
 
 
 def test_confirms_what_was_shown(editor_client: Client, editor: User, trio: tuple[Article, ...]) -> None:
@@ -131,7 +134,7 @@ def test_confirms_what_was_shown(editor_client: Client, editor: User, trio: tupl
     )
     page = shown(editor_client, cluster)
     assert notices(page) == [("success", [str(cluster.pk)])]
-    assert "weakest" not in page
+    assert "Weakest link" not in page
     page = editor_client.get(reverse("clusters")).content.decode()
     assert "held together by decisions" in page
     assert "weakest" not in page
@@ -153,13 +156,14 @@ def test_a_cluster_that_changed_is_not_confirmed(editor_client: Client, trio: tu
     every = listed_ids(*trio)
     for seen, named in (
         ("", []),
+        ("2-abc", [str(cluster.pk), "2", "3"]),
         (str(trio[0].pk), [str(cluster.pk), "1", "3"]),
         ("x", ["“x”"]),
         (f"{every},", ["“”"]),
         (f"{every},0", ["“0”"]),
         (f"{every},{10**30}", [f"“{10**30}”"]),
     ):
-        answer = editor_client.post(address, {"articles": seen, "note": "Same wire."})
+        answer = editor_client.post(address, {"seen" if "-" in seen else "articles": seen, "note": "Same wire."})
         assert answer["Location"] == f"/clusters/{cluster.pk}/"
         page = shown(editor_client, cluster)
         assert notices(page) == [("error", named)]
@@ -186,15 +190,17 @@ def test_a_cluster_of_more_than_a_thousand_articles(
     Membership.objects.bulk_create(Membership(cluster=cluster, article=article) for article in many)
     Cluster.objects.update(size=1103)
     page = shown(editor_client, cluster)
+    # The three first have texts of their own, and the copies have none.
     assert page.count('<li class="member') == 100
-    assert "Articles 1 to 100 of 1,103;" in page
+    assert "Articles 1 to 100 of 1,103." in page
+    assert "made for up to 200" in page
     address = reverse("cluster", args=[cluster.pk])
     last = editor_client.get(address, {"page": "12"}).content.decode()
     assert (last.count('<li class="member'), "page=11" in last) == (3, True)
-    assert "Articles 1,101 to 1,103 of 1,103;" in last
+    assert "Articles 1,101 to 1,103 of 1,103." in last
     assert editor_client.get(address, {"page": "99"}).content.decode().count('<li class="member') == 3
-    seen = re.findall(r'name="articles" value="([\d,]+)"', page)
-    answer = editor_client.post(reverse("cluster_confirm", args=[cluster.pk]), {"articles": seen})
+    seen = re.findall(r'name="seen" value="(1103-\w+)"', page)[0]
+    answer = editor_client.post(reverse("cluster_confirm", args=[cluster.pk]), {"seen": seen})
 
     assert answer["Location"] == f"/clusters/{cluster.pk}/"
     assert len(Decision.objects.get().articles) == 1103
@@ -204,8 +210,7 @@ def test_dissolves_a_cluster_and_goes_on(
     editor_client: Client, editor: User, store: StoreArticle, trio: tuple[Article, ...]
 ) -> None:
     first, second = make_cluster(*trio), make_cluster(store(), store())
-    page = shown(editor_client, first)
-    assert f'formaction="/clusters/{first.pk}/reject/"' in page.split("None of these belong together")[1]
+    assert f'formaction="/clusters/{first.pk}/preview/reject/"' in shown(editor_client, first)
     seen = {"articles": listed_ids(*trio), "note": "A column's name."}
     answer = editor_client.post(reverse("cluster_reject", args=[first.pk]) + "?size_from=2", seen)
 
@@ -216,6 +221,99 @@ def test_dissolves_a_cluster_and_goes_on(
     assert notices(shown(editor_client, second)) == [("success", [str(first.pk)])]
     seen = {"articles": listed_ids(*Article.objects.filter(membership__cluster=second))}
     assert editor_client.post(reverse("cluster_reject", args=[second.pk]), seen)["Location"] == "/clusters/"
+
+
+@pytest.fixture
+def halves(store: StoreArticle) -> list[Article]:
+    """Store two and three copies, which a weak pair joins."""
+    two = [store(headline=f"Pier closes, {place}") for place in "AB"]
+    three = [store(headline=f"Pier opens, {place}", date="2026-03-03") for place in "CDE"]
+    for left, right in ((0, 1), (2, 3), (3, 4)):
+        make_pair([*two, *three][left], [*two, *three][right], trigram=0.95)
+    make_pair(two[1], three[0], trigram=0.62)
+    rebuild_clusters()
+    return [*two, *three]
+
+
+def test_a_weakly_held_cluster_is_split_where_it_is_weak(editor_client: Client, halves: list[Article]) -> None:
+    cluster = Cluster.objects.get()
+    page = shown(editor_client, cluster)
+    assert "No stronger pair connects rows 1–2 with rows 3–5." in page
+    assert "decide-confirm" not in page
+    assert "The weakest link, 62%, joins row 2 to row 3." in page
+    assert page.count('class="tie tie-joins') == 4 + 1  # and one in the legend
+    assert (page.count('class="node"'), page.count('class="node node-kept"')) == (4, 1)
+    assert re.findall(r">(\d and \d)</a>", page) == ["2 and 3", "1 and 2", "3 and 4", "4 and 5"]
+    ticked = editor_client.get(reverse("cluster", args=[cluster.pk]), {"tick": "part"}).content.decode()
+    assert re.findall(r'value="(\d+)" form="decide" checked', ticked) == [str(each.pk) for each in halves[:2]]
+
+    sent = dict(re.findall(r'name="(seen|tick)" value="([^"]+)">', page.split('id="split-here"')[1]))
+    assert sent["tick"] == listed_ids(*halves[:2])
+    preview = editor_client.post(reverse("cluster_preview", args=[cluster.pk, "split"]) + "?size_from=2", sent)
+    assert [each.size for each in preview.context["preview"].clusters] == [3, 2]
+    asked = preview.content.decode()
+    assert f'action="/clusters/{cluster.pk}/split/?size_from=2"' in asked
+    assert (Decision.objects.count(), members(cluster)) == (0, {each.pk for each in halves})
+
+    carried = dict(re.findall(r'type="hidden" name="(seen|tick)" value="([^"]+)"', asked))
+    answer = editor_client.post(reverse("cluster_split", args=[cluster.pk]) + "?size_from=2", carried)
+    assert answer["Location"] == f"/clusters/{cluster.pk}/?size_from=2#members"
+    assert sorted(Cluster.objects.values_list("size", flat=True)) == [2, 3]
+    page = shown(editor_client, cluster)
+    assert notices(page) == [("success", [str(cluster.pk)])]
+    editor_client.post(reverse("undo", args=[Decision.objects.get(kind="split_cluster").pk]))
+    assert Cluster.objects.get().size == 5
+
+
+def test_two_clusters_are_merged_after_a_preview(editor_client: Client, store: StoreArticle, trio: Any) -> None:
+    one, other = make_cluster(*trio), make_cluster(store(headline="Quay shut"), store())
+    sent = {"seen": decisions.seen_as(members(one)), "other": str(other.pk), "note": "Same wire."}
+    preview = editor_client.post(reverse("cluster_preview", args=[one.pk, "merge"]), sent)
+    assert "Quay shut" in preview.content.decode()
+    assert [(each.number, each.size) for each in preview.context["preview"].clusters] == [(one.pk, 5)]
+    assert Cluster.objects.count() == 2
+
+    answer = editor_client.post(reverse("cluster_merge", args=[one.pk]), sent)
+    assert answer["Location"] == f"/clusters/{one.pk}/"
+    assert (Cluster.objects.get().size, Decision.objects.get().note) == (5, "Same wire.")
+    sent["seen"] = decisions.seen_as(members(one))
+    for number, named in (("4711", ["4711"]), ("", []), ("x", [])):
+        answer = editor_client.post(reverse("cluster_preview", args=[one.pk, "merge"]), {**sent, "other": number})
+        assert answer["Location"] == f"/clusters/{one.pk}/"
+        assert notices(shown(editor_client, one))[-1] == ("error", named)
+
+
+def test_every_act_that_parts_a_cluster_is_previewed(editor_client: Client, trio: tuple[Article, ...]) -> None:
+    cluster = make_cluster(*trio)
+    seen = {"seen": decisions.seen_as(members(cluster))}
+    for act, sent, alone in (
+        ("reject", seen, 3),
+        ("take-out", {"article": trio[1].pk}, 1),
+        ("split", {**seen, "tick": [trio[1].pk, f"{trio[2].pk},{trio[1].pk}"]}, 1),
+    ):
+        page = editor_client.post(reverse("cluster_preview", args=[cluster.pk, act]), sent)
+        assert page.context["preview"].alone.size == alone
+    assert editor_client.post(reverse("cluster_preview", args=[cluster.pk, "burn"]), seen).status_code == 404
+    stale = editor_client.post(reverse("cluster_preview", args=[cluster.pk, "split"]), {"seen": "3-x", "tick": "1"})
+    assert stale["Location"] == f"/clusters/{cluster.pk}/"
+    assert (Decision.objects.count(), members(cluster)) == (0, {article.pk for article in trio})
+
+
+def test_equal_texts_are_one_row_with_what_differs(editor_client: Client, store: StoreArticle) -> None:
+    text = "The pier closes on Monday for repairs, the harbour office said."
+    copies = [store(text, headline=headline, newspaper=headline) for headline in ("One", "Two", "One ")]
+    other = store(f"{text} Ferries sail.", headline="Four", newspaper="Four", language="en")
+    cluster = make_cluster(*copies, other)
+    page = shown(editor_client, cluster)
+
+    assert re.findall(r'<li class="member[^"]*" id="row-(\d)">', page) == ["1", "2"]
+    assert "3 addresses, same text" in page
+    assert re.findall(r'Also: <span lang="\w*" dir="auto">(\w+)<', page) == ["Two"]
+    assert f'value="{listed_ids(*copies)}" form="decide"' in page
+    assert "<ins>+3</ins> <del>−0</del> words against the kept article" in page
+    assert '<h3 class="member-headline" lang="en" dir="auto">' in page
+    assert "Inside row 1: 2 pairs of articles with the same text." in page
+    assert re.findall(r">(\d and \d)</a>", page) == ["1 and 2"]
 
 
 def test_a_cluster_that_changed_is_not_dissolved(editor_client: Client, trio: tuple[Article, ...]) -> None:
@@ -244,7 +342,9 @@ def test_a_decision_on_a_cluster_that_is_gone(
     assert Decision.objects.count() == 1
 
 
-@pytest.mark.parametrize("action", ["cluster_confirm", "cluster_reject", "cluster_keep", "cluster_take_out"])
+@pytest.mark.parametrize(
+    "action", ["cluster_confirm", "cluster_split", "cluster_merge", "cluster_keep", "cluster_take_out"]
+)
 def test_a_session_that_ended_before_the_decision_is_told(
     editor_client: Client, trio: tuple[Article, ...], action: str
 ) -> None:
@@ -329,7 +429,9 @@ def test_a_contradiction_is_shown(editor_client: Client, editor: User, trio: tup
     page = shown(editor_client, cluster)
 
     assert 'id="contradiction-title"' in page
-    assert f'<li><a href="/pairs/{rejected.pk}/" dir="auto">Pier closed / Pier is shut</a></li>' in page
+    assert (
+        f'<li><a href="/pairs/{rejected.pk}/?back={cluster.pk}" dir="auto">Pier closed / Pier is shut</a></li>' in page
+    )
 
 
 def test_a_contradiction_without_a_pair_is_shown(
@@ -341,7 +443,7 @@ def test_a_contradiction_without_a_pair_is_shown(
     decisions.decide_pair(Pair.objects.get(left=trio[0], right=trio[2]).pk, "confirm", user=editor)
     page = shown(editor_client, cluster)
 
-    address = f"/compare/?left={trio[1].pk}&amp;right={trio[2].pk}"
+    address = f"/compare/?left={trio[1].pk}&amp;right={trio[2].pk}&amp;back={cluster.pk}"
     assert re.findall(r'<li><a href="([^"]+)" dir="auto">Pier closed / Pier is shut<', page) == [address]
 
 
@@ -350,9 +452,10 @@ def test_a_weak_tie_is_flagged(editor_client: Client, store: StoreArticle, trio:
     weakest = Pair.objects.filter(left__membership__cluster=weak).order_by("pk")[0]
     page = shown(editor_client, weak)
 
-    assert f'a duplicate with a probability of 74% (<a href="/pairs/{weakest.pk}/?verdict=any">' in page
-    assert 'class="notice notice-warning"' in page
-    assert 'class="notice notice-warning"' not in shown(editor_client, strong)
+    assert "a duplicate with a probability of 74%" in page
+    assert f'href="/pairs/{weakest.pk}/?verdict=any&amp;back={weak.pk}">view this pair</a>' in page
+    assert 'id="weak-title"' in page
+    assert 'id="weak-title"' not in shown(editor_client, strong)
     assert listed(editor_client, held="weak") == [weak.pk]
     assert listed(editor_client, held="nonsense") == [weak.pk, strong.pk]
     rows = editor_client.get(reverse("clusters")).content.decode().split('class="row-item')
@@ -363,7 +466,7 @@ def test_what_decisions_hold_is_not_weak(editor_client: Client, editor: User, tr
     cluster = make_cluster(*trio, score=0.6)
     decisions.confirm_cluster(cluster.pk, [article.pk for article in trio], user=editor)
 
-    assert 'class="notice notice-warning"' not in shown(editor_client, cluster)
+    assert 'id="weak-title"' not in shown(editor_client, cluster)
     assert listed(editor_client, held="weak") == []
 
 
@@ -374,8 +477,8 @@ def test_a_cluster_held_by_a_version_says_so(editor_client: Client, store: Store
     rebuild_clusters([first.pk, second.pk])
     page = shown(editor_client, Cluster.objects.get())
 
-    said = "a new version with a probability of 90% "
-    assert f'{said}(<a href="/pairs/{pair.pk}/?verdict=any">' in page
+    assert "a new version with a probability of 90%" in page
+    assert f'href="/pairs/{pair.pk}/?verdict=any&amp;back={Cluster.objects.get().pk}">view this pair</a>' in page
 
 
 @pytest.mark.parametrize(
@@ -440,7 +543,7 @@ def test_visitors_look_and_do_not_decide(visitor: Client, trio: tuple[Article, .
     cluster = make_cluster(*trio)
 
     assert "<form" not in shown(visitor, cluster).split("<main", 1)[1]
-    for action in ("cluster_confirm", "cluster_reject", "cluster_keep", "cluster_take_out"):
+    for action in ("cluster_confirm", "cluster_reject", "cluster_keep", "cluster_take_out", "cluster_split"):
         assert visitor.post(reverse(action, args=[cluster.pk]), {"article": trio[0].pk}).status_code == 403
     assert not Decision.objects.exists()
 
@@ -462,8 +565,9 @@ def test_the_page_costs_a_fixed_number_of_queries(
     editor_client: Client, trio: tuple[Article, ...], store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     small, large = make_cluster(*trio), make_cluster(*(store() for _ in range(8)))
-    # session, user, keys, 2 x permissions, cluster, headlines, constraints, members, URLs, texts,
-    # pairs of the kept one, weakest pair, pairs apart, pairs left out, pairs, evidence, decisions, next, previous
+    # session, user, keys, 2 x permissions, cluster; articles: ids, rows, URLs, beginnings, pairs with the kept one, its
+    # length, texts to compare; kept: decision, rule; pairs inside, the weakest, contradictions, pairs left out; ties:
+    # pairs, decisions, pairs shown, evidence; decisions, next, previous
     for cluster in (small, large):
-        with django_assert_num_queries(20):
+        with django_assert_num_queries(26):
             shown(editor_client, cluster)

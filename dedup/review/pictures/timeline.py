@@ -1,0 +1,155 @@
+"""The time line of a cluster: a lane for each newspaper, a mark for each article. Pure."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+# All lengths are in pixels.
+_WIDTH = 720
+_LEFT = 170
+_RIGHT = 24
+_LANE = 30
+_TOP = 12
+_AXIS = 30
+# Marks that are closer than this become one.
+_CLOSE = 17
+_MOST_LANES = 12
+_NAME_CHARACTERS = 22
+_TICKS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """The publication of some articles: the newspaper, the day, and the time if it is known."""
+
+    newspaper: str
+    day: datetime.date
+    time: datetime.time | None = None
+    articles: int = 1
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A newspaper, the articles it published, and the first and the last day. `name` may be cut."""
+
+    newspaper: str
+    articles: int
+    first: datetime.date
+    last: datetime.date
+    y: float
+
+    @property
+    def name(self) -> str:
+        """The name of the newspaper, cut to fit."""
+        cut = len(self.newspaper) > _NAME_CHARACTERS
+        return f"{self.newspaper[: _NAME_CHARACTERS - 1]}…" if cut else self.newspaper
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Articles at one place of a lane. `timed`: the time of day is known, not only the day."""
+
+    x: float
+    y: float
+    articles: int
+    kept: bool
+    timed: bool
+
+    @property
+    def radius(self) -> int:
+        """The more articles, the larger."""
+        return 7 if self.articles == 1 else 9 if self.articles < 10 else 12
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A place on the axis, and what is written there."""
+
+    x: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The drawn time line; newspapers beyond the last lane are counted only."""
+
+    height: int
+    lanes: list[Lane]
+    marks: list[Mark]
+    ticks: list[Tick]
+    left_out: int  # newspapers
+    width: int = _WIDTH
+    left: int = _LEFT
+
+    @property
+    def right(self) -> int:
+        """Where the lanes end."""
+        return _WIDTH - _RIGHT
+
+    @property
+    def bottom(self) -> int:
+        """Where the lanes end, and the axis begins."""
+        return self.height - _AXIS
+
+    @property
+    def has_untimed(self) -> bool:
+        """Whether the time of day of an article is unknown."""
+        return any(not mark.timed for mark in self.marks)
+
+
+def draw_timeline(events: Sequence[Event]) -> Timeline:
+    """Return where the articles go; the newspapers come in the order of their first article."""
+    counted: Counter[str] = Counter()
+    for each in events:
+        counted[each.newspaper] += each.articles
+    ordered = sorted(events, key=lambda each: (each.day, each.time or datetime.time(12), each.newspaper))
+    chosen = {name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:_MOST_LANES]}
+    names = [name for name in dict.fromkeys(each.newspaper for each in ordered) if name in chosen]
+    first = min(each.day for each in events)
+    days = (max(each.day for each in events) - first).days + 1
+    lanes, marks = [], []
+    for place, name in enumerate(names):
+        own = [each for each in ordered if each.newspaper == name]
+        y = _TOP + _LANE * (place + 0.5)
+        lanes.append(Lane(name, counted[name], own[0].day, own[-1].day, y))
+        marks += _marks(own, first, days, y)
+    height = _TOP + _LANE * len(names) + _AXIS
+    hours = days == 1 and any(each.time for each in events)
+    return Timeline(height, lanes, marks, _hours(first) if hours else _ticks(first, days), len(counted) - len(names))
+
+
+def _x(day: datetime.date, time: datetime.time | None, first: datetime.date, days: int) -> float:
+    """Return the place of a time; an article whose time is unknown is placed in the middle of its day."""
+    of_day = 0.5 if time is None else (time.hour * 60 + time.minute) / (24 * 60)
+    return round(_LEFT + ((day - first).days + of_day) / days * (_WIDTH - _LEFT - _RIGHT), 1)
+
+
+def _marks(events: Iterable[Event], first: datetime.date, days: int, y: float) -> list[Mark]:
+    marks: list[Mark] = []
+    for each in sorted(events, key=lambda each: _x(each.day, each.time, first, days)):
+        x = _x(each.day, each.time, first, days)
+        last = marks[-1] if marks else None
+        if last and x - last.x < _CLOSE:
+            marks[-1] = Mark(
+                last.x, y, last.articles + each.articles, last.kept or each.kept, last.timed and each.time is not None
+            )
+        else:
+            marks.append(Mark(x, y, each.articles, each.kept, each.time is not None))
+    return marks
+
+
+def _hours(day: datetime.date) -> list[Tick]:
+    return [Tick(_x(day, datetime.time(hour), day, 1), f"{hour}:00") for hour in (0, 6, 12, 18)]
+
+
+def _ticks(first: datetime.date, days: int) -> list[Tick]:
+    step = -(-days // _TICKS)
+    shown = [first + datetime.timedelta(days=number) for number in range(0, days, step)]
+    years = first.year != shown[-1].year
+    return [
+        Tick(_x(day, None, first, days), f"{day.day} {day:%b %Y}" if years else f"{day.day} {day:%b}") for day in shown
+    ]

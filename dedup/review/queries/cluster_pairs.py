@@ -1,0 +1,126 @@
+"""The pairs of a cluster that an editor must look at: the weakest, those judged apart, and those left out.
+
+Written as SQL that starts from the cluster's articles: PostgreSQL takes a large cluster for a small one, and given the
+choice would look up every two of its articles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import connection
+
+from articles.models import Article
+from dedup.clustering.constraints import constraints_in_force
+from dedup.models import Cluster, Pair, Verdict
+
+APART_SHOWN = 5
+LEFT_OUT_SHOWN = 5
+CONTRADICTIONS_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """The undecided pairs of a cluster that were judged templates or merely similar; the most certain are listed."""
+
+    templates: int
+    similar: int
+    pairs: list[Pair]
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two articles of a cluster that a decision in force separates; `pair_id` is None if no pass found the pair."""
+
+    left: int
+    right: int
+    headlines: tuple[str, str]
+    pair_id: int | None
+
+
+# Uses the unique index on (left_id, right_id), and that of the memberships on article_id.
+_INSIDE_SQL = """
+WITH from_left AS MATERIALIZED (
+    SELECT pair.id, pair.right_id, pair.joins, pair.verdict, pair.probability, pair.state
+    FROM dedup_membership AS member
+    JOIN dedup_pair AS pair ON pair.left_id = member.article_id
+    WHERE member.cluster_id = %(cluster)s AND pair.best_score > 0
+        AND (pair.joins AND pair.probability = %(lowest)s AND pair.state NOT IN ('rejected', 'template')
+             OR pair.state = 'undecided' AND pair.verdict IN ('template', 'similar'))
+), inside AS MATERIALIZED (
+    SELECT from_left.*
+    FROM from_left
+    JOIN dedup_membership AS member ON member.article_id = from_left.right_id
+    WHERE member.cluster_id = %(cluster)s
+)
+(SELECT 'weakest' AS kind, id, 1 AS number FROM inside WHERE joins ORDER BY id LIMIT 1)
+UNION ALL
+SELECT verdict, NULL, count(*) FROM inside WHERE NOT joins GROUP BY verdict
+UNION ALL
+(SELECT 'apart', id, 1 FROM inside WHERE NOT joins ORDER BY probability DESC, id LIMIT %(shown)s)
+"""
+
+
+def pairs_inside(cluster: Cluster) -> tuple[Pair | None, Apart]:
+    """Return the pair with the lowest probability that connects a cluster, and the pairs judged apart."""
+    values = {"cluster": cluster.pk, "lowest": cluster.lowest_score, "shown": APART_SHOWN}
+    with connection.cursor() as cursor:
+        cursor.execute(_INSIDE_SQL, values)
+        rows = cursor.fetchall()
+    counts = {kind: number for kind, pk, number in rows if pk is None}
+    pairs = Pair.objects.with_articles().in_bulk([pk for _, pk, _ in rows if pk])
+    weakest = next((pairs[pk] for kind, pk, _ in rows if kind == "weakest"), None)
+    apart = [pairs[pk] for kind, pk, _ in rows if kind == "apart"]
+    return weakest, Apart(counts.get(Verdict.TEMPLATE, 0), counts.get(Verdict.SIMILAR, 0), apart)
+
+
+_LEFT_OUT_SQL = """
+WITH crossing AS (
+    SELECT pair.id, pair.probability, pair.state, pair.best_score, pair.right_id AS outside
+    FROM dedup_membership AS member
+    JOIN dedup_pair AS pair ON pair.left_id = member.article_id AND pair.joins
+    WHERE member.cluster_id = %(cluster)s
+    UNION ALL
+    SELECT pair.id, pair.probability, pair.state, pair.best_score, pair.left_id
+    FROM dedup_membership AS member
+    JOIN dedup_pair AS pair ON pair.right_id = member.article_id AND pair.joins
+    WHERE member.cluster_id = %(cluster)s
+)
+SELECT crossing.id, other.cluster_id
+FROM crossing
+LEFT JOIN dedup_membership AS other ON other.article_id = crossing.outside
+WHERE crossing.best_score > 0 AND crossing.state NOT IN ('rejected', 'template')
+    AND other.cluster_id IS DISTINCT FROM %(cluster)s
+ORDER BY crossing.probability DESC, crossing.id
+LIMIT %(shown)s
+"""
+
+
+def pairs_left_out(cluster: Cluster) -> tuple[list[Pair], list[Cluster]]:
+    """Return the most probable pairs that join an article of a cluster with one that is not in it, and its clusters."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LEFT_OUT_SQL, {"cluster": cluster.pk, "shown": LEFT_OUT_SHOWN})
+        rows = cursor.fetchall()
+    pairs = Pair.objects.with_articles().in_bulk([pk for pk, _ in rows])
+    near = Cluster.objects.with_kept().in_bulk({number for _, number in rows if number})
+    return [pairs[pk] for pk, _ in rows], [near[number] for number in dict.fromkeys(n for _, n in rows) if number]
+
+
+def contradictions_in(article_ids: Sequence[int]) -> tuple[list[Contradiction], int]:
+    """Return the contradictions among the articles of a cluster, and how many more there are."""
+    inside = set(article_ids)
+    parted = [ends for ends in constraints_in_force(article_ids).cannot if inside.issuperset(ends)]
+    shown = parted[:CONTRADICTIONS_SHOWN]
+    if not shown:
+        return [], 0
+    ends = {end for each in shown for end in each}
+    headlines = dict(Article.objects.filter(pk__in=ends).order_by().values_list("pk", "headline"))
+    numbers = {
+        (left, right): pk for left, right, pk in Pair.objects.among(ends).values_list("left", "right", "pk").order_by()
+    }
+    found = [
+        Contradiction(left, right, (headlines[left], headlines[right]), numbers.get((left, right)))
+        for left, right in shown
+    ]
+    return found, len(parted) - len(shown)

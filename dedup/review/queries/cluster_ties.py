@@ -1,0 +1,179 @@
+"""What connects and separates the rows of a cluster: stored pairs, and decisions without one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from dedup.clustering.constraints import constraints_in_force
+from dedup.clustering.ties import Bridge, Tie, parts_of, weakest_bridge
+from dedup.models import Pair
+from dedup.querysets import WEAK_PROBABILITY
+from dedup.review.pictures.graph import Graph, Line, Node, draw_graph
+from dedup.review.queries.cluster_rows import Row
+
+# Below this, each row is a node; a larger cluster is drawn as so many parts.
+MOST_NODES = 40
+PARTS_DRAWN = 16
+LINKS_SHOWN = 100
+# The higher, the more it says of a connection.
+_KINDS = {"apart": 0, "joins": 1, "held": 2, "confirmed": 3, "rejected": 4}
+_STATES = {
+    Pair.State.CONFIRMED.value: "confirmed",
+    Pair.State.REJECTED.value: "rejected",
+    "template": "rejected",
+}
+
+
+@dataclass(slots=True)
+class Connection:
+    """What is known of two rows: the pair that says most, and how many pairs there are.
+
+    `kind`: "confirmed" and "rejected" by editors, "held" together by a decision on a cluster; else by the verdict,
+    "joins" or "apart". `pair_id` is None if no pass found the two articles. `pair` is filled in for those shown.
+    """
+
+    rows: tuple[int, int]
+    articles: tuple[int, int]
+    kind: str
+    chance: float  # 0..1: of the verdict that joins them; else of being duplicates
+    pair_id: int | None = None
+    pairs: int = 1
+    bridge: bool = False
+    pair: Pair | None = None
+
+    @property
+    def weight(self) -> tuple[int, float]:
+        """Which of two connections says more."""
+        return _KINDS[self.kind], self.chance
+
+    @property
+    def decided(self) -> bool:
+        """Whether a decision says so."""
+        return _KINDS[self.kind] > _KINDS["joins"]
+
+
+@dataclass(frozen=True)
+class Ties:
+    """The connections of the rows, the weakest first, the weakest bridge, and the drawn graph.
+
+    `parts` has the rows of each node, if nodes are parts of the cluster and not rows.
+    """
+
+    connections: list[Connection]
+    bridge: Bridge | None
+    bridge_pair: int | None
+    graph: Graph | None
+    parts: list[tuple[int, ...]] = field(default_factory=list)
+    links_shown: int = LINKS_SHOWN
+
+    @property
+    def shown(self) -> list[Connection]:
+        """The connections that the table lists."""
+        return self.connections[:LINKS_SHOWN]
+
+
+def ties_of(rows: list[Row]) -> Ties:
+    """Return what connects the rows of a cluster, and count the pairs inside each row."""
+    row_of = {article.pk: row.number for row in rows for article in row.articles}
+    found: dict[tuple[int, int], Connection] = {}
+    inside: dict[int, int] = {}
+    for each in [*_of_pairs(row_of), *_of_decisions(row_of)]:
+        if each.rows[0] == each.rows[1]:
+            inside[each.rows[0]] = inside.get(each.rows[0], 0) + each.pairs
+        else:
+            _note(found, each)
+    for row in rows:
+        row.inside = inside.get(row.number, 0)
+    connections = sorted(found.values(), key=lambda each: (each.decided, each.chance, each.rows))
+    return _with_bridge(rows, connections)
+
+
+def _of_pairs(row_of: Mapping[int, int]) -> Iterable[Connection]:
+    pairs = Pair.objects.among(list(row_of))
+    columns = ("pk", "left", "right", "state", "best_score", "joins", "probability", "duplicate_probability")
+    for pk, left, right, state, score, joins, chance, duplicate_chance in pairs.order_by("pk").values_list(*columns):
+        kind = _STATES.get(state) or ("joins" if joins else "apart")
+        if score > 0 or kind in ("confirmed", "rejected"):
+            shown = (chance if joins else duplicate_chance) or 0.0
+            yield Connection(_rows(row_of, left, right), (left, right), kind, shown, pk)
+
+
+def _of_decisions(row_of: Mapping[int, int]) -> Iterable[Connection]:
+    constraints = constraints_in_force(list(row_of))
+    said = (("confirmed", constraints.must), ("rejected", constraints.cannot), ("held", constraints.stay))
+    for kind, pairs in said:
+        for left, right in pairs:
+            if left in row_of and right in row_of:
+                # The pair, if there is one, is counted already.
+                yield Connection(_rows(row_of, left, right), (left, right), kind, 0.0, pairs=0)
+
+
+def _rows(row_of: Mapping[int, int], left: int, right: int) -> tuple[int, int]:
+    one, other = row_of[left], row_of[right]
+    return (one, other) if one < other else (other, one)
+
+
+def _note(found: dict[tuple[int, int], Connection], each: Connection) -> None:
+    known = found.get(each.rows)
+    if known is None:
+        found[each.rows] = each
+        return
+    pairs = known.pairs + each.pairs
+    stronger = each if each.weight > known.weight and each.articles != known.articles else known
+    if each.articles == known.articles and _KINDS[each.kind] > _KINDS[known.kind]:
+        known.kind = each.kind
+    stronger.pairs = pairs
+    found[each.rows] = stronger
+
+
+def _with_bridge(rows: list[Row], connections: list[Connection]) -> Ties:
+    numbers = [row.number for row in rows]
+    ties = [
+        Tie(*each.rows, each.chance, each.decided)
+        for each in connections
+        if each.kind in ("joins", "held", "confirmed")
+    ]
+    bridge = weakest_bridge(numbers, ties)
+    bridge_pair = None
+    for each in connections:
+        if bridge and each.rows == bridge.tie[:2]:
+            each.bridge, bridge_pair = True, each.pair_id
+    parts = parts_of(numbers, ties, at_most=PARTS_DRAWN) if len(rows) > MOST_NODES else []
+    too_many = len(parts) > MOST_NODES
+    graph = None if len(rows) < 2 or too_many else _graph(rows, connections, bridge, parts)
+    return Ties(connections, bridge, bridge_pair, graph, [] if too_many else parts)
+
+
+def _graph(
+    rows: list[Row], connections: list[Connection], bridge: Bridge | None, parts: list[tuple[int, ...]]
+) -> Graph:
+    groups = parts or [(row.number,) for row in rows]
+    node_of = {number: place for place, group in enumerate(groups, 1) for number in group}
+    by_number = {row.number: row for row in rows}
+    nodes = [
+        _node(place, [by_number[each] for each in group], parts=bool(parts)) for place, group in enumerate(groups, 1)
+    ]
+    lines: dict[tuple[int, int], Connection] = {}
+    for each in connections:
+        left, right = (node_of[number] for number in each.rows)
+        ends = (min(left, right), max(left, right))
+        known = lines.get(ends)
+        if left != right and (known is None or (each.bridge, each.weight) > (known.bridge, known.weight)):
+            lines[ends] = each
+    drawn = [Line(*ends, each.kind, each.chance, each.bridge) for ends, each in lines.items()]
+    weak = bridge is not None and bridge.tie.strength < WEAK_PROBABILITY
+    halves = [sorted({node_of[each] for each in part}) for part in bridge.parts] if bridge and weak else []
+    return draw_graph(nodes, [_turned(line, halves) for line in drawn], halves)
+
+
+def _turned(line: Line, halves: list[list[int]]) -> Line:
+    """Return the bridge with its left end in the first half."""
+    if line.bridge and halves and line.left not in halves[0]:
+        return Line(line.right, line.left, line.kind, line.chance, bridge=True)
+    return line
+
+
+def _node(number: int, rows: Collection[Row], *, parts: bool) -> Node:
+    label = chr(ord("A") + number - 1) if parts and number <= 26 else str(number)
+    return Node(number, label, sum(len(row.articles) for row in rows), any(row.kept for row in rows))

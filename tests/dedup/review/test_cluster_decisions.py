@@ -1,0 +1,131 @@
+"""Splitting and merging clusters, previewing it, and taking it back."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+
+from articles.models import Article
+from dedup.clustering.rebuild import rebuild_clusters
+from dedup.models import Cluster, Decision, Link, Membership, Pair, Profile
+from dedup.review import cluster_decisions, decisions
+from dedup.review.cluster_decisions import merge_clusters, split_cluster
+from dedup.review.previews import preview
+from tests.conftest import StoreArticle
+from tests.factories import make_cluster, make_pair
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def user() -> User:
+    return User.objects.create_user("mara")
+
+
+def ids(*articles: Article) -> list[int]:
+    return [article.pk for article in articles]
+
+
+def clusters() -> list[list[int]]:
+    found = Cluster.objects.order_by("pk")
+    return [sorted(Membership.objects.filter(cluster=each).values_list("article", flat=True)) for each in found]
+
+
+def test_a_split_cluster_stays_split_until_it_is_undone(store: StoreArticle, user: User) -> None:
+    a, b, c, d = (store() for _ in range(4))
+    cluster = make_cluster(a, b, c, d)  # each held to the first
+    confirmed = decisions.decide_pair(Pair.objects.get(left=a, right=c).pk, "confirm", user=user)
+    seen = decisions.seen_as(ids(a, b, c, d))
+
+    shown = preview(lambda: split_cluster(cluster.pk, ids(c, d), seen, user=user), ids(a, b, c, d))
+    assert [(each.number, [article.pk for article in each.articles]) for each in shown.clusters] == [
+        (cluster.pk, ids(a, b)),
+        (None, ids(c, d)),
+    ]
+    assert (shown.alone.size, shown.pairs_decided) == (0, 4)
+    assert [(each.decision, each.pairs) for each in shown.overridden] == [(confirmed, 1)]
+    assert (clusters(), Decision.objects.count(), Link.objects.count()) == ([ids(a, b, c, d)], 1, 1)
+
+    split = split_cluster(cluster.pk, ids(c, d), seen, user=user)
+    assert clusters() == [ids(a, b), ids(c, d)]
+    assert {Pair.objects.get(left=a, right=each).state for each in (c, d)} == {"rejected"}
+    rebuild_clusters()
+    assert clusters() == [ids(a, b), ids(c, d)]
+    decisions.undo(split.pk, user=user)
+    assert clusters() == [ids(a, b, c, d)]
+    assert Pair.objects.get(left=a, right=c).state == "confirmed"
+
+
+def test_a_confirmed_cluster_is_split_into_confirmed_ones(store: StoreArticle, user: User) -> None:
+    articles = [store() for _ in range(5)]
+    cluster = make_cluster(*articles)
+    decisions.confirm_cluster(cluster.pk, ids(*articles), user=user)
+    split_cluster(cluster.pk, ids(*articles[3:]), ids(*articles), user=user)
+
+    assert clusters() == [ids(*articles[:3]), ids(*articles[3:])]
+    assert set(Cluster.objects.values_list("state", flat=True)) == {"confirmed"}
+
+
+def test_merged_clusters_are_one_whatever_was_said_before(store: StoreArticle, user: User) -> None:
+    a, b, c, d = (store() for _ in range(4))
+    first, second = make_cluster(a, b), make_cluster(c, d)
+    between = make_pair(b, d, trigram=0.7)
+    rejected = decisions.decide_pair(between.pk, "reject", user=user)
+    unsure = decisions.decide_pair(Pair.objects.get(left=a, right=b).pk, "unsure", user=user)
+
+    shown = preview(lambda: merge_clusters(first.pk, second.pk, ids(a, b), user=user), ids(a, b, c, d))
+    assert [(each.number, each.size) for each in shown.clusters] == [(first.pk, 4)]
+    assert [each.decision for each in shown.overridden] == [rejected]
+    assert clusters() == [ids(a, b), ids(c, d)]
+
+    merged = merge_clusters(first.pk, second.pk, ids(a, b), user=user)
+    rebuild_clusters()
+    assert clusters() == [ids(a, b, c, d)]
+    between.refresh_from_db()
+    assert between.state == "confirmed"
+    assert unsure.links.get().kind == "unsure"
+    decisions.undo(merged.pk, user=user)
+    assert clusters() == [ids(a, b), ids(c, d)]
+    between.refresh_from_db()
+    assert between.state == "rejected"
+
+
+def test_what_cannot_be_split_or_merged(store: StoreArticle, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b, c = (store() for _ in range(3))
+    other = store().pk
+    number = make_cluster(a, b, c).pk
+    seen = ids(a, b, c)
+    monkeypatch.setattr(cluster_decisions, "MAX_PARTED", 1)
+    for part, message in (
+        ([], "You ticked 0 of 3 articles"),
+        (seen, "You ticked 3 of 3 articles"),
+        ([other], f"Article {other} is not in cluster {number}"),
+        ([a.pk], "have 1 and 2 articles, which is 2 pairs; at most 1 can"),
+    ):
+        with pytest.raises(decisions.ReviewError) as raised:
+            split_cluster(number, part, seen, user=user)
+        assert message in str(raised.value)
+    for together, message in ((number, "cannot be merged with itself"), (number + 1, "no longer exists")):
+        with pytest.raises(decisions.ReviewError) as raised:
+            merge_clusters(number, together, seen, user=user)
+        assert message in str(raised.value)
+    with pytest.raises(decisions.StaleClusterError):
+        split_cluster(number, [a.pk], seen[:2], user=user)
+    assert not Decision.objects.exists()
+
+
+def test_the_rule_of_the_default_profile_chooses_the_kept_article(store: StoreArticle, user: User) -> None:
+    early, wire, long = (
+        store("A short report of the pier."),
+        store("A report of the pier by an agency.", agency="AFP", date="2026-03-03"),
+        store("A long report of the pier, with all that was said about it on that day.", date="2026-03-04"),
+    )
+    cluster = make_cluster(early, wire, long)
+    for rule, kept in (("agency", wire), ("longest", long), ("earliest", early)):
+        Profile.objects.update(keep_rule=rule)
+        rebuild_clusters()
+        cluster.refresh_from_db()
+        assert cluster.kept == kept
+    decisions.keep_article(cluster.pk, wire.pk, user=user)
+    cluster.refresh_from_db()
+    assert cluster.kept == wire
