@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from http import HTTPStatus
 from typing import Any
 
 from django.contrib import messages
@@ -11,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
@@ -45,11 +46,27 @@ def decision_view(
             if request.method == "GET":
                 messages.warning(request, "Nothing was decided: you had to log in first.")
                 return redirect(address(request, **numbers))
-            return guarded(request, **numbers)
+            return _in_background(request, guarded(request, **numbers))
 
         return answer
 
     return decorate
+
+
+def _in_background(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Return the response; for a script that shows the next question itself, only what happened to the answer.
+
+    That is the messages and the strip of the last answers as HTML, and in headers whether the answer was stored or
+    refused, and the page on which it would have been shown.
+    """
+    if request.headers.get("X-Answer") != "background" or response.status_code != HTTPStatus.FOUND:
+        return response
+    said = list(messages.get_messages(request))
+    refused = any(each.level >= messages.ERROR for each in said)
+    answered = render(request, "pairs/_answered.html", {"messages": said})
+    answered["X-Answer"] = "refused" if refused else "stored"
+    answered["X-Next"] = response["Location"]
+    return answered
 
 
 def safe_next(request: HttpRequest, otherwise: str) -> str:

@@ -7,8 +7,11 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from dedup.filters.pairs import PairFilter
 from dedup.models import Decision, Pair
+from dedup.review import decisions
 from tests.browser.conftest import Opener, Stored, settled
+from tests.factories import make_user
 
 pytestmark = pytest.mark.browser
 
@@ -27,42 +30,97 @@ def notice(page: Page) -> str:
     return page.locator(".notice span").first.inner_text()
 
 
-def test_pairs_are_reviewed_with_keys(stored: Stored, open_site: Opener) -> None:
+def shows(page: Page, pair: Pair) -> None:
+    """Wait until the question about a pair is on the screen, which takes keys from then on."""
+    expect(page.locator("html")).to_have_attribute("data-question", f"p{pair.pk}")
+
+
+def stored_answers(page: Page, number: int) -> None:
+    """Wait until the strip shows so many answers, and none that is on its way."""
+    expect(page.locator(".strip-answer")).to_have_count(number)
+    expect(page.locator(".strip-sending")).to_have_count(0)
+
+
+def test_a_sitting_by_keys_alone(stored: Stored, open_site: Opener) -> None:
+    inside = Pair.objects.exclude(pk__in=[stored.first.pk, stored.second.pk, stored.other.pk]).filter(best_score=0.7)
     page = open_site()
-    page.get_by_role("link", name="Queue", exact=True).click()
-    expect(page.locator(".row-item")).to_have_count(6)
-    page.locator("summary", has_text="Filter").click()
-    page.select_option("#id_pass_name", "trigram")
-    page.fill("#id_score_from", "0.8")
-    page.press("#id_score_from", "Enter")
-    expect(page.locator(".row-item")).to_have_count(2)
-    page.get_by_role("link", name="Review these").click()
-    expect(page).to_have_url(re.compile(rf"/pairs/{stored.first.pk}/\?.*pass_name=trigram"))
-    expect(page.locator("del", has_text="Monday")).to_be_visible()
+    page.goto("/queue/?sort=id")
+    page.keyboard.press("r")
+    rows = list(Pair.objects.in_queue().order_by(*PairFilter({"sort": "id"}).ordering)[:6])
+    assert {stored.first, stored.second, stored.other, *inside} == set(rows)
+    kinds = {"y": "confirmed", "v": "version", "t": "template", "n": "rejected", "u": "unsure"}
+    for pair, key in zip(rows, kinds, strict=False):
+        shows(page, pair)
+        page.keyboard.press(key)
+    shows(page, rows[5])
+    expect(page).to_have_url(re.compile(rf"/pairs/{rows[5].pk}/\?sort=id$"))
+    stored_answers(page, 5)
+    assert [state_of(pair) for pair in rows[:5]] == list(kinds.values())
+    expect(page.locator(".strip-answer").first).to_contain_text("Unsure")
 
-    press(page, "y")
-    expect(page).to_have_url(re.compile(rf"/pairs/{stored.second.pk}/\?.*pass_name=trigram"))
-    assert notice(page) == "Confirmed: duplicates."
-    assert state_of(stored.first) == "confirmed"
+    for _ in range(5):
+        page.keyboard.press("z")
+    shows(page, rows[0])
+    stored_answers(page, 0)
+    assert {state_of(pair) for pair in rows} == {"undecided"}
+    page.keyboard.press("z")
+    expect(page.locator(".status-line")).to_contain_text("“z” was not counted: No answer of the last eight hours")
 
-    press(page, "z")
-    expect(page).to_have_url(re.compile(rf"/pairs/{stored.first.pk}/\?.*pass_name=trigram"))
-    assert notice(page) == "Undone: confirmed the pair."
-    assert state_of(stored.first) == "undecided"
-
+    # Back and reload work as with pages of their own.
     page.keyboard.press("j")
-    expect(page).to_have_url(re.compile(rf"/pairs/{stored.second.pk}/"))
-    page.keyboard.press("k")
-    expect(page).to_have_url(re.compile(rf"/pairs/{stored.first.pk}/"))
-    press(page, "u")
-    expect(page).to_have_url(re.compile(rf"/pairs/{stored.second.pk}/"))
-    press(page, "n")
-    expect(page).to_have_url(re.compile(r"/queue/\?"))
-    assert (state_of(stored.first), state_of(stored.second)) == ("unsure", "rejected")
+    shows(page, rows[1])
+    page.go_back()
+    shows(page, rows[0])
+    page.keyboard.press("y")
+    shows(page, rows[1])
+    stored_answers(page, 1)
+    page.reload()
+    shows(page, rows[1])
+    page.locator(".strip-answer a").click()
+    expect(page.locator(".decided")).to_be_visible()
     page.get_by_role("link", name="History").click()
-    kinds = ["rejected the pair", "was unsure of the pair", "undid a decision", "confirmed the pair"]
-    for position, kind in enumerate(kinds):
-        expect(page.locator(".decision").nth(position)).to_contain_text(f"mara {kind}")
+    kinds_of = [decision.kind for decision in Decision.objects.order_by("pk")]
+    assert kinds_of == ["confirm", "version", "template", "reject", "unsure", *["undo"] * 5, "confirm"]
+
+
+def test_keys_are_remapped_and_a_question_comes_back_if_its_answer_is_refused(
+    stored: Stored, open_site: Opener
+) -> None:
+    page = open_site()
+    page.goto("/keys/")
+    page.fill("#id_confirm", "d")
+    page.fill("#id_reject", "")
+    settled(page)
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".notice")).to_contain_text("saved")
+
+    page.goto(f"/pairs/{stored.first.pk}/?sort=id")
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("dt", has_text="d").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).not_to_be_visible()
+    shows(page, stored.first)
+    page.keyboard.press("y")
+    page.keyboard.press("n")
+    page.fill("#note", "Same wire.")
+    page.keyboard.press("Escape")
+    decisions.decide_pair(stored.first.pk, "reject", user=make_user("otto", "editor"))
+    page.keyboard.press("d")
+    # The next question was on the screen, and is again after this one.
+    expect(page.locator(".came-back")).to_contain_text("otto rejected the pair")
+    shows(page, stored.first)
+    expect(page.locator("#note")).to_have_value("Same wire.")
+    assert state_of(stored.first) == "rejected"
+    page.get_by_role("button", name="Duplicate d", exact=True).click()
+    stored_answers(page, 1)
+    assert Decision.objects.latest("pk").note == "Same wire."
+
+    shown = Pair.objects.get(pk=int(page.evaluate("document.documentElement.dataset.question").removeprefix("p")))
+    page.context.clear_cookies(name="sessionid")
+    page.keyboard.press("u")
+    expect(page.locator(".came-back")).to_contain_text("You are logged out")
+    assert state_of(shown) == "undecided"
 
 
 def test_typing_a_note_decides_nothing_and_keys_can_be_switched_off(stored: Stored, open_site: Opener) -> None:
@@ -89,7 +147,7 @@ def test_typing_a_note_decides_nothing_and_keys_can_be_switched_off(stored: Stor
     expect(page).to_have_url(re.compile(rf"/pairs/{stored.first.pk}/$"))
     settled(page)
     page.get_by_role("button", name="Duplicate y", exact=True).click()
-    expect(page.locator(".notice").first).to_contain_text("Confirmed")
+    stored_answers(page, 1)
     assert Decision.objects.get().note == "Same wire."
 
 
@@ -206,29 +264,30 @@ def test_the_second_of_two_clicks_decides_nothing(stored: Stored, open_site: Ope
     page.clock.run_for(500)
     duplicate = page.get_by_role("button", name="Duplicate y", exact=True)
     duplicate.click()
-    # It stands where the button of the next pair stands; the time of the page has not moved on.
+    # The next question has its button in the same place; the time of the page does not move on by itself.
     expect(page).to_have_url(re.compile(rf"/pairs/{stored.other.pk}/"))
-    expect(page.locator("html")).to_have_attribute("data-state", "settling")
     page.clock.run_for(499)
     duplicate.click()
     page.clock.run_for(1)
     page.get_by_role("button", name="Not a duplicate").click()
     expect(page).to_have_url(re.compile(rf"/pairs/{stored.second.pk}/"))
+    stored_answers(page, 2)
 
     assert [state_of(pair) for pair in (stored.first, stored.other, stored.second)] == [
         "confirmed",
         "rejected",
         "undecided",
     ]
-    assert Decision.objects.count() == 2
 
 
 def test_a_form_that_is_on_its_way_is_not_sent_again(stored: Stored, open_site: Opener) -> None:
     page = open_site()
-    page.goto(f"/pairs/{stored.first.pk}/")
+    page.goto(f"/clusters/{stored.cluster.pk}/")
     settled(page)
     # Both in one go, before the browser has left the page.
-    page.evaluate("for (const name of ['confirm', 'reject']) document.querySelector(`[value=${name}]`).click()")
-    expect(page).to_have_url(re.compile(rf"/pairs/{stored.other.pk}/"))
+    page.evaluate(
+        "for (let time = 0; time < 2; time++) document.querySelector('[data-action=confirm_cluster]').click()"
+    )
+    expect(page.locator(".notice").first).to_contain_text("confirmed")
 
-    assert Decision.objects.get().kind == "confirm"
+    assert Decision.objects.get().kind == "confirm_cluster"

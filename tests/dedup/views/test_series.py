@@ -122,7 +122,7 @@ def test_the_page_costs_a_fixed_number_of_queries(
     # session, user, keys, 2 x permissions, series, page, count, days, verdicts, pairs, evidence, history
     for first, second in ((0, 1), (1, 2)):
         make_pair(articles[first], articles[second], trigram=0.9)
-        with django_assert_num_queries(13):
+        with django_assert_num_queries(15):
             shown(editor_client, series)
 
 
