@@ -71,7 +71,9 @@ class ProfileForm(forms.ModelForm[Profile]):
             stored = (self.instance.settings or {}).get(name, {})
             for setting, (field, declared) in settings_of(each.config_class).items():
                 made = setting_field(setting, field, declared, stored.get(setting, field.default))
-                if setting in BASIC_SETTINGS and declared.minimum is not None:
+                if setting == "enabled":
+                    made.help_text = ""  # its label says it
+                elif setting in BASIC_SETTINGS and declared.minimum is not None:
                     made.help_text = f"{declared.help} {_range(declared)}; usually {field.default:,.12g}."
                 self.fields[f"{name}__{setting}"] = made
         _style(self.fields)
@@ -176,6 +178,7 @@ class RuleForm(forms.ModelForm[ProfileRule]):
     def __init__(self, *args: Any, configs: Configs, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["newspaper"].queryset = self.fields["other"].queryset = Newspaper.objects.in_use()  # type: ignore[attr-defined]
+        self.fields["newspaper"].empty_label = "choose a newspaper"  # type: ignore[attr-defined]
         self.fields["other"].empty_label = "any newspaper"  # type: ignore[attr-defined]
         self.passes = [name for name, config in configs.items() if config.enabled or name in self.instance.settings]
         for name in self.passes:

@@ -106,7 +106,8 @@ def test_what_asks_for_more_than_reading() -> None:
     of_newspapers = {"newspaper_merges", "newspaper_merge", "newspaper_merge_undo"}
     of_profiles = {"profiles"} | {name for name in ADDRESSES if name.startswith("profile_")} | {"profile"}
     of_runs = {"run_new", "run_cancel", "run_request_cancel"}
-    assert asking("admin") == of_runs | of_people | of_newspapers | of_profiles
+    of_learning = {"learn", "lesson_give_up", "model_use"}
+    assert asking("admin") == of_runs | of_learning | of_people | of_newspapers | of_profiles
     assert {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"} == set()
     assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
 

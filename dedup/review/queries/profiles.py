@@ -92,9 +92,13 @@ class PassEffect:
         width = WIDTH // BARS
         heights = {place: max(2, round(HEIGHT * (count / most) ** 0.5)) for place, count in self.by_place.items()}
         return [
-            Bar(place * width, HEIGHT - height, width - 1, height, (place + 1) / BARS > (self.line or 0.0))
+            Bar(place * width, HEIGHT - height, width - 1, height, self._keeps(place))
             for place, height in sorted(heights.items())
         ]
+
+    def _keeps(self, place: int) -> bool:
+        """Return whether any score of a bar is not below the line."""
+        return self.in_use and (place + 1) / BARS > (self.line or 0.0)
 
 
 def effects(configs: Configs) -> dict[str, PassEffect]:
