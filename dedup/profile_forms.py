@@ -22,7 +22,7 @@ from dedup.runs.rules import bound_named
 
 # The fields of a profile that are not settings of a pass: what comes first, and the rest.
 BASIC = ("name", "is_default", "nightly_at")
-ADVANCED = ("boilerplate", "versions_join", "keep_rule")
+ADVANCED = ("boilerplate", "versions_join", "keep_rule", "asked_from")
 # The settings of a pass that an editor knows: whether it runs, its window, how much it compares, and its threshold.
 BASIC_SETTINGS = ("enabled", "day_window", "days_apart", "prefix", "threshold", "retired")
 
@@ -35,6 +35,7 @@ def copy_of(profile: Profile) -> Profile:
         versions_join=profile.versions_join,
         keep_rule=profile.keep_rule,
         boilerplate=profile.boilerplate,
+        asked_from=profile.asked_from,
     )
 
 

@@ -20,7 +20,14 @@ from dedup.querysets import PairQuerySet
 RANKS = {Verdict.DUPLICATE.value: Rank.DUPLICATE, Verdict.VERSION.value: Rank.VERSION}
 
 
-def rebuild_clusters(articles: Collection[int] | None = None) -> Clustering:
+class Rebuilt(NamedTuple):
+    """Which articles may have moved, None for all, and the cannot-links among them that must-links contradict."""
+
+    articles: set[int] | None
+    contradictions: list[tuple[int, int]]
+
+
+def rebuild_clusters(articles: Collection[int] | None = None) -> Rebuilt:
     """Rebuild the clusters that these articles belong to, before or after; None: all clusters.
 
     The same verdicts and decisions always give the same clusters. A cluster keeps its number while most of its
@@ -31,7 +38,7 @@ def rebuild_clusters(articles: Collection[int] | None = None) -> Clustering:
         concerned = None if articles is None else _neighbourhood(articles)
         result = _clustering(concerned)
         _write(result.components, concerned)
-    return result
+    return Rebuilt(concerned, result.contradictions)
 
 
 def loose_parts(articles: Collection[int], *, confirmed: bool) -> list[int]:

@@ -107,6 +107,17 @@ class PairFilter(ListFilter):
         return self._bounded(self.queryset.filter(duplicate_probability=None))
 
     @property
+    def narrowing(self) -> PairQuerySet | None:
+        """The pairs to which the filter limits questions; None if it does not."""
+        values = self._values()
+        if not any(value not in (None, "") for name, value in values.items() if name != "sort"):
+            return None
+        pairs = Pair.objects.filter(VERDICTS[values["verdict"]][1]) if values.get("verdict") else Pair.objects.all()
+        if values.get("state"):
+            pairs = _in_state(pairs, values["state"])
+        return self._published_and_scored(pairs)
+
+    @property
     def chosen_series(self) -> Series | None:
         """The series to which the list is limited."""
         return self._values().get("series")
@@ -131,9 +142,12 @@ class PairFilter(ListFilter):
 
     def _bounded(self, queryset: PairQuerySet) -> PairQuerySet:
         """Apply every field except the verdict."""
+        return self._published_and_scored(_in_state(queryset, self._values().get("state")))
+
+    def _published_and_scored(self, queryset: PairQuerySet) -> PairQuerySet:
+        """Apply every field except the verdict and the state."""
         values = self._values()
         queryset = super().filter_queryset(queryset)
-        queryset = _in_state(queryset, values.get("state"))
         queryset = _scored(queryset, values.get("pass_name"), values.get("score_from"), values.get("score_to"))
         return _published(queryset, values.get("date_from"), values.get("date_to"))
 

@@ -9,6 +9,7 @@ from dedup.models.groups import CrowdedArticle, DenseGroup, GroupMember
 from dedup.models.lessons import Lesson
 from dedup.models.pairs import Evidence, Pair
 from dedup.models.profiles import Boilerplate, Keep, Profile, ProfileRule
+from dedup.models.questions import Lease, OpenQuestion, Postponement, QuestionCount
 from dedup.models.readings import Answer, SecondReading
 from dedup.models.runs import DetectionRun, RunBlock, RunPhase, RunRequest, Worker
 from dedup.models.series import HeadlineForm, Series
@@ -33,12 +34,16 @@ __all__ = [
     "HeadlineForm",
     "JudgedMonth",
     "Keep",
+    "Lease",
     "Lesson",
     "Link",
     "Membership",
+    "OpenQuestion",
     "Pair",
+    "Postponement",
     "Profile",
     "ProfileRule",
+    "QuestionCount",
     "RunBlock",
     "RunPhase",
     "RunRequest",

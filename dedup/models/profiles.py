@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
@@ -54,6 +55,14 @@ class Profile(models.Model):
         verbose_name="article to keep",
         help_text="Which article represents its cluster, unless an editor chose one. Among equals, the earliest. The "
         "default profile's rule counts; all clusters follow it from the next full run.",
+    )
+    asked_from = models.FloatField(
+        default=0.1,
+        db_default=0.1,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+        verbose_name="asked from",
+        help_text="From this probability of being duplicates on, 0 to 1, editors are asked about versions, templates "
+        "and similar pairs. They are asked about all duplicates. The setting of the default profile counts.",
     )
     nightly_at = models.TimeField(
         null=True,

@@ -18,6 +18,7 @@ from django.utils import timezone
 from articles.storage.fingerprints import fingerprint
 from dedup.clustering.constraints import constraints_in_force, lock_review
 from dedup.clustering.implications import update_implications
+from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import loose_parts, rebuild_clusters
 from dedup.models import Cluster, Decision, DenseGroup, GroupMember, Link, Membership, Pair
 
@@ -211,8 +212,9 @@ def append_decision(decision: Decision, links: dict[tuple[int, int], Link.Kind],
         return sent_before
     decision.save(force_insert=True)
     _store_links(decision, links)
-    rebuild_clusters(decision.articles)
+    rebuilt = rebuild_clusters(decision.articles)
     update_implications(decision.articles)
+    update_questions(rebuilt)
     return decision
 
 

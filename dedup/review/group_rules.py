@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from dedup.clustering.constraints import lock_review
+from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Decision, DenseGroup, GroupMember
 from dedup.review.series_rules import RuleError
@@ -51,10 +52,10 @@ def make_group_rule(group_id: int, *, user: Any) -> int:
         group.ruled_by, group.ruled_at = user, timezone.now()
         group.save(update_fields=["ruled_by", "ruled_at"])
         _note(group, Decision.Kind.RULE_GROUP, user)
-        parted = _judge_by_rule(group)
-        if parted:
-            rebuild_clusters({end for ends in parted for end in ends})
-    return len(parted)
+        judged = _judge_by_rule(group)
+        if judged:
+            update_questions(rebuild_clusters({end for left, right, _ in judged for end in (left, right)}))
+    return sum(joined for *_, joined in judged)
 
 
 def end_group_rule(group_id: int, *, user: Any) -> None:
@@ -82,8 +83,8 @@ def _group(group_id: int) -> DenseGroup:
     return group
 
 
-def _judge_by_rule(group: DenseGroup) -> list[tuple[int, int]]:
-    """Give the group's undecided pairs the verdict of the rule; return those that had joined clusters."""
+def _judge_by_rule(group: DenseGroup) -> list[tuple[int, int, bool]]:
+    """Give the group's undecided pairs the verdict of the rule; return them, and whether each had joined a cluster."""
     with connection.cursor() as cursor:
         cursor.execute(_JUDGE_BY_RULE_SQL, {"group": group.pk, "reason": GROUP_RULE_REASON})
-        return [(left, right) for left, right, joined in cursor if joined]
+        return cursor.fetchall()

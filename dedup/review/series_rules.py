@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from articles.storage.audit_log import log_action
 from dedup.clustering.constraints import lock_review
+from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Series
 from dedup.verdicts.reasons import RULE_REASON
@@ -54,10 +55,10 @@ def make_rule(series_id: int, *, user: Any) -> int:
         series.ruled_by, series.ruled_at = user, timezone.now()
         series.save(update_fields=["ruled_by", "ruled_at"])
         log_action(series, CHANGE, MADE, user=user, object_id=str(series.pk))
-        parted = _judge_by_rule(series)
-        if parted:
-            rebuild_clusters({end for ends in parted for end in ends})
-    return len(parted)
+        judged = _judge_by_rule(series)
+        if judged:
+            update_questions(rebuild_clusters({end for left, right, _ in judged for end in (left, right)}))
+    return sum(joined for *_, joined in judged)
 
 
 def end_rule(series_id: int, *, user: Any) -> None:
@@ -79,9 +80,9 @@ def _series(series_id: int) -> Series:
     return series
 
 
-def _judge_by_rule(series: Series) -> list[tuple[int, int]]:
-    """Give the series' undecided pairs the verdict of the rule; return those that had joined clusters."""
+def _judge_by_rule(series: Series) -> list[tuple[int, int, bool]]:
+    """Give the series' undecided pairs the verdict of the rule; return them, and whether each had joined a cluster."""
     with connection.cursor() as cursor:
         values: dict[str, Any] = {"newspaper": series.newspaper_id, "form": series.form, "reason": RULE_REASON}
         cursor.execute(_JUDGE_BY_RULE_SQL, values)
-        return [(left, right) for left, right, joined in cursor if joined]
+        return cursor.fetchall()

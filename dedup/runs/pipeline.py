@@ -21,6 +21,7 @@ from articles.storage.ingest import newest_revision
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize
 from dedup.clustering.implications import update_version_implications
+from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, DenseGroup, DetectionRun, Evidence, Membership, Pair, Profile, Verdict
 from dedup.passes import PASSES
@@ -202,9 +203,10 @@ def run_detection(
             _judge_pairs(run, scope, clock, workers)
         with clock.phase(CLUSTERS):
             update_version_implications()
-            contradictions = len(rebuild_clusters().contradictions)
+            rebuilt = rebuild_clusters()
+            update_questions(rebuilt)
         with clock.phase(COUNTS):
-            counts = _counts(run, scope, contradictions)
+            counts = _counts(run, scope, len(rebuilt.contradictions))
         _finish(run, DetectionRun.State.DONE, counts=counts | {"phases": clock.seconds()})
     except KeyboardInterrupt:
         _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")

@@ -23,6 +23,9 @@ from dedup.review.cluster_decisions import merge_clusters, split_cluster
 from dedup.review.previews import preview
 from dedup.review.queries.cluster_page import cluster_details
 from dedup.review.queries.clusters import find_cluster, gone_cluster
+from dedup.review.questions.leases import give_back
+from dedup.review.questions.question import Question
+from dedup.views.asking import next_address, tab_of
 from dedup.views.requests import (
     EditorRequest,
     decision_view,
@@ -169,6 +172,8 @@ def cluster_confirm(request: EditorRequest, cluster_id: int) -> HttpResponse:
         return decisions.confirm_cluster(cluster_id, values["seen"], user=request.user, note=values["note"])
 
     confirmed = _decide(request, cluster_id, ClusterForm, act, f"Cluster {cluster_id} confirmed.")
+    if confirmed and tab_of(request):
+        return redirect(_next_question(request, cluster_id))
     return redirect(_address(request, following if confirmed and following else cluster_id))
 
 
@@ -178,6 +183,8 @@ def cluster_reject(request: EditorRequest, cluster_id: int) -> HttpResponse:
     following = _following(request, cluster_id)
     if not _make(request, cluster_id, ACTS["reject"], f"Cluster {cluster_id} dissolved."):
         return redirect(_address(request, cluster_id))
+    if tab_of(request):
+        return redirect(_next_question(request, cluster_id))
     return redirect(_address(request, following) if following else reverse("clusters") + query_of(request))
 
 
@@ -242,6 +249,11 @@ def _decide(
         return None
     say_decided(request, said, decision)
     return decision
+
+
+def _next_question(request: EditorRequest, cluster_id: int) -> str:
+    give_back(Question("cluster", cluster_id), request.user)
+    return next_address(request)
 
 
 def _following(request: HttpRequest, cluster_id: int) -> int | None:

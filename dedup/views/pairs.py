@@ -1,4 +1,4 @@
-"""The queue of pairs, the page of a pair, and the decision on it."""
+"""The page of a pair, the decision on it, and the comparison of any two articles."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from articles.models import Article
-from articles.paging import count_up_to_ceiling, page_of, write_count
+from articles.paging import count_up_to_ceiling, write_count
 from dedup.filters.pairs import PairFilter
 from dedup.forms import PairDecisionForm
 from dedup.models import Decision, Pair
 from dedup.review import decisions
 from dedup.review.queries.evidence import MARKABLE, MarkedEvidence, marked_evidence
 from dedup.review.queries.pair_page import clusters_of, pair_details, side_by_side
-from dedup.review.queries.pairs import rows_of_queue
 from dedup.review.queries.series import series_of_both, templates_for_a_rule
 from dedup.review.queries.why import why
+from dedup.review.questions.leases import give_back
+from dedup.review.questions.question import Question
+from dedup.views.asking import Steps, carried_query, next_address, steps_around, tab_of
+from dedup.views.questions import asking
 from dedup.views.requests import (
     EditorRequest,
     decision_view,
@@ -43,39 +46,34 @@ _SAID = {
 VIEWS = {"": "Side by side", "merged": "Merged", "plain": "Unmarked"}
 
 
-def queue(request: HttpRequest) -> HttpResponse:
-    """List the pairs that match the filter; without a filter, those waiting for a decision."""
-    filterset = PairFilter(request.GET)
-    page = page_of(filterset.qs.order_by(*filterset.ordering), request.GET.get("page"))
-    context = {
-        "filter": filterset,
-        "page": page,
-        "pairs": rows_of_queue(page.rows),
-        "unjudged": count_up_to_ceiling(filterset.hidden_unjudged),
-        "series": filterset.chosen_series,
-        "group": filterset.chosen_group,
-    }
-    return render(request, "pairs/queue.html", context)
-
-
 def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
     """Show the two articles of a pair side by side, their differences, and the evidence of every pass."""
     pairs = Pair.objects.with_doubt().select_related("left__newspaper", "right__newspaper")
     shown = get_object_or_404(pairs, pk=pair_id)
-    filterset = PairFilter(request.GET)
     details = pair_details(shown)
     asked = "" if request.GET.get("view") == "merged" else request.GET.get("evidence", "")
     context = {
         "pair": shown,
         **vars(details),
-        **neighbours(filterset.qs, filterset.ordering, shown),
-        "left_in_queue": write_count(count_up_to_ceiling(filterset.qs)),
+        **_place(request, shown),
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,
         "markable": MARKABLE,
         **comparison(request, shown.left, shown.right, marked_evidence(shown, details.evidence, asked)),
     }
     return render(request, "pairs/pair.html", context)
+
+
+def _place(request: EditorRequest, shown: Pair) -> dict[str, Any]:
+    """Return what comes before and after the pair, in its tab of the queue or in the list of pairs."""
+    if tab_of(request):
+        question = Question("pair", shown.pk)
+        return {"steps": steps_around(request, question), **asking(request, question)}
+    filterset = PairFilter(request.GET)
+    around = neighbours(filterset.qs, filterset.ordering, shown)
+    query = carried_query(request)
+    addresses = {name: reverse("pair", args=[pk]) + query if pk else None for name, pk in around.items()}
+    return {"steps": Steps(**addresses), "left_in_queue": write_count(count_up_to_ceiling(filterset.qs))}
 
 
 def pair_why(request: HttpRequest, pair_id: int) -> HttpResponse:
@@ -144,7 +142,10 @@ def comparison(
     }
 
 
-def _next_address(request: HttpRequest, decided: Pair) -> str:
+def _next_address(request: EditorRequest, decided: Pair) -> str:
+    if tab_of(request):
+        give_back(Question("pair", decided.pk), request.user)
+        return next_address(request)
     filterset = PairFilter(request.GET)
     following = next_of(filterset.qs, filterset.ordering, decided)
     if following is not None:

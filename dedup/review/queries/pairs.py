@@ -26,15 +26,16 @@ VERDICTS = {
 _MOST_PROBABLE_FIRST = (F("duplicate_probability").desc(nulls_last=True), "-best_score", "id")
 
 
-def rows_of_queue(pairs: Iterable[Pair]) -> list[Pair]:
-    """Return the same pairs, in the same order, with their articles and their `current_evidence`.
+def rows_of_queue(numbers: Iterable[int]) -> list[Pair]:
+    """Return the pairs with these numbers, in the same order, with their articles and their `current_evidence`.
 
     A separate query, because joins that only the rows need would slow down counting the queue.
     """
     current = Evidence.objects.filter(stale=False).order_by("-score", "id")
     full = Pair.objects.with_articles().prefetch_related(Prefetch("evidence", current, to_attr="current_evidence"))
-    rows = full.in_bulk([pair.pk for pair in pairs])
-    return [rows[pair.pk] for pair in pairs]
+    wanted = list(numbers)
+    rows = full.in_bulk(wanted)
+    return [rows[number] for number in wanted]
 
 
 def most_probable(pairs: PairQuerySet, number: int) -> QuerySet[Pair]:

@@ -1,4 +1,4 @@
-"""The queue: what it lists, how it is narrowed and ordered, and what it costs."""
+"""The pairs of the queue: what it lists, how it is narrowed and ordered, and what it costs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def listed(client: Client, **query: Any) -> list[int]:
-    page = client.get(reverse("queue"), query)
+    page = client.get(reverse("queue"), {"tab": "pairs", **query})
     assert page.status_code == 200
     return [int(number) for number in re.findall(r'row-link" href="/pairs/(\d+)/', page.content.decode())]
 
@@ -146,7 +146,7 @@ def test_verdicts_and_orders(
 
 
 def test_rows_name_their_verdict(editor_client: Client, judged: dict[str, Pair]) -> None:
-    page = editor_client.get(reverse("queue"), {"verdict": "any", "sort": "score"}).content.decode()
+    page = editor_client.get(reverse("queue"), {"tab": "pairs", "verdict": "any", "sort": "score"}).content.decode()
 
     assert re.findall(r'<span class="verdict verdict-(\w+)">(.*?)</span>', page) == [
         ("duplicate", "Duplicate, 97%"),
@@ -160,14 +160,14 @@ def test_rows_name_their_verdict(editor_client: Client, judged: dict[str, Pair])
 
 
 def test_what_the_queue_leaves_out_is_told(editor_client: Client, judged: dict[str, Pair]) -> None:
-    page = editor_client.get(reverse("queue")).content.decode()
+    page = editor_client.get(reverse("queue"), {"tab": "pairs"}).content.decode()
 
-    assert "Pairs that may be duplicates:" in page
+    assert "Pairs that may be duplicates, " in page
     assert '<a href="/queue/?verdict=any">' in page
     assert "1 pair in this selection has no verdict yet" in page
     assert '<a href="/queue/?verdict=unjudged">List it</a>' in page
     for query in ({"verdict": "template"}, {"sort": "-score", "verdict": "any"}, {"same": "False"}):
-        assert "no verdict yet" not in editor_client.get(reverse("queue"), query).content.decode()
+        assert "no verdict yet" not in editor_client.get(reverse("queue"), {"tab": "pairs", **query}).content.decode()
 
 
 def test_after_a_pair_without_a_verdict_comes_the_first_that_has_one(
@@ -236,11 +236,11 @@ def test_parameters_that_make_no_sense_are_passed_over(
 
 
 def test_says_which_parameter_was_passed_over(editor_client: Client, pairs: dict[str, Pair]) -> None:
-    page = editor_client.get(reverse("queue"), {"score_from": "7"}).content.decode()
+    page = editor_client.get(reverse("queue"), {"tab": "pairs", "score_from": "7"}).content.decode()
 
     assert "Ensure this value is less than or equal to 1. " in page
     assert '<details class="filter" open>' in page
-    assert '<details class="filter">' in editor_client.get(reverse("queue")).content.decode()
+    assert '<details class="filter">' in editor_client.get(reverse("queue"), {"tab": "pairs"}).content.decode()
 
 
 def test_pages_keep_the_filter(editor_client: Client, store: StoreArticle) -> None:
@@ -248,27 +248,32 @@ def test_pages_keep_the_filter(editor_client: Client, store: StoreArticle) -> No
     for number in range(32):
         make_pair(first, store(), trigram=0.9 - number / 100)
 
-    page = editor_client.get(reverse("queue"), {"pass_name": "trigram"}).content.decode()
+    page = editor_client.get(reverse("queue"), {"tab": "pairs", "pass_name": "trigram"}).content.decode()
     assert "32 pairs" in page
-    assert 'href="/queue/?pass_name=trigram&amp;page=2"' in page
+    assert 'href="/queue/?tab=pairs&amp;pass_name=trigram&amp;page=2"' in page
     assert len(listed(editor_client, pass_name="trigram")) == 30
     assert len(listed(editor_client, pass_name="trigram", page="2")) == 2
-    assert "There are no pairs on page 9." in editor_client.get(reverse("queue"), {"page": "9"}).content.decode()
+    assert (
+        "There is nothing on page 9."
+        in editor_client.get(reverse("queue"), {"tab": "pairs", "page": "9"}).content.decode()
+    )
     assert listed(editor_client, page="99999999999999999999") == listed(editor_client)
 
 
 def test_review_these_begins_with_the_first_pair_and_keeps_the_filter(
     editor_client: Client, pairs: dict[str, Pair]
 ) -> None:
-    page = editor_client.get(reverse("queue"), {"same": "False", "score_from": "", "page": "1"}).content.decode()
+    page = editor_client.get(
+        reverse("queue"), {"tab": "pairs", "same": "False", "score_from": "", "page": "1"}
+    ).content.decode()
 
-    assert f'href="/pairs/{pairs["syndicated"].pk}/?same=False">Review these' in page
+    assert f'href="/pairs/{pairs["syndicated"].pk}/?tab=pairs&amp;same=False">Review these' in page
 
 
 def test_hostile_headlines_are_text(editor_client: Client, store: StoreArticle) -> None:
     make_pair(store(headline="<script>alert(1)</script>", newspaper="<b>Bold</b>"), store(headline=""), trigram=0.7)
 
-    page = editor_client.get(reverse("queue")).content.decode()
+    page = editor_client.get(reverse("queue"), {"tab": "pairs"}).content.decode()
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script>alert" not in page
     assert "<b>Bold</b>" not in page
@@ -278,9 +283,9 @@ def test_hostile_headlines_are_text(editor_client: Client, store: StoreArticle) 
 def test_costs_the_same_queries_for_two_pairs_and_for_twenty(
     editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
-    # session, user, keys, permissions of the user and of the groups, newspapers of the form, page, count, rows,
-    # evidence, pairs without a verdict
-    queries = 11
+    # session, user, keys, permissions of the user and of the groups, newspapers of the form, page, count, rows, evidence,
+    # pairs without a verdict; counts of the tabs: stored, less those put off, and put off
+    queries = 14
     first = store()
     for expected in (2, 20):
         while Pair.objects.count() < expected:
@@ -290,13 +295,13 @@ def test_costs_the_same_queries_for_two_pairs_and_for_twenty(
 
 
 def test_an_empty_queue_says_what_comes_next(editor_client: Client) -> None:
-    page = editor_client.get(reverse("queue")).content.decode()
+    page = editor_client.get(reverse("queue"), {"tab": "pairs"}).content.decode()
 
     assert "No pairs are waiting" in page
     assert "find_duplicates" in page
 
 
 def test_an_empty_filter_offers_to_clear_it(editor_client: Client, pairs: dict[str, Pair]) -> None:
-    page = editor_client.get(reverse("queue"), {"headline": "no such word"}).content.decode()
+    page = editor_client.get(reverse("queue"), {"tab": "pairs", "headline": "no such word"}).content.decode()
 
     assert "No pairs match" in page

@@ -1,0 +1,131 @@
+"""The writer of the questions that editors are asked: as few as cover every waiting pair.
+
+A pair waits if it is undecided, proposed and judged a duplicate, or at least as probable a duplicate as the default
+profile's `asked_from`. The pairs inside a proposed cluster of three or more articles are one question, on the cluster.
+The pairs between the same two clusters, or between a cluster and an article, are one question, on the most probable of
+them. docs/reviewing.md explains the order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from django.db import connection, transaction
+
+from dedup.clustering.constraints import lock_review
+from dedup.clustering.rebuild import Rebuilt
+from dedup.models import OpenQuestion, QuestionCount
+
+# From this probability on, articles are nearly certain to be the same. As far from certainty as the pairs are that the
+# default profile does not ask about.
+CERTAIN_FROM = 0.9
+# The stored counts, in the order in which the statements below return what a question counts for.
+COUNTED = ("informative", "certain", "clusters", "conflicts")
+
+# Articles of clusters that are gone by now are among these articles too: by `article`, their questions are found.
+_DELETE_SQL = """
+WITH concerned AS MATERIALIZED (
+    SELECT id FROM dedup_openquestion WHERE article = ANY (%(articles)s::bigint[])
+    UNION ALL
+    SELECT question.id
+    FROM dedup_openquestion AS question
+    JOIN dedup_pair AS pair ON pair.id = question.pair_id
+    WHERE pair.left_id = ANY (%(articles)s::bigint[]) OR pair.right_id = ANY (%(articles)s::bigint[])
+)
+DELETE FROM dedup_openquestion
+WHERE id IN (SELECT id FROM concerned)
+RETURNING asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict
+"""
+
+# A part is a cluster, by its number with a minus, or an article that is in none. `chance`: that both articles belong in
+# one cluster, by the verdict.
+_INSERT_SQL = """
+WITH waiting AS MATERIALIZED (
+    SELECT pair.id, pair.joins, pair.verdict, left_member.cluster_id,
+        CASE WHEN pair.joins THEN pair.probability ELSE pair.duplicate_probability END AS chance,
+        pair.verdict = 'duplicate' OR pair.duplicate_probability >= coalesce(
+            (SELECT asked_from FROM dedup_profile WHERE is_default), 0.1
+        ) AS asked,
+        coalesce(-left_member.cluster_id, pair.left_id) AS left_part,
+        coalesce(-right_member.cluster_id, pair.right_id) AS right_part,
+        coalesce(left_cluster.size, 1) AS left_size,
+        coalesce(right_cluster.size, 1) AS right_size
+    FROM dedup_pair AS pair
+    LEFT JOIN dedup_membership AS left_member ON left_member.article_id = pair.left_id
+    LEFT JOIN dedup_cluster AS left_cluster ON left_cluster.id = left_member.cluster_id
+    LEFT JOIN dedup_membership AS right_member ON right_member.article_id = pair.right_id
+    LEFT JOIN dedup_cluster AS right_cluster ON right_cluster.id = right_member.cluster_id
+    WHERE pair.state = 'undecided' AND pair.best_score > 0 AND pair.verdict <> ''
+        AND pair.probability IS NOT NULL AND pair.duplicate_probability IS NOT NULL
+        AND (%(articles)s::bigint[] IS NULL
+            OR pair.left_id = ANY (%(articles)s::bigint[]) OR pair.right_id = ANY (%(articles)s::bigint[]))
+), card AS (
+    SELECT cluster_id, bool_and(verdict NOT IN ('template', 'similar')) AS copies
+    FROM waiting
+    WHERE left_part = right_part AND left_size > 2
+    GROUP BY cluster_id
+    HAVING bool_or(asked)
+), parted AS (
+    SELECT DISTINCT cluster_id FROM dedup_membership WHERE article_id = ANY (%(parted)s::bigint[])
+), about_cluster AS (
+    SELECT NULL::bigint AS pair_id, cluster.id AS cluster_id, cluster.id AS number, cluster.kept_id AS article,
+        cluster.size, card.cluster_id IS NOT NULL AS asked,
+        card.copies IS TRUE AND parted.cluster_id IS NULL AND cluster.lowest_score >= %(certain_from)s AS certain,
+        parted.cluster_id IS NOT NULL AS conflict,
+        (cluster.size - 1) * CASE WHEN parted.cluster_id IS NULL THEN 1 - cluster.lowest_score ELSE 1 END AS change,
+        abs(cluster.lowest_score - 0.5) AS doubt
+    FROM card
+    FULL JOIN parted ON parted.cluster_id = card.cluster_id
+    JOIN dedup_cluster AS cluster ON cluster.id = coalesce(card.cluster_id, parted.cluster_id)
+), about_pair AS (
+    SELECT DISTINCT ON (least(left_part, right_part), greatest(left_part, right_part))
+        id AS pair_id, NULL::bigint AS cluster_id, id AS number, NULL::bigint AS article, 2 AS size, true AS asked,
+        left_part = right_part AND joins AND chance >= %(certain_from)s AS certain,
+        left_part <> right_part AND joins AS conflict,
+        CASE WHEN left_part = right_part THEN 1 - chance ELSE chance * left_size * right_size END AS change,
+        abs(chance - 0.5) AS doubt
+    FROM waiting
+    WHERE asked AND (left_part <> right_part OR left_size = 2)
+    ORDER BY least(left_part, right_part), greatest(left_part, right_part), chance DESC, id
+)
+INSERT INTO dedup_openquestion
+    (pair_id, cluster_id, number, article, size, asked, certain, conflict, change, doubt)
+SELECT * FROM about_cluster UNION ALL SELECT * FROM about_pair
+RETURNING asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict
+"""
+
+_ADD_COUNTS_SQL = """
+INSERT INTO dedup_questioncount AS counted (tab, number)
+SELECT * FROM unnest(%(tabs)s::text[], %(numbers)s::bigint[])
+ON CONFLICT (tab) DO UPDATE SET number = counted.number + excluded.number
+"""
+
+
+def update_questions(rebuilt: Rebuilt) -> None:
+    """Bring the questions on these articles, and their counts, up to date.
+
+    Call it after the clusters were rebuilt and the pairs have their states, in the same transaction. With an article,
+    `rebuilt` has all others of its cluster.
+    """
+    articles = None if rebuilt.articles is None else list(rebuilt.articles)
+    parted = [left for left, _ in rebuilt.contradictions]
+    with transaction.atomic(), connection.cursor() as cursor:
+        lock_review()
+        if articles is None:
+            OpenQuestion.objects.all().delete()
+            QuestionCount.objects.all().delete()
+            gone: Counter[str] = Counter()
+        else:
+            cursor.execute(_DELETE_SQL, {"articles": articles})
+            gone = _counted(cursor)
+        cursor.execute(_INSERT_SQL, {"articles": articles, "parted": parted, "certain_from": CERTAIN_FROM})
+        added = _counted(cursor)
+        added.subtract(gone)
+        if any(added.values()):
+            cursor.execute(_ADD_COUNTS_SQL, {"tabs": list(added), "numbers": list(added.values())})
+
+
+def _counted(rows: Iterable[Sequence[bool]]) -> Counter[str]:
+    """Return how many of these questions count for each of COUNTED."""
+    return Counter(tab for row in rows for tab, counts in zip(COUNTED, row, strict=True) if counts)

@@ -1,0 +1,106 @@
+"""The card of a cluster: its copies, equal texts folded into one, and in what each differs from the kept article."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from articles.models import Article
+from articles.normalization.times import publication_order
+from dedup.clustering.constraints import constraints_in_force
+from dedup.comparison.differences import Differences, Segment, compare_texts
+from dedup.models import Cluster, Pair, Verdict
+from dedup.querysets import WEAK_PROBABILITY
+
+# Comparing two long texts takes milliseconds, and nobody reads more: the page of the cluster lists all articles.
+TEXTS_SHOWN = 6
+COPIES_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One article of a cluster; `headline` marks in what it differs from the kept one's."""
+
+    article: Article
+    headline: Sequence[Segment]
+    same_headline: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Copies with the same text, the earliest first, and how it differs from that of the kept article."""
+
+    copies: list[Copy]
+    more: int  # copies that are not shown
+    words: int
+    differences: Differences
+
+    @property
+    def number(self) -> int:
+        """How many articles have this text."""
+        return len(self.copies) + self.more
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What the card of a cluster shows."""
+
+    article_ids: list[int]
+    newspapers: int
+    kept: Text
+    others: list[Text]
+    left_out: int  # articles whose texts are not shown
+    weakly_held: bool
+    no_copies: int  # undecided pairs inside that were judged templates or merely similar
+    contradictions: int
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether an editor should look inside before confirming."""
+        return bool(self.weakly_held or self.no_copies or self.contradictions)
+
+
+def card_of(cluster: Cluster) -> Card:
+    """Return the card of a cluster that exists."""
+    articles = _articles(cluster)
+    ids = sorted(articles)
+    order = publication_order((each.pk, each.date, each.published_at) for each in articles.values())
+    kept = articles[cluster.kept_id]
+    by_text: dict[str, list[Article]] = {kept.content: []}
+    for pk in order:
+        by_text.setdefault(articles[pk].content, []).append(articles[pk])
+    texts = list(by_text.items())
+    same, others = texts[0], texts[1 : TEXTS_SHOWN + 1]
+    same[1].sort(key=lambda each: each.pk != kept.pk)  # the kept one first, the others as they were
+    inside = Pair.objects.among(ids)
+    return Card(
+        article_ids=ids,
+        newspapers=len({each.newspaper_id for each in articles.values()}),
+        kept=_text(kept, *same),
+        others=[_text(kept, *each) for each in others],
+        left_out=sum(len(found) for _, found in texts[TEXTS_SHOWN + 1 :]),
+        weakly_held=cluster.lowest_score < WEAK_PROBABILITY,
+        no_copies=inside.in_queue().filter(verdict__in=[Verdict.TEMPLATE, Verdict.SIMILAR]).count(),
+        contradictions=sum(1 for ends in constraints_in_force(ids).cannot if articles.keys() >= set(ends)),
+    )
+
+
+def _articles(cluster: Cluster) -> dict[int, Article]:
+    wanted = ("date", "published_at", "published_offset", "published_precision", "headline", "content", "language")
+    rows = Article.objects.filter(membership__cluster=cluster).select_related("newspaper")
+    return rows.only(*wanted, "newspaper__name").in_bulk()
+
+
+def _text(kept: Article, content: str, found: Sequence[Article]) -> Text:
+    differences = compare_texts(kept.content, content)
+    return Text(
+        copies=[_copy(kept, each) for each in found[:COPIES_SHOWN]],
+        more=max(len(found) - COPIES_SHOWN, 0),
+        words=differences.same + differences.inserted,
+        differences=differences,
+    )
+
+
+def _copy(kept: Article, article: Article) -> Copy:
+    compared = compare_texts(kept.headline, article.headline)
+    return Copy(article, [segment for block in compared.blocks for segment in block.right], compared.equal)

@@ -1,0 +1,159 @@
+"""The tabs of the queue: which questions each lists, in which order, and how many it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from dedup.models import Cluster, OpenQuestion, Pair, Postponement, QuestionCount
+from dedup.querysets import PairQuerySet
+from dedup.review.questions.question import Question
+
+Rows = QuerySet[Any]
+_KINDS = ("pair", "cluster")
+_BY_CHANGE = ("-change", "doubt", "number", "id")
+_BY_SIZE = ("-size", "number", "id")
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One tab of the queue.
+
+    `rows` returns its questions for a user, in order: rows of a model with a key `pair` and, with `cards`, a key
+    `cluster`, one of which is set. They must not be distinct or grouped, because a row is locked when it is given out.
+    `count` returns how many there are, without reading them all.
+    """
+
+    name: str
+    label: str
+    explains: str
+    empty: str
+    rows: Callable[[User], Rows]
+    count: Callable[[User], int]
+    cards: bool = True
+
+    def matching(self, user: User, pairs: PairQuerySet | None) -> Rows:
+        """Return the questions on these pairs; on a cluster if one of them is inside; None: all questions."""
+        rows = self.rows(user)
+        if pairs is None:
+            return rows
+        wanted = Q(pair__in=pairs.order_by().values("pk"))
+        if self.cards:
+            both = {f"{side}__membership__cluster": OuterRef("cluster") for side in ("left", "right")}
+            wanted |= Q(Exists(pairs.order_by().filter(**both)))
+        return rows.filter(wanted)
+
+
+def _open(user: User, *, ordering: Sequence[str], **having: Any) -> QuerySet[OpenQuestion]:
+    """Return the open questions that this user has not put off."""
+    rows = OpenQuestion.objects.filter(**having).order_by(*ordering)
+    for kind in _KINDS:
+        later = Postponement.objects.filter(user=user, **{kind: OuterRef(kind)})
+        rows = rows.filter(~Exists(later))
+    return rows
+
+
+def _count_open(user: User, *, tab: str) -> int:
+    """Return the stored count, less what this user has put off."""
+    return _counts_open(user, [tab])[tab]
+
+
+def _counts_open(user: User, tabs: Sequence[str]) -> dict[str, int]:
+    stored = dict(QuestionCount.objects.filter(tab__in=tabs).values_list("tab", "number"))
+    counted = {tab: Count("pk", filter=_put_off_of(_STORED[tab])) for tab in tabs}
+    put_off = Postponement.objects.filter(user=user).aggregate(**counted)
+    return {tab: max(stored.get(tab, 0) - put_off[tab], 0) for tab in tabs}
+
+
+def _put_off_of(having: Mapping[str, Any]) -> Q:
+    """Return the condition for postponements of open questions of this kind."""
+    pair, cluster = ({f"{kind}__question__{name}": value for name, value in having.items()} for kind in _KINDS)
+    return Q(**pair) | Q(**cluster)
+
+
+def _later(user: User) -> QuerySet[Postponement]:
+    """Return the questions that this user has put off and that are still open, the longest waiting first."""
+    still = Q(pair__state=Pair.State.UNDECIDED, pair__best_score__gt=0) | Q(cluster__state=Cluster.State.PROPOSED)
+    return Postponement.objects.filter(still, user=user).order_by("postponed_at", "id")
+
+
+# The tabs whose counts dedup/clustering/questions.py keeps, and which questions each has.
+_STORED: dict[str, dict[str, Any]] = {
+    "informative": {"asked": True},
+    "certain": {"asked": True, "certain": True},
+    "clusters": {"asked": True, "cluster__isnull": False},
+    "conflicts": {"conflict": True},
+}
+
+
+def _stored(name: str, label: str, explains: str, empty: str, ordering: Sequence[str] = _BY_CHANGE) -> Tab:
+    rows = partial(_open, ordering=ordering, **_STORED[name])
+    return Tab(name, label, explains, empty, rows, count=partial(_count_open, tab=name))
+
+
+_TABS: tuple[Tab, ...] = (
+    _stored(
+        "informative",
+        "Most informative",
+        "All questions. Those whose answer is expected to change the clusters most come first.",
+        "Every question has been answered. The next run may bring new ones.",
+    ),
+    _stored(
+        "certain",
+        "Nearly certain",
+        "Copies with a chance of at least 90% to be the same article.",
+        "No question is nearly certain.",
+    ),
+    _stored(
+        "clusters",
+        "Clusters",
+        "Proposed clusters of three or more articles, the largest first. One answer settles all their pairs.",
+        "No cluster of three or more articles waits for an answer.",
+        _BY_SIZE,
+    ),
+    _stored(
+        "conflicts",
+        "Conflicts",
+        "Pairs that were judged duplicates but that clusters keep apart, and clusters that contradict a decision.",
+        "Nothing contradicts anything.",
+    ),
+    Tab(
+        "later",
+        "Later",
+        "Questions that you put off.",
+        "You have put off no question.",
+        rows=_later,
+        count=lambda user: _later(user).count(),
+    ),
+)
+# By their names in the address, in the order of the page; the first is the default. A tab needs no more than a line.
+TABS: dict[str, Tab] = {tab.name: tab for tab in _TABS}
+DEFAULT = _TABS[0].name
+
+
+def tab_named(name: str | None) -> Tab:
+    """Return the tab with this name, or the default one."""
+    return TABS.get(name or "", TABS[DEFAULT])
+
+
+def tab_counts(user: User) -> dict[str, int]:
+    """Return how many questions each tab has for a user, by its name."""
+    return (
+        dict.fromkeys(TABS, 0)
+        | _counts_open(user, list(_STORED))
+        | {name: tab.count(user) for name, tab in TABS.items() if name not in _STORED}
+    )
+
+
+def without(rows: Rows, questions: Collection[Question], *, cards: bool) -> Rows:
+    """Return the rows that are not about these questions."""
+    for kind in _KINDS if cards else _KINDS[:1]:
+        numbers = [each.number for each in questions if each.kind == kind]
+        if numbers:
+            rows = rows.filter(Q(**{f"{kind}__isnull": True}) | ~Q(**{f"{kind}__in": numbers}))
+    return rows

@@ -1,0 +1,165 @@
+"""The queue of questions, the way from question to question, the card of a cluster, leases and "later"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+
+from articles.paging import count_up_to_ceiling, page_of
+from dedup.filters.pairs import PairFilter
+from dedup.models import Cluster, Pair
+from dedup.review import decisions
+from dedup.review.queries.clusters import find_cluster
+from dedup.review.queries.pairs import rows_of_queue
+from dedup.review.questions.asking import next_question, put_off
+from dedup.review.questions.cards import card_of
+from dedup.review.questions.leases import reader_of, take_lease
+from dedup.review.questions.question import Question
+from dedup.review.questions.rows import Row, rows_of_tab
+from dedup.review.questions.tabs import DEFAULT, TABS, tab_counts, tab_named
+from dedup.views.asking import carried_query, next_address, skipped, steps_around, tab_of
+from dedup.views.requests import EditorRequest, decision_view, query_of, refused_note
+
+# The tab that lists pairs, whether they are asked about or not. It is also meant by addresses without a tab that have
+# one of these fields.
+PAIRS = "pairs"
+_OF_PAIRS = ("verdict", "state", "sort", "series", "group")
+
+
+def queue(request: EditorRequest) -> HttpResponse:
+    """List the questions of a tab or, in the tab of pairs, the pairs that match the filter."""
+    filterset = PairFilter(request.GET)
+    lists_pairs = _lists_pairs(request)
+    counts = tab_counts(request.user)
+    tabs = [(tab, counts[name]) for name, tab in TABS.items()]
+    context = {"filter": filterset, "tabs": tabs, "tab": PAIRS if lists_pairs else tab_of(request) or DEFAULT}
+    listed = _pairs(request, filterset) if lists_pairs else _questions(request, filterset, counts)
+    return render(request, "pairs/queue.html", context | listed)
+
+
+def _lists_pairs(request: HttpRequest) -> bool:
+    asked = request.GET.get("tab", "")
+    return asked == PAIRS or (not asked and any(request.GET.get(name) for name in _OF_PAIRS))
+
+
+def _pairs(request: HttpRequest, filterset: PairFilter) -> dict[str, Any]:
+    page = page_of(filterset.qs.order_by(*filterset.ordering), request.GET.get("page"))
+    rows = [Row(Question("pair", pair.pk), pair) for pair in rows_of_queue(pair.pk for pair in page.rows)]
+    query = carried_query(request)
+    return {
+        "page": page,
+        "rows": rows,
+        "total": page.shown_total,
+        "query": query,
+        "start": rows[0].question.address + query if rows else None,
+        "unjudged": count_up_to_ceiling(filterset.hidden_unjudged),
+        "series": filterset.chosen_series,
+        "group": filterset.chosen_group,
+    }
+
+
+def _questions(request: EditorRequest, filterset: PairFilter, counts: dict[str, int]) -> dict[str, Any]:
+    tab, narrowing = tab_named(tab_of(request)), filterset.narrowing
+    for name in ("state", "sort"):
+        del filterset.form.fields[name]
+    page = page_of(tab.matching(request.user, narrowing), request.GET.get("page"))
+    query = _with_tab(request, carried_query(request))
+    return {
+        "chosen_tab": tab,
+        "page": page,
+        "rows": rows_of_tab(page.rows),
+        "total": page.shown_total if narrowing is not None else f"{counts[tab.name]:,}",
+        "query": query,
+        "start": reverse("queue_next") + query,
+    }
+
+
+def queue_next(request: EditorRequest) -> HttpResponse:
+    """Redirect to the first question that is free and was not skipped, or to the queue if there is none."""
+    filterset, skip = PairFilter(request.GET), skipped(request)
+    decides = request.user.has_perm("dedup.add_decision")
+    if _lists_pairs(request):
+        numbers = [each.number for each in skip if each.kind == "pair"]
+        rows = filterset.qs.exclude(pk__in=numbers) if numbers else filterset.qs
+        first = rows.order_by(*filterset.ordering).values_list("pk", flat=True).first()
+        found = Question("pair", first) if first is not None else None
+    else:
+        found = next_question(request.user, tab_of(request), filterset.narrowing, skip, lease=decides)
+    if found is not None:
+        return redirect(found.address + _with_tab(request, carried_query(request, skip)))
+    left = " but those you skipped" if skip else ""
+    messages.info(request, f"No question is left here{left}.")
+    return redirect(reverse("queue") + carried_query(request))
+
+
+def _with_tab(request: HttpRequest, query: str) -> str:
+    """Name the default tab, so that the pages know that they are part of one."""
+    if _lists_pairs(request) or tab_of(request):
+        return query
+    return f"{query}&tab={DEFAULT}" if query else f"?tab={DEFAULT}"
+
+
+def cluster_card(request: EditorRequest, cluster_id: int) -> HttpResponse:
+    """Ask whether all articles of a cluster are the same, and show in what they differ."""
+    shown = find_cluster(cluster_id)
+    if shown is None or shown.state == Cluster.State.CONFIRMED:
+        return redirect(reverse("cluster", args=[cluster_id]) + carried_query(request, skipped(request)))
+    question = Question("cluster", cluster_id)
+    context = {
+        "cluster": shown,
+        "card": card_of(shown),
+        "steps": steps_around(request, question),
+        "query": query_of(request),
+        "note": refused_note(request),
+        "note_length": decisions.MAX_NOTE_CHARACTERS,
+        **asking(request, question),
+    }
+    return render(request, "clusters/card.html", context)
+
+
+def asking(request: EditorRequest, question: Question) -> dict[str, Any]:
+    """Return what the page of a question in a tab shows of it, and take or renew its lease."""
+    tab = tab_named(tab_of(request))
+    decides = request.user.has_perm("dedup.add_decision")
+    free = not decides or take_lease(question, request.user)
+    return {
+        "tab": tab,
+        "in_tab": f"{tab.count(request.user):,}",
+        "reader": None if free else reader_of(question, request.user),
+        "question": question,
+    }
+
+
+def lease(request: EditorRequest, kind: str, number: int) -> JsonResponse:
+    """Renew the lease of a question that is being read; say who has it if somebody else does."""
+    question = _existing(kind, number)
+    free = take_lease(question, request.user)
+    reader = None if free else reader_of(question, request.user)
+    return JsonResponse({"reader": reader.get_username() if reader else ""})
+
+
+def _address(request: HttpRequest, kind: str, number: int) -> str:
+    return _existing(kind, number).address + query_of(request)
+
+
+@decision_view(_address)
+def later(request: EditorRequest, kind: str, number: int) -> HttpResponse:
+    """Put a question off for this editor, and go to the next one."""
+    question = _existing(kind, number)
+    put_off(question, request.user)
+    messages.info(request, "Put off. You find the question again under “Later”.")
+    # Where it would still come first, it is passed over.
+    listed = tab_of(request) in (None, "later")
+    return redirect(next_address(request, [*skipped(request), question] if listed else None))
+
+
+def _existing(kind: str, number: int) -> Question:
+    if kind == "pair":
+        get_object_or_404(Pair, pk=number)
+        return Question("pair", number)
+    get_object_or_404(Cluster, pk=number)
+    return Question("cluster", number)
