@@ -165,7 +165,7 @@ def test_what_the_queue_leaves_out_is_told(editor_client: Client, judged: dict[s
     assert "Pairs that may be duplicates, " in page
     assert '<a href="/queue/?verdict=any">' in page
     assert "1 pair in this selection has no verdict yet" in page
-    assert '<a href="/queue/?verdict=unjudged">List it</a>' in page
+    assert '<a href="/queue/?tab=pairs&amp;verdict=unjudged">List it</a>' in page
     for query in ({"verdict": "template"}, {"sort": "-score", "verdict": "any"}, {"same": "False"}):
         assert "no verdict yet" not in editor_client.get(reverse("queue"), {"tab": "pairs", **query}).content.decode()
 
@@ -283,8 +283,8 @@ def test_hostile_headlines_are_text(editor_client: Client, store: StoreArticle) 
 def test_costs_the_same_queries_for_two_pairs_and_for_twenty(
     editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
-    # session, user, keys, permissions of the user and of the groups, newspapers of the form, page, count, rows, evidence,
-    # pairs without a verdict; counts of the tabs: stored, less those put off, and put off
+    # session, user, keys, permissions of the user and of the groups, newspapers of the form, page, count, rows,
+    # evidence, pairs without a verdict; counts of the tabs: stored, less those put off, and put off
     queries = 14
     first = store()
     for expected in (2, 20):

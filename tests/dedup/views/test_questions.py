@@ -1,0 +1,156 @@
+"""From question to question: tabs, cards, leases, skipping and "later"."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dedup.models import Cluster, Decision, Lease, OpenQuestion, Pair, Postponement
+from tests.conftest import StoreArticle
+from tests.factories import make_cluster, make_pair, make_user
+from tests.pages import notices
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def other(db: None) -> Client:
+    client = Client()
+    client.force_login(make_user("ella", "editor"))
+    return client
+
+
+@pytest.fixture
+def copies(store: StoreArticle) -> Cluster:
+    """Return a cluster of four copies: two with the same text, in three newspapers."""
+    texts = ("The ferry pier closes in May.", "The ferry pier closes in May.", "The ferry pier closes in early May.")
+    made = [store(content=text, newspaper=name) for text, name in zip(texts, ("A", "A", "B"), strict=True)]
+    return make_cluster(*made, store(content="Pier closes.", newspaper="C", headline="Closed: pier"), score=0.95)
+
+
+@pytest.fixture
+def doubtful(store: StoreArticle) -> list[Pair]:
+    """Return three pairs, the most informative first."""
+    return [
+        make_pair(store(), store(), verdict="version", probability=0.5, duplicate_probability=chance, trigram=0.6)
+        for chance in (0.4, 0.3, 0.2)
+    ]
+
+
+def followed(client: Client, address: str) -> str:
+    """Return where an address redirects to."""
+    return client.get(address)["Location"]
+
+
+def test_the_queue_lists_questions_in_tabs(
+    editor_client: Client, copies: Cluster, doubtful: list[Pair], django_assert_num_queries: Any
+) -> None:
+    # session, user, keys, permissions of the user and of the groups, newspapers of the form, counts of the tabs (3),
+    # page, count, pairs, evidence, clusters, their newspapers
+    with django_assert_num_queries(15):
+        page = editor_client.get(reverse("queue")).content.decode()
+    places = [page.index(f'row-link" href="/pairs/{pair.pk}/?tab=informative"') for pair in doubtful]
+    card = page.index(f'row-link" href="/clusters/{copies.pk}/card/?tab=informative"')
+    assert [*places, card] == sorted([*places, card])
+    assert "4 questions" in page
+    assert 'href="/queue/next/?tab=informative"' in page
+    certain = editor_client.get(reverse("queue"), {"tab": "certain"}).content.decode()
+    assert "1 question" in certain
+    assert "4 copies" in certain
+    narrowed = editor_client.get(reverse("queue"), {"tab": "clusters", "newspaper": copies.kept.newspaper_id})
+    assert f"/clusters/{copies.pk}/card/?tab=clusters&amp;newspaper=" in narrowed.content.decode()
+    nothing = editor_client.get(reverse("queue"), {"tab": "clusters", "headline": "no such word"}).content.decode()
+    assert "/card/" not in nothing
+
+
+def test_answers_lead_from_question_to_question_and_skipped_ones_wait(
+    editor_client: Client, copies: Cluster, doubtful: list[Pair]
+) -> None:
+    first, second, third = doubtful
+    address = followed(editor_client, "/queue/next/?tab=informative&same=True")
+    assert address == f"/pairs/{first.pk}/?tab=informative&same=True"
+    decided = editor_client.post(f"/pairs/{first.pk}/decide/?tab=informative", {"kind": "reject", "seen": "0"})
+    assert decided["Location"] == "/queue/next/?tab=informative"
+    assert followed(editor_client, decided["Location"]) == f"/pairs/{second.pk}/?tab=informative"
+    # Skip the second: it does not come back, but one can go back to it.
+    skip = f"/queue/next/?tab=informative&skip=p{second.pk}"
+    page = editor_client.get(f"/pairs/{second.pk}/?tab=informative").content.decode()
+    assert skip.replace("&", "&amp;") in page
+    address = followed(editor_client, skip)
+    assert address == f"/pairs/{third.pk}/?tab=informative&skip=p{second.pk}"
+    assert f'href="/pairs/{second.pk}/?tab=informative">Previous' in editor_client.get(address).content.decode()
+    skip = f"{skip},p{third.pk},c{copies.pk},x,p"
+    empty = followed(editor_client, skip)
+    assert empty == "/queue/?tab=informative"
+    assert "those you skipped" in editor_client.get(empty).content.decode()
+
+
+def test_a_card_shows_what_differs_and_one_answer_settles_it(
+    editor_client: Client, copies: Cluster, django_assert_max_num_queries: Any
+) -> None:
+    assert followed(editor_client, "/queue/next/") == f"/clusters/{copies.pk}/card/?tab=informative"
+    with django_assert_max_num_queries(20):
+        page = editor_client.get(f"/clusters/{copies.pk}/card/?tab=certain").content.decode()
+    assert "4 copies in 3 newspapers: all the same?" in page
+    assert "2 copies, word for word" in page
+    assert "<ins>early" in page
+    assert "1 more word" in page
+    assert "<ins>Closed" in page
+    articles = ",".join(str(pk) for pk in copies.memberships.values_list("article", flat=True))
+    answer = editor_client.post(f"/clusters/{copies.pk}/confirm/?tab=certain", {"articles": articles})
+    assert answer["Location"] == "/queue/next/?tab=certain"
+    assert set(Pair.objects.values_list("state", flat=True)) == {"confirmed"}
+    assert not OpenQuestion.objects.exists()
+    assert followed(editor_client, answer["Location"]) == "/queue/?tab=certain"
+    # The card of a settled cluster leads to the page of the cluster.
+    assert followed(editor_client, f"/clusters/{copies.pk}/card/?tab=certain") == f"/clusters/{copies.pk}/?tab=certain"
+
+
+def test_two_editors_get_different_questions_and_see_each_other(
+    editor_client: Client, other: Client, doubtful: list[Pair], visitor: Client
+) -> None:
+    first, second, _ = doubtful
+    assert followed(editor_client, "/queue/next/") == f"/pairs/{first.pk}/?tab=informative"
+    assert followed(other, "/queue/next/") == f"/pairs/{second.pk}/?tab=informative"
+    # Who may not decide takes nothing from the editors.
+    assert followed(visitor, "/queue/next/") == f"/pairs/{first.pk}/?tab=informative"
+    seen = other.get(f"/pairs/{first.pk}/?tab=informative").content.decode()
+    assert "<strong data-reader-name>mara</strong>" in seen
+    assert other.post(f"/pairs/{first.pk}/lease/").json() == {"reader": "mara"}
+    assert editor_client.post(f"/pairs/{first.pk}/lease/").json() == {"reader": ""}
+    # The lease runs out, or ends with the answer.
+    Lease.objects.filter(pair=first).update(until=timezone.now() - datetime.timedelta(seconds=1))
+    assert other.post(f"/pairs/{first.pk}/lease/").json() == {"reader": ""}
+    other.post(f"/pairs/{second.pk}/decide/?tab=informative", {"kind": "unsure", "seen": "0"})
+    assert not Lease.objects.filter(pair=second).exists()
+
+
+def test_a_question_put_off_comes_back_under_later_for_this_editor_alone(
+    editor_client: Client, editor: User, other: Client, doubtful: list[Pair], copies: Cluster
+) -> None:
+    first, second, _ = doubtful
+    answer = editor_client.post(f"/pairs/{first.pk}/later/?tab=informative")
+    assert followed(editor_client, answer["Location"]) == f"/pairs/{second.pk}/?tab=informative"
+    editor_client.post(f"/clusters/{copies.pk}/later/?tab=certain")
+    page = editor_client.get(reverse("queue"), {"tab": "later"}).content.decode()
+    assert f'row-link" href="/pairs/{first.pk}/?tab=later"' in page
+    assert f'row-link" href="/clusters/{copies.pk}/card/?tab=later"' in page
+    assert "2 questions" in editor_client.get(reverse("queue")).content.decode()
+    assert "4 questions" in other.get(reverse("queue")).content.decode()
+    assert followed(other, "/queue/next/") == f"/pairs/{first.pk}/?tab=informative"
+    Lease.objects.all().delete()
+    assert followed(editor_client, "/queue/next/?tab=later") == f"/pairs/{first.pk}/?tab=later"
+    # Put off again, it waits behind the others.
+    again = editor_client.post(f"/pairs/{first.pk}/later/?tab=later")
+    assert followed(editor_client, again["Location"]).startswith(f"/clusters/{copies.pk}/card/?tab=later")
+    editor_client.post(f"/pairs/{first.pk}/decide/?tab=later", {"kind": "confirm", "seen": "0"})
+    assert Decision.objects.get().decided_by == editor
+    assert f"/pairs/{first.pk}/" not in editor_client.get(reverse("queue"), {"tab": "later"}).content.decode()
+    assert Postponement.objects.count() == 2
+    assert notices(editor_client.get(reverse("queue"), {"tab": "later"}).content.decode()) == []
