@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from articles.models import Article, Newspaper
 from dedup.clustering.questions import update_questions
-from dedup.clustering.rebuild import Rebuilt, rebuild_clusters
+from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, DetectionRun, Evidence, HeadlineForm, Membership, Pair, Profile, Series
 
 PASSWORD = "a-long-passphrase"  # noqa: S105 - of users that live as long as a test
@@ -73,7 +73,7 @@ def make_pair(
     for name, score in scores.items():
         Evidence.objects.create(pair=pair, pass_name=name, score=score, run=run)
     together = Membership.objects.filter(cluster__memberships__article__in=[left, right])
-    update_questions(Rebuilt({left.pk, right.pk, *together.values_list("article", flat=True)}, []))
+    update_questions({left.pk, right.pk, *together.values_list("article", flat=True)})
     return pair
 
 
@@ -99,5 +99,5 @@ def make_cluster(*articles: Article, score: float = 0.9) -> Cluster:
     """Return the cluster of these articles, each held to the first by a pair."""
     for article in articles[1:]:
         make_pair(articles[0], article, trigram=score)
-    update_questions(rebuild_clusters([article.pk for article in articles]))
+    update_questions(rebuild_clusters([article.pk for article in articles]).articles)
     return Cluster.objects.get(memberships__article=articles[0])

@@ -9,12 +9,11 @@ them. docs/reviewing.md explains the order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from django.db import connection, transaction
 
 from dedup.clustering.constraints import lock_review
-from dedup.clustering.rebuild import Rebuilt
 from dedup.models import OpenQuestion, QuestionCount
 
 # From this probability on, articles are nearly certain to be the same. As far from certainty as the pairs are that the
@@ -67,7 +66,11 @@ WITH waiting AS MATERIALIZED (
     GROUP BY cluster_id
     HAVING bool_or(asked)
 ), parted AS (
-    SELECT DISTINCT cluster_id FROM dedup_membership WHERE article_id = ANY (%(parted)s::bigint[])
+    SELECT DISTINCT one.cluster_id
+    FROM dedup_standing_link AS link
+    JOIN dedup_membership AS one ON one.article_id = link.left_id
+    JOIN dedup_membership AS other ON other.article_id = link.right_id AND other.cluster_id = one.cluster_id
+    WHERE link.effect = 'cannot' AND (%(articles)s::bigint[] IS NULL OR link.left_id = ANY (%(articles)s::bigint[]))
 ), about_cluster AS (
     SELECT NULL::bigint AS pair_id, cluster.id AS cluster_id, cluster.id AS number, cluster.kept_id AS article,
         cluster.size, card.cluster_id IS NOT NULL AS asked,
@@ -102,14 +105,13 @@ ON CONFLICT (tab) DO UPDATE SET number = counted.number + excluded.number
 """
 
 
-def update_questions(rebuilt: Rebuilt) -> None:
-    """Bring the questions on these articles, and their counts, up to date.
+def update_questions(concerned: Collection[int] | None) -> None:
+    """Bring the questions on these articles, and their counts, up to date; None: all questions.
 
-    Call it after the clusters were rebuilt and the pairs have their states, in the same transaction. With an article,
-    `rebuilt` has all others of its cluster.
+    Call it after the clusters were rebuilt and the pairs have their states, in the same transaction, with the articles
+    that `rebuild_clusters` returns. With an article, they have all others of its cluster.
     """
-    articles = None if rebuilt.articles is None else list(rebuilt.articles)
-    parted = [left for left, _ in rebuilt.contradictions]
+    articles = None if concerned is None else list(concerned)
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
         if articles is None:
@@ -119,7 +121,7 @@ def update_questions(rebuilt: Rebuilt) -> None:
         else:
             cursor.execute(_DELETE_SQL, {"articles": articles})
             gone = _counted(cursor)
-        cursor.execute(_INSERT_SQL, {"articles": articles, "parted": parted, "certain_from": CERTAIN_FROM})
+        cursor.execute(_INSERT_SQL, {"articles": articles, "certain_from": CERTAIN_FROM})
         added = _counted(cursor)
         added.subtract(gone)
         if any(added.values()):

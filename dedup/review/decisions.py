@@ -214,7 +214,7 @@ def append_decision(decision: Decision, links: dict[tuple[int, int], Link.Kind],
     _store_links(decision, links)
     rebuilt = rebuild_clusters(decision.articles)
     update_implications(decision.articles)
-    update_questions(rebuilt)
+    update_questions(rebuilt.articles)
     return decision
 
 

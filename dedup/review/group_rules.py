@@ -54,7 +54,7 @@ def make_group_rule(group_id: int, *, user: Any) -> int:
         _note(group, Decision.Kind.RULE_GROUP, user)
         judged = _judge_by_rule(group)
         if judged:
-            update_questions(rebuild_clusters({end for left, right, _ in judged for end in (left, right)}))
+            update_questions(rebuild_clusters({end for left, right, _ in judged for end in (left, right)}).articles)
     return sum(joined for *_, joined in judged)
 
 

@@ -57,7 +57,7 @@ def make_rule(series_id: int, *, user: Any) -> int:
         log_action(series, CHANGE, MADE, user=user, object_id=str(series.pk))
         judged = _judge_by_rule(series)
         if judged:
-            update_questions(rebuild_clusters({end for left, right, _ in judged for end in (left, right)}))
+            update_questions(rebuild_clusters({end for left, right, _ in judged for end in (left, right)}).articles)
     return sum(joined for *_, joined in judged)
 
 

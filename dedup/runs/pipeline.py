@@ -204,7 +204,7 @@ def run_detection(
         with clock.phase(CLUSTERS):
             update_version_implications()
             rebuilt = rebuild_clusters()
-            update_questions(rebuilt)
+            update_questions(rebuilt.articles)
         with clock.phase(COUNTS):
             counts = _counts(run, scope, len(rebuilt.contradictions))
         _finish(run, DetectionRun.State.DONE, counts=counts | {"phases": clock.seconds()})

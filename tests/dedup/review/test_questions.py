@@ -79,15 +79,14 @@ def test_every_waiting_pair_is_covered_by_exactly_one_question(seed: int, editor
             Pair.objects.filter(left=left, right=right).exclude(verdict="").update(
                 duplicate_probability=chance, probability=chance if verdict == "duplicate" else 0.8
             )
-    update_questions(rebuild_clusters())
+    update_questions(rebuild_clusters().articles)
     check_covered(seed)
     made: list[Decision] = []
     for _ in range(ANSWERS):
         made.append(answer(rng, made, editor))
         check_covered(seed)
     before = snapshot()
-    rebuilt = rebuild_clusters()
-    update_questions(rebuilt)
+    update_questions(rebuild_clusters().articles)
     assert snapshot() == before, seed
     check_covered(seed)
 
@@ -132,6 +131,6 @@ def test_what_is_asked_first_and_what_is_nearly_certain(editor: User, store: Sto
     _, second, third, _ = (each.article for each in copies.memberships.order_by("article"))
     make_pair(second, third, verdict="template", probability=0.6, duplicate_probability=0.3, trigram=0.7)
     Profile.objects.update(asked_from=0.01)
-    update_questions(rebuild_clusters())
+    update_questions(rebuild_clusters().articles)
     assert OpenQuestion.objects.filter(pair=unlikely).exists()
     assert not OpenQuestion.objects.filter(certain=True).exists()
