@@ -9,6 +9,7 @@ from dedup.views import (
     compare,
     dashboard,
     disagreements,
+    exports,
     groups,
     history,
     learning,
@@ -93,6 +94,8 @@ urlpatterns = [
     path("learning/learn/", learning.learn, name="learn"),
     path("learning/lessons/<int:lesson_id>/give-up/", learning.lesson_give_up, name="lesson_give_up"),
     path("learning/use/", learning.model_use, name="model_use"),
+    path("exports/<slug:name>.csv", exports.export_csv, name="export_csv"),
+    path("exports/<slug:name>.jsonl", exports.export_jsonl, name="export_jsonl"),
     path("history/", history.history, name="history"),
     path("decisions/<int:decision_id>/undo/", history.undo, name="undo"),
 ]

@@ -6,8 +6,13 @@ import argparse
 import os
 from collections.abc import Callable, Mapping
 from datetime import date
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
+from django.core.management.base import CommandParser
+
+from articles.files.formats import format_of
+from articles.files.records import FileFormat
 from articles.management.base import usage_error
 from articles.models import Newspaper
 from articles.querysets import days_fault
@@ -92,3 +97,31 @@ def add_workers_option(parser: argparse.ArgumentParser, *, note: str = "") -> No
         metavar="N",
         help=f"use up to N processes, 1 to {MAX_WORKERS} (default: one per core{note})",
     )
+
+
+def add_output_options(parser: CommandParser) -> None:
+    """Add --output and --format to a command that exports."""
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="write to this .jsonl, .jsonl.gz, .csv or .csv.gz file (default: standard output)",
+    )
+    formats = get_args(FileFormat)
+    parser.add_argument(
+        "--format", choices=formats, help="format of standard output (default: jsonl); a file has its ending's"
+    )
+
+
+def chosen_output(options: Mapping[str, Any]) -> tuple[Path | None, FileFormat]:
+    """Return the file to write, None for standard output, and its format. Raises CommandError."""
+    name, wanted = options["output"], options["format"]
+    if name is None:
+        return None, wanted or "jsonl"
+    path, file_format = Path(name), format_of(name)
+    if file_format is None:
+        raise usage_error(f"--output {name} must end in .jsonl, .jsonl.gz, .csv or .csv.gz.")
+    if wanted not in (None, file_format):
+        raise usage_error(f"--format {wanted} contradicts --output {name}; leave --format out.")
+    if not path.parent.is_dir():
+        raise usage_error(f"--output {name}: {path.parent} does not exist or is not a folder; create it first.")
+    return path, file_format

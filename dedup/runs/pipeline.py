@@ -204,6 +204,7 @@ def run_detection(
         with clock.phase(CLUSTERS):
             update_version_implications()
             rebuilt = rebuild_clusters()
+        with clock.phase(QUESTIONS):
             update_questions(rebuilt.articles)
         with clock.phase(COUNTS):
             counts = _counts(run, scope, len(rebuilt.contradictions))
@@ -225,7 +226,7 @@ def run_detection(
 
 def _phases(configs: Configs, scope: Scope, *, verdicts: bool) -> set[str]:
     """Return the phases of such a run."""
-    left_out = set(PASSES) - set(enabled(configs)) | {QUESTIONS}
+    left_out = set(PASSES) - set(enabled(configs))
     if scope.boilerplate is Mode.KEEP:
         left_out.add(BOILERPLATE)
     if not verdicts:

@@ -84,6 +84,8 @@ ADDRESSES: dict[str, Rule] = {
     "report_csv": page(READ),
     "report_json": page(READ),
     "history": page(READ),
+    "export_csv": page(READ),
+    "export_jsonl": page(READ),
     "disagreements": page(READ),
     "learning": page(READ),
     "changed_answers": page(READ),

@@ -13,10 +13,16 @@ from rich.progress import Progress
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import LINES, ExportedRow, TooManyColumnsError, exported_rows, whole_file
-from articles.files.formats import format_of
 from articles.files.records import FileFormat
-from articles.management.arguments import add_day_options, add_newspaper_option, chosen_days, chosen_newspaper_ids
-from articles.management.base import LongCommand, usage_error
+from articles.management.arguments import (
+    add_day_options,
+    add_newspaper_option,
+    add_output_options,
+    chosen_days,
+    chosen_newspaper_ids,
+    chosen_output,
+)
+from articles.management.base import LongCommand
 from articles.models import Article
 from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 
@@ -48,19 +54,12 @@ class Command(LongCommand):
         )
         add_newspaper_option(parser)
         add_day_options(parser)
-        parser.add_argument(
-            "--output",
-            metavar="FILE",
-            help="write to this .jsonl, .jsonl.gz, .csv or .csv.gz file (default: standard output)",
-        )
-        parser.add_argument(
-            "--format", choices=list(LINES), help="format of standard output (default: jsonl); a file has its ending's"
-        )
+        add_output_options(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
         since, until = chosen_days(options)
         scope = {"since": since, "until": until, "newspaper_ids": chosen_newspaper_ids(options)}
-        path, file_format = _target(options["output"], options["format"])
+        path, file_format = chosen_output(options)
         try:
             tally = self._write(Mode(options["boilerplate"]), scope, path, file_format, options)
         except OSError as error:
@@ -102,17 +101,3 @@ def _mark(scope: dict[str, Any], progress: Progress) -> None:
     for week, articles in weeks.items():
         mark_week(week)
         progress.update(task, advance=articles)
-
-
-def _target(name: str | None, wanted: FileFormat | None) -> tuple[Path | None, FileFormat]:
-    """Return the file to write, None for standard output, and its format."""
-    if name is None:
-        return None, wanted or "jsonl"
-    path, file_format = Path(name), format_of(name)
-    if file_format is None:
-        raise usage_error(f"--output {name} must end in .jsonl, .jsonl.gz, .csv or .csv.gz.")
-    if wanted not in (None, file_format):
-        raise usage_error(f"--format {wanted} contradicts --output {name}; leave --format out.")
-    if not path.parent.is_dir():
-        raise usage_error(f"--output {name}: {path.parent} does not exist or is not a folder; create it first.")
-    return path, file_format

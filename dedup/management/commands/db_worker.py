@@ -12,13 +12,14 @@ from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 from django_tasks_db.management.commands import db_worker
 
+from articles.management.base import ProjectCommand
 from dedup.models import Worker
 from dedup.runs.requests import SIGN_SECONDS
 
 _FORGOTTEN_AFTER = datetime.timedelta(days=1)
 
 
-class Command(db_worker.Command):
+class Command(ProjectCommand, db_worker.Command):
     """The worker of django-tasks; while it lives, also during a long run, a thread writes when it was last seen."""
 
     def handle(self, *, worker_id: str, **options: Any) -> None:

@@ -1,0 +1,68 @@
+"""What the commands that export a list share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any, ClassVar, TextIO, cast
+
+from django.core.management.base import CommandError, CommandParser
+from rich.progress import TextColumn, TimeElapsedColumn
+
+from articles.files.exporting import whole_file
+from articles.management.arguments import add_output_options, chosen_output
+from articles.management.base import ExitCode, LongCommand
+from dedup.exports import EXPORTS
+from dedup.exports.formats import FORMATS
+from dedup.filters.exports import FilterError, strict_filter
+
+# How many there will be is not counted beforehand: that would take as long as much of the export.
+_COLUMNS = (TextColumn("{task.description}"), TextColumn("{task.completed:,} rows"), TimeElapsedColumn())
+_SHOWN_EVERY = 1_000
+
+
+class ExportCommand(LongCommand):
+    """Writes the export `name` to a file or to standard output."""
+
+    name: ClassVar[str]
+    resuming = "No file was written."
+    exit_codes: ClassVar = {FilterError: ExitCode.USAGE}
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        fields = ", ".join(each for each in strict_filter(self.name, "").form.fields if each != "sort")
+        parser.add_argument(
+            "--filter",
+            default="",
+            metavar="QUERY",
+            help=f"only these, as the address of the page writes its filter: NAME=VALUE&NAME=VALUE, out of {fields}",
+        )
+        add_output_options(parser)
+
+    def handle(self, **options: Any) -> None:
+        """Write the rows."""
+        export = EXPORTS[self.name]
+        path, form = chosen_output(options)
+        chosen = strict_filter(self.name, options["filter"]).qs
+        written = 0
+        try:
+            with (
+                self.progress({"no_progress": options["no_progress"] or path is None}, *_COLUMNS) as progress,
+                whole_file(path) if path else nullcontext(cast("TextIO", self.stdout)) as file,
+            ):
+                task = progress.add_task(self.name, total=None)
+
+                def rows() -> Iterator[dict[str, Any]]:
+                    nonlocal written
+                    for row in export.rows(chosen):
+                        written += 1
+                        if written % _SHOWN_EVERY == 0:
+                            progress.update(task, completed=written)
+                        yield row
+
+                for piece in FORMATS[form](export.columns, rows()):
+                    # The stream of a command would add a line end.
+                    file.write(piece) if path else self.stdout.write(piece, ending="")
+        except OSError as error:
+            raise CommandError(f"{path or 'standard output'} cannot be written: {error.strerror}.") from error
+        self.stderr.write(f"Rows written: {written:,}.")

@@ -1,0 +1,146 @@
+"""Exports: every row of a list, with its filter, for spreadsheets and for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from dedup.clustering.questions import update_questions
+from dedup.exports import EXPORTS, base
+from dedup.models import Cluster, Decision, Pair
+from dedup.review import decisions
+from tests.conftest import StoreArticle
+from tests.factories import make_cluster, make_pair, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def exported(name: str, *options: str) -> list[dict[str, Any]]:
+    output = io.StringIO()
+    call_command(f"export_{name}", *options, stdout=output, stderr=io.StringIO())
+    if "--format=csv" in options:
+        return list(csv.DictReader(io.StringIO(output.getvalue())))
+    return [json.loads(line) for line in output.getvalue().splitlines()]
+
+
+def sent(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return b"".join(answer.streaming_content).decode()
+
+
+@pytest.fixture
+def decided(store: StoreArticle) -> list[Pair]:
+    """Three articles, whose third pair follows from the first two, and a pair that nobody has decided."""
+    first, second, third = (
+        store(newspaper=f"Paper {n}", headline=f"=SUM({n})", external_id=f"x-{n}") for n in (1, 2, 3)
+    )
+    other = store(newspaper="Paper 4")
+    pairs = [
+        make_pair(first, second, trigram=0.9, url=1.0),
+        make_pair(second, third, trigram=0.8),
+        make_pair(first, third, trigram=0.7),
+        make_pair(third, other, verdict="template", trigram=0.6),
+    ]
+    anna = make_user("anna", "editor")
+    for pair in pairs[:2]:
+        decisions.decide_pair(pair.pk, Decision.Kind.CONFIRM, user=anna, seen=0, note="+1")
+    mistaken = decisions.decide_pair(pairs[3].pk, Decision.Kind.REJECT, user=anna, seen=0)
+    decisions.undo(mistaken.pk, user=anna)
+    return pairs
+
+
+def test_pairs_say_what_was_decided_and_by_whom(decided: list[Pair]) -> None:
+    rows = exported("pairs")
+    assert [list(row) for row in rows] == [list(EXPORTS["pairs"].columns)] * 4
+    assert [row["pair"] for row in rows] == [pair.pk for pair in decided]
+    assert [(row["state"], row["implied"], row["decided_by"]) for row in rows] == [
+        ("confirmed", False, "anna"),
+        ("confirmed", False, "anna"),
+        ("confirmed", True, None),
+        ("undecided", False, None),
+    ]
+    assert rows[0]["decision"] == Decision.objects.order_by("pk").first().pk
+    assert rows[0]["scores"] == {"trigram": 0.9, "url": 1.0}
+    assert (rows[0]["left_newspaper"], rows[0]["right_external_id"], rows[0]["left_date"]) == (
+        "Paper 1",
+        "x-2",
+        "2026-03-02",
+    )
+
+
+def test_the_filter_of_the_page_is_that_of_the_file_and_of_the_command(client: Client, store, decided) -> None:
+    client.force_login(make_user("vera", "viewer"))
+    query = "verdict=any&state=confirmed&headline=SUM(1)"
+    page = client.get(f"/queue/?{query}").content.decode()
+    address = query.replace("(", "%28").replace(")", "%29").replace("&", "&amp;")
+    assert f'href="/exports/pairs.csv?{address}&amp;tab=pairs"' in page
+    rows = list(csv.DictReader(io.StringIO(sent(client, f"/exports/pairs.csv?{query}"))))
+    assert [row["pair"] for row in rows] == [str(decided[0].pk), str(decided[2].pk)]
+    # No spreadsheet runs a headline.
+    assert (rows[0]["left_headline"], rows[0]["implied"], rows[1]["decided_by"]) == ("'=SUM(1)", "false", "")
+    assert exported("pairs", f"--filter={query}", "--format=csv") == rows
+    # What the address leaves out has the page's meaning there, and none in the command.
+    assert sent(client, "/exports/pairs.jsonl") == ""
+    alike = make_pair(decided[3].right, store(), trigram=0.9)
+    update_questions(None)
+    assert sent(client, "/exports/pairs.jsonl?tab=informative").startswith(f'{{"pair": {alike.pk},')
+    assert len(exported("pairs", "--filter=verdict=template")) == 1
+    assert client.get("/exports/prices.csv").status_code == 404
+    for wrong, said in (
+        ("verdit=x", "no field 'verdit'; its fields are verdict"),
+        ("verdict=x", "verdict=x: Select a"),
+    ):
+        with pytest.raises(CommandError, match=said) as raised:
+            exported("pairs", f"--filter={wrong}")
+        assert raised.value.returncode == 2
+
+
+def test_clusters_and_decisions(store: StoreArticle, decided: list[Pair], tmp_path: Path) -> None:
+    alike = make_cluster(store(), store())
+    rows = exported("clusters")
+    of_all = dict(Cluster.objects.values_list("pk", "size"))
+    assert len(rows) == sum(of_all.values())
+    assert {row["cluster"]: row["size"] for row in rows} == of_all
+    assert [row["kept"] for row in rows if row["cluster"] == alike.pk] == [True, False]
+    assert {row["cluster"] for row in exported("clusters", "--filter=state=confirmed")} == set(of_all) - {alike.pk}
+
+    target = tmp_path / "decisions.csv"
+    exported("decisions", f"--output={target}")
+    with target.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["kind"], bool(row["undone_by"]), row["note"]) for row in rows] == [
+        ("confirm", False, "'+1"), ("confirm", False, "'+1"), ("reject", True, ""), ("undo", False, "")
+    ]  # fmt: skip
+    assert rows[2]["undone_by"] == rows[3]["decision"]
+    assert rows[3]["undoes"] == rows[2]["decision"]
+    assert (rows[2]["left_article"], rows[2]["articles"]) == (
+        str(decided[3].left_id),
+        json.dumps([decided[3].left_id, decided[3].right_id]),
+    )
+
+
+def test_rows_are_read_in_batches(decided: list[Pair], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "ROWS_AT_ONCE", 2)
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        assert len(list(EXPORTS["pairs"].rows(Pair.objects.all()))) == 4
+    # One for all pairs; for each of two batches, the scores, and the decisions of those that have one.
+    assert len([each for each in queries if each["sql"].startswith(("SELECT", "\nSELECT", "DECLARE"))]) == 4
+
+
+def test_every_column_is_documented() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "exports.md").read_text()
+    for export in EXPORTS.values():
+        part = text.split(f"### {export.name.capitalize()}\n")[1].split("\n### ")[0]
+        assert [line.split("`")[1] for line in part.splitlines() if line.startswith("| `")] == list(export.columns)
