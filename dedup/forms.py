@@ -9,12 +9,14 @@ from django import forms
 from django.http import QueryDict
 
 from articles.models import Newspaper
+from articles.normalization.text import normalize_text
 from dedup.declarations import Setting, Settings, make_config, settings_of
 from dedup.filters.base import DayInput
 from dedup.models import Answer, Decision, Profile
 from dedup.reports.base import Report
 from dedup.review.batches import LINKS, SAMPLES
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, PAIR_KINDS
+from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS
 from dedup.runs.profiles import ProfileError, configs_of, enabled
 from dedup.runs.scope import Scope
 
@@ -150,6 +152,45 @@ def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting
     if isinstance(field.default, int):
         return forms.IntegerField(**common)
     return forms.FloatField(widget=forms.NumberInput(attrs={"step": "0.01"}), **common)
+
+
+class CheckForm(forms.Form):
+    """A text to check, and what is known of it."""
+
+    text = forms.CharField(
+        max_length=MAX_CHARACTERS,
+        label="Text",
+        widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}),
+        error_messages={
+            "required": "Paste a text.",
+            "max_length": "This text has %(show_value)d characters; at most %(limit_value)d are checked. "
+            "Check a part of it.",
+        },
+    )
+    headline = forms.CharField(
+        required=False,
+        max_length=MAX_HEADLINE_CHARACTERS,
+        label="Headline (optional)",
+        widget=forms.TextInput(attrs={"dir": "auto"}),
+    )
+    day = forms.DateField(
+        required=False,
+        label="Day of publication (optional)",
+        widget=DayInput(),
+        help_text="If you name it, the page says which passes compare fewer days.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "form-control"
+
+    def clean_text(self) -> str:
+        """Return the text if there is anything to compare."""
+        text: str = self.cleaned_data["text"]
+        if not normalize_text(text):
+            raise forms.ValidationError("This text has no letters and no digits, so nothing can be compared.")
+        return text
 
 
 class ScopeForm(forms.Form):

@@ -5,6 +5,7 @@ from django.urls import path
 from dedup.views import (
     articles,
     boilerplate,
+    check,
     clusters,
     compare,
     dashboard,
@@ -37,6 +38,8 @@ urlpatterns = [
     path("pairs/<int:number>/later/", questions.later, {"kind": "pair"}, name="pair_later"),
     path("compare/", compare.compare, name="compare"),
     path("compare/decide/", compare.compare_decide, name="compare_decide"),
+    path("check/", check.check, name="check"),
+    path("check/fetch/", check.check_fetch, name="check_fetch"),
     path("clusters/", clusters.clusters, name="clusters"),
     path("clusters/<int:cluster_id>/", clusters.cluster, name="cluster"),
     path("clusters/<int:cluster_id>/card/", questions.cluster_card, name="cluster_card"),

@@ -166,6 +166,8 @@ USE_TZ = True
 CRAWL_STATE_DIR = Path(environment.text("CRAWL_STATE_DIR", default=str(BASE_DIR / "var" / "crawl")))
 # Private networks that a crawl may reach nevertheless.
 CRAWL_PRIVATE_ADDRESSES = environment.networks("CRAWL_PRIVATE_ADDRESSES")
+# What fetches a page for an editor who checks it: the bounds of crawls, for the review pages, which know no crawler.
+PAGE_FETCHER = "crawlers.one_page.fetch_article"
 
 LOG_LEVEL = environment.log_level("LOG_LEVEL", default="WARNING")
 LOGGING = {

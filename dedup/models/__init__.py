@@ -5,6 +5,7 @@ from __future__ import annotations
 from dedup.models.batches import Batch, BatchItem
 from dedup.models.clusters import Cluster, Membership
 from dedup.models.decisions import ConfirmedArticle, Decision, Link, SeparateArticles
+from dedup.models.fetches import PageFetch
 from dedup.models.groups import CrowdedArticle, DenseGroup, GroupMember
 from dedup.models.lessons import Lesson
 from dedup.models.pairs import Evidence, Pair
@@ -39,6 +40,7 @@ __all__ = [
     "Link",
     "Membership",
     "OpenQuestion",
+    "PageFetch",
     "Pair",
     "Postponement",
     "Profile",

@@ -9,7 +9,7 @@ import numpy as np
 from django.db import connection, transaction
 
 from dedup.article_sql import article_sql
-from dedup.kernels.masked_shingles import masked_shingle_sets
+from dedup.kernels.masked_shingles import masked_shingle_sets, sample_of
 
 _WRITTEN_AT_ONCE = 2_000
 
@@ -18,7 +18,7 @@ _COUNT_SQL = article_sql(
 SELECT count(*)
 FROM {articles} AS article
 LEFT JOIN dedup_articleshingles AS known ON known.article_id = article.id
-WHERE known.revision IS DISTINCT FROM article.revision
+WHERE known.revision IS DISTINCT FROM article.revision OR known.sample IS NULL
 """
 )
 # One batch at a time by id, from the primary keys.
@@ -27,23 +27,23 @@ _OUTDATED_SQL = article_sql(
 SELECT article.id, article.newspaper_id, article.date, article.revision, article.normalized_text
 FROM {articles} AS article
 LEFT JOIN dedup_articleshingles AS known ON known.article_id = article.id
-WHERE article.id > %(after_id)s AND known.revision IS DISTINCT FROM article.revision
+WHERE article.id > %(after_id)s AND (known.revision IS DISTINCT FROM article.revision OR known.sample IS NULL)
 ORDER BY article.id
 LIMIT %(batch)s
 """
 )
 _CREATE_SQL = """
 CREATE TEMPORARY TABLE made_shingles (
-    article_id bigint, newspaper_id bigint, date date, revision bigint, shingles bytea
+    article_id bigint, newspaper_id bigint, date date, revision bigint, shingles bytea, sample int[]
 ) ON COMMIT DROP
 """
-_COPY_SQL = "COPY made_shingles (article_id, newspaper_id, date, revision, shingles) FROM STDIN (FORMAT binary)"
+_COPY_SQL = "COPY made_shingles (article_id, newspaper_id, date, revision, shingles, sample) FROM STDIN (FORMAT binary)"
 _STORE_SQL = """
-INSERT INTO dedup_articleshingles (article_id, newspaper_id, date, revision, shingles)
-SELECT article_id, newspaper_id, date, revision, shingles FROM made_shingles
+INSERT INTO dedup_articleshingles (article_id, newspaper_id, date, revision, shingles, sample)
+SELECT article_id, newspaper_id, date, revision, shingles, sample FROM made_shingles
 ON CONFLICT (article_id) DO UPDATE
 SET newspaper_id = excluded.newspaper_id, date = excluded.date, revision = excluded.revision,
-    shingles = excluded.shingles
+    shingles = excluded.shingles, sample = excluded.sample
 """
 
 
@@ -79,8 +79,8 @@ def _write(rows: list[Any]) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_CREATE_SQL)
         with cursor.copy(_COPY_SQL) as copy:
-            copy.set_types(["int8", "int8", "date", "int8", "bytea"])
+            copy.set_types(["int8", "int8", "date", "int8", "bytea", "int4[]"])
             for row, each in zip(rows, np.split(stored, made.offsets[1:-1]), strict=True):
-                copy.write_row((*row[:-1], each.tobytes()))
+                copy.write_row((*row[:-1], each.tobytes(), sample_of(each).view("<i4").tolist()))
         cursor.execute(_STORE_SQL)
         cursor.execute("DROP TABLE made_shingles")

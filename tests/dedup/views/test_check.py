@@ -1,0 +1,175 @@
+"""The check of a text: its copies among the stored articles, and pages that editors have fetched for it."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from articles.extraction.extract import ExtractedArticle
+from articles.models import Article
+from dedup.models import ArticleShingles, Decision, PageFetch, Pair
+from dedup.review import fetches
+from dedup.review.queries import check as checks
+from dedup.review.queries.check import Pasted, check
+from dedup.runs.shingle_index import outdated_shingles, update_shingles
+from tests.conftest import StoreArticle
+from tests.factories import make_cluster, make_run
+
+pytestmark = pytest.mark.django_db
+
+FERRY = (
+    "The old ferry across the sound made its last crossing on Friday. Half of the island stood on the quay to wave. "
+    "The captain has sailed her for thirty years and says that she will miss the gulls more than the passengers. "
+    "A new boat, which runs on batteries, is to take her place before the herring season begins in the autumn. "
+)
+LIBRARY = (
+    "The library in the harbour street keeps its doors open until ten at night, a trial that ends in September. "
+    "Students had asked for it, and the town pays two guards who also lend out umbrellas when it rains. "
+)
+
+
+@pytest.fixture
+def shelf(store: StoreArticle) -> list[Article]:
+    """Two copies in a cluster, an excerpt, and other articles, all in the index as after a run."""
+    kept = store(FERRY, newspaper="Harbour Post", date="2026-03-02", headline="The last ferry has sailed")
+    copy = store(f"{FERRY} More soon.", newspaper="Inland Courier", date="2026-03-02")
+    excerpt = store(f"{FERRY[:220]} Read on in print.", newspaper="Skerry Times", date="2026-03-04")
+    others = [store(f"{LIBRARY} Number {number}.", date="2026-03-03") for number in range(3)]
+    update_shingles()
+    make_run(counts={"newest": max(Article.objects.values_list("revision", flat=True))})
+    make_cluster(kept, copy)
+    return [kept, copy, excerpt, *others]
+
+
+def read(answer: object) -> str:
+    return unescape(answer.content.decode())  # type: ignore[attr-defined]
+
+
+def found(page: str) -> list[int]:
+    return [int(number) for number in re.findall(r'class="copy-headline"><a href="/articles/(\d+)/"', page)]
+
+
+def test_a_pasted_text_leads_to_its_copies_their_cluster_and_the_one_kept(
+    visitor: Client, shelf: list[Article]
+) -> None:
+    kept, copy, excerpt, *_ = shelf
+    text = f"{FERRY.upper()} The editors"
+    page = read(visitor.post(reverse("check"), {"text": text, "headline": "", "day": "2026-03-20"}))
+    assert set(found(page)) == {kept.pk, copy.pk, excerpt.pk}
+    assert set(found(page)[:2]) == {kept.pk, copy.pk}
+    cluster = kept.membership.cluster
+    assert f'<a href="/clusters/{cluster.pk}/">Cluster {cluster.pk}</a>, 2 articles' in page
+    assert f'Kept: <a href="/articles/{kept.pk}/"' in page
+    assert "Too many days apart for Same headline (at most 0), Similar text (at most 3)" in page
+    assert "Contained text (at most" not in page
+    assert Pair.objects.count() == 1  # that of the cluster
+
+    page = read(visitor.post(reverse("check"), {"text": "Nothing of the kind was ever printed here, nor will it be."}))
+    assert found(page) == []
+    assert "No stored article has much of this text." in page
+    page = read(visitor.post(reverse("check"), {"text": "… !"}))
+    assert "no letters and no digits" in page
+    assert "This text has 200001 characters; at most 200000 are checked. Check a part of it." in read(
+        visitor.post(reverse("check"), {"text": "a" * 200_001})
+    )
+
+
+def test_a_part_of_a_long_article_and_an_article_of_today_are_found(
+    shelf: list[Article], store: StoreArticle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    today = store(f"{LIBRARY} It is quiet there.", headline="Open at night")
+    known = {each.article.pk for each in check(Pasted(FERRY[100:330])).copies}
+    assert known == {each.pk for each in shelf[:3]}
+    checked = check(Pasted(LIBRARY, headline="open AT night"))
+    assert checked.unread == 0
+    assert {each.article.pk for each in checked.copies} == {today.pk, *(each.pk for each in shelf[3:])}
+    # With too many new articles, those with the same text or headline are still found.
+    store("A text that is like no other at all.")
+    monkeypatch.setattr(checks, "_NEWEST", 1)
+    checked = check(Pasted("Another text of any kind.", headline="Open at night"))
+    assert (checked.unread, [each.article for each in checked.copies]) == (1, [today])
+    assert not checked.likely
+
+
+def test_a_text_that_very_many_articles_have_is_found(store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_MOST_HOLDERS", 3)
+    for number in range(6):
+        store(f"{LIBRARY} Number {number}.")
+    update_shingles()
+    make_run(counts={"newest": max(Article.objects.values_list("revision", flat=True))})
+    assert len(check(Pasted(LIBRARY)).copies) == 3
+
+
+def test_the_index_of_an_older_installation_is_completed(shelf: list[Article]) -> None:
+    assert outdated_shingles() == 0
+    ArticleShingles.objects.filter(article__in=shelf[:2]).update(sample=None)
+    assert outdated_shingles() == 2
+    update_shingles()
+    assert not ArticleShingles.objects.filter(sample=None).exists()
+
+
+def test_a_url_is_looked_up_and_only_an_editor_can_have_it_fetched(
+    editor_client: Client, editor: User, visitor: Client, shelf: list[Article], settings: Any
+) -> None:
+    kept, copy, excerpt, *_ = shelf
+    page = read(visitor.get(reverse("check"), {"url": f"{kept.url}?utm_source=mail"}))
+    assert set(found(page)) == {copy.pk, excerpt.pk}
+    assert f"/compare/?left={kept.pk}&right={copy.pk}" in page
+
+    url = "https://paper.example/unknown/story"
+    assert reverse("check_fetch") not in read(visitor.get(reverse("check"), {"url": url}))
+    assert visitor.post(reverse("check_fetch"), {"url": url}).status_code == 403
+    assert reverse("check_fetch") in read(editor_client.get(reverse("check"), {"url": url}))
+    settings.PAGE_FETCHER = f"{__name__}.fetch_made_up"
+    page = read(editor_client.post(reverse("check_fetch"), {"url": url}))
+    assert set(found(page)) == {kept.pk, copy.pk, excerpt.pk}
+    assert 'value="2026-03-03"' in page
+    assert "Open it and paste its text." in read(editor_client.post(reverse("check_fetch"), {"url": f"{url}/gone"}))
+    assert Article.objects.count() == len(shelf)
+    assert not Decision.objects.exists()
+
+    # What is stored is not fetched, and neither is what is no address.
+    for known in (kept.url, "ftp://paper.example/x", "javascript:alert(1)"):
+        assert editor_client.post(reverse("check_fetch"), {"url": known}).status_code == 302
+    assert "must begin with http:// or https://" in read(
+        editor_client.get(reverse("check"), {"url": "ftp://a.example"})
+    )
+    assert PageFetch.objects.count() == 2
+
+    old = datetime.timedelta(days=2)
+    PageFetch.objects.update(fetched_at=datetime.datetime.now(datetime.UTC) - old)
+    for _ in range(fetches.MOST_AN_HOUR):
+        fetches.fetch(url, user=editor)
+    page = read(editor_client.post(reverse("check_fetch"), {"url": url}))
+    assert f"You had {fetches.MOST_AN_HOUR} pages fetched in the last hour" in page
+    assert PageFetch.objects.count() == fetches.MOST_AN_HOUR  # those of before yesterday are gone
+
+
+def fetch_made_up(url: str) -> ExtractedArticle:
+    if url.endswith("gone"):
+        raise ValueError("The page does not exist. Open it and paste its text.")
+    return ExtractedArticle(FERRY, "The last ferry", datetime.date(2026, 3, 3), "meta", None)
+
+
+def test_articles_are_searched_from_the_list(editor_client: Client, shelf: list[Article], store: StoreArticle) -> None:
+    def listed(**query: Any) -> set[int]:
+        page = read(editor_client.get(reverse("articles"), query))
+        return {int(number) for number in re.findall(r'<td class="headline-cell"><a href="/articles/(\d+)/"', page)}
+
+    kept = shelf[0]
+    assert listed(q="ferry last") == {kept.pk}
+    assert listed(q=kept.url) == {kept.pk}
+    assert listed(q="paper.example/2026/03/02") == {each.pk for each in shelf[:2]}
+    assert listed(q="paper.example/2026/03/02", newspaper=kept.newspaper_id) == {kept.pk}
+    assert listed(q=kept.pk) == {kept.pk}
+    assert listed(q="9" * 1_999) == set()
+    assert len(listed(q="9" * 4_301)) == len(shelf)  # too long: said, and ignored
+    page = read(editor_client.get(reverse("articles"), {"q": "paper.example/2027"}))
+    assert 'href="/check/?url=paper.example/2027"' in page
