@@ -1,12 +1,22 @@
 """Template filters of the pages of clusters: rows and parts by number."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from django import template
+from django.http import HttpRequest
 
 from dedup.review.queries.cluster_rows import Row
+from dedup.review.queries.clusters import cluster_number
 
 register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def came_from(context: dict[str, Any]) -> int | None:
+    """Return the number of the cluster that the reader came from."""
+    request: HttpRequest = context["request"]
+    return cluster_number(request.GET.get("back", ""))
 
 
 @register.filter

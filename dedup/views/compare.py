@@ -19,7 +19,15 @@ from dedup.review.queries.pair_page import clusters_of, pair_of
 from dedup.review.queries.why_not import Explained, explained, judgement_now
 from dedup.runs.profiles import ProfileError, default_profile
 from dedup.views.pairs import comparison
-from dedup.views.requests import EditorRequest, decision_view, refuse, refused_note, say_decided, values_of
+from dedup.views.requests import (
+    EditorRequest,
+    back_address,
+    decision_view,
+    refuse,
+    refused_note,
+    say_decided,
+    values_of,
+)
 
 # Each answer with its words and its look.
 ANSWERS = (
@@ -80,7 +88,8 @@ def _compared(request: HttpRequest, left: Article, right: Article) -> dict[str, 
 
 def _address(request: HttpRequest) -> str:
     numbers = {side: request.POST.get(side, request.GET.get(side, "")) for side in SIDES}
-    return f"{reverse('compare')}?{urlencode(numbers)}"
+    back = {"back": request.GET["back"]} if "back" in request.GET else {}
+    return f"{reverse('compare')}?{urlencode({**numbers, **back})}"
 
 
 @decision_view(_address)
@@ -95,7 +104,7 @@ def compare_decide(request: EditorRequest) -> HttpResponse:
         refuse(request, str(error), page=reverse("compare"))
         return redirect(_address(request))
     say_decided(request, "Decided. These two are now a pair.", decision)
-    return redirect("pair", decision.pair_id)
+    return redirect(back_address(request) or reverse("pair", args=[decision.pair_id]))
 
 
 def _two(*numbers: int) -> list[Article]:

@@ -26,6 +26,7 @@ from dedup.views.asking import Steps, carried_query, next_address, steps_around,
 from dedup.views.questions import asking
 from dedup.views.requests import (
     EditorRequest,
+    back_address,
     decision_view,
     neighbours,
     next_of,
@@ -100,7 +101,7 @@ def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
     say_decided(request, _said(decided, values["kind"]), decision)
     if values["kind"] == Decision.Kind.TEMPLATE:
         _offer_rule(request, decided)
-    return redirect(_next_address(request, decided))
+    return redirect(back_address(request) or _next_address(request, decided))
 
 
 def _said(decided: Pair, kind: Decision.Kind) -> str:

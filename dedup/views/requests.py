@@ -13,12 +13,14 @@ from django.db.models import Model, QuerySet
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from articles.paging import rows_after, rows_before
 from dedup.models import Decision
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
+from dedup.review.queries.clusters import cluster_number
 
 _REFUSED_NOTE = "refused_note"
 
@@ -82,6 +84,12 @@ def query_of(request: HttpRequest) -> str:
     """Return the query string, which carries the filter from page to page, with its question mark."""
     query = request.META.get("QUERY_STRING", "")
     return f"?{query}" if query else ""
+
+
+def back_address(request: HttpRequest) -> str | None:
+    """Return the address of the cluster that an editor came from: `back` in the query. None if there is none."""
+    number = cluster_number(request.GET.get("back", ""))
+    return f"{reverse('cluster', args=[number])}#ties-title" if number else None
 
 
 def neighbours(rows: QuerySet[Any], ordering: Sequence[str], row: Model) -> dict[str, int | None]:

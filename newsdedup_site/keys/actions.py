@@ -53,7 +53,7 @@ _ALL = (
     Action("compare", "compare the first other article with the kept one", "c", _CLUSTER),
     Action("weakest", "view the weakest pair", "w", _CLUSTER),
     Action("do_it", "do what the preview shows", "y", _PREVIEW),
-    Action("back", "back, and change nothing", "b", _PREVIEW),
+    Action("back", "back to the cluster, and change nothing", "b", (*_PREVIEW, "pair", "compare")),
     Action("note", "write a note; Esc leaves it", "m", (*_STEPS, *_PREVIEW, "compare")),
     Action("next", "the next one, without an answer", "j", _STEPS, ("ArrowRight",)),
     Action("previous", "the previous one", "k", _STEPS, ("ArrowLeft",)),

@@ -36,6 +36,11 @@ def gone_cluster(cluster_id: int) -> GoneCluster:
     )
 
 
+def cluster_number(written: str) -> int | None:
+    """Return the number of a cluster that an address names, whether it exists or not; None if it names none."""
+    return int(written) if written.isascii() and written.isdigit() and len(written) < 19 else None
+
+
 def find_cluster(cluster_id: int) -> Cluster | None:
     """Return a cluster with its kept article, if it exists."""
     return Cluster.objects.with_kept().filter(pk=cluster_id).first()

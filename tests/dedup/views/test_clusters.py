@@ -299,6 +299,32 @@ def test_every_act_that_parts_a_cluster_is_previewed(editor_client: Client, trio
     assert (Decision.objects.count(), members(cluster)) == (0, {article.pk for article in trio})
 
 
+def test_a_comparison_leads_back_to_its_cluster(editor_client: Client, trio: tuple[Article, ...]) -> None:
+    cluster = make_cluster(*trio)
+    pair = Pair.objects.get(left=trio[0], right=trio[1])
+    back = f"/clusters/{cluster.pk}/#ties-title"
+    asked = {"back": cluster.pk, "verdict": "any"}
+    page = editor_client.get(reverse("pair", args=[pair.pk]), asked).content.decode()
+    assert f'href="{back}">Back to cluster {cluster.pk}' in page
+    address = reverse("pair_decide", args=[pair.pk])
+    answer = editor_client.post(f"{address}?back={cluster.pk}", {"kind": "unsure", "seen": 0})
+    assert answer["Location"] == back
+
+    ends = {"left": trio[1].pk, "right": trio[2].pk}
+    page = editor_client.get(reverse("compare"), {**ends, "back": cluster.pk}).content.decode()
+    assert f'href="{back}">Back to cluster {cluster.pk}' in page
+    assert f'action="/compare/decide/?back={cluster.pk}"' in page
+    answer = editor_client.post(
+        f"{reverse('compare_decide')}?back={cluster.pk}", {**ends, "kind": "confirm", "seen": 0}
+    )
+    assert answer["Location"] == back
+    for nonsense in ("x", "-1", "9" * 30, "//evil.example"):
+        assert (
+            "Back to cluster"
+            not in editor_client.get(reverse("pair", args=[pair.pk]), {"back": nonsense}).content.decode()
+        )
+
+
 def test_equal_texts_are_one_row_with_what_differs(editor_client: Client, store: StoreArticle) -> None:
     text = "The pier closes on Monday for repairs, the harbour office said."
     copies = [store(text, headline=headline, newspaper=headline) for headline in ("One", "Two", "One ")]
