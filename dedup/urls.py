@@ -4,6 +4,7 @@ from django.urls import path
 
 from dedup.views import (
     articles,
+    batches,
     boilerplate,
     check,
     clusters,
@@ -36,6 +37,10 @@ urlpatterns = [
     path("disagreements/<int:reading_id>/settle/", disagreements.disagreement_settle, name="disagreement_settle"),
     path("pairs/<int:number>/lease/", questions.lease, {"kind": "pair"}, name="pair_lease"),
     path("pairs/<int:number>/later/", questions.later, {"kind": "pair"}, name="pair_later"),
+    path("batches/", batches.batch_list, name="batches"),
+    path("batches/new/", batches.batch_new, name="batch_new"),
+    path("batches/<int:batch_id>/", batches.batch, name="batch"),
+    path("batches/<int:batch_id>/decide/", batches.batch_decide, name="batch_decide"),
     path("compare/", compare.compare, name="compare"),
     path("compare/decide/", compare.compare_decide, name="compare_decide"),
     path("check/", check.check, name="check"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Max
+from django.db.models import Exists, F, Max, OuterRef, QuerySet
 
 from dedup.clustering.consistency import contradictions_of_joining, contradictions_of_parting
 from dedup.clustering.constraints import constraints_in_force, lock_review
@@ -70,6 +70,11 @@ def begin(
         )
         _store_items(batch, found, _drawn(seed, len(found), drawn))
     return batch
+
+
+def bound_without_error(drawn: int) -> float:
+    """Return what a sample of this size proves if none of it is wrong: at most this share of the whole is, 0..1."""
+    return upper_bound(drawn, 0)
 
 
 def _drawn(seed: int, size: int, count: int) -> dict[int, int]:
@@ -231,6 +236,26 @@ def _links(batch: Batch, items: Sequence[BatchItem]) -> dict[Ends, Link.Kind]:
     inside = Pair.objects.among(list(cluster_of)).order_by().values_list("left", "right") if cluster_of else ()
     ends |= dict.fromkeys(pair for pair in inside if cluster_of[pair[0]] == cluster_of[pair[1]])
     return dict.fromkeys(ends, kind)
+
+
+def sample_questions(user: Any) -> QuerySet[BatchItem]:
+    """Return the drawn questions without an answer of the latest batch that this editor has begun and not decided.
+
+    Each has its pair, or the number of its cluster as `cluster` and `cluster_id`.
+    """
+    latest = Batch.objects.filter(made_by=user, decision=None).order_by("-pk").values("pk")[:1]
+    link = Link.objects.filter(
+        left=OuterRef("pair__left"),
+        right=OuterRef("pair__right"),
+        decision__gt=OuterRef("batch__after"),
+        decision__undone_by=None,
+    ).exclude(kind=Link.Kind.STAY)
+    on_cluster = Decision.objects.filter(
+        cluster_number=OuterRef("cluster_number"), pk__gt=OuterRef("batch__after"), undone_by=None
+    ).exclude(kind__in=[Decision.Kind.UNDO, Decision.Kind.KEEP])
+    drawn = BatchItem.objects.filter(batch__in=latest, place__isnull=False)
+    open_ones = drawn.filter(~Exists(link), ~Exists(on_cluster))
+    return open_ones.annotate(cluster=F("cluster_number"), cluster_id=F("cluster_number"))
 
 
 class SampleAnswer(NamedTuple):

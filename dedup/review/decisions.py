@@ -47,7 +47,14 @@ class StaleClusterError(ReviewError):
 
 
 class AlreadyDecidedError(ReviewError):
-    """Someone else has decided on the pair since the editor opened it."""
+    """Someone else has decided on the pair since the editor opened it: `decision`."""
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__(
+            f"{decision.decided_by} {decision.get_kind_display()} after you opened it "
+            f"({decision.decided_at:%H:%M}, decision {decision.pk}). Look again, and decide again if you disagree."
+        )
+        self.decision = decision
 
 
 class AlreadyUndoneError(ReviewError):
@@ -69,10 +76,7 @@ def decide_pair(pair_id: int, kind: str, *, user: Any, note: str = "", seen: int
             raise ReviewError(f"There is no pair {pair_id}.")
         latest = decisions_on(pair).select_related("decided_by").order_by("-pk").first()
         if seen is not None and latest is not None and latest.pk > seen:
-            raise AlreadyDecidedError(
-                f"{latest.decided_by} {latest.get_kind_display()} after you opened it "
-                f"({latest.decided_at:%H:%M}, decision {latest.pk}). Look again, and decide again if you disagree."
-            )
+            raise AlreadyDecidedError(latest)
         ends = (pair.left_id, pair.right_id)
         link_kind = PAIR_KINDS[Decision.Kind(kind)]
         decision = Decision(kind=kind, pair=pair, articles=list(ends))

@@ -7,11 +7,12 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from dedup.clustering.constraints import lock_review
 from dedup.models import Answer, Decision, Link, Pair, SecondReading
 from dedup.models.decisions import DRAWN_BY
-from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError, decide_pair, decisions_on
+from dedup.review.decisions import MAX_NOTE_CHARACTERS, SENT_AGAIN_WITHIN, ReviewError, decide_pair, decisions_on
 
 # What a link says as an answer about its two articles. A tie that keeps a cluster together is no answer.
 ANSWERS = {
@@ -52,10 +53,19 @@ def read_again(pair_id: int, kind: str, *, user: Any, note: str = "") -> SecondR
     """Append the answer of a second editor, who has not seen the first. Raises ReviewError."""
     with transaction.atomic():
         lock_review()
+        if before := _sent_before(pair_id, kind, user):
+            return before
         first = waiting_for(user).filter(pair=pair_id).first()
         if first is None:
             raise ReviewError(f"Pair {pair_id} does not wait for a second reading any more. Nothing was stored.")
         return _append(first, Answer(first.kind), pair_id, kind, user=user, note=note, blind=True)
+
+
+def _sent_before(pair_id: int, kind: str, user: Any) -> SecondReading | None:
+    """Return the reading that this one repeats: the browser sent it again because it did not see the answer."""
+    since = timezone.now() - SENT_AGAIN_WITHIN
+    latest = SecondReading.objects.filter(pair=pair_id, user=user, blind=True, read_at__gte=since).first()
+    return latest if latest and latest.kind == kind else None
 
 
 def answer_collision(pair_id: int, decision_id: int, kind: str, *, user: Any, note: str = "") -> SecondReading:
@@ -102,6 +112,12 @@ def settle(reading_id: int, kind: str, *, user: Any, note: str = "") -> Decision
         if not vars(reading)["is_open"]:
             raise ReviewError("Somebody settled this disagreement meanwhile. Look at the pair.")
         return decide_pair(reading.pair_id, kind, user=user, note=note)
+
+
+def said_about(decision: Decision, pair_id: int) -> Answer | None:
+    """Return what a decision says about a pair, None if it says nothing."""
+    pair = Pair.objects.filter(pk=pair_id).first()
+    return _answer_of(decision, pair) if pair else None
 
 
 def _answer_of(decision: Decision, pair: Pair) -> Answer | None:

@@ -16,13 +16,22 @@ from dedup.filters.pairs import PairFilter
 from dedup.forms import PairDecisionForm
 from dedup.models import Decision, Pair
 from dedup.review import decisions
+from dedup.review.queries.disagreements import disputes_on
 from dedup.review.queries.evidence import MARKABLE, MarkedEvidence, marked_evidence
 from dedup.review.queries.pair_page import clusters_of, pair_details, side_by_side
 from dedup.review.queries.series import series_of_both, templates_for_a_rule
 from dedup.review.queries.why import why
 from dedup.review.questions.leases import give_back
 from dedup.review.questions.question import Question
+from dedup.review.questions.tabs import SECOND
 from dedup.views.asking import Steps, carried_query, next_address, steps_around, tab_of
+from dedup.views.collisions import (
+    blinded,
+    collision_on,
+    is_second_reading,
+    remember_collision,
+    store_second_reading,
+)
 from dedup.views.questions import asking
 from dedup.views.requests import (
     EditorRequest,
@@ -52,11 +61,17 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
     pairs = Pair.objects.with_doubt().select_related("left__newspaper", "right__newspaper")
     shown = get_object_or_404(pairs, pk=pair_id)
     details = pair_details(shown)
+    blind = is_second_reading(request, pair_id)
+    if blind:
+        details = blinded(shown, details)
     asked = "" if request.GET.get("view") == "merged" else request.GET.get("evidence", "")
     context = {
         "pair": shown,
         **vars(details),
         **_place(request, shown),
+        "blind": blind,
+        "disputes": [] if blind else disputes_on(pair_id),
+        "collision": collision_on(request, pair_id),
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,
         "markable": MARKABLE,
@@ -94,8 +109,13 @@ def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
     decided = get_object_or_404(Pair.objects.with_doubt().select_related("left", "right"), pk=pair_id)
     try:
         values = values_of(PairDecisionForm(request.POST))
+        if request.GET.get("tab") == SECOND:
+            store_second_reading(request, pair_id, values)
+            return redirect(_next_address(request, decided))
         decision = decisions.decide_pair(pair_id, user=request.user, **values)
     except decisions.ReviewError as error:
+        if isinstance(error, decisions.AlreadyDecidedError):
+            remember_collision(request, pair_id, error, values)
         refuse(request, str(error), page=reverse("pair", args=[pair_id]))
         return redirect(_address(request, pair_id))
     say_decided(request, _said(decided, values["kind"]), decision)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -13,14 +13,16 @@ from articles.paging import count_up_to_ceiling, page_of
 from dedup.filters.pairs import PairFilter
 from dedup.models import Cluster, Pair
 from dedup.review import decisions
+from dedup.review.queries.batches import open_batch
 from dedup.review.queries.clusters import find_cluster
 from dedup.review.queries.pairs import rows_of_queue
+from dedup.review.queries.progress import progress_of
 from dedup.review.questions.asking import next_question, put_off
 from dedup.review.questions.cards import card_of
 from dedup.review.questions.leases import reader_of, take_lease
-from dedup.review.questions.question import Question
+from dedup.review.questions.question import Question, question_of
 from dedup.review.questions.rows import Row, rows_of_tab
-from dedup.review.questions.tabs import DEFAULT, TABS, tab_counts, tab_named
+from dedup.review.questions.tabs import DEFAULT, SAMPLE, TABS, tab_counts, tab_named
 from dedup.views.asking import carried_query, next_address, skipped, steps_around, tab_of
 from dedup.views.requests import EditorRequest, decision_view, query_of, refused_note
 
@@ -38,6 +40,8 @@ def queue(request: EditorRequest) -> HttpResponse:
     tabs = [(tab, counts[name]) for name, tab in TABS.items()]
     context = {"filter": filterset, "tabs": tabs, "tab": PAIRS if lists_pairs else tab_of(request) or DEFAULT}
     listed = _pairs(request, filterset) if lists_pairs else _questions(request, filterset, counts)
+    if request.user.has_perm("dedup.add_decision"):
+        context["progress"] = progress_of(request.user, counts[DEFAULT])
     return render(request, "pairs/queue.html", context | listed)
 
 
@@ -68,10 +72,13 @@ def _questions(request: EditorRequest, filterset: PairFilter, counts: dict[str, 
         del filterset.form.fields[name]
     page = page_of(tab.matching(request.user, narrowing), request.GET.get("page"))
     query = _with_tab(request, carried_query(request))
+    rows = rows_of_tab(page.rows)
+    if tab.blind:
+        rows = [each.as_undecided() for each in rows]
     return {
         "chosen_tab": tab,
         "page": page,
-        "rows": rows_of_tab(page.rows),
+        "rows": rows,
         "total": page.shown_total if narrowing is not None else f"{counts[tab.name]:,}",
         "query": query,
         "start": reverse("queue_next") + query,
@@ -91,9 +98,29 @@ def queue_next(request: EditorRequest) -> HttpResponse:
         found = next_question(request.user, tab_of(request), filterset.narrowing, skip, lease=decides)
     if found is not None:
         return redirect(found.address + _with_tab(request, carried_query(request, skip)))
+    if tab_of(request) == SAMPLE and not skip and (begun := open_batch(request.user.pk)):
+        return redirect("batch", begun.pk)
     left = " but those you skipped" if skip else ""
     messages.info(request, f"No question is left here{left}.")
     return redirect(reverse("queue") + carried_query(request))
+
+
+class Chosen(NamedTuple):
+    """The questions of a list, by the numbers of their pairs and clusters."""
+
+    pairs: list[int]
+    clusters: list[int]
+
+
+def chosen_questions(request: EditorRequest, most: int) -> Chosen:
+    """Return the questions that wait in the list that the query string names, at most so many."""
+    filterset = PairFilter(request.GET)
+    if _lists_pairs(request):
+        waiting = filterset.qs.in_queue().order_by(*filterset.ordering)
+        return Chosen(list(waiting.values_list("pk", flat=True)[:most]), [])
+    tab = tab_named(tab_of(request))
+    found = [question_of(row) for row in tab.matching(request.user, filterset.narrowing)[:most]]
+    return Chosen(*([each.number for each in found if each.kind == kind] for kind in ("pair", "cluster")))
 
 
 def _with_tab(request: HttpRequest, query: str) -> str:
@@ -126,9 +153,11 @@ def asking(request: EditorRequest, question: Question) -> dict[str, Any]:
     tab = tab_named(tab_of(request))
     decides = request.user.has_perm("dedup.add_decision")
     free = not decides or take_lease(question, request.user)
+    left = tab.count(request.user)
     return {
         "tab": tab,
-        "in_tab": f"{tab.count(request.user):,}",
+        "in_tab": f"{left:,}",
+        "progress": progress_of(request.user, left) if decides else None,
         "reader": None if free else reader_of(question, request.user),
         "question": question,
     }
@@ -150,6 +179,9 @@ def _address(request: HttpRequest, kind: str, number: int) -> str:
 def later(request: EditorRequest, kind: str, number: int) -> HttpResponse:
     """Put a question off for this editor, and go to the next one."""
     question = _existing(kind, number)
+    if tab_named(tab_of(request)).keeps:
+        messages.info(request, "Skipped. The question stays in this list.")
+        return redirect(next_address(request, [*skipped(request), question]))
     put_off(question, request.user)
     messages.info(request, "Put off. You find the question again under “Later”.")
     # Where it would still come first, it is passed over.

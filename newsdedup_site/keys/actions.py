@@ -44,6 +44,8 @@ _ALL = (
     Action("reject", "Not a duplicate", "n", _ANSWERED),
     Action("unsure", "Unsure", "u", _ANSWERED),
     Action("later", "Later", "l", _PAIR),
+    Action("agree", "agree with a decision made while you were reading", "a", ("pair",)),
+    Action("contest", "contest a decision made while you were reading", "c", ("pair",)),
     Action("confirm_cluster", "confirm the cluster", "y", _CLUSTER),
     Action("split_weakest", "split the cluster at its weak link", "p", _CLUSTER),
     Action("split", "split off the ticked articles", "s", _CLUSTER),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,11 +45,17 @@ def disagreements() -> QuerySet[SecondReading]:
     return _with_pairs(readings.select_related("decision__decided_by", "user")).order_by("-is_open", "-id")
 
 
-def with_outcomes(readings: Sequence[SecondReading]) -> list[tuple[SecondReading, Decision | None]]:
+def with_outcomes(readings: Iterable[SecondReading]) -> list[tuple[SecondReading, Decision | None]]:
     """Return these rows of disagreements(), each with the decision that settled it, or None."""
+    readings = list(readings)
     numbers: list[int | None] = [vars(each)["settled_by"] for each in readings]  # annotated
     found = Decision.objects.select_related("decided_by").in_bulk({each for each in numbers if each})
     return [(each, found.get(number or 0)) for each, number in zip(readings, numbers, strict=True)]
+
+
+def disputes_on(pair_id: int) -> list[tuple[SecondReading, Decision | None]]:
+    """Return the disagreements on a pair, the open ones first, each with the decision that settled it, or None."""
+    return with_outcomes(disagreements().filter(pair=pair_id))
 
 
 def open_disagreements() -> QuerySet[SecondReading]:

@@ -13,7 +13,7 @@ def with_actors(decisions: QuerySet[Decision]) -> QuerySet[Decision]:
 
     A list that also names the pair must add it.
     """
-    rows = decisions.select_related("decided_by", "article", "undone_by__decided_by")
+    rows = decisions.select_related("decided_by", "article", "undone_by__decided_by", "batch")
     return rows.defer(*(f"article__{name}" for name in LONG_TEXTS))
 
 

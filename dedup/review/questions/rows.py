@@ -22,6 +22,12 @@ class Row:
     cluster: Cluster | None = None
     newspapers: int = 0
 
+    def as_undecided(self) -> Row:
+        """Return the row as if nobody had decided its pair."""
+        if self.pair is not None:
+            self.pair.state, self.pair.implied = Pair.State.UNDECIDED, False
+        return self
+
 
 def rows_of_tab(rows: Iterable[Any]) -> list[Row]:
     """Return the rows as the list shows them, in the same order."""

@@ -12,11 +12,15 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from dedup.models import Cluster, OpenQuestion, Pair, Postponement, QuestionCount
 from dedup.querysets import PairQuerySet
+from dedup.review.batches import sample_questions
 from dedup.review.questions.question import Question
+from dedup.review.second_readings import in_dispute, waiting_for
 
 Rows = QuerySet[Any]
 _KINDS = ("pair", "cluster")
 _BY_CHANGE = ("-change", "doubt", "number", "id")
+# The names of tabs that other modules name.
+DISAGREEMENTS, SECOND, SAMPLE = "disagreements", "second", "sample"
 _BY_SIZE = ("-size", "number", "id")
 
 
@@ -26,7 +30,9 @@ class Tab:
 
     `rows` returns its questions for a user, in order: rows of a model with a key `pair` and, with `cards`, a key
     `cluster`, one of which is set. They must not be distinct or grouped, because a row is locked when it is given out.
-    `count` returns how many there are, without reading them all.
+    `count` returns how many there are, without reading them all. `blind`: the pairs are shown as if nobody had decided
+    them. `quiet`: the queue names the tab only while it has questions. `keeps`: a question cannot be put off until
+    later, because the tab is a list of its own.
     """
 
     name: str
@@ -36,6 +42,9 @@ class Tab:
     rows: Callable[[User], Rows]
     count: Callable[[User], int]
     cards: bool = True
+    blind: bool = False
+    quiet: bool = False
+    keeps: bool = False
 
     def matching(self, user: User, pairs: PairQuerySet | None) -> Rows:
         """Return the questions on these pairs; on a cluster if one of them is inside; None: all questions."""
@@ -129,6 +138,38 @@ _TABS: tuple[Tab, ...] = (
         "You have put off no question.",
         rows=_later,
         count=lambda user: _later(user).count(),
+    ),
+    Tab(
+        DISAGREEMENTS,
+        "Disagreements",
+        "Pairs that two editors answered differently. A new decision settles the question.",
+        "No disagreement is open.",
+        rows=lambda _user: in_dispute(is_open=True).order_by("pk"),
+        count=lambda _user: in_dispute(is_open=True).count(),
+        cards=False,
+        keeps=True,
+    ),
+    Tab(
+        SECOND,
+        "Second readings",
+        "Pairs that another editor has answered. You do not see that answer, and yours changes nothing: it shows how "
+        "well editors agree.",
+        "No pair waits for a second reading by you.",
+        rows=lambda user: waiting_for(user).order_by("pk"),
+        count=lambda user: waiting_for(user).count(),
+        cards=False,
+        blind=True,
+        keeps=True,
+    ),
+    Tab(
+        SAMPLE,
+        "Sample of your batch",
+        "Questions drawn from the latest batch that you began. Once all are answered, you can decide the batch.",
+        "The sample of your latest batch is answered.",
+        rows=lambda user: sample_questions(user).order_by("place"),
+        count=lambda user: sample_questions(user).count(),
+        quiet=True,
+        keeps=True,
     ),
 )
 # By their names in the address, in the order of the page; the first is the default. A tab needs no more than a line.

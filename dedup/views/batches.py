@@ -1,0 +1,95 @@
+"""Batches: beginning one from a list of questions, its sample, its preview, and the decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+
+from articles.paging import page_of
+from dedup.forms import BatchForm, NoteForm
+from dedup.models import Answer, Batch
+from dedup.review import batches
+from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
+from dedup.review.queries.batches import listed_batches, preview_of
+from dedup.review.questions.tabs import SAMPLE
+from dedup.views.questions import chosen_questions
+from dedup.views.requests import EditorRequest, decision_view, query_of, refuse, refused_note, say_decided, values_of
+
+
+def batch_list(request: HttpRequest) -> HttpResponse:
+    """List the batches, the latest first."""
+    return render(request, "batches/batches.html", {"page": page_of(listed_batches(), request.GET.get("page"))})
+
+
+def batch_new(request: EditorRequest) -> HttpResponse:
+    """Begin a batch with the questions of the list that the query string names."""
+    found = chosen_questions(request, batches.MOST_QUESTIONS + 1)
+    form = BatchForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            begun = batches.begin(
+                form.cleaned_data["kind"],
+                pairs=found.pairs,
+                clusters=found.clusters,
+                sample=form.cleaned_data["sample"],
+                query=query_of(request).removeprefix("?"),
+                user=request.user,
+            )
+        except ReviewError as error:
+            messages.error(request, str(error))
+        else:
+            return redirect("batch", begun.pk)
+    context = {
+        "form": form,
+        "pairs": len(found.pairs),
+        "clusters": len(found.clusters),
+        "most": batches.MOST_QUESTIONS,
+        "bounds": [(size, batches.bound_without_error(size)) for size in batches.SAMPLES],
+        "list_address": reverse("queue") + query_of(request),
+    }
+    return render(request, "batches/batch_new.html", context, status=400 if form.is_bound else 200)
+
+
+def batch(request: HttpRequest, batch_id: int) -> HttpResponse:
+    """Show how far the sample is answered, what it says, and what the decision would change."""
+    shown = get_object_or_404(listed_batches(), pk=batch_id)
+    sample = batches.sample_of(shown)
+    context: dict[str, Any] = {
+        "batch": shown,
+        "sample": sample,
+        "next": _address_of(sample.next, shown) if sample.next else None,
+        "preview": preview_of(shown) if sample.next is None and shown.decision is None else None,
+        "answer": Answer(shown.kind).label,
+        "list_address": f"{reverse('queue')}?{shown.query}" if shown.query else reverse("queue"),
+        "filter": QueryDict(shown.query),
+        "note": refused_note(request),
+        "note_length": MAX_NOTE_CHARACTERS,
+    }
+    return render(request, "batches/batch.html", context)
+
+
+def _address_of(asked: batches.SampleAnswer, shown: Batch) -> str:
+    name, number = ("pair", asked.pair) if asked.pair else ("cluster_card", asked.cluster)
+    return f"{reverse(name, args=[number])}?tab={SAMPLE}&batch={shown.pk}"
+
+
+def _address(request: HttpRequest, batch_id: int) -> str:  # noqa: ARG001 - a batch has one page
+    return reverse("batch", args=[batch_id])
+
+
+@decision_view(_address)
+def batch_decide(request: EditorRequest, batch_id: int) -> HttpResponse:
+    """Decide a batch whose sample is answered."""
+    get_object_or_404(Batch, pk=batch_id)
+    address = _address(request, batch_id)
+    try:
+        decision = batches.decide(batch_id, user=request.user, **values_of(NoteForm(request.POST)))
+    except ReviewError as error:
+        refuse(request, str(error), page=address)
+    else:
+        say_decided(request, "Decided. This is one decision; Undo takes all of it back.", decision)
+    return redirect(address)
