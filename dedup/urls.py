@@ -21,6 +21,7 @@ from dedup.views import (
     questions,
     reports,
     runs,
+    saved_views,
     series,
 )
 
@@ -102,6 +103,10 @@ urlpatterns = [
     path("learning/learn/", learning.learn, name="learn"),
     path("learning/lessons/<int:lesson_id>/give-up/", learning.lesson_give_up, name="lesson_give_up"),
     path("learning/use/", learning.model_use, name="model_use"),
+    path("views/", saved_views.saved_views, name="saved_views"),
+    path("views/<slug:page>/save/", saved_views.view_save, name="view_save"),
+    path("views/<int:view_id>/rename/", saved_views.view_rename, name="view_rename"),
+    path("views/<int:view_id>/delete/", saved_views.view_delete, name="view_delete"),
     path("exports/<slug:name>.csv", exports.export_csv, name="export_csv"),
     path("exports/<slug:name>.jsonl", exports.export_jsonl, name="export_jsonl"),
     path("history/", history.history, name="history"),

@@ -34,6 +34,12 @@ class ListFilter(filters.FilterSet):
         """The number of fields that narrow the list."""
         return sum(1 for name, value in self._values().items() if value not in (None, "") and name != "sort")
 
+    @property
+    def sorted_by(self) -> str:
+        """The order that was chosen, in words; empty if it is the usual one."""
+        chosen = self._values().get("sort")
+        return str(dict(self.form.fields["sort"].choices).get(chosen, "")) if chosen else ""
+
     def _values(self) -> dict[str, Any]:
         self.form.is_valid()  # fills cleaned_data with the valid fields
         return self.form.cleaned_data

@@ -13,6 +13,7 @@ from dedup.models.profiles import Boilerplate, Keep, Profile, ProfileRule
 from dedup.models.questions import Lease, OpenQuestion, Postponement, QuestionCount
 from dedup.models.readings import Answer, SecondReading
 from dedup.models.runs import DetectionRun, RunBlock, RunPhase, RunRequest, Worker
+from dedup.models.saved_views import SavedView
 from dedup.models.series import HeadlineForm, Series
 from dedup.models.shingles import ArticleShingles
 from dedup.models.verdicts import FittedModel, JudgedMonth, Verdict
@@ -49,6 +50,7 @@ __all__ = [
     "RunBlock",
     "RunPhase",
     "RunRequest",
+    "SavedView",
     "SecondReading",
     "SeparateArticles",
     "Series",

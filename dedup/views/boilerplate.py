@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from articles.models import Newspaper, RepeatedSentence
+from articles.models import BoilerplateWeek, Newspaper, RepeatedSentence
 from articles.paging import page_of
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
 from dedup.filters.boilerplate import BoilerplateFilter
@@ -22,7 +22,9 @@ def boilerplate_list(request: HttpRequest) -> HttpResponse:
     filterset = BoilerplateFilter(request.GET, RepeatedSentence.objects.all())
     page = page_of(by_sentence(filterset.qs), request.GET.get("page"))
     mark_whitelisted(page.rows)
-    return render(request, "boilerplate/boilerplate_list.html", {"filter": filterset, "page": page})
+    # Only an empty list asks whether there was a search.
+    context = {"filter": filterset, "page": page, "searched": BoilerplateWeek.objects.exists}
+    return render(request, "boilerplate/boilerplate_list.html", context)
 
 
 def boilerplate(request: HttpRequest, newspaper_id: int, digest: UUID) -> HttpResponse:

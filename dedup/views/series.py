@@ -10,8 +10,10 @@ from django.urls import reverse
 from articles.paging import page_of
 from dedup.filters.series import SeriesFilter
 from dedup.models import Series
+from dedup.review.queries.runs import last_finished_run
 from dedup.review.queries.series import articles_of, series_details
 from dedup.review.series_rules import RuleError, end_rule, make_rule
+from dedup.runs.headlines import LEAST_DAYS
 from dedup.views.requests import EditorRequest, decision_view, query_of
 
 
@@ -19,7 +21,9 @@ def series_list(request: HttpRequest) -> HttpResponse:
     """List the series, the largest first."""
     filterset = SeriesFilter(request.GET, Series.objects.select_related("newspaper"))
     page = page_of(filterset.qs.order_by("-articles", "id"), request.GET.get("page"))
-    return render(request, "series/series_list.html", {"filter": filterset, "page": page})
+    # Only an empty list asks when somebody looked for series.
+    context = {"filter": filterset, "page": page, "last_run": last_finished_run, "least_days": LEAST_DAYS}
+    return render(request, "series/series_list.html", context)
 
 
 def series(request: HttpRequest, series_id: int) -> HttpResponse:

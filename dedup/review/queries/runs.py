@@ -114,6 +114,11 @@ def latest_runs() -> QuerySet[DetectionRun]:
     return DetectionRun.objects.select_related("requested_by").order_by("-started_at", "-id")
 
 
+def last_finished_run() -> DetectionRun | None:
+    """Return the latest run that came to its end."""
+    return latest_runs().filter(state=DetectionRun.State.DONE).first()
+
+
 def nightly_profiles() -> QuerySet[Profile]:
     """Return the profiles with a nightly run, the next one first."""
     return Profile.objects.filter(nightly_due__isnull=False).order_by("nightly_due")

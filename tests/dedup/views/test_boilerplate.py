@@ -74,7 +74,7 @@ def test_the_list_is_filtered(editor_client: Client, articles: list[Article]) ->
 
 
 def test_an_empty_list_says_what_to_do(editor_client: Client) -> None:
-    assert "manage.py find_boilerplate" in editor_client.get(reverse("boilerplate_list")).content.decode()
+    assert "Nothing has been searched" in editor_client.get(reverse("boilerplate_list")).content.decode()
     assert "Clear the filter" in editor_client.get(reverse("boilerplate_list"), {"sentence": "x"}).content.decode()
 
 
@@ -82,8 +82,9 @@ def test_the_list_costs_the_same_queries_for_one_and_for_many(
     editor_client: Client, articles: list[Article], store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     for _ in range(2):
-        # session, user, keys, 2 x permissions, newspapers of the form, page, count, whitelist
-        with django_assert_num_queries(9):
+        # session, user, keys, 2 x permissions, newspapers of the form, page, count, whitelist, saved
+        # views
+        with django_assert_num_queries(10):
             editor_client.get(reverse("boilerplate_list"))
         for story in STORIES:
             store(f"{story}\n\nMore to follow\n\nPrint\n\nEmail\n\nShare", date="2026-04-01")

@@ -298,8 +298,8 @@ def test_the_history_costs_the_same_queries_for_one_and_for_ten(
     for expected in (1, 10):
         while Decision.objects.count() < expected:
             decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
-        # session, user, keys, deciders of the form, page, count, 2 x permissions
-        with django_assert_num_queries(8):
+        # session, user, keys, deciders of the form, page, count, 2 x permissions, saved views
+        with django_assert_num_queries(9):
             text_of(editor_client, "/history/")
 
 

@@ -1,0 +1,90 @@
+"""Saved views: lists with a filter and an order, under a name; and lists without rows."""
+
+from __future__ import annotations
+
+import html
+
+import pytest
+from django.test import Client
+
+from dedup.models import SavedView
+from dedup.review import saved_views
+from tests.conftest import StoreArticle
+from tests.factories import make_cluster, make_run, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def shown(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return html.unescape(answer.content.decode())
+
+
+def test_a_view_is_saved_listed_renamed_and_deleted(client: Client, store: StoreArticle) -> None:
+    vera = make_user("vera", "viewer")
+    client.force_login(vera)
+    assert 'name="query"' not in shown(client, "/clusters/")
+    page = shown(client, "/clusters/?state=proposed&size_from=&page=3")
+    assert '<input type="hidden" name="query" value="state=proposed">' in page
+
+    asked = {"name": "  To  look at ", "query": "state=proposed&size_from=&page=3"}
+    assert client.post("/views/clusters/save/", asked)["Location"] == "/clusters/?state=proposed"
+    view = SavedView.objects.get()
+    assert (view.user, view.page, view.name, view.query) == (vera, "clusters", "To look at", "state=proposed")
+    page = shown(client, "/clusters/?state=proposed")
+    assert '<a href="/clusters/?state=proposed" aria-current="true">To look at</a>' in page
+    # It is saved already.
+    assert 'name="query"' not in page
+    assert "To look at" not in shown(client, "/history/")
+
+    again = client.post("/views/clusters/save/", asked | {"query": "state=confirmed"}, follow=True)
+    assert "You already have a view “To look at” of Clusters." in again.content.decode()
+    # The same name is free on another page.
+    client.post("/views/queue/save/", {"name": "To look at", "query": "sort=doubt&tab=pairs"})
+    page = shown(client, "/queue/?sort=doubt&tab=pairs")
+    assert '<span class="badge-count">most doubtful first</span>' in page
+    assert '<details class="filter" open>' in page
+
+    client.post(f"/views/{view.pk}/rename/", {"name": "Open"})
+    assert [each.name for each in SavedView.objects.order_by("page")] == ["Open", "To look at"]
+    # Nobody else sees or touches it.
+    other = Client()
+    other.force_login(make_user("eve", "viewer"))
+    assert "You have saved no view." in shown(other, "/views/")
+    assert other.post(f"/views/{view.pk}/delete/").status_code == 404
+    assert client.post(f"/views/{view.pk}/delete/")["Location"] == "/views/"
+    assert [each.page for each in SavedView.objects.all()] == ["queue"]
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "said"),
+    [
+        ("", "state=proposed", "The name has 0 characters; it must have from 1 to 60."),
+        ("x" * 61, "state=proposed", "The name has 61 characters"),
+        ("all", "state=&page=2", "neither filtered nor sorted"),
+        ("long", "headline=" + "x" * 1000, "The filter has 1,009 characters; a view keeps up to 1,000."),
+        ("third", "state=proposed", "You have 2 saved views, which is the most. Delete one first."),
+    ],
+)
+def test_what_cannot_be_saved(client: Client, monkeypatch, name: str, query: str, said: str) -> None:
+    monkeypatch.setattr(saved_views, "MOST_VIEWS", 2)
+    user = make_user("vera", "viewer")
+    client.force_login(user)
+    for each in ("one", "two"):
+        saved_views.save_view(user, "clusters", each, "state=confirmed")
+    answer = client.post("/views/clusters/save/", {"name": name, "query": query}, follow=True)
+    assert said in html.unescape(answer.content.decode())
+    assert SavedView.objects.count() == 2
+    assert client.post("/views/people/save/", {"name": "x", "query": "a=b"}).status_code == 404
+
+
+def test_empty_lists_say_the_truth(client: Client, store: StoreArticle) -> None:
+    client.force_login(make_user("vera", "viewer"))
+    assert "Nobody has looked for series yet" in shown(client, "/series/")
+    assert "Nobody has decided anything yet." in shown(client, "/history/")
+    assert "No decisions match this filter." in shown(client, "/history/?kind=undo")
+    assert "Nothing has been searched for boilerplate yet." in shown(client, "/boilerplate/")
+    make_cluster(store(), store())
+    run = make_run()
+    assert f"on 5 days or more. The run of {run.started_at:%-d %b %Y}" in shown(client, "/series/")
