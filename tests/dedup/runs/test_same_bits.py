@@ -56,6 +56,7 @@ TIMES = {
     "dedup_detectionrun": ("started_at", "finished_at"),
     "dedup_pair": ("found_at",),  # when the block with it was stored
     "dedup_runblock": ("seconds",),
+    "dedup_runphase": ("seconds", "updated_at"),
 }
 # Numbers of rows, which come from sequences: they count the order in which workers store their blocks, and skip what a
 # killed process had taken. What refers to a pair by its number is compared by the pair's two articles instead.
@@ -184,6 +185,7 @@ def everything(database: str) -> Store:
         found[table] = {_key(table, row): row for row in some}
         assert len(found[table]) == len(some)
     for run in found["dedup_detectionrun"].values():
+        run["counts"].pop("phases", None)
         for measured in run["counts"].get("passes", {}).values():
             del measured["seconds"]
     return found
