@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from articles.models import Article, RepeatedSentence
+from articles.models import Article, ArticleURL, RepeatedSentence
 from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 from dedup.models import Cluster, DenseGroup, DetectionRun, Pair, Series
 from tests.conftest import StoreArticle
@@ -82,6 +83,10 @@ def stored(
     papers = ("Harbour Post", "Coast Telegraph", "Inland Gazette", "Evening Mail")
     cluster = make_cluster(
         *(store(headline=f"Ferry sails again, {paper}", newspaper=paper) for paper in papers), score=0.7
+    )
+    ArticleURL.objects.bulk_create(
+        ArticleURL(article=cluster.kept, url=f"https://mirror-{number}.example/ferry", key=uuid.uuid4(), kind="page")
+        for number in range(4)
     )
     series = make_series(second.left.newspaper, "influenza report", second.left, second.right)
     below = "Subscribe to the Evening Mail and never miss a tide.\n\nRead more\n\nPrint"

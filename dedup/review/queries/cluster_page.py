@@ -150,7 +150,7 @@ def _kept(cluster: Cluster, ids: list[int]) -> Kept:
 
 def _bonds(cluster: Cluster, ids: list[int], rows: list[Row]) -> Bonds:
     weakest, apart = pairs_inside(cluster)
-    contradictions, more = contradictions_in(ids)
+    contradictions, more = contradictions_in(cluster)
     left_out, near = pairs_left_out(cluster)
     weakly_held = cluster.state == Cluster.State.PROPOSED and cluster.lowest_score < WEAK_PROBABILITY
     ties = _ties(rows) if len(ids) <= MOST_DRAWN else None

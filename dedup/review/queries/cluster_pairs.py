@@ -6,7 +6,6 @@ choice would look up every two of its articles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import connection
@@ -107,18 +106,34 @@ def pairs_left_out(cluster: Cluster) -> tuple[list[Pair], list[Cluster]]:
     return [pairs[pk] for pk, _ in rows], [near[number] for number in dict.fromkeys(n for _, n in rows) if number]
 
 
-def contradictions_in(article_ids: Sequence[int]) -> tuple[list[Contradiction], int]:
+# What decisions said against two articles of one cluster; later ones may say otherwise. Uses index link_latest.
+_SAID_AGAINST_SQL = """
+WITH from_left AS MATERIALIZED (
+    SELECT link.left_id, link.right_id
+    FROM dedup_membership AS member
+    JOIN dedup_link AS link ON link.left_id = member.article_id
+    WHERE member.cluster_id = %(cluster)s AND link.kind IN ('cannot', 'template', 'version')
+)
+SELECT DISTINCT from_left.left_id, from_left.right_id
+FROM from_left
+JOIN dedup_membership AS member ON member.article_id = from_left.right_id
+WHERE member.cluster_id = %(cluster)s
+"""
+
+
+def contradictions_in(cluster: Cluster) -> tuple[list[Contradiction], int]:
     """Return the contradictions among the articles of a cluster, and how many more there are."""
-    inside = set(article_ids)
-    parted = [ends for ends in constraints_in_force(article_ids).cannot if inside.issuperset(ends)]
-    shown = parted[:CONTRADICTIONS_SHOWN]
-    if not shown:
+    with connection.cursor() as cursor:
+        cursor.execute(_SAID_AGAINST_SQL, {"cluster": cluster.pk})
+        said = set(cursor.fetchall())
+    if not said:
         return [], 0
+    parted = [ends for ends in constraints_in_force({end for each in said for end in each}).cannot if ends in said]
+    shown = parted[:CONTRADICTIONS_SHOWN]
     ends = {end for each in shown for end in each}
     headlines = dict(Article.objects.filter(pk__in=ends).order_by().values_list("pk", "headline"))
-    numbers = {
-        (left, right): pk for left, right, pk in Pair.objects.among(ends).values_list("left", "right", "pk").order_by()
-    }
+    pairs = Pair.objects.among(ends).order_by().values_list("left", "right", "pk")
+    numbers = {(left, right): pk for left, right, pk in pairs}
     found = [
         Contradiction(left, right, (headlines[left], headlines[right]), numbers.get((left, right)))
         for left, right in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ from dedup.review.queries.cluster_rows import Row
 # Below this, each row is a node; a larger cluster is drawn as so many parts.
 MOST_NODES = 40
 PARTS_DRAWN = 16
-LINKS_SHOWN = 100
+LINKS_SHOWN = 50
 # The higher, the more it says of a connection.
 _KINDS = {"apart": 0, "joins": 1, "held": 2, "confirmed": 3, "rejected": 4}
 _STATES = {
@@ -69,8 +70,29 @@ class Ties:
 
     @property
     def shown(self) -> list[Connection]:
-        """The connections that the table lists."""
+        """The connections that the table lists one by one."""
         return self.connections[:LINKS_SHOWN]
+
+    @property
+    def others_number(self) -> int:
+        """How many connections there are besides."""
+        return len(self.connections) - len(self.shown)
+
+    @property
+    def others(self) -> list[tuple[int, str]]:
+        """The other connections, by their first row: "7 (96%), 9 (not a duplicate)"."""
+        found: dict[int, list[str]] = {}
+        for each in self.connections[LINKS_SHOWN:]:
+            found.setdefault(each.rows[0], []).append(f"{each.rows[1]} ({_WORDS.get(each.kind) or _percent(each)})")
+        return [(number, ", ".join(texts)) for number, texts in sorted(found.items())]
+
+
+_WORDS = {"held": "held together", "confirmed": "confirmed", "rejected": "not a duplicate"}
+
+
+def _percent(each: Connection) -> str:
+    said = "" if each.kind == "joins" else ", not joined"
+    return f"{math.floor(each.chance * 100 + 1e-6)}%{said}"
 
 
 def ties_of(rows: list[Row]) -> Ties:
