@@ -29,6 +29,12 @@ def kbd(context: dict[str, Any], action: str) -> SafeString:
     return format_html(" <kbd>{}</kbd>", found[0]) if found else SafeString("")
 
 
+@register.filter
+def cap(key: str) -> str:
+    """Write a key as it is printed on keyboards."""
+    return {"ArrowLeft": "←", "ArrowRight": "→"}.get(key, key)
+
+
 @register.simple_tag(takes_context=True)
 def keys_on(context: dict[str, Any]) -> bool:
     """Return whether the user's keys are on."""

@@ -30,6 +30,7 @@ function place(question) {
     carryStrip(old, question.main);
     old.replaceWith(question.main);
   }
+  startModules(question.main);
   document.title = question.title;
   current = question;
   delete page.loop;
@@ -37,6 +38,16 @@ function place(question) {
   window.scrollTo(0, 0);
   question.main.focus({ preventScroll: true });
   document.dispatchEvent(new CustomEvent("newsdedup:question", { detail: { name: question.name } }));
+}
+
+// The browser does not run the scripts of a page that was fetched; a module runs once, however often it is named.
+function startModules(main) {
+  for (const { src } of main.querySelectorAll("script[type=module][src]")) {
+    if (document.head.querySelector(`script[src="${CSS.escape(src)}"]`)) continue;
+    const script = document.createElement("script");
+    Object.assign(script, { type: "module", src });
+    document.head.append(script);
+  }
 }
 
 // data-question names the question that is on the screen, from the moment on which it can be seen.

@@ -26,8 +26,19 @@ export async function fetchPage(url, options) {
   if (!response.ok) throw new Error(String(response.status));
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const question = questionIn(page, withSkip(response.url));
-  if (question) question.main = document.adoptNode(question.main);
+  if (question) {
+    addStyles(page);
+    question.main = document.adoptNode(question.main);
+  }
   return { response, page, question };
+}
+
+// A page of another kind may have a style sheet of its own; it is here before the page is shown.
+function addStyles(page) {
+  for (const link of page.head.querySelectorAll("link[rel=stylesheet]")) {
+    const address = link.getAttribute("href");
+    if (!document.head.querySelector(`link[href="${CSS.escape(address)}"]`)) document.head.append(link.cloneNode());
+  }
 }
 
 // What was fetched ahead is not skipped: a page must not carry it further.
