@@ -185,7 +185,7 @@ def test_a_cluster_is_put_right_and_confirmed(stored: Stored, open_site: Opener)
 
 def test_everything_works_without_javascript(stored: Stored, open_site: Opener) -> None:
     page = open_site(java_script_enabled=False)
-    page.goto("/queue/")
+    page.goto("/queue/?tab=pairs")
     page.locator("summary", has_text="Filter").click()
     page.select_option("#id_pass_name", "title")
     page.get_by_role("button", name="Apply").click()
@@ -196,7 +196,7 @@ def test_everything_works_without_javascript(stored: Stored, open_site: Opener) 
     assert not Decision.objects.exists()
     page.get_by_role("button", name="Not a duplicate").click()
     assert state_of(stored.other) == "rejected"
-    expect(page).to_have_url(re.compile(r"/queue/\?pass_name=title"))
+    expect(page).to_have_url(re.compile(r"/queue/\?.*pass_name=title"))
     page.locator(".notice").first.get_by_role("button", name="Undo").click()
     assert state_of(stored.other) == "undecided"
 
@@ -247,7 +247,7 @@ def test_a_series_is_made_a_rule_with_keyboard_alone_and_without_javascript(stor
 
 def test_the_list_follows_the_filter_and_the_browsers_way_back(stored: Stored, open_site: Opener) -> None:
     page = open_site()
-    page.goto("/queue/")
+    page.goto("/queue/?tab=pairs")
     page.locator("summary", has_text="Filter").click()
     page.select_option("#id_pass_name", "title")
     expect(page.locator(".row-item")).to_have_count(1)
@@ -291,3 +291,32 @@ def test_a_form_that_is_on_its_way_is_not_sent_again(stored: Stored, open_site: 
     expect(page.locator(".notice").first).to_contain_text("confirmed")
 
     assert Decision.objects.get().kind == "confirm_cluster"
+
+
+def swipe(page: Page, *points: tuple[int, int]) -> None:
+    """Move a finger over the screen through these points."""
+    touch = page.context.new_cdp_session(page)
+    for number, (x, y) in enumerate(points):
+        kind = "touchMove" if number else "touchStart"
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_a_phone_answers_by_a_swipe(stored: Stored, open_site: Opener) -> None:
+    page = open_site(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    page.goto(f"/pairs/{stored.first.pk}/")
+    shows(page, stored.first)
+    box = page.locator(".texts").first.bounding_box()
+    assert box is not None
+    top = int(box["y"]) + 30
+    swipe(page, (100, top), (140, top), (170, top))  # too short
+    swipe(page, (200, top), (190, top + 40), (60, top + 80))  # a scroll
+    assert not Decision.objects.exists()
+    swipe(page, (100, top), (140, top), (300, top))
+    shows(page, stored.other)
+    stored_answers(page, 1)
+    swipe(page, (300, top), (260, top), (100, top))
+    shows(page, stored.second)
+    stored_answers(page, 2)
+
+    assert [decision.kind for decision in Decision.objects.order_by("pk")] == ["confirm", "reject"]

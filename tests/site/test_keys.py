@@ -34,7 +34,7 @@ def test_every_key_of_a_template_is_an_action_and_every_default_can_be_used() ->
     [
         ({"jump": "a"}, {"jump": "jump"}),
         ({"confirm": "n"}, {"confirm": "Not a duplicate", "reject": "Duplicate"}),
-        ({"confirm": "a", "confirm_cluster": "a", "unsure": "A", "start": "y"}, {}),
+        ({"confirm": "æ", "confirm_cluster": "æ", "unsure": "Æ", "start": "y"}, {}),
         ({"undo": "j"}, {"undo": "the next one, without an answer", "next": "undo your last answer"}),
         ({"note": "Enter"}, {"note": "Enter"}),
         ({"note": "tab"}, {"note": "tab"}),

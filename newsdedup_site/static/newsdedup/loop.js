@@ -19,6 +19,7 @@ let filling = false;
 let undoing = 0;
 let shownAt = 0; // when the question was on the screen, in the time of events; Infinity before
 let lookUntil = 0;
+let typingUntil = 0;
 let sent = Promise.resolve();
 let leaveFor = "";
 
@@ -213,8 +214,11 @@ function comeBack(question, ...notices) {
   question.main.querySelectorAll(".came-back").forEach((each) => each.remove());
   for (const each of notices) each.classList.add("came-back");
   question.main.prepend(...notices);
-  // Two that come back do not drive each other out.
-  if (current.cameBack && page.loop !== "waiting") return void ahead.unshift(question);
+  // Neither while another one is here that came back, nor while a note is being typed.
+  if (page.loop !== "waiting" && (current.cameBack || document.activeElement?.matches("main [name=note]"))) {
+    ahead.unshift(question);
+    return say("An answer was not saved. Its question comes back after this one.");
+  }
   question.cameBack = true;
   if (page.loop !== "waiting") ahead.unshift(current);
   show(question);
@@ -283,7 +287,14 @@ function onPopState() {
 // ---- start ----
 
 refuseKeys((event, element) => {
-  if (!current || element.dataset.action === "undo" || element.dataset.action === "help") return "";
+  const { action } = element.dataset;
+  if (!current || action === "undo" || action === "help") return "";
+  // What is typed after a refused "m" is a note and no answers, until a pause.
+  if (action === "note" ? page.loop === "waiting" : event.timeStamp < typingUntil) {
+    typingUntil = event.timeStamp + LOOK_FIRST;
+    return "the field for the note was not on the screen yet.";
+  }
+  if (action === "note") return "";
   if (page.loop === "waiting") return "the next question is still on its way.";
   if (undoing) return "an undo is on its way.";
   if (event.timeStamp < shownAt) return "the question was not on the screen yet.";
