@@ -37,11 +37,15 @@ class Change(StrEnum):
 
 
 class Replacement(NamedTuple):
-    """Words of the left article and those that replace them in the right one, as they are shown."""
+    """Words of the left article and those that replace them in the right one, as they are shown.
+
+    `alone`: the words next to them are equal; else the stretch is part of a larger change.
+    """
 
     change: Change
     left: str
     right: str
+    alone: bool = True
 
 
 class Match(NamedTuple):
@@ -121,7 +125,8 @@ def _aligned(left: PreparedArticle, right: PreparedArticle, left_place: int, rig
     left_start, right_start = left.starts[left_place], right.starts[right_place]
     equal = inserted = 0
     replacements: list[Replacement] = []
-    for code in Levenshtein.opcodes(left.sentence(left_place), right.sentence(right_place)):
+    codes = list(Levenshtein.opcodes(left.sentence(left_place), right.sentence(right_place)))
+    for at, code in enumerate(codes):
         words, other_words = code.src_end - code.src_start, code.dest_end - code.dest_start
         if code.tag == "equal":
             equal += words
@@ -136,7 +141,9 @@ def _aligned(left: PreparedArticle, right: PreparedArticle, left_place: int, rig
             change = _change(left, span, right, other_span, after_number=after_number)
             if change is Change.SPELLING:
                 equal += min(words, other_words)
-            replacements.append(Replacement(change, " ".join(left.shown[span]), " ".join(right.shown[other_span])))
+            alone = all(each.tag == "equal" for each in codes[max(at - 1, 0) : at + 2] if each is not code)
+            shown = " ".join(left.shown[span]), " ".join(right.shown[other_span])
+            replacements.append(Replacement(change, *shown, alone))
         else:
             inserted += words + other_words
     return Match(left_place, right_place, equal, exact=False, inserted=inserted, replacements=tuple(replacements))

@@ -82,7 +82,7 @@ def compare(
     matches = match_sentences(shorter, longer)
     replacements = [each for match in matches for each in match.replacements]
     if swapped:
-        replacements = [Replacement(change, one, other) for change, other, one in replacements]
+        replacements = [each._replace(left=each.right, right=each.left) for each in replacements]
     matched = sum(match.equal for match in matches)
     exact = [match for match in matches if match.exact]
     texts = left_recurrence.text, right_recurrence.text

@@ -30,7 +30,7 @@ OTHER: Final = 0
 NAME: Final = 1
 NUMBER: Final = 2
 DATE: Final = 3
-_MONTH: Final = 4  # a month in lower case, which may also be another word: may, mars
+MONTH: Final = 4  # a month in lower case, which may also be another word: may, mars
 
 # Contents whose words are remembered.
 _KEPT_TEXTS = 64
@@ -201,8 +201,8 @@ class Preparer:
         kinds = list(kinds_found)
         if kinds[0] == NAME:
             kinds[0] = OTHER
-        if _MONTH in kinds:
-            for place in [place for place, kind in enumerate(kinds) if kind == _MONTH]:
+        if MONTH in kinds:
+            for place in [place for place, kind in enumerate(kinds) if kind == MONTH]:
                 kinds[place] = DATE if NUMBER in kinds[max(place - 1, 0) : place + 2] else OTHER
         return found, list(keys), kinds
 
@@ -211,11 +211,12 @@ class _KnownWords(dict[str, tuple[str, int]]):
     """Words as they are compared, case-folded and 1,200 as 1200, and their kinds as far as the word alone shows."""
 
     def __missing__(self, word: str) -> tuple[str, int]:
-        self[word] = known = _GROUPED.sub("", word.casefold()), _kind(word)
+        self[word] = known = _GROUPED.sub("", word.casefold()), word_kind(word)
         return known
 
 
-def _kind(word: str) -> int:
+def word_kind(word: str) -> int:
+    """Return the kind of a word as far as the word alone shows it."""
     weekdays, months = _date_words()
     if word[0].isnumeric():
         return NUMBER
@@ -223,7 +224,7 @@ def _kind(word: str) -> int:
         return DATE
     capital = word[0].isupper()
     if key in months:
-        return DATE if capital else _MONTH
+        return DATE if capital else MONTH
     return NAME if capital else OTHER
 
 

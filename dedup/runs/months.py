@@ -16,7 +16,7 @@ from dedup.models import DenseGroup, FittedModel, JudgedMonth, Series
 from dedup.verdicts.model import VerdictModel, default_model, dump_model, load_model
 
 # Increase this when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
-COMPARISON_VERSION = 4
+COMPARISON_VERSION = 5
 # The articles of this many days before and after a month have a say in its verdicts.
 _DAYS_AROUND = max(SERIES_DAYS, RECURRING_TEXT_DAYS)
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from dedup.comparison.alignment import Change, Replacement
 from dedup.comparison.compare import Comparison
+from dedup.comparison.plain_changes import plain_change
 from dedup.comparison.recurring import SERIES_DAYS
 
 # Given when an editor's rule decides, not the model: on a series, or on a dense group.
@@ -28,10 +29,9 @@ _ALL = 0.95
 _CHANGES: Final[Mapping[Change, tuple[str, str]]] = {
     Change.NUMBER: ("number", "numbers"),
     Change.DATE: ("date", "dates"),
-    Change.UNIT: ("unit", "units"),
+    Change.UNIT: ("word after a number", "words after numbers"),
     Change.NAME: ("name", "names"),
     Change.SPELLING: ("spelling", "spellings"),
-    Change.WORDING: ("wording", "wordings"),
 }
 
 
@@ -109,18 +109,21 @@ def _all_of(sentences: int) -> str:
 
 def _only_changes(comparison: Comparison) -> str:
     """Return the only kinds of replacements in edited sentences; '' if words are inserted or reworded."""
-    if comparison.inserted_words or comparison.changed(Change.WORDING):
+    changes = [plain_change(each) for each in comparison.replacements]
+    if comparison.inserted_words or None in changes:
         return ""
-    return _listed([_CHANGES[change][1] for change in Change if comparison.changed(change)])
+    kinds = {each.change for each in changes if each}
+    return _listed([_CHANGES[change][1] for change in Change if change in kinds])
 
 
 def _on_changes(comparison: Comparison) -> Iterator[str]:
+    changes = [plain for each in comparison.replacements if (plain := plain_change(each))]
     for change in (Change.NUMBER, Change.DATE, Change.UNIT, Change.NAME):
-        found = [each for each in comparison.replacements if each.change is change]
+        # What is replaced in several places counts once.
+        found = list(dict.fromkeys(_example(each) for each in changes if each.change is change))
         if found:
-            examples = ", ".join(_example(each) for each in found[:_EXAMPLES])
             more = f" and {len(found) - _EXAMPLES} more" if len(found) > _EXAMPLES else ""
-            yield f"{len(found)} {_CHANGES[change][len(found) > 1]} replaced: {examples}{more}."
+            yield f"{len(found)} {_CHANGES[change][len(found) > 1]} replaced: {', '.join(found[:_EXAMPLES])}{more}."
     if comparison.moving_dates:
         yield "Dates in the texts shift with the publication dates."
 

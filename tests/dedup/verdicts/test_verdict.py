@@ -231,17 +231,12 @@ def test_reasons_name_what_is_replaced() -> None:
 
 
 def test_a_long_example_is_cut() -> None:
-    place = "at the old railway station on the hill behind the harbour of the town"
-    left = article(
-        f"They met Ana Ban, Eva Ban, Ivo Ban, Jan Ban, Leo Ban and Pia Ban {place}.",
-        "",
-    )
-    right = article(
-        f"They met Otto Zee, Max Zee, Kim Zee, Ute Zee, Rob Zee or Tim Zee {place}.",
-        "",
-    )
-    assert "1 name replaced: Ana Ban Eva Ban Ivo Ban Jan Ban Leo Ban… → Otto Zee Max Zee Kim Zee Ute Zee Rob Ze…." in (
-        reasons_for(compared(left, right))
+    place = "boats at the old quay on the hill behind the harbour of the town, as in every year"
+    counts = (", ".join(str(first + number) for number in range(12)) for first in (1200, 3400))
+    left, right = (article(f"They counted {each} {place}.", "") for each in counts)
+    assert (
+        "1 number replaced: 1200 1201 1202 1203 1204 1205 1206 1207… → 3400 3401 3402 3403 3404 3405 3406 3407…."
+        in reasons_for(compared(left, right))
     )
 
 
