@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from statistics import median
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -10,6 +11,7 @@ from playwright.sync_api import Page, expect
 from dedup.filters.pairs import PairFilter
 from dedup.models import Decision, Pair
 from dedup.review import decisions
+from dedup.runs.headlines import update_series
 from tests.browser.conftest import Opener, Stored, settled
 from tests.factories import make_user
 
@@ -320,3 +322,48 @@ def test_a_phone_answers_by_a_swipe(stored: Stored, open_site: Opener) -> None:
     stored_answers(page, 2)
 
     assert [decision.kind for decision in Decision.objects.order_by("pk")] == ["confirm", "reject"]
+
+
+# How much of the height of a screen the texts have above the buttons, at least.
+TEXTS = {(1440, 900): 0.6, (1280, 720): 380 / 720, (390, 844): 0.45}
+# The texts of this test are short; the buttons stay at the lower end of the screen below longer ones.
+ROOM = """() => {
+    const box = (name) => document.querySelector(name).getBoundingClientRect();
+    return (innerHeight - box('.answering').height - box('.texts').top) / innerHeight;
+}"""
+
+
+def test_the_texts_come_first_and_can_be_walked_through(stored: Stored, open_site: Opener) -> None:
+    page = open_site()
+    update_series()
+    pairs = Pair.objects.order_by("pk")[:4]
+    for (width, height), wanted in TEXTS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        room = []
+        for pair in pairs:
+            page.goto(f"/pairs/{pair.pk}/")
+            room.append(page.evaluate(ROOM))
+        assert median(room) >= wanted, (width, height, room)
+
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"/pairs/{stored.first.pk}/?unfolded=1")
+    page.mouse.wheel(0, 600)
+    expect(page.locator(".versus-heads")).to_be_in_viewport()
+    page.keyboard.press("Shift+J")
+    expect(page.locator(".current-difference", has_text="Monday")).to_be_in_viewport()
+    expect(page.locator(".current-difference")).to_have_count(2)  # both sides of one line
+    page.get_by_role("link", name="Previous difference").click()
+    expect(page.locator(".current-difference").first).to_be_in_viewport()
+
+    page.locator(".why summary").click()
+    expect(page.get_by_role("table").first).to_contain_text("Start: two articles with nothing in common")
+    page.locator(".chip", has_text="Similar text").click()
+    expect(page.locator(".text mark.found").first).to_be_visible()
+
+    page.goto(f"/pairs/{stored.first.pk}/")
+    folded = page.get_by_text("Sentence 7 of the report")
+    expect(folded).not_to_be_visible()
+    page.emulate_media(media="print")
+    expect(folded).to_be_visible()
+    expect(page.locator(".judgement-gloss")).to_be_visible()
+    expect(page.locator(".decide")).not_to_be_visible()
