@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 
 from dedup.filters.pairs import PairFilter
 from dedup.review.queries.dashboard import overview
+from dedup.review.queries.disagreements import agreements, open_disagreements
+from dedup.review.queries.progress import progress_of
+from dedup.review.questions.tabs import DEFAULT, TABS
+from dedup.views.requests import EditorRequest
 
 
-def dashboard(request: HttpRequest) -> HttpResponse:
+def dashboard(request: EditorRequest) -> HttpResponse:
     """Show the numbers of articles, clusters and duplicates, and where to begin reviewing."""
     waiting = PairFilter({})
     first = waiting.qs.order_by(*waiting.ordering).values_list("pk", flat=True).first()
-    return render(request, "dashboard/dashboard.html", {"first": first, **vars(overview())})
+    questions = TABS[DEFAULT].count(request.user)
+    context = {
+        "first": first,
+        "questions": questions,
+        "progress": progress_of(request.user, questions) if request.user.has_perm("dedup.add_decision") else None,
+        "agreement": agreements().all,
+        "disagreements": open_disagreements().count(),
+        **vars(overview()),
+    }
+    return render(request, "dashboard/dashboard.html", context)
