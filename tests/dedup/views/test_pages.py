@@ -122,8 +122,8 @@ def test_the_dashboard_costs_a_fixed_number_of_queries(
     for _ in range(3):
         make_cluster(store(), store())
         make_run()
-    # session, user, keys, articles, clusters, newspapers, waiting, first, series, runs, 2 x permissions; questions, less
-    # those put off; progress (4), agreement, disagreements
+    # session, user, keys, articles, clusters, newspapers, waiting, first, series, runs, 2 x permissions; questions,
+    # less those put off; progress (4), agreement, disagreements
     with django_assert_num_queries(20):
         text_of(editor_client, "/")
 
