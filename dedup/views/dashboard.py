@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from dedup.filters.pairs import PairFilter
 from dedup.review.queries.dashboard import overview
 from dedup.review.queries.disagreements import agreements, open_disagreements
 from dedup.review.queries.progress import progress_of
@@ -15,11 +14,8 @@ from dedup.views.requests import EditorRequest
 
 def dashboard(request: EditorRequest) -> HttpResponse:
     """Show the numbers of articles, clusters and duplicates, and where to begin reviewing."""
-    waiting = PairFilter({})
-    first = waiting.qs.order_by(*waiting.ordering).values_list("pk", flat=True).first()
     questions = TABS[DEFAULT].count(request.user)
     context = {
-        "first": first,
         "questions": questions,
         "progress": progress_of(request.user, questions) if request.user.has_perm("dedup.add_decision") else None,
         "agreement": agreements().all,
