@@ -110,7 +110,8 @@ def rows(articles: int) -> Iterator[Row]:
 
 def fill(articles: int) -> None:
     """Store articles, pairs with evidence, clusters and decisions, as runs and editors leave them."""
-    from dedup.models import DetectionRun  # noqa: PLC0415 - Django must be set up first
+    from dedup.clustering.questions import update_questions  # noqa: PLC0415 - Django must be set up first
+    from dedup.models import DetectionRun  # noqa: PLC0415
 
     with transaction.atomic():
         load(rows(articles), connection)
@@ -120,6 +121,7 @@ def fill(articles: int) -> None:
         cursor.execute("SELECT setseed(0.5)")
         for statement in (_PAIRS_SQL, _EVIDENCE_SQL, _CLUSTERS_SQL, _MEMBERS_SQL):
             cursor.execute(statement, {name: value for name, value in values.items() if f"%({name})s" in statement})
+    update_questions(None)
     _decide(articles // ARTICLES_A_DECISION)
 
 
@@ -180,8 +182,14 @@ def addresses() -> dict[str, str]:
     return {
         "dashboard": "/",
         "queue": "/queue/",
-        "queue, filtered": "/queue/?newspaper=3&score_from=0.8&verdict=any",
+        "queue, nearly certain": "/queue/?tab=certain",
+        "queue, clusters": "/queue/?tab=clusters",
+        "queue, conflicts": "/queue/?tab=conflicts",
+        "queue, filtered": "/queue/?newspaper=3&score_from=0.8",
+        "pairs of any verdict": "/queue/?verdict=any",
         "pair": f"/pairs/{pair}/",
+        "card of a cluster": f"/clusters/{cluster}/card/?tab=clusters",
+        "disagreements": "/disagreements/",
         "clusters": "/clusters/",
         "cluster": f"/clusters/{cluster}/",
         "articles": "/articles/",
