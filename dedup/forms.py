@@ -275,9 +275,9 @@ class RunForm(ScopeForm):
         try:
             configs = configs_of(profile.settings)
         except ProfileError as error:
-            raise forms.ValidationError(f"{profile} cannot be used: {error}. Fix it under Settings.") from error
+            raise forms.ValidationError(f"{profile} cannot be used: {error}. Fix it on the page Profiles.") from error
         if not enabled(configs):
-            raise forms.ValidationError(f"{profile} has no pass enabled; enable one under Settings.")
+            raise forms.ValidationError(f"{profile} has no pass enabled; enable one on the page Profiles.")
         return profile
 
 

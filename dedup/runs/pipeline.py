@@ -113,8 +113,7 @@ def start_run(
         and last.state in stopped
         and {"config": last.config, "scope": last.scope} == asked
         and not (by_itself and last.cancelled_at)
-        and last.counts.get("fingerprint") == state_of_articles(scope)
-        and not (newspapers_to_renormalize() or _outdated_weeks(scope))
+        and _is_unchanged(last, scope)
     ):
         last.state, last.finished_at, last.error = DetectionRun.State.RUNNING, None, ""
         last.cancelled_at = last.cancelled_by = None
@@ -127,6 +126,14 @@ def start_run(
         requested_by_id=user_id,
         **asked,
     )
+
+
+def _is_unchanged(stopped: DetectionRun, scope: Scope) -> bool:
+    """Return whether a run that stopped has compared the articles as they are; or none yet, if it was preparing."""
+    if "fingerprint" not in stopped.counts:
+        return True
+    outdated = newspapers_to_renormalize() or _outdated_weeks(scope)
+    return not outdated and bool(stopped.counts["fingerprint"] == state_of_articles(scope))
 
 
 def _prepare(run: DetectionRun, scope: Scope, clock: RunClock) -> None:

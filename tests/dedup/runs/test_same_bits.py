@@ -60,7 +60,14 @@ TIMES = {
 }
 # Numbers of rows, which come from sequences: they count the order in which workers store their blocks, and skip what a
 # killed process had taken. What refers to a pair by its number is compared by the pair's two articles instead.
-NUMBERS = {"dedup_pair": ("id",), "dedup_evidence": ("id",), "dedup_runblock": ("id",), "dedup_crowdedarticle": ("id",)}
+NUMBERS = {
+    "dedup_pair": ("id",),
+    "dedup_evidence": ("id",),
+    "dedup_runblock": ("id",),
+    "dedup_crowdedarticle": ("id",),
+    "dedup_openquestion": ("id", "number"),
+    "dedup_runphase": ("total", "done", "found"),  # of a run that was resumed: what was still ahead
+}
 # The marks of blocks and their quick filters, where the blocks themselves are different.
 BLOCKS = "dedup_runblock"
 OF_BLOCKS = ("candidates", "verified")
@@ -199,6 +206,8 @@ def _key(table: str, row: dict[str, Any]) -> Any:
             return row["pair_id"], row["pass_name"]
         case "dedup_crowdedarticle":
             return row["pass_name"], row["article_id"]
+        case "dedup_openquestion":
+            return row["pair_id"], row["cluster_id"]
         case "dedup_runblock":
             return row["run_id"], row["pass_name"], row["first_day"]
     return next(iter(row.values()))  # the first column of each table is its primary key
