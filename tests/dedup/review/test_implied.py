@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from itertools import combinations
 
 import pytest
@@ -14,6 +15,7 @@ from dedup.clustering.implications import update_version_implications
 from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, Decision, Link, Membership, Pair, Profile
 from dedup.review import decisions
+from dedup.review.cluster_decisions import merge_clusters, split_cluster
 from dedup.review.implied import implied_by
 from dedup.runs.evidence import store_candidates
 from dedup.types import Candidate
@@ -59,8 +61,8 @@ def links_in_force(only: set[int] | None = None) -> dict[Ends, str]:
     """Return the kind of the latest link of each two articles, of these decisions alone if given."""
     undone = set(Decision.objects.exclude(undoes=None).values_list("undoes", flat=True))
     rows = Link.objects.order_by("decision").values_list("left", "right", "kind", "decision")
-    kept = [row for row in rows if row[3] not in undone and (only is None or row[3] in only)]
-    return {(left, right): kind for left, right, kind, _ in kept}
+    latest = {(left, right): (kind, by) for left, right, kind, by in rows if by not in undone}
+    return {ends: kind for ends, (kind, by) in latest.items() if only is None or by in only}
 
 
 def expected_states(links: dict[Ends, str], ends: list[Ends]) -> dict[Ends, tuple[str, bool]]:
@@ -119,6 +121,8 @@ def act(numbers: random.Random, articles: list[int], user: User) -> None:
             lambda: decisions.confirm_cluster(cluster.pk, members, user=user),
             lambda: decisions.reject_cluster(cluster.pk, members, user=user),
             lambda: decisions.take_out(cluster.pk, one, user=user),
+            lambda: split(numbers, cluster, members, user),
+            lambda: merge(cluster, numbers.choice(clusters), members, user),
         ])()  # fmt: skip
     elif what == "profile" and numbers.random() < 0.3:
         profile = Profile.objects.get(is_default=True)
@@ -129,6 +133,29 @@ def act(numbers: random.Random, articles: list[int], user: User) -> None:
     else:
         left, right = sorted(numbers.sample(articles, 2))
         decide(left, right, numbers.choice(list(decisions.PAIR_KINDS)), user)
+
+
+def clusters_of(articles: Iterable[int]) -> list[int | None]:
+    found = dict(Membership.objects.values_list("article", "cluster"))
+    return [found.get(article) for article in articles]
+
+
+def split(numbers: random.Random, cluster: Cluster, members: list[int], user: User) -> None:
+    """Split a cluster: each part is whole, and shares no cluster with the other."""
+    part = sorted(numbers.sample(members, numbers.randint(1, len(members) - 1)))
+    rest = sorted(set(members) - set(part))
+    split_cluster(cluster.pk, part, members, user=user)
+    assert len({*clusters_of(part)}) == len({*clusters_of(rest)}) == 1
+    assert {*clusters_of(part)} != {*clusters_of(rest)} or {*clusters_of(part)} == {None}
+
+
+def merge(cluster: Cluster, other: Cluster, members: list[int], user: User) -> None:
+    """Merge two clusters: all of their articles share one."""
+    if cluster != other:
+        every = [*members, *other.memberships.values_list("article", flat=True)]
+        merge_clusters(cluster.pk, other.pk, members, user=user)
+        assert len(set(clusters_of(every))) == 1
+        assert clusters_of(every)[0] is not None
 
 
 @pytest.mark.parametrize("seed", range(5))
