@@ -15,7 +15,8 @@ from dedup.models.pairs import Pair
 from dedup.querysets import DecisionQuerySet
 
 # The pairs that come to a second editor are those for which this is smallest: the same ones every time, for everybody.
-DRAWN_BY = MD5(Concat(Value("second reading ", models.TextField()), Cast("pair_id", models.TextField())))
+DRAWN_WITH = "second reading "
+DRAWN_BY = MD5(Concat(Value(DRAWN_WITH, models.TextField()), Cast("pair_id", models.TextField())))
 
 
 class Decision(models.Model):

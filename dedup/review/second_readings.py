@@ -6,12 +6,14 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.functions import MD5, Cast, Concat
 from django.utils import timezone
 
 from dedup.clustering.constraints import lock_review
 from dedup.models import Answer, Decision, Link, Pair, SecondReading
-from dedup.models.decisions import DRAWN_BY
+from dedup.models.decisions import DRAWN_BY, DRAWN_WITH
+from dedup.querysets import PairQuerySet
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, SENT_AGAIN_WITHIN, ReviewError, decide_pair, decisions_on
 
 # What a link says as an answer about its two articles. A tie that keeps a cluster together is no answer.
@@ -42,6 +44,12 @@ def waiting_for(user: Any) -> QuerySet[Decision]:
         .exclude(Exists(links.filter(decision__gt=OuterRef("pk"))))
         .exclude(Exists(read))
     )
+
+
+def drawn_first(pairs: PairQuerySet) -> PairQuerySet:
+    """Return these pairs in the order in which a growing share of all pairs would draw them."""
+    number = Concat(Value(DRAWN_WITH, TextField()), Cast("pk", TextField()))
+    return pairs.order_by(MD5(number))
 
 
 def waits_for(pair_id: int, user: Any) -> bool:

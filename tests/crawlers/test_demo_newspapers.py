@@ -18,16 +18,19 @@ import feedparser
 import lxml.etree
 import lxml.html
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from articles.models import Article, Newspaper
+from articles.models import Article, Newspaper, RepeatedSentence
 from crawlers.demo_newspapers.manifest import accidental_pairs, manifest
 from crawlers.demo_newspapers.papers import PAPERS, newspapers
 from crawlers.demo_newspapers.scenarios import FIRST_DAY, LAST_DAY, articles, groups
 from crawlers.demo_newspapers.server import PortError, serving
 from crawlers.demo_newspapers.site import Site
 from crawlers.demo_newspapers.stories import load_stories
-from dedup.models import Evidence, Membership
+from dedup.models import Decision, Evidence, Membership, Series
+from dedup.review.questions.tabs import TABS, tab_counts
+from dedup.review.second_readings import in_dispute
 from tests.crawlers.conftest import REPOSITORY
 
 if TYPE_CHECKING:
@@ -73,6 +76,22 @@ def test_a_crawl_and_a_run_find_what_the_manifest_says(crawl: CrawlCommand) -> N
     unlike = {"unrelated", "same_event"}
     alike = {frozenset((pair.left, pair.right)) for pair in manifest().pairs if pair.truth not in unlike}
     assert together - alike == set()
+    every_page_has_something()
+
+
+def every_page_has_something() -> None:
+    """Do what script/demo does next, and look at what the pages would list."""
+    for command in ("find_boilerplate", "demo_review", "demo_review"):
+        call_command(command)
+    assert Series.objects.get().form == "exchange rates crown at # norrins"
+    assert RepeatedSentence.objects.exists()
+    counts = tab_counts(User.objects.create_user("demo"))
+    assert {name for name in TABS if not counts[name]} == {"later", "sample"}
+    assert in_dispute(is_open=True).count() == 1
+    assert Counter(Decision.objects.values_list("kind", flat=True)) == {
+        "confirm": 5, "template": 3, "version": 1, "reject": 1, "unsure": 1, "undo": 1, "keep": 1
+    }  # fmt: skip
+    assert not User.objects.get(username="anna").has_usable_password()
 
 
 def stored_ids(base_urls: dict[str, str]) -> dict[int, str]:
