@@ -14,6 +14,7 @@ from dedup.comparison.differences import Segment
 from dedup.comparison.highlighting import Passage
 from dedup.models import Evidence, Pair, Series, Verdict
 from dedup.runs.facts import label
+from dedup.runs.judging import JudgedRow
 from dedup.verdicts.shares import Share, percentage, shares_of
 
 register = template.Library()
@@ -40,7 +41,7 @@ def duplicate_chance(pair: Pair) -> str:
 
 
 @register.filter
-def shares(pair: Pair) -> list[Share]:
+def shares(pair: Pair | JudgedRow) -> list[Share]:
     """Return how the certainty of a judged pair is shared out: duplicate, the verdict, and the other kinds together."""
     duplicate = pair.duplicate_probability or 0.0
     if pair.verdict == Verdict.DUPLICATE:

@@ -28,6 +28,8 @@ def addresses(stored: Stored) -> list[str]:
         f"/pairs/{pair.pk}/",
         f"/pairs/{pair.pk}/?view=merged&unfolded=1",
         f"/pairs/{stored.other.pk}/?view=plain",
+        f"/pairs/{pair.pk}/?evidence=trigram",
+        f"/pairs/{stored.second.pk}/why/",
         f"/compare/?left={pair.left_id}&right={stored.other.left_id}",
         "/clusters/",
         f"/clusters/{cluster.pk}/",
