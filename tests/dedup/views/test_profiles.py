@@ -109,7 +109,10 @@ def test_the_form_says_what_its_settings_would_do(admin: Client, store: StoreArt
     assert "Nothing is saved yet." in words
     assert "Of 6 pairs found so far, these settings would find 3 again and not the other 3." in words
     assert "Editors confirmed 2 of these and rejected 1." in words
-    assert "If ticked, the next run hides 3 pairs of this pass. No other pass has found 2 of them" in words
+    assert (
+        "If ticked, the next run with this profile hides 3 pairs of this pass. No other pass has found 2 of them"
+        in words
+    )
     assert '<line x1="350.0"' in answer.content.decode()
     assert default_profile().settings == profile.settings
 
