@@ -18,9 +18,10 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from articles.paging import rows_after, rows_before
-from dedup.models import Decision
+from dedup.models import Cluster, Decision, Pair
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.queries.clusters import cluster_number
+from dedup.review.questions.question import Question, read_questions, write_questions
 
 _REFUSED_NOTE = "refused_note"
 
@@ -59,7 +60,7 @@ def _in_background(request: HttpRequest, response: HttpResponse) -> HttpResponse
     """Return the response; for a script that shows the next question itself, only what happened to the answer.
 
     That is the messages and the strip of the last answers as HTML, and in headers whether the answer was stored or
-    refused, and the page on which it would have been shown.
+    refused, the page that would have been shown, and which of the questions that were fetched ahead need no answer now.
     """
     if request.headers.get("X-Answer") != "background" or response.status_code != HTTPStatus.FOUND:
         return response
@@ -68,7 +69,18 @@ def _in_background(request: HttpRequest, response: HttpResponse) -> HttpResponse
     answered = render(request, "pairs/_answered.html", {"messages": said})
     answered["X-Answer"] = "refused" if refused else "stored"
     answered["X-Next"] = response["Location"]
+    answered["X-Settled"] = write_questions(_settled(read_questions(request.POST.get("ahead", ""))))
     return answered
+
+
+def _settled(questions: Sequence[Question]) -> list[Question]:
+    """Return those of these questions that decisions imply, or whose cluster is gone."""
+    pairs = [each.number for each in questions if each.kind == "pair"]
+    clusters = [each.number for each in questions if each.kind == "cluster"]
+    implied = set(Pair.objects.filter(pk__in=pairs, implied=True).values_list("pk", flat=True)) if pairs else set()
+    left = set(Cluster.objects.filter(pk__in=clusters).values_list("pk", flat=True)) if clusters else set()
+    gone = {"pair": implied, "cluster": set(clusters) - left}
+    return [each for each in questions if each.number in gone[each.kind]]
 
 
 def safe_next(request: HttpRequest, otherwise: str) -> str:

@@ -35,6 +35,7 @@ function place(question) {
   document.title = question.title;
   current = question;
   delete page.loop;
+  lookUntil = 0;
   awaitPaint();
   window.scrollTo(0, 0);
   question.main.focus({ preventScroll: true });
@@ -113,6 +114,14 @@ async function leave(address) {
   if (page.loop === "waiting") location.assign(leaveFor || address);
 }
 
+// What the last answer implies is not asked, although it has been fetched.
+function dropSettled(names) {
+  const left = ahead.filter((question) => !names.includes(question.name) || question.cameBack);
+  if (left.length === ahead.length) return;
+  ahead.splice(0, ahead.length, ...left);
+  fill();
+}
+
 // ---- answers ----
 
 function onSubmit(event) {
@@ -146,11 +155,12 @@ function takeAnswer(event, form) {
 async function send(question, action, fields) {
   let problem = "";
   try {
+    fields.set("ahead", ahead.map((each) => each.name).join(","));
     const response = await fetch(action, posting(fields, { "X-Answer": "background" }));
     const answered = response.headers.get("X-Answer");
     const said = new DOMParser().parseFromString(await response.text(), "text/html");
     done(question);
-    if (answered === "stored") return stored(said, response.headers.get("X-Next"));
+    if (answered === "stored") return stored(said, response.headers);
     if (answered === "refused") return await comeBackFresh(question, said, fields.get("note"));
     problem = reasonOf(response);
   } catch {
@@ -175,8 +185,9 @@ function done(question) {
   forget(question);
 }
 
-function stored(said, next) {
-  leaveFor = next;
+function stored(said, headers) {
+  leaveFor = headers.get("X-Next");
+  dropSettled((headers.get("X-Settled") ?? "").split(","));
   const strip = said.getElementById("strip");
   if (strip) replaceStrip(document.adoptNode(strip));
   for (const each of said.querySelectorAll(".notice")) {

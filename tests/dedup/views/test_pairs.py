@@ -299,6 +299,34 @@ def test_what_somebody_else_decided_meanwhile_is_not_overruled_unseen(
     assert Pair.objects.get(pk=pair.pk).state == "confirmed"
 
 
+def test_a_script_that_shows_the_next_question_itself_gets_what_became_of_the_answer(
+    editor_client: Client, editor: User, pair: Pair, store: StoreArticle
+) -> None:
+    third = store("The pier closes on Friday.")
+    other, implied = (make_pair(each, third, trigram=0.8) for each in (pair.left, pair.right))
+    decisions.decide_pair(other.pk, "confirm", user=editor)
+    background = {"HTTP_X_ANSWER": "background"}
+    address = reverse("pair_decide", args=[pair.pk]) + "?sort=date"
+    form = {"kind": "confirm", "seen": "0", "ahead": f"p{implied.pk},p{pair.pk},c999,x"}
+
+    answer = editor_client.post(address, form, **background)
+    assert (answer.status_code, answer["X-Answer"]) == (200, "stored")
+    assert answer["X-Next"].startswith("/queue/") or answer["X-Next"].startswith("/pairs/")
+    assert answer["X-Settled"] == f"p{implied.pk},c999"
+    page = answer.content.decode()
+    assert notices(page)[0] == ("success", [])
+    assert page.count('class="strip-answer strip-confirm"') == 2
+    assert f'action="/decisions/{Decision.objects.latest("pk").pk}/undo/?sort=date"' in page
+    assert "<main" not in page
+
+    answer = editor_client.post(address, form, **background)
+    assert (answer.status_code, answer["X-Answer"]) == (200, "refused")
+    assert notices(answer.content.decode())[0][0] == "error"
+    assert notices(shown(editor_client, pair)) == []
+    decisions.undo(Decision.objects.latest("pk").pk, user=editor)
+    assert shown(editor_client, pair).count('class="strip-answer ') == 1
+
+
 @pytest.mark.parametrize("seen", ["", "-1", "x", "99999999999999999999"])
 def test_a_form_that_does_not_say_what_it_showed_is_refused(editor_client: Client, pair: Pair, seen: str) -> None:
     answer = decide(editor_client, pair, "confirm", seen=seen)
