@@ -131,8 +131,7 @@ def _scored(left: int, right: int, holders: Holders, config: ContainmentConfig) 
     Of the other articles, only what they have of these two counts.
     """
     ids, starts = np.unique(holders.ids, return_index=True)
-    order = np.argsort(starts)
-    offsets = np.append(starts[order], len(holders.ids))
+    offsets = np.append(starts, len(holders.ids))
     for part in contained_texts(
         ShingleSets(holders.hashes, offsets),
         np.zeros(len(ids), dtype=np.int64),
@@ -142,7 +141,7 @@ def _scored(left: int, right: int, holders: Holders, config: ContainmentConfig) 
         threshold=0.0,
         minimum_shared=1,
     ):
-        ends = np.sort(np.stack([ids[order][part.left], ids[order][part.right]]), axis=0)
+        ends = np.sort(np.stack([ids[part.left], ids[part.right]]), axis=0)
         for place in np.flatnonzero((ends[0] == left) & (ends[1] == right)).tolist():
             return float(part.scores[place]), int(part.shared[place]), int(part.shingles[place])
     return 0.0, 0, 0

@@ -75,6 +75,17 @@ LIMIT %(batch)s
 """,
     "article",
 )
+# In batches by the primary keys, in which neighbours are stored next to each other: where the order does not matter.
+_SHINGLES_BY_ID_SQL = article_sql(
+    _SHINGLES
+    + """
+    AND known.article_id > %(after_id)s  -- or each batch would read the index from its beginning
+WHERE article.id > %(after_id)s AND article.date <= %(last_day)s AND {article.in_newspapers}
+ORDER BY article.id
+LIMIT %(batch)s
+""",
+    "article",
+)
 _SHINGLES_OF_SQL = article_sql(
     _SHINGLES + "WHERE article.id = ANY (%(ids)s) ORDER BY article.date, article.id", "article"
 )
@@ -96,13 +107,9 @@ class ArticleBatch(NamedTuple):
 
 
 class Holders(NamedTuple):
-    """Which articles have which of some shingles: a row for each, ordered by the article's day and id.
-
-    Ids of articles, their days as ordinal numbers, hashes.
-    """
+    """Which articles have which of some shingles: the id of an article and a hash, ordered by both."""
 
     ids: IntArray
-    days: IntArray
     hashes: npt.NDArray[np.uint32]
 
 
@@ -166,8 +173,15 @@ def read_holders(hashes: npt.NDArray[np.uint32], window: Window, connection: Con
     asked = np.zeros(1 << 16, dtype=np.bool_)
     asked[hashes >> np.uint32(16)] = True
     none = np.empty(0, dtype=np.int64)
-    parts = [Holders(none, none, np.empty(0, dtype=np.uint32))]
-    for rows in _rows(_SHINGLES_SQL, scope_parameters(window), datetime.date.min, connection):
+    parts = [Holders(none, np.empty(0, dtype=np.uint32))]
+    parameters = {**scope_parameters(window), "batch": _BATCH, "after_id": 0}
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(_SHINGLES_BY_ID_SQL, parameters)
+            rows = cursor.fetchall()
+        if not rows:
+            break
+        parameters["after_id"] = rows[-1][0]
         part = _shingles_of(rows)
         # A table of the upper bits leaves few to look for.
         places = np.flatnonzero(asked[part.sets.values >> np.uint32(16)])
@@ -175,7 +189,7 @@ def read_holders(hashes: npt.NDArray[np.uint32], window: Window, connection: Con
         known = np.searchsorted(hashes, found)
         wanted = hashes[np.minimum(known, len(hashes) - 1)] == found
         owners = np.searchsorted(part.sets.offsets, places[wanted], side="right") - 1
-        parts.append(Holders(part.ids[owners], part.days[owners], found[wanted]))
+        parts.append(Holders(part.ids[owners], found[wanted]))
     return Holders(*map(np.concatenate, zip(*parts, strict=True)))
 
 

@@ -79,7 +79,6 @@ class Copy:
 
     article: Article
     verdict: Verdict
-    probability: float
     duplicate_probability: float
     of_text: float
     of_article: float
@@ -212,7 +211,6 @@ def _copies(
                 Copy(
                     article=article,
                     verdict=Verdict(judgement.kind.value),
-                    probability=judgement.probability,
                     duplicate_probability=judgement.duplicate_probability,
                     of_text=shares.get(pk, (0.0, 0.0))[0],
                     of_article=shares.get(pk, (0.0, 0.0))[1],

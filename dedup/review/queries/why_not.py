@@ -65,19 +65,21 @@ def explained(left: Article, right: Article, profile: Profile) -> Explained:
     the shingles of all articles.
     """
     configs, rules = configs_of(profile.settings), rules_of(profile)
-    facts = _Facts.of(left, right)
+    facts, window = _Facts.of(left, right), _window()
     rows = [
-        _row(name, config, _explanation(name, config, rules, left, right), facts, profile)
+        _row(name, config, _explanation(name, config, rules, window, left, right), facts, profile)
         for name, config in configs.items()
     ]
     return Explained(profile, rows, judgement_now(left, right, profile))
 
 
-def _explanation(name: str, config: PassConfig, rules: Rules, left: Article, right: Article) -> Explanation:
+def _explanation(
+    name: str, config: PassConfig, rules: Rules, window: Window, left: Article, right: Article
+) -> Explanation:
     """Return why a pass proposes two articles, by the bounds of their newspapers."""
 
     def explain(by: PassConfig) -> Explanation:
-        return PASSES[name].explain(left.pk, right.pk, _window(), by, connection)
+        return PASSES[name].explain(left.pk, right.pk, window, by, connection)
 
     bounds = bounds_of(name, config, rules, left.newspaper_id, right.newspaper_id)
     own = explain(bounded(name, config, bounds))
@@ -145,7 +147,7 @@ def _row(name: str, config: PassConfig, found: Explanation, facts: _Facts, profi
             why = f"The last run proposed them. With the settings and articles of now it would not: {why}"
     elif not config.enabled:
         state = "off"
-        why = f"This pass is off in the profile “{profile}”. With its settings there: {why}"
+        why = f"Off in the profile “{profile}”. {why}"
     elif found.proposed and name in facts.crowded:
         why = f"{why} But both are in a dense group, of which only the most similar pairs are kept."
     elif found.proposed:

@@ -45,9 +45,8 @@ def compare(client: Client, left: object = "", right: object = "") -> str:
 
 def said(page: str) -> dict[str, tuple[str, str]]:
     """Return the state of each pass, and why."""
-    rows = re.findall(
-        r'<th scope="row">(.*?) <span class="state[^>]*>(.*?)</span></th>.*?<td>([^<]+)</td>\s*</tr>', page, re.DOTALL
-    )
+    row = r'<th scope="row">(.*?) <span class="state[^>]*>(.*?)</span></th>.*?<td>([^<]+)</td>\s*</tr>'
+    rows = re.findall(row, page, re.DOTALL)
     return {label: (state, why) for label, state, why in rows}
 
 

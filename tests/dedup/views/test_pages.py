@@ -144,7 +144,7 @@ def test_articles_are_filtered(editor_client: Client, store: StoreArticle) -> No
         ]
 
     assert listed() == [second.pk, first.pk]
-    assert listed(headline="ferry") == [first.pk]
+    assert listed(q="ferry") == [first.pk]
     assert listed(date_from="2026-03-03") == [second.pk]
     assert listed(date_to="2026-03-02") == [first.pk]
     assert listed(newspaper=first.newspaper_id) == [first.pk]
