@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Abs
 
 from articles.querysets import LONG_TEXTS
@@ -81,6 +81,14 @@ class ClusterQuerySet(models.QuerySet["Cluster"]):
 
 class DecisionQuerySet(models.QuerySet["Decision"]):
     """Decisions."""
+
+    def in_force(self) -> DecisionQuerySet:
+        """Return the decisions that are not undone.
+
+        The undo of each is looked up by its index: a join would read all decisions, however few are asked about.
+        """
+        undo = self.model.objects.filter(undoes=OuterRef("pk")).order_by().values("pk")
+        return self.alias(undo=Subquery(undo[:1])).filter(undo=None)
 
     def group_confirmations(self, group_ids: Collection[int]) -> DecisionQuerySet:
         """Return the decisions in force that confirmed one of these dense groups, the latest first."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, Max, OuterRef, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
 from dedup.clustering.consistency import contradictions_of_joining, contradictions_of_parting
 from dedup.clustering.constraints import constraints_in_force, lock_review
@@ -250,11 +250,14 @@ def sample_questions(user: Any) -> QuerySet[BatchItem]:
         decision__gt=OuterRef("batch__after"),
         decision__undone_by=None,
     ).exclude(kind=Link.Kind.STAY)
-    on_cluster = Decision.objects.filter(
-        cluster_number=OuterRef("cluster_number"), pk__gt=OuterRef("batch__after"), undone_by=None
-    ).exclude(kind__in=[Decision.Kind.UNDO, Decision.Kind.KEEP])
+    on_cluster = (
+        Decision.objects.in_force()
+        .filter(cluster_number=OuterRef("cluster_number"), pk__gt=OuterRef("batch__after"))
+        .exclude(kind__in=[Decision.Kind.UNDO, Decision.Kind.KEEP])
+    )
     drawn = BatchItem.objects.filter(batch__in=latest, place__isnull=False)
-    open_ones = drawn.filter(~Exists(link), ~Exists(on_cluster))
+    of_pairs = Q(pair__isnull=False) & ~Exists(link)
+    open_ones = drawn.filter(of_pairs | Q(cluster_number__isnull=False) & ~Exists(on_cluster))
     return open_ones.annotate(cluster=F("cluster_number"), cluster_id=F("cluster_number"))
 
 

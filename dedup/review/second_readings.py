@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import MD5, Cast, Concat
 from django.utils import timezone
 
@@ -32,18 +32,30 @@ def waiting_for(user: Any) -> QuerySet[Decision]:
     Chosen are a share of all pairs, settings.SECOND_READINGS, the same ones every time. A pair waits if exactly one
     other editor decided it, and decided it by itself, and nobody has read it again.
     """
-    on_pair = Decision.objects.filter(pair=OuterRef("pair"), kind__in=Answer.values, undone_by=None)
-    links = Link.objects.filter(left=OuterRef("pair__left"), right=OuterRef("pair__right"), decision__undone_by=None)
-    read = SecondReading.objects.filter(pair=OuterRef("pair"), decision=OuterRef("pk"))
-    return (
-        Decision.objects.alias(drawn=DRAWN_BY)
-        .filter(pair__isnull=False, undoes=None, drawn__lt=_bound(settings.SECOND_READINGS), undone_by=None)
-        .filter(kind__in=Answer.values)
-        .exclude(decided_by=user)
-        .exclude(Exists(on_pair.exclude(decided_by=OuterRef("decided_by"))))
-        .exclude(Exists(links.filter(decision__gt=OuterRef("pk"))))
-        .exclude(Exists(read))
+    drawn = Decision.objects.alias(drawn=DRAWN_BY).filter(
+        pair__isnull=False, undoes=None, drawn__lt=_bound(settings.SECOND_READINGS), kind__in=Answer.values
     )
+    read = SecondReading.objects.filter(decision=OuterRef("pk"), pair=OuterRef("pair"))
+    by_others = Decision.objects.in_force().filter(pair=OuterRef("pair"), kind__in=Answer.values)
+    # A decision on a pair names its two articles in order.
+    later = Link.objects.filter(
+        left=OuterRef("articles__0"),
+        right=OuterRef("articles__1"),
+        decision__gt=OuterRef("pk"),
+        decision__undone_by=None,
+    )
+    by_others = by_others.exclude(decided_by=OuterRef("decided_by"))
+    # Looked up for each decision that was drawn: joined, all decisions would be read.
+    return (
+        drawn.exclude(decided_by=user)
+        .alias(read=_one_of(read), others=_one_of(by_others), later=_one_of(later))
+        .filter(read=None, others=None, later=None)
+        .in_force()
+    )
+
+
+def _one_of(rows: QuerySet[Any]) -> Subquery:
+    return Subquery(rows.order_by().values("pk")[:1])
 
 
 def drawn_first(pairs: PairQuerySet) -> PairQuerySet:
@@ -105,9 +117,11 @@ def in_dispute(*, is_open: bool | None = None) -> QuerySet[SecondReading]:
         decision__gt=OuterRef("decision"),
         decision__undone_by=None,
     )
-    unsettled = Q(decision__undone_by=None) & ~Exists(later)
-    found = SecondReading.objects.exclude(kind=F("first_kind")).annotate(is_open=unsettled)
-    return found if is_open is None else found.filter(unsettled if is_open else ~unsettled)
+    undo = Decision.objects.filter(undoes=OuterRef("decision"))
+    differing = SecondReading.objects.exclude(kind=F("first_kind"))
+    looked_up = differing.alias(undo=_one_of(undo), later=_one_of(later))
+    found = looked_up.annotate(is_open=Q(undo=None) & Q(later=None))
+    return found if is_open is None else found.filter(is_open=is_open)
 
 
 def settle(reading_id: int, kind: str, *, user: Any, note: str = "") -> Decision:

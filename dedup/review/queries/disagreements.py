@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from articles.querysets import LONG_TEXTS
 from dedup.evaluation.agreement import Agreement, agreement
@@ -17,6 +17,8 @@ from dedup.review.second_readings import in_dispute
 
 # Changes of an editor's answers that are listed, the latest ones.
 CHANGES_SHOWN = 50
+# Of an editor's own answers, so many are looked at, the latest ones.
+ANSWERS_LOOKED_AT = 5_000
 _ON_PAIRS = [f"pair__{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
 
 
@@ -80,15 +82,16 @@ def _contested(user: Any) -> list[Change]:
 
 
 def _overridden(user: Any) -> list[Change]:
-    mine = Decision.objects.filter(pair=OuterRef("pair"), pk__lt=OuterRef("pk"), decided_by=user, undone_by=None)
-    differing = mine.filter(kind__in=Answer.values).exclude(kind=OuterRef("kind"))
-    later = Decision.objects.filter(Exists(differing), kind__in=Answer.values, undone_by=None).exclude(decided_by=user)
-    shown = list(_with_pairs(later.select_related("decided_by")).order_by("-id")[:CHANGES_SHOWN])
-    before = Decision.objects.filter(decided_by=user, pair__in=[each.pair_id for each in shown], kind__in=Answer.values)
-    of_pair: defaultdict[int, list[Decision]] = defaultdict(list)
+    answers = Decision.objects.filter(pair__isnull=False, kind__in=Answer.values)
+    mine = answers.filter(decided_by=user).order_by("-decided_at")[:ANSWERS_LOOKED_AT]
+    others = answers.in_force().filter(pair__in=mine.values("pair")).exclude(decided_by=user)
+    found = list(_with_pairs(others.select_related("decided_by")).order_by("-id")[: CHANGES_SHOWN * 4])
+    before = answers.in_force().filter(decided_by=user, pair__in=[each.pair_id for each in found])
+    of_pair: defaultdict[int | None, list[Decision]] = defaultdict(list)
     for each in before.order_by("pk"):
-        of_pair[each.pair_id or 0].append(each)
-    return [_change(each, [own for own in of_pair[each.pair_id or 0] if own.pk < each.pk][-1]) for each in shown]
+        of_pair[each.pair_id].append(each)
+    pairs = ((each, [own for own in of_pair[each.pair_id] if own.pk < each.pk]) for each in found)
+    return [_change(each, own[-1]) for each, own in pairs if own and own[-1].kind != each.kind]
 
 
 def _undone(user: Any) -> list[Change]:
