@@ -98,7 +98,8 @@ def queue_next(request: EditorRequest) -> HttpResponse:
         found = next_question(request.user, tab_of(request), filterset.narrowing, skip, lease=decides)
     if found is not None:
         return redirect(found.address + _with_tab(request, carried_query(request, skip)))
-    if tab_of(request) == SAMPLE and not skip and (begun := open_batch(request.user.pk)):
+    begun = open_batch(request.user.pk) if tab_of(request) == SAMPLE else None
+    if begun and not TABS[SAMPLE].rows(request.user).exists():
         return redirect("batch", begun.pk)
     left = " but those you skipped" if skip else ""
     messages.info(request, f"No question is left here{left}.")

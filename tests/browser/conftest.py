@@ -120,7 +120,7 @@ def open_site(chromium: Browser, stored: Stored, live_server: Any) -> Iterator[O
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
-    def _open(**options: Any) -> Page:
+    def _open(user: str = "mara", **options: Any) -> Page:
         context = chromium.new_context(base_url=live_server.url, **options)
         contexts.append(context)
         page = context.new_page()
@@ -129,7 +129,7 @@ def open_site(chromium: Browser, stored: Stored, live_server: Any) -> Iterator[O
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto("/")
-        page.fill("#id_username", "mara")
+        page.fill("#id_username", user)
         page.fill("#id_password", PASSWORD)
         page.click("main button")
         page.wait_for_url("**/")
