@@ -15,6 +15,7 @@ from dedup.comparison.highlighting import Passage
 from dedup.models import Evidence, Pair, Series, Verdict
 from dedup.runs.facts import label
 from dedup.runs.judging import JudgedRow
+from dedup.verdicts.model import DUPLICATE_FROM
 from dedup.verdicts.shares import Share, percentage, shares_of
 
 register = template.Library()
@@ -38,6 +39,13 @@ def duplicate_chance(pair: Pair) -> str:
     """Write the one number of a verdict in lists: the chance that the two are duplicates, whatever the verdict is."""
     written = chance(pair.duplicate_probability or 0.0)
     return written if pair.verdict == Verdict.DUPLICATE else f"{written} duplicate"
+
+
+@register.filter
+def missed_threshold(pair: Pair) -> str:
+    """Say why the verdict is not the largest share: "" if it is, else the percentage that a duplicate needs."""
+    missed = pair.verdict and pair.verdict != Verdict.DUPLICATE
+    return percentage(DUPLICATE_FROM) if missed and (pair.duplicate_probability or 0) > (pair.probability or 0) else ""
 
 
 @register.filter

@@ -21,6 +21,8 @@ import numpy.typing as npt
 from dedup.verdicts.features import FEATURE_NAMES, FEATURES, without_series
 
 FORMAT: Final = 1
+# A pair is a duplicate from this probability on, unless a model says otherwise.
+DUPLICATE_FROM: Final = 0.5
 DEFAULT_MODEL = Path(__file__).with_name("model.json")
 
 # The labels of pairs: duplicate, version, template, same event, nothing in common.
@@ -126,7 +128,7 @@ class VerdictModel:
     """
 
     questions: Mapping[str, Logistic]
-    threshold: float = 0.5
+    threshold: float = DUPLICATE_FROM
     version: str = ""
     learnt_from: Mapping[str, int] = field(default_factory=dict)
 

@@ -153,7 +153,11 @@ def test_only_what_is_certain_reads_a_hundred(
 ) -> None:
     Pair.objects.filter(pk=pair.pk).update(probability=probability, duplicate_probability=probability)
 
-    assert re.findall(r'<span class="share">(.*?)</span>', shown(editor_client, pair)) == parts
+    page = shown(editor_client, pair)
+    assert re.findall(r'<span class="share">(.*?)</span>', page) == parts
+    assert "a duplicate needs" not in page
+    Pair.objects.filter(pk=pair.pk).update(verdict="version", probability=0.45, duplicate_probability=0.49)
+    assert "a duplicate needs 50%" in shown(editor_client, pair)
 
 
 def test_a_click_on_a_pass_marks_in_the_texts_what_it_found(editor_client: Client, store: StoreArticle) -> None:
