@@ -19,6 +19,8 @@ _WORDS = {
     Decision.Kind.UNSURE: "Unsure",
     Decision.Kind.CONFIRM_CLUSTER: "All the same",
     Decision.Kind.REJECT_CLUSTER: "Dissolved",
+    Decision.Kind.SPLIT_CLUSTER: "Split",
+    Decision.Kind.MERGE_CLUSTERS: "Merged",
     Decision.Kind.TAKE_OUT: "Taken out",
     Decision.Kind.KEEP: "Kept",
 }

@@ -19,7 +19,14 @@ LEAST_ANSWERS = 5
 LEAST_TIME = datetime.timedelta(minutes=1)
 # Answers of one day that are read; more are not counted.
 MOST_READ = 5_000
-_ANSWERS = (*Answer.values, Decision.Kind.CONFIRM_CLUSTER, Decision.Kind.REJECT_CLUSTER, Decision.Kind.TAKE_OUT)
+_ON_CLUSTERS = (
+    Decision.Kind.CONFIRM_CLUSTER,
+    Decision.Kind.REJECT_CLUSTER,
+    Decision.Kind.SPLIT_CLUSTER,
+    Decision.Kind.MERGE_CLUSTERS,
+    Decision.Kind.TAKE_OUT,
+)
+_ANSWERS = (*Answer.values, *_ON_CLUSTERS)
 
 
 @dataclass(frozen=True, slots=True)
