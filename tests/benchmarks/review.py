@@ -72,7 +72,7 @@ def simulate(sample: int = SAMPLE) -> Counted:
     seconds: list[float] = []
     question = next_question(user)
     while question is not None:
-        if (done := counted.answers.total()) % STEP == 0:
+        if (done := counted.answers.total()) % STEP == 0 or not counted.change_left:
             counted.change_left[done] = _change_left()
         began = time.perf_counter()
         counted.answers[_answer(question, user)] += 1

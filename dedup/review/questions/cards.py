@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from articles.models import Article
 from articles.normalization.times import publication_order
+from dedup.clustering.components import LEAST_IN_COMMON
 from dedup.clustering.constraints import constraints_in_force
 from dedup.comparison.differences import Differences, Segment, compare_texts
 from dedup.models import Cluster, Pair, Verdict
@@ -36,6 +37,12 @@ class Text:
     differences: Differences
 
     @property
+    def unlike(self) -> bool:
+        """Whether it shares less than LEAST_IN_COMMON of the shorter text with the kept one."""
+        shorter = self.differences.same + min(self.differences.deleted, self.differences.inserted)
+        return self.differences.same < LEAST_IN_COMMON * shorter
+
+    @property
     def number(self) -> int:
         """How many articles have this text."""
         return len(self.copies) + self.more
@@ -57,7 +64,12 @@ class Card:
     @property
     def doubtful(self) -> bool:
         """Whether an editor should look inside before confirming."""
-        return bool(self.weakly_held or self.no_copies or self.contradictions)
+        return bool(self.weakly_held or self.no_copies or self.contradictions or self.unlike)
+
+    @property
+    def unlike(self) -> int:
+        """How many of the other texts shown have little in common with the kept one."""
+        return sum(1 for each in self.others if each.unlike)
 
 
 def card_of(cluster: Cluster) -> Card:

@@ -31,7 +31,8 @@ def copies(store: StoreArticle) -> Cluster:
     """Return a cluster of four copies: two with the same text, in three newspapers."""
     texts = ("The ferry pier closes in May.", "The ferry pier closes in May.", "The ferry pier closes in early May.")
     made = [store(content=text, newspaper=name) for text, name in zip(texts, ("A", "A", "B"), strict=True)]
-    return make_cluster(*made, store(content="Pier closes.", newspaper="C", headline="Closed: pier"), score=0.95)
+    other = store(content="It is being repaired.", newspaper="C", headline="Closed: pier")
+    return make_cluster(*made, other, score=0.95)
 
 
 @pytest.fixture
@@ -102,6 +103,9 @@ def test_a_card_shows_what_differs_and_one_answer_settles_it(
     assert "<ins>early" in page
     assert "1 more word" in page
     assert "<ins>Closed" in page
+    # The last text has little in common with the kept one.
+    assert page.index("Look inside before you confirm") < page.index('class="btn decide-confirm"')
+    assert "Look inside" in page[page.index('class="btn decide-confirm"') :].partition("</a>")[0]
     articles = ",".join(str(pk) for pk in copies.memberships.values_list("article", flat=True))
     answer = editor_client.post(f"/clusters/{copies.pk}/confirm/?tab=certain", {"articles": articles})
     assert answer["Location"] == "/queue/next/?tab=certain"
