@@ -216,7 +216,7 @@ def _copies(
                     of_article=shares.get(pk, (0.0, 0.0))[1],
                     trigrams=trigrams[pk],
                     same_text=pk in equal,
-                    too_far=_too_far(pasted.day, article.date),
+                    too_far=_too_far(pasted, article),
                     cluster_id=clusters.get(pk),
                 )
             )
@@ -233,14 +233,19 @@ def _trigrams(normalized: str, articles: Sequence[int]) -> dict[int, float]:
         return dict(cursor.fetchall())
 
 
-def _too_far(day: datetime.date | None, other: datetime.date) -> list[tuple[str, int]]:
-    """Return the passes of the default profile whose window is too small for these days, each with its days."""
-    if day is None:
+def _too_far(pasted: Pasted, article: Article) -> list[tuple[str, int]]:
+    """Return the passes of the default profile whose window is too small for these days, each with its days.
+
+    Without the pass for equal headlines if the headlines are not equal.
+    """
+    if pasted.day is None:
         return []
-    apart = abs((day - other).days)
+    apart = abs((pasted.day - article.date).days)
     windows = {
         name: getattr(config, bound)
         for name, config in enabled(configs_of(default_profile().settings)).items()
         if (bound := bound_named(name, Finds.WITHIN_DAYS))
     }
+    if normalize_text(pasted.headline) != normalize_text(article.headline):
+        windows.pop("title", None)
     return [(name, days) for name, days in windows.items() if days < apart]

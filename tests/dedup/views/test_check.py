@@ -67,7 +67,7 @@ def test_a_pasted_text_leads_to_its_copies_their_cluster_and_the_one_kept(
     cluster = kept.membership.cluster
     assert f'<a href="/clusters/{cluster.pk}/">Cluster {cluster.pk}</a>, 2 articles' in page
     assert f'Kept: <a href="/articles/{kept.pk}/"' in page
-    assert "Too many days apart for Same headline (at most 0), Similar text (at most 3)" in page
+    assert "Too many days apart for Similar text (at most 3): a run" in page
     assert "Contained text (at most" not in page
     assert Pair.objects.count() == 1  # that of the cluster
 
