@@ -30,6 +30,8 @@ function place(question) {
   if (old !== question.main) {
     carryStrip(old, question.main);
     old.replaceWith(question.main);
+    // For what a question loads only when it is asked for.
+    window.htmx?.process(question.main);
   }
   startModules(question.main);
   document.title = question.title;

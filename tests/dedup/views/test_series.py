@@ -121,6 +121,7 @@ def test_the_page_costs_a_fixed_number_of_queries(
     editor_client: Client, articles: list[Article], series: Series, django_assert_num_queries: Any
 ) -> None:
     # session, user, keys, 2 x permissions, series, page, count, days, verdicts, pairs, evidence, history
+    shown(editor_client, series)  # the process then knows the content types
     for first, second in ((0, 1), (1, 2)):
         make_pair(articles[first], articles[second], trigram=0.9)
         with django_assert_num_queries(14):
