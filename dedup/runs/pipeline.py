@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection
@@ -25,10 +22,10 @@ from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, DenseGroup, DetectionRun, Evidence, Membership, Pair, Profile, Verdict
 from dedup.passes import PASSES
-from dedup.passes.base import PassConfig, Reach
+from dedup.passes.base import PassConfig
 from dedup.passes.containment import ContainmentPass
 from dedup.runs.crowded import forget_crowded
-from dedup.runs.dense_groups import KeptPair, connected, update_groups
+from dedup.runs.dense_groups import update_groups
 from dedup.runs.earlier_runs import judged_by
 from dedup.runs.evidence import WrittenBlock, mark_stale, update_article_facts, update_best_scores, write_block
 from dedup.runs.group_checks import check_groups
@@ -55,7 +52,6 @@ from dedup.types import (
     STALE,
     STORING,
     VERDICTS,
-    Candidate,
     Tally,
     Window,
 )
@@ -63,14 +59,6 @@ from dedup.types import (
 # Starting another process costs a second of work; it pays off for this many articles or pairs.
 ARTICLES_PER_WORKER = 50_000
 PAIRS_PER_WORKER = 2_000
-_LOOKED_UP_AT_ONCE = 1_000
-# Counts over all that is stored, which a dry run leaves empty.
-_COUNTED_OF_THE_STORE = (
-    "stale", "verdicts", "clusters", "clustered_articles", "duplicate_articles", "duplicate_share", "contradictions"
-)  # fmt: skip
-
-# The scores of each pair of articles, by pass.
-Scores = Mapping[tuple[int, int], dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,75 +329,6 @@ def perform_block(task: BlockTask, on_read: Callable[[int], None]) -> WrittenBlo
     tally = Tally(on_read)
     candidates = find_pairs(task.pass_name, task.config, task.rules, task.window, connection, tally)
     return write_block(task.run_id, task.pass_name, candidates, task.window, tally)
-
-
-def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[DetectionRun, Scores]:
-    """Return a run that is not stored, with its counts, and the scores of the pairs that it would find.
-
-    Counts that depend on stored pairs are None.
-    """
-    blocks = blocks_of(scope)
-    scores: defaultdict[tuple[int, int], dict[str, float]] = defaultdict(dict)
-    crowded: defaultdict[str, set[int]] = defaultdict(set)
-    passes: dict[str, dict[str, Any]] = {}
-    for name, config in enabled(configs).items():
-        own_blocks = blocks_for(name, config, blocks, scope)
-        progress.start(name, sum(block.articles for block in own_blocks))
-        counted = passes[name] = {"candidates": 0, "verified": 0, "pairs": 0, "seconds": 0.0}
-        for block in own_blocks:
-            began, tally = time.monotonic(), Tally(partial(_report_read, progress, name))
-            found = find_pairs(name, config, scope.rules, window_of(name, block, scope), connection, tally)
-            kept = list(_within_scope(name, found, scope))
-            for each in kept:
-                scores[each.left, each.right][name] = each.score
-            crowded[name].update(tally.crowded)
-            counted["candidates"] += tally.candidates
-            counted["verified"] += tally.verified
-            counted["pairs"] += len(kept)
-            counted["seconds"] = round(counted["seconds"] + time.monotonic() - began, 3)
-            progress.advance(name, block.articles, len(kept))
-    counts = dict.fromkeys(_COUNTED_OF_THE_STORE) | {
-        "phases": {name: counted["seconds"] for name, counted in passes.items()},
-        "articles": Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).count(),
-        "passes": passes,
-        "pairs": len(scores),
-        "outdated": outdated_forms().count(),
-        **_dense(scores, crowded),
-    }
-    return DetectionRun(config=snapshot(configs), scope=scope.stored(), state="dry run", counts=counts), scores
-
-
-def _dense(scores: Scores, crowded: Mapping[str, set[int]]) -> dict[str, int]:
-    """Return how many dense groups a dry run found, and how many articles they have."""
-    kept = (
-        KeptPair(left, right, [name for name in by_pass if left in crowded[name] and right in crowded[name]])
-        for (left, right), by_pass in scores.items()
-    )
-    parts = connected(each for each in kept if each.passes)
-    return {"dense_groups": len(parts), "dense_articles": sum(len(part.articles) for part in parts)}
-
-
-def _report_read(progress: Progress, pass_name: str, articles: int) -> None:
-    """Report what a pass with one long block has read; with blocks of days, the finished ones are report enough."""
-    if not PASSES[pass_name].by_days:
-        progress.read(pass_name, articles)
-
-
-def _within_scope(name: str, found: Iterator[Candidate], scope: Scope) -> Iterator[Candidate]:
-    """Leave out the pairs outside the scope, which some passes find because their pairs depend on each other."""
-    newer_than = (scope.newer_than or {}).get(name)
-    if PASSES[name].reach is Reach.PAIR or (scope.since is None and newer_than is None):
-        yield from found
-        return
-    while batch := list(islice(found, _LOOKED_UP_AT_ONCE)):
-        articles = Article.objects.only("date", "revision").in_bulk(
-            {id_ for each in batch for id_ in (each.left, each.right)}
-        )
-        for each in batch:
-            both = (articles[each.left], articles[each.right])
-            late = scope.since is None or any(article.date >= scope.since for article in both)
-            if late and (newer_than is None or any(article.revision > newer_than for article in both)):
-                yield each
 
 
 def _counts(run: DetectionRun, scope: Scope, contradictions: int) -> dict[str, Any]:

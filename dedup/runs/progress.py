@@ -26,6 +26,7 @@ from articles.management.progress import progress_bars
 from articles.models import Article
 from dedup.models import DetectionRun, Evidence
 from dedup.runs.audit import AuditedDay
+from dedup.runs.dry_run import Scores
 from dedup.runs.facts import (
     PassCount,
     dense_fact,
@@ -36,7 +37,6 @@ from dedup.runs.facts import (
     run_summary,
     scores_in_order,
 )
-from dedup.runs.pipeline import Scores
 from dedup.types import BOILERPLATE, FORMS, SHINGLES, VERDICTS
 
 _PAIRS_AT_ONCE = 1_000

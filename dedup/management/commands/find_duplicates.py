@@ -31,9 +31,10 @@ from dedup.management.arguments import (
 from dedup.models import Profile
 from dedup.passes.trigram import TrigramConfig
 from dedup.runs.audit import SECONDS_PER_PAIR, audit, audited_pairs, random_days
+from dedup.runs.dry_run import dry_run
 from dedup.runs.lock import RunActiveError, run_lock
 from dedup.runs.phases import RunCancelledError
-from dedup.runs.pipeline import dry_run, run_detection, start_run
+from dedup.runs.pipeline import run_detection, start_run
 from dedup.runs.profiles import Configs, ProfileError, enabled, rules_of
 from dedup.runs.progress import print_audit, print_run, run_progress
 from dedup.runs.scope import Scope, ScopeError, only_new

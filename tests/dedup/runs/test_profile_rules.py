@@ -14,8 +14,8 @@ from articles.models import Article, Newspaper
 from articles.storage.ingest import store_articles
 from dedup.models import Cluster, DetectionRun, Evidence, Pair, Profile, ProfileRule
 from dedup.passes import PASSES
+from dedup.runs.dry_run import dry_run
 from dedup.runs.phases import NoProgress
-from dedup.runs.pipeline import dry_run
 from dedup.runs.profiles import Configs, ProfileError, choose_passes, configs_of, default_profile, override, rules_of
 from dedup.runs.scope import Scope
 from tests.dedup.runs.test_incremental import OPENINGS, forget_runs, invented, rows
