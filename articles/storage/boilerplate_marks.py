@@ -42,6 +42,9 @@ UPDATE articles_article AS article SET boilerplate = changed.boilerplate
 FROM unnest(%(ids)s::bigint[], %(boilerplate)s::jsonb[]) AS changed (id, boilerplate)
 WHERE article.id = changed.id
 """
+# Each article is looked up by its id, in the order of the ids, whatever the statistics of the table say: the revisions
+# that they get must be the same in every run.
+_IN_ORDER_SQL = "SELECT set_config('enable_hashjoin', %(joins)s, true), set_config('enable_mergejoin', %(joins)s, true)"
 _STORE_SQL = """
 UPDATE articles_article AS article
 SET boilerplate = changed.boilerplate,
@@ -211,7 +214,9 @@ def _store_marks(articles: Sequence[Article], marks: Sequence[Sequence[Mark]]) -
     with connection.cursor() as cursor:
         cursor.execute(_MARK_SQL, {"ids": list(marked), "boilerplate": list(marked.values())})
         found_marks = [mark for mark, _ in changed.values()]
+        cursor.execute(_IN_ORDER_SQL, {"joins": "off"})
         cursor.execute(_STORE_SQL, {"ids": list(changed), "boilerplate": found_marks, **values})
+        cursor.execute(_IN_ORDER_SQL, {"joins": "on"})
     return len(changed)
 
 
