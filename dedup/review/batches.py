@@ -216,13 +216,22 @@ def decide(batch_id: int, *, user: Any, note: str = "") -> Decision:
     return decision
 
 
+_ANSWERED_SQL = """
+UPDATE dedup_batchitem AS item
+SET answer_id = answered.decision
+FROM unnest(%(items)s::bigint[], %(decisions)s::bigint[]) AS answered (item, decision)
+WHERE item.id = answered.item
+"""
+
+
 def _close(batch: Batch, decision: Decision, answers: Sequence[SampleAnswer], outcome: Outcome) -> None:
     batch.decision = decision
     batch.wrong = sum(not each.is_right for each in answers)
     batch.left_out = outcome.left_out
     batch.save(update_fields=["decision", "wrong", "left_out"])
-    for each in answers:
-        BatchItem.objects.filter(pk=each.item).update(answer=each.decision)
+    items, decisions = [each.item for each in answers], [each.decision for each in answers]
+    with connection.cursor() as cursor:
+        cursor.execute(_ANSWERED_SQL, {"items": items, "decisions": decisions})
 
 
 def _links(batch: Batch, items: Sequence[BatchItem]) -> dict[Ends, Link.Kind]:

@@ -13,6 +13,9 @@ from dedup.evaluation import decided
 from dedup.evaluation.decided import decided_pairs
 from dedup.models import Batch, BatchItem, Cluster, Decision, Link, Membership, Pair
 from dedup.review import batches, decisions
+from dedup.review.questions.asking import next_question
+from dedup.review.questions.question import Question
+from dedup.review.questions.tabs import SAMPLE
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
 
@@ -104,6 +107,10 @@ def test_cards_confirm_their_clusters_and_a_rejecting_batch_leaves_them_out(stor
     numbers = tuple(each.pk for each in clusters)
     pair = pairs_of(store, 1)
     batch = begin(pair, editor, clusters=numbers)
+    asked = next_question(editor, SAMPLE, skip=[Question("pair", pair[0].pk), Question("cluster", numbers[0])])
+    assert asked is not None
+    assert asked.kind == "cluster"
+    assert asked.number in numbers[1:]
     answer_sample(batch, editor)
     batches.decide(batch.pk, user=editor)
     assert Cluster.objects.filter(pk__in=numbers, state="confirmed").count() == 21
@@ -116,13 +123,13 @@ def test_cards_confirm_their_clusters_and_a_rejecting_batch_leaves_them_out(stor
     assert set(made.links.values_list("kind", flat=True)) == {Link.Kind.TEMPLATE}
 
 
-def test_ten_thousand_pairs_are_decided_by_few_statements(
+def test_a_batch_is_decided_by_few_statements_and_teaches_as_one_decision(
     store: StoreArticle, editor: User, django_assert_max_num_queries
 ) -> None:
     pairs = pairs_of(store, 40)
     batch = begin(pairs, editor)
     answer_sample(batch, editor)
-    with django_assert_max_num_queries(65):
+    with django_assert_max_num_queries(47):
         batches.decide(batch.pk, user=editor)
     # A model learns from the sample, and from no more than twenty of the others.
     assert len(decided_pairs().labels) == 40
