@@ -12,12 +12,23 @@ from django.db import transaction
 
 from articles.models import Article
 from dedup.clustering.implications import update_version_implications
+from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import rebuild_clusters
-from dedup.models import Cluster, Decision, Link, Membership, Pair, Profile
+from dedup.models import (
+    Cluster,
+    Decision,
+    DetectionRun,
+    Evidence,
+    Link,
+    Membership,
+    OpenQuestion,
+    Pair,
+    Profile,
+)
 from dedup.review import decisions
 from dedup.review.cluster_decisions import merge_clusters, split_cluster
 from dedup.review.implied import implied_by
-from dedup.runs.evidence import store_candidates
+from dedup.runs.evidence import store_candidates, update_best_scores
 from dedup.types import Candidate
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_run
@@ -35,9 +46,11 @@ def user() -> User:
 
 
 def paired(store: StoreArticle, count: int, numbers: random.Random | None = None) -> list[int]:
-    """Store articles and all their pairs; return the ids of the articles."""
+    """Store articles and all their pairs, with `numbers` only most of them; return the ids of the articles."""
     articles = [store() for _ in range(count)]
     for left, right in combinations(articles, 2):
+        if numbers and numbers.random() < 0.2:
+            continue
         verdict = numbers.choice(["duplicate", "version", "template"]) if numbers else "duplicate"
         make_pair(left, right, verdict=verdict, trigram=numbers.uniform(0.5, 1) if numbers else 0.9)
     rebuild_clusters()
@@ -97,6 +110,9 @@ def check() -> None:
     ends = [(left, right) for left, right in Pair.objects.order_by("pk").values_list("left", "right")]
     assert states() == expected_states(links_in_force(), ends)
     assert not Pair.objects.in_queue().filter(implied=True).exists()
+    asked = OpenQuestion.objects.filter(asked=True)
+    assert not asked.exclude(pair=None).exclude(pair__state="undecided").exists()
+    assert not asked.exclude(cluster=None).exclude(cluster__state="proposed").exists()
     for pair in Pair.objects.filter(implied=True):
         reasons = {decision.pk for decision in implied_by(pair)}
         key = (pair.left_id, pair.right_id)
@@ -110,8 +126,11 @@ def act(numbers: random.Random, articles: list[int], user: User) -> None:
     """Make a random decision, or change what the default profile says about versions."""
     done = Decision.objects.filter(undone_by=None).exclude(kind="undo")
     clusters = list(Cluster.objects.order_by("pk"))
-    what = numbers.choice(["pair", "pair", "pair", "undo", "cluster", "profile"])
-    if what == "undo" and done:
+    pairs = Pair.objects.order_by("left", "right").values_list("left", "right")
+    what = numbers.choice(["pair", "pair", "pair", "undo", "cluster", "profile", "run"])
+    if what == "run":
+        run(numbers, articles)
+    elif what == "undo" and done:
         decisions.undo(numbers.choice(list(done)).pk, user=user)
     elif what == "cluster" and clusters:
         cluster = numbers.choice(clusters)
@@ -131,8 +150,22 @@ def act(numbers: random.Random, articles: list[int], user: User) -> None:
         update_version_implications()
         rebuild_clusters()
     else:
-        left, right = sorted(numbers.sample(articles, 2))
+        left, right = numbers.choice(list(pairs))
         decide(left, right, numbers.choice(list(decisions.PAIR_KINDS)), user)
+
+
+def run(numbers: random.Random, articles: list[int]) -> None:
+    """Do what a run does with pairs: find one, lose another one, judge, and bring up to date what follows."""
+    found = Candidate(*sorted(numbers.sample(articles, 2)), "trigram", numbers.uniform(0.5, 1), {})
+    with transaction.atomic():
+        store_candidates(DetectionRun.objects.order_by("pk")[0].pk, [found])
+    judged = {"verdict": "duplicate", "probability": 0.9, "duplicate_probability": 0.9, "joins": True}
+    Pair.objects.filter(verdict="").update(**judged)
+    Evidence.objects.filter(pair=numbers.choice(list(Pair.objects.order_by("left", "right")))).update(stale=True)
+    update_best_scores()
+    update_version_implications()
+    rebuild_clusters()
+    update_questions(None)
 
 
 def clusters_of(articles: Iterable[int]) -> list[int | None]:
