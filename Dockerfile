@@ -13,6 +13,8 @@ COPY articles articles
 COPY dedup dedup
 COPY crawlers crawlers
 COPY templates templates
+# The pages at /help/ are made of it.
+COPY docs docs
 # The database is not asked: collecting needs a key and an address, and uses neither.
 RUN pip install --no-cache-dir --no-deps --no-build-isolation --no-index --editable . \
     && SECRET_KEY=collecting DATABASE_URL=postgres://nobody@localhost/none python manage.py collectstatic --no-input \

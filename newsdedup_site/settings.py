@@ -99,6 +99,10 @@ TEMPLATES = [
 # A trial serves static files from the packages; production collects them first.
 SERVE_COLLECTED_STATIC = environment.boolean("SERVE_COLLECTED_STATIC", default=not (DEBUG or EMBEDDED_DATABASE))
 STATIC_URL = "static/"
+# The pictures of the documentation, under the names that its pages use.
+STATICFILES_DIRS = [
+    (f"docs/{folder}", BASE_DIR / "docs" / folder) for folder in ("architecture", "benchmarks", "pictures")
+]
 STATIC_ROOT = BASE_DIR / "var" / "static" if SERVE_COLLECTED_STATIC else None
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

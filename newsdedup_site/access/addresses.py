@@ -56,6 +56,8 @@ ADDRESSES: dict[str, Rule] = {
     "keys_switch": form(LOGIN),
     # pages
     "dashboard": page(READ),
+    "help": page(READ),
+    "help_page": page(READ),
     "queue": page(READ),
     "queue_next": page(READ),
     "pair": page(READ),

@@ -65,6 +65,7 @@ def addresses(stored: Stored) -> list[str]:
         "/reports/exact/?since=2026-03-01",
         "/history/?kind=confirm",
         "/password/",
+        "/help/",
         "/keys/",
         "/people/",
         "/people/invite/",

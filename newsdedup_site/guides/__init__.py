@@ -1,0 +1,1 @@
+"""The documentation as pages: docs/ read from the checkout and rendered."""
