@@ -113,6 +113,16 @@ def test_what_asks_for_more_than_reading() -> None:
     assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
 
 
+def test_the_menu_offers_what_a_role_may_open_and_marks_the_section() -> None:
+    offered = {role: client_of(role).get("/learning/").content.decode() for role in ("viewer", "admin")}
+    for address in ("/queue/", "/batches/", "/runs/", "/profiles/", "/people/", "/admin/"):
+        link = f'<li><a href="{address}">' if address != "/queue/" else f'<a href="{address}">'
+        assert link in offered["admin"]
+        assert (link in offered["viewer"]) == (address in {"/queue/", "/batches/", "/runs/"})
+    assert '<summary class="current">More</summary>' in offered["viewer"]
+    assert '<a href="/learning/" class="current" aria-current="page">' in offered["viewer"]
+
+
 def test_static_files_need_no_login(client: Client) -> None:
     answer = client.get("/static/newsdedup/icon.svg")
     assert (answer.status_code, b"".join(answer.streaming_content)[:4]) == (200, b"<svg")

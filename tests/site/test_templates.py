@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
-OF_EVERY_PAGE = {"django_htmx", "humanize", "keys", "layout", "static"}
+OF_EVERY_PAGE = {"django_htmx", "humanize", "keys", "layout", "menu", "static"}
 
 
 @pytest.mark.parametrize("area", ["accounts", "crawlers", "layout"])

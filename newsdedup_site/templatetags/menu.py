@@ -1,0 +1,95 @@
+"""The menu: the pages of daily work in a row, and the others in groups behind "More". Shows what the user may open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django import template
+from django.http import HttpRequest
+from django.urls import reverse
+
+from newsdedup_site.access.addresses import rule_of
+from newsdedup_site.access.rights import has_right
+
+register = template.Library()
+
+
+class Entry(NamedTuple):
+    """A link of the menu, by the name of its address, and the other addresses that belong to it."""
+
+    label: str
+    name: str
+    belonging: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """A link as a user sees it. `current` is a value of aria-current: "page", "true" inside its section, or empty."""
+
+    label: str
+    address: str
+    current: str
+
+
+ROW = (
+    Entry("Queue", "queue", ("pair", "pair_why", "cluster_card")),
+    Entry("Clusters", "clusters", ("cluster", "cluster_preview")),
+    Entry("Series", "series_list", ("series",)),
+    Entry("Articles", "articles", ("article",)),
+    Entry("History", "history"),
+)
+GROUPS = (
+    (
+        "Reviewing",
+        (
+            Entry("Batches", "batches", ("batch_new", "batch")),
+            Entry("Disagreements", "disagreements", ("changed_answers",)),
+            Entry("Learning", "learning"),
+            Entry("Saved views", "saved_views"),
+        ),
+    ),
+    (
+        "Finding",
+        (
+            Entry("Check a text", "check", ("check_fetch",)),
+            Entry("Compare two articles", "compare"),
+            Entry("Dense groups", "groups", ("group",)),
+            Entry("Boilerplate", "boilerplate_list", ("boilerplate",)),
+            Entry("Reports", "reports", ("report",)),
+        ),
+    ),
+    (
+        "Running",
+        (
+            Entry("Runs", "runs", ("run", "run_new", "run_request")),
+            Entry("Profiles", "profiles", ("profile", "profile_new", "profile_rule", "profile_rule_new")),
+            Entry("Crawls", "crawls", ("newspaper_crawls", "newspaper_merges", "newspaper_merge")),
+            Entry("People", "people", ("person", "person_invite", "person_link", "people_changes")),
+            Entry("Settings", "admin:index"),
+        ),
+    ),
+)
+
+
+@register.simple_tag(takes_context=True)
+def menu(context: dict[str, Any]) -> dict[str, Any]:
+    """Return the `row` of items, the `groups` with a heading and items each, and whether the page is `inside` one."""
+    request: HttpRequest = context["request"]
+    groups = [(heading, list(_items(request, entries))) for heading, entries in GROUPS]
+    return {
+        "row": list(_items(request, ROW)),
+        "groups": groups,
+        "inside": any(item.current for _, items in groups for item in items),
+    }
+
+
+def _items(request: HttpRequest, entries: tuple[Entry, ...]) -> Iterator[Item]:
+    shown = request.resolver_match.url_name if request.resolver_match else None
+    for entry in entries:
+        *namespaces, name = entry.name.split(":")
+        rule = rule_of(namespaces, name)
+        if rule and has_right(request.user, rule.right):
+            current = "page" if shown == entry.name else "true" if shown in entry.belonging else ""
+            yield Item(entry.label, reverse(entry.name), current)
