@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import messages
@@ -18,6 +19,9 @@ from dedup.review.queries.batches import listed_batches, preview_of
 from dedup.review.questions.tabs import SAMPLE
 from dedup.views.questions import chosen_questions
 from dedup.views.requests import EditorRequest, decision_view, query_of, refuse, refused_note, say_decided, values_of
+
+# Chosen at first, unless the list is shorter: it proves that at most one in twenty is wrong.
+USUAL_SAMPLE = 59
 
 
 def batch_list(request: HttpRequest) -> HttpResponse:
@@ -43,15 +47,26 @@ def batch_new(request: EditorRequest) -> HttpResponse:
             messages.error(request, str(error))
         else:
             return redirect("batch", begun.pk)
+    samples = list(_samples(len(found.pairs) + len(found.clusters)))
     context = {
         "form": form,
         "pairs": len(found.pairs),
         "clusters": len(found.clusters),
         "most": batches.MOST_QUESTIONS,
-        "bounds": [(size, batches.bound_without_error(size)) for size in batches.SAMPLES],
+        "samples": samples,
+        "usual": max((size for size, bound in samples if bound and size <= USUAL_SAMPLE), default=samples[0][0]),
         "list_address": reverse("queue") + query_of(request),
     }
     return render(request, "batches/batch_new.html", context, status=400 if form.is_bound else 200)
+
+
+def _samples(questions: int) -> Iterator[tuple[int, float | None]]:
+    """Yield the sizes of a sample that make sense for a list, with what each proves; None if it is the whole list."""
+    for size in batches.SAMPLES:
+        if size >= questions:
+            yield size, None
+            return
+        yield size, batches.bound_without_error(size)
 
 
 def batch(request: HttpRequest, batch_id: int) -> HttpResponse:

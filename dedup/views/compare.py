@@ -43,11 +43,17 @@ SIDES = {"left": "First article", "right": "Second article"}
 def compare(request: HttpRequest) -> HttpResponse:
     """Let the reader choose two articles, and show what every pass says of them and how they differ."""
     chosen = {side: _Chosen(request, side) for side in SIDES}
-    context: dict[str, Any] = {"boxes": list(chosen.values())}
-    two = [each.article for each in chosen.values() if each.article]
+    boxes = list(chosen.values())
+    two = [each.article for each in boxes if each.article]
+    context: dict[str, Any] = {}
     if len(two) == 2:
         left, right = sorted(two, key=lambda article: article.pk)
+        if left != two[0]:
+            # The boxes show the two in the order in which they are compared.
+            _swap(*boxes)
+            boxes.reverse()
         context |= {"same": left} if left == right else _compared(request, left, right)
+    context["boxes"] = boxes
     return render(request, "pairs/compare.html", context)
 
 
@@ -55,7 +61,7 @@ class _Chosen:
     """One of the two articles: what was typed, the article if it is clear which, else the ones to choose from."""
 
     def __init__(self, request: HttpRequest, side: str) -> None:
-        self.side, self.label = side, SIDES[side]
+        self.side = side
         self.typed = request.GET.get(side, "").strip()
         self.found: Search = search(self.typed) if self.typed else Search([], "")
         self.article: Article | None = self.found.articles[0] if len(self.found.articles) == 1 else None
@@ -64,6 +70,14 @@ class _Chosen:
         self.choices = [
             (each, urlencode({side: each.pk, **others})) for each in self.found.articles if self.article is None
         ]
+
+    @property
+    def label(self) -> str:
+        return SIDES[self.side]
+
+
+def _swap(one: _Chosen, other: _Chosen) -> None:
+    one.side, other.side = other.side, one.side
 
 
 def _compared(request: HttpRequest, left: Article, right: Article) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def test_a_cluster_is_put_right_and_confirmed(stored: Stored, open_site: Opener)
     out, kept = cluster.memberships.exclude(article=cluster.kept_id).order_by("article")[:2]
     page = open_site()
     page.goto("/clusters/")
-    page.get_by_role("link", name="Go through these").click()
+    page.get_by_role("link", name="Review these").click()
     expect(page.locator(".member")).to_have_count(4)
 
     page.fill("#note", "Same wire.")

@@ -41,7 +41,7 @@ def test_two_editors_collide_contest_and_settle_and_a_batch_answers_the_rest(sto
     first.get_by_label("Not a duplicate").check()
     first.get_by_label("20").check()
     settled(first)
-    first.get_by_role("button", name="Begin: draw the sample").click()
+    first.get_by_role("button", name="Draw the sample").click()
     first.wait_for_url("**/batches/*/")
     batch = Batch.objects.get()
     first.get_by_role("link", name=f"question 1 of {batch.drawn}").click()
