@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 from typing import LiteralString, NamedTuple
 
@@ -70,6 +71,31 @@ def constraints_in_force(articles: Collection[int] | None = None) -> Constraints
             if effect in lists:
                 lists[effect].append((left, right))
     return constraints
+
+
+class KnownConstraints:
+    """Reads the constraints in force on articles, and those of an article only once.
+
+    Make one for the steps that follow a decision, which ask about nearly the same articles, after `lock_review`.
+    """
+
+    def __init__(self) -> None:
+        self._read: set[int] = set()
+        self._of: defaultdict[int, set[tuple[int, int, str]]] = defaultdict(set)
+
+    def on(self, articles: Collection[int]) -> Constraints:
+        """Return what constraints_in_force(articles) returns."""
+        if unread := set(articles) - self._read:
+            for effect, pairs in constraints_in_force(unread)._asdict().items():
+                for left, right in pairs:
+                    self._of[left].add((left, right, effect))
+                    self._of[right].add((left, right, effect))
+            self._read |= unread
+        constraints = Constraints([], [], [])
+        lists = constraints._asdict()
+        for left, right, effect in sorted({said for article in articles for said in self._of.get(article, ())}):
+            lists[effect].append((left, right))
+        return constraints
 
 
 def with_pair_state(statement: LiteralString, *, of: str) -> str:

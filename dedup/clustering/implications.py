@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from itertools import islice
+from collections.abc import Collection, Iterable, Mapping
 
 from django.db import connection, transaction
+from django.db.models import Q
 
-from dedup.clustering.constraints import constraints_in_force, lock_review, with_pair_state
+from dedup.clustering.constraints import KnownConstraints, lock_review, with_pair_state
 from dedup.models import ConfirmedArticle, Link, SeparateArticles
 
 _BATCH = 5_000
@@ -33,19 +33,23 @@ WHERE decided.id = pair.id AND (pair.state, pair.implied) <> (decided.state, dec
 )
 
 
-def update_implications(articles: Collection[int]) -> None:
+def update_implications(articles: Collection[int], known: KnownConstraints | None = None) -> None:
     """Bring up to date what decisions imply about these articles and all that they are, or were, tied to.
 
-    Call it in the transaction that stores the decision, after `lock_review`. Pairs get their states; clusters are
-    rebuilt elsewhere.
+    Call it in the transaction that stores the decision, after `lock_review`, with the constraints that are read
+    already. Pairs get their states; clusters are rebuilt elsewhere. Rows that stay as they are are not written.
     """
-    reached = _tied_to(articles)
-    groups = _groups(constraints_in_force(reached).must)
-    ConfirmedArticle.objects.filter(article__in=reached).delete()
-    rows = (ConfirmedArticle(article_id=each, first=min(group)) for group in groups for each in group)
-    while batch := list(islice(rows, _BATCH)):
-        ConfirmedArticle.objects.bulk_create(batch)
-    _update_separations(reached)
+    known = known or KnownConstraints()
+    reached, before = _tied_to(articles, known)
+    constraints = known.on(reached)
+    firsts = {each: min(group) for group in _groups(constraints.must) for each in group}
+    gone = [article for article, first in before.items() if firsts.get(article) != first]
+    if gone:
+        ConfirmedArticle.objects.filter(article__in=gone).delete()
+    fresh = [article for article, first in firsts.items() if before.get(article) != first]
+    rows = [ConfirmedArticle(article_id=article, first=firsts[article]) for article in fresh]
+    ConfirmedArticle.objects.bulk_create(rows, batch_size=_BATCH)
+    _update_separations(reached, firsts, constraints.cannot)
     with connection.cursor() as cursor:
         cursor.execute(_STATES_SQL, {"articles": list(reached)})
 
@@ -59,17 +63,22 @@ def update_version_implications() -> None:
             update_implications(articles)
 
 
-def _tied_to(articles: Collection[int]) -> set[int]:
-    """Return these articles and all that must-links in force tie them to, or tied them to before the last decision."""
+def _tied_to(articles: Collection[int], known: KnownConstraints) -> tuple[set[int], dict[int, int]]:
+    """Return these articles and all that must-links in force tie them to, or tied them to before the last decision.
+
+    With them, the stored groups: the first article of each that is in one.
+    """
     reached: set[int] = set()
+    stored: dict[int, int] = {}
     frontier = set(articles)
     while frontier:
         reached |= frontier
-        firsts = ConfirmedArticle.objects.filter(article__in=frontier).values("first").distinct()
-        ends = set(ConfirmedArticle.objects.filter(first__in=firsts).values_list("article", flat=True))
-        ends |= {end for pair in constraints_in_force(frontier).must for end in pair}
-        frontier = ends - reached
-    return reached
+        ends = {end for pair in known.on(frontier).must for end in pair}
+        if unread := frontier - stored.keys():
+            firsts = ConfirmedArticle.objects.filter(article__in=unread).values("first").distinct()
+            stored |= dict(ConfirmedArticle.objects.filter(first__in=firsts).values_list("article", "first"))
+        frontier = (ends | stored.keys()) - reached
+    return reached, stored
 
 
 def _groups(pairs: Iterable[tuple[int, int]]) -> list[set[int]]:
@@ -83,20 +92,28 @@ def _groups(pairs: Iterable[tuple[int, int]]) -> list[set[int]]:
     return list({id(group): group for group in group_of.values()}.values())
 
 
-def _update_separations(reached: Collection[int]) -> None:
-    """Store which groups cannot-links separate, of those with an article that was reached."""
-    cannot = constraints_in_force(reached).cannot
-    ends = {end for pair in cannot for end in pair}
-    firsts = dict(ConfirmedArticle.objects.filter(article__in=ends).values_list("article", "first"))
+def _update_separations(
+    reached: Collection[int], firsts: Mapping[int, int], cannot: Collection[tuple[int, int]]
+) -> None:
+    """Store which groups these cannot-links separate, of those with an article that was reached.
+
+    `firsts`: the first article of the group of each article that was reached and is in one.
+    """
+    outside = {end for pair in cannot for end in pair}.difference(reached)
+    if outside:
+        rows = ConfirmedArticle.objects.filter(article__in=outside).values_list("article", "first")
+        firsts = {**firsts, **dict(rows)}
+    tied = set(firsts.values())
     separate = {
         (min(one, other), max(one, other))
         for one, other in ((firsts.get(left, left), firsts.get(right, right)) for left, right in cannot)
-        if one != other
+        # Where both are single articles, the link itself says it.
+        if one != other and (one in tied or other in tied)
     }
-    tied = set(firsts.values())
     # By its lowest id, a group that was reached is named by an article that was reached, also as it was before.
-    SeparateArticles.objects.filter(one__in=reached).delete()
-    SeparateArticles.objects.filter(other__in=reached).delete()
-    # Where both are single articles, the link itself says it.
-    rows = [SeparateArticles(one=one, other=other) for one, other in sorted(separate) if one in tied or other in tied]
-    SeparateArticles.objects.bulk_create(rows, batch_size=_BATCH)
+    stored = SeparateArticles.objects.filter(Q(one__in=reached) | Q(other__in=reached))
+    before = {(one, other): number for one, other, number in stored.values_list("one", "other", "pk")}
+    if gone := [number for pair, number in before.items() if pair not in separate]:
+        SeparateArticles.objects.filter(pk__in=gone).delete()
+    fresh = [SeparateArticles(one=one, other=other) for one, other in sorted(separate - before.keys())]
+    SeparateArticles.objects.bulk_create(fresh, batch_size=_BATCH)

@@ -19,46 +19,58 @@ from dedup.models import OpenQuestion, QuestionCount
 # From this probability on, articles are nearly certain to be the same. As far from certainty as the pairs are that the
 # default profile does not ask about.
 CERTAIN_FROM = 0.9
+# The clusters of so many articles are looked up one by one.
+FEW = 200
 # The stored counts, in the order in which the statements below return what a question counts for.
 COUNTED = ("informative", "certain", "clusters", "conflicts")
 
-# Articles of clusters that are gone by now are among these articles too: by `article`, their questions are found.
+# Articles of clusters that are gone by now are among these articles too: by `article`, their questions are found. As
+# arrays, the ids are looked up one by one; a join of a few of them would read all questions.
 _DELETE_SQL = """
-WITH concerned AS MATERIALIZED (
+WITH touched AS MATERIALIZED (
+    SELECT id FROM dedup_pair WHERE left_id = ANY (%(articles)s::bigint[])
+    UNION
+    SELECT id FROM dedup_pair WHERE right_id = ANY (%(articles)s::bigint[])
+), concerned AS MATERIALIZED (
     SELECT id FROM dedup_openquestion WHERE article = ANY (%(articles)s::bigint[])
     UNION ALL
-    SELECT question.id
-    FROM dedup_openquestion AS question
-    JOIN dedup_pair AS pair ON pair.id = question.pair_id
-    WHERE pair.left_id = ANY (%(articles)s::bigint[]) OR pair.right_id = ANY (%(articles)s::bigint[])
+    SELECT id FROM dedup_openquestion WHERE pair_id = ANY (ARRAY(SELECT id FROM touched))
 )
 DELETE FROM dedup_openquestion
-WHERE id IN (SELECT id FROM concerned)
+WHERE id = ANY (ARRAY(SELECT id FROM concerned))
 RETURNING asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict
 """
 
+# The clusters of the articles of a few pairs are looked up one by one, as an array; a join would read all memberships.
 # A part is a cluster, by its number with a minus, or an article that is in none. `chance`: that both articles belong in
 # one cluster, by the verdict.
 _INSERT_SQL = """
-WITH waiting AS MATERIALIZED (
-    SELECT pair.id, pair.joins, pair.verdict, left_member.cluster_id,
-        CASE WHEN pair.joins THEN pair.probability ELSE pair.duplicate_probability END AS chance,
-        pair.verdict = 'duplicate' OR pair.duplicate_probability >= coalesce(
+WITH open_pair AS MATERIALIZED (
+    SELECT id, left_id, right_id, joins, verdict,
+        CASE WHEN joins THEN probability ELSE duplicate_probability END AS chance,
+        verdict = 'duplicate' OR duplicate_probability >= coalesce(
             (SELECT asked_from FROM dedup_profile WHERE is_default), 0.1
-        ) AS asked,
+        ) AS asked
+    FROM dedup_pair
+    WHERE state = 'undecided' AND best_score > 0 AND verdict <> ''
+        AND probability IS NOT NULL AND duplicate_probability IS NOT NULL
+        AND (%(articles)s::bigint[] IS NULL
+            OR left_id = ANY (%(articles)s::bigint[]) OR right_id = ANY (%(articles)s::bigint[]))
+), member AS MATERIALIZED (
+    SELECT member.article_id, cluster.id AS cluster_id, cluster.size
+    FROM dedup_membership AS member
+    JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id
+    WHERE NOT %(few)s
+        OR member.article_id = ANY (ARRAY(SELECT left_id FROM open_pair UNION SELECT right_id FROM open_pair))
+), waiting AS MATERIALIZED (
+    SELECT pair.id, pair.joins, pair.verdict, pair.chance, pair.asked, left_member.cluster_id,
         coalesce(-left_member.cluster_id, pair.left_id) AS left_part,
         coalesce(-right_member.cluster_id, pair.right_id) AS right_part,
-        coalesce(left_cluster.size, 1) AS left_size,
-        coalesce(right_cluster.size, 1) AS right_size
-    FROM dedup_pair AS pair
-    LEFT JOIN dedup_membership AS left_member ON left_member.article_id = pair.left_id
-    LEFT JOIN dedup_cluster AS left_cluster ON left_cluster.id = left_member.cluster_id
-    LEFT JOIN dedup_membership AS right_member ON right_member.article_id = pair.right_id
-    LEFT JOIN dedup_cluster AS right_cluster ON right_cluster.id = right_member.cluster_id
-    WHERE pair.state = 'undecided' AND pair.best_score > 0 AND pair.verdict <> ''
-        AND pair.probability IS NOT NULL AND pair.duplicate_probability IS NOT NULL
-        AND (%(articles)s::bigint[] IS NULL
-            OR pair.left_id = ANY (%(articles)s::bigint[]) OR pair.right_id = ANY (%(articles)s::bigint[]))
+        coalesce(left_member.size, 1) AS left_size,
+        coalesce(right_member.size, 1) AS right_size
+    FROM open_pair AS pair
+    LEFT JOIN member AS left_member ON left_member.article_id = pair.left_id
+    LEFT JOIN member AS right_member ON right_member.article_id = pair.right_id
 ), card AS (
     SELECT cluster_id, bool_and(verdict NOT IN ('template', 'similar')) AS copies
     FROM waiting
@@ -112,7 +124,7 @@ def update_questions(concerned: Collection[int] | None) -> None:
     that `rebuild_clusters` returns. With an article, they have all others of its cluster.
     """
     articles = None if concerned is None else list(concerned)
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         lock_review()
         if articles is None:
             OpenQuestion.objects.all().delete()
@@ -121,7 +133,8 @@ def update_questions(concerned: Collection[int] | None) -> None:
         else:
             cursor.execute(_DELETE_SQL, {"articles": articles})
             gone = _counted(cursor)
-        cursor.execute(_INSERT_SQL, {"articles": articles, "certain_from": CERTAIN_FROM})
+        few = articles is not None and len(articles) <= FEW
+        cursor.execute(_INSERT_SQL, {"articles": articles, "few": few, "certain_from": CERTAIN_FROM})
         added = _counted(cursor)
         added.subtract(gone)
         if any(added.values()):

@@ -7,15 +7,16 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import Q
 from django.db.models.functions import Length
 
 from articles.models import Article
 from dedup.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
-from dedup.clustering.constraints import Constraints, constraints_in_force, lock_review
+from dedup.clustering.constraints import Constraints, KnownConstraints, constraints_in_force, lock_review
 from dedup.clustering.keeping import Candidate, kept_by
 from dedup.models import Cluster, Decision, Keep, Membership, Pair, Profile, Verdict
-from dedup.querysets import PairQuerySet
 
+_MATCHED = ("left_matched", "right_matched")
 # What joins the articles of a pair with this verdict.
 RANKS = {Verdict.DUPLICATE.value: Rank.DUPLICATE, Verdict.VERSION.value: Rank.VERSION}
 
@@ -27,16 +28,17 @@ class Rebuilt(NamedTuple):
     contradictions: list[tuple[int, int]]
 
 
-def rebuild_clusters(articles: Collection[int] | None = None) -> Rebuilt:
+def rebuild_clusters(articles: Collection[int] | None = None, known: KnownConstraints | None = None) -> Rebuilt:
     """Rebuild the clusters that these articles belong to, before or after; None: all clusters.
 
     The same verdicts and decisions always give the same clusters. A cluster keeps its number while most of its
-    articles stay together.
+    articles stay together. `known` are the constraints that the caller's transaction has read.
     """
-    with transaction.atomic():
+    known = known or KnownConstraints()
+    with transaction.atomic(savepoint=False):
         lock_review()
-        concerned = None if articles is None else _neighbourhood(articles)
-        result = _clustering(concerned)
+        concerned = None if articles is None else _neighbourhood(articles, known)
+        result = _clustering(concerned, constraints_in_force() if concerned is None else known.on(concerned))
         _write(result.components, concerned)
     return Rebuilt(concerned, result.contradictions)
 
@@ -47,57 +49,66 @@ def loose_parts(articles: Collection[int], *, confirmed: bool) -> list[int]:
     With `confirmed`, only editors' decisions connect them.
     """
     wanted = set(articles)
-    parts = [set(part.articles) for part in _clustering(wanted, evidence=not confirmed).components]
+    found = constraints_in_force(wanted)
+    parts = [set(part.articles) for part in _clustering(wanted, found, evidence=not confirmed).components]
     alone = wanted.difference(*parts)
     return sorted([min(part) for part in parts] + list(alone))
 
 
-def _clustering(articles: Collection[int] | None, *, evidence: bool = True) -> Clustering:
-    constraints = constraints_in_force(articles)
+def _clustering(articles: Collection[int] | None, constraints: Constraints, *, evidence: bool = True) -> Clustering:
     if articles is not None:
         # A constraint that involves another article connects nothing here.
         inside = set(articles)
         constraints = Constraints(*([pair for pair in pairs if inside.issuperset(pair)] for pairs in constraints))
     stay = [Edge(left, right, 1.0, Rank.DECISION) for left, right in constraints.stay]
-    edges, apart = ([*_edges(articles), *stay], _apart(articles)) if evidence else ([], [])
-    return cluster(edges, constraints.must, constraints.cannot, apart)
+    edges, apart = _compared(articles) if evidence else ([], [])
+    return cluster([*edges, *stay] if evidence else [], constraints.must, constraints.cannot, apart)
 
 
-def _edges(articles: Collection[int] | None) -> list[Edge]:
-    """Return the pairs that their verdict joins, each with the probability of that verdict."""
-    columns = ("left", "right", "verdict", "probability", "left_matched", "right_matched")
-    rows = _pairs(articles).joining().values_list(*columns)
-    return [
-        # A pair that was judged before the two shares were stored counts as near copies until the next run judges it.
-        Edge(left, right, probability or 0.0, RANKS[verdict], *(1.0 if share is None else share for share in matched))
-        for left, right, verdict, probability, *matched in rows.order_by().iterator()
-    ]
+def _compared(articles: Collection[int] | None) -> tuple[list[Edge], list[Apart]]:
+    """Return the pairs that their verdict joins, each with the probability of that verdict, and the other ones.
+
+    The others were compared in full too; they have the probability that they are duplicates all the same.
+    """
+    pairs = Pair.objects.all() if articles is None else Pair.objects.among(articles)
+    columns = ("left", "right", "joins", "verdict", "probability", "duplicate_probability", *_MATCHED)
+    rows = pairs.proposed().filter(Q(joins=True) | ~Q(verdict="")).order_by().values_list(*columns)
+    edges, apart = [], []
+    for left, right, joins, verdict, probability, of_duplicates, *matched in rows if articles else rows.iterator():
+        if joins:
+            # A pair that was judged before the two shares were stored counts as near copies until a run judges it.
+            shares = (1.0 if share is None else share for share in matched)
+            edges.append(Edge(left, right, probability or 0.0, RANKS[verdict], *shares))
+        else:
+            apart.append(Apart(left, right, of_duplicates or 0.0))
+    return edges, apart
 
 
-def _apart(articles: Collection[int] | None) -> list[Apart]:
-    """Return the pairs that were compared in full and that their verdict does not join."""
-    rows = _pairs(articles).proposed().exclude(verdict="").filter(joins=False)
-    columns = rows.order_by().values_list("left", "right", "duplicate_probability")
-    return [Apart(left, right, probability or 0.0) for left, right, probability in columns.iterator()]
+# What one step reaches: over pairs that join, and in current clusters. Each part is looked up by its own index. The
+# clusters are an array: joined, every article of a cluster would come once for each of its articles asked about.
+_NEXT_SQL = """
+SELECT right_id FROM dedup_pair WHERE left_id = ANY (%(articles)s::bigint[]) AND joins AND best_score > 0
+UNION
+SELECT left_id FROM dedup_pair WHERE right_id = ANY (%(articles)s::bigint[]) AND joins AND best_score > 0
+UNION
+SELECT article_id FROM dedup_membership
+WHERE cluster_id = ANY (ARRAY(
+    SELECT DISTINCT cluster_id FROM dedup_membership WHERE article_id = ANY (%(articles)s::bigint[])
+))
+"""
 
 
-def _pairs(articles: Collection[int] | None) -> PairQuerySet:
-    return Pair.objects.all() if articles is None else Pair.objects.among(articles)
-
-
-def _neighbourhood(articles: Collection[int]) -> set[int]:
+def _neighbourhood(articles: Collection[int], known: KnownConstraints) -> set[int]:
     """Return all articles that evidence, must-links or current clusters connect to these, in any number of steps."""
     reached: set[int] = set()
     frontier = set(articles)
     while frontier:
         reached |= frontier
-        tied = Pair.objects.joining().touching(frontier)
-        ends = {end for pair in tied.order_by().values_list("left", "right") for end in pair}
-        constraints = constraints_in_force(frontier)
+        with connection.cursor() as cursor:
+            cursor.execute(_NEXT_SQL, {"articles": list(frontier)})
+            ends = {article for (article,) in cursor}
+        constraints = known.on(frontier)
         ends |= {end for pair in (*constraints.must, *constraints.stay) for end in pair}
-        # In two steps: joined, every article of a cluster would come once for each of its articles that is asked about.
-        clusters = Membership.objects.filter(article__in=frontier).order_by().values("cluster").distinct()
-        ends |= set(Membership.objects.filter(cluster__in=clusters).order_by().values_list("article", flat=True))
         frontier = ends - reached
     return reached
 
@@ -105,7 +116,7 @@ def _neighbourhood(articles: Collection[int]) -> set[int]:
 def _write(components: list[Component], concerned: Collection[int] | None) -> None:
     """Store these components as the clusters of the articles concerned."""
     memberships = Membership.objects.all() if concerned is None else Membership.objects.filter(article__in=concerned)
-    before = dict(memberships.values_list("article", "cluster"))
+    before = dict(memberships.order_by().values_list("article", "cluster"))
     numbers = _numbers(components, before)
     facts = _facts(components)
     existing = Cluster.objects.in_bulk(set(before.values()))

@@ -12,11 +12,11 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from articles.storage.fingerprints import fingerprint
-from dedup.clustering.constraints import constraints_in_force, lock_review
+from dedup.clustering.constraints import KnownConstraints, constraints_in_force, lock_review
 from dedup.clustering.implications import update_implications
 from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import loose_parts, rebuild_clusters
@@ -85,8 +85,9 @@ def decide_pair(pair_id: int, kind: str, *, user: Any, note: str = "", seen: int
 
 def decisions_on(pair: Pair) -> QuerySet[Decision]:
     """Return the decisions on a pair, and those on clusters that link its two articles."""
-    said = Link.objects.filter(decision=OuterRef("pk"), left=pair.left_id, right=pair.right_id)
-    return Decision.objects.filter(Q(pair=pair) | Exists(said))
+    said = Link.objects.filter(left=pair.left_id, right=pair.right_id).order_by().values("decision")
+    # As a union, each part is looked up by its index; "one or the other" would read all decisions.
+    return Decision.objects.filter(pk__in=said.union(Decision.objects.filter(pair=pair).order_by().values("pk")))
 
 
 def confirm_cluster(cluster_id: int, seen: Collection[int] | str, *, user: Any, note: str = "") -> Decision:
@@ -216,8 +217,9 @@ def append_decision(decision: Decision, links: dict[tuple[int, int], Link.Kind],
         return sent_before
     decision.save(force_insert=True)
     _store_links(decision, links)
-    rebuilt = rebuild_clusters(decision.articles)
-    update_implications(decision.articles)
+    known = KnownConstraints()
+    rebuilt = rebuild_clusters(decision.articles, known)
+    update_implications(decision.articles, known)
     update_questions(rebuilt.articles)
     return decision
 
