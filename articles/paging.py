@@ -20,13 +20,14 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Item]):
-    """One page of a list. `total` is counted up to COUNT_CEILING."""
+    """One page of a list. `total` is counted up to `ceiling`."""
 
     rows: Sequence[Item]
     number: int
     has_next: bool
     total: int
     size: int = ROWS_A_PAGE
+    ceiling: int = COUNT_CEILING
 
     @property
     def first_number(self) -> int:
@@ -41,16 +42,18 @@ class Page(Generic[Item]):
     @property
     def shown_total(self) -> str:
         """The number of rows, as the page shows it."""
-        return write_count(self.total)
+        return write_count(self.total, self.ceiling)
 
 
-def page_of(rows: QuerySet[Row], asked: str | None, size: int = ROWS_A_PAGE) -> Page[Row]:
-    """Return the page asked for; anything that is not a page number means the first."""
+def page_of(
+    rows: QuerySet[Row], asked: str | None, size: int = ROWS_A_PAGE, *, ceiling: int = COUNT_CEILING
+) -> Page[Row]:
+    """Return the page asked for, the first if that is no page number. Rows are counted up to `ceiling`."""
     number = _page_number(asked)
     start = (number - 1) * size
     found = list(rows[start : start + size + 1])
     more = len(found) > size and number < LAST_PAGE
-    return Page(found[:size], number, more, count_up_to_ceiling(rows), size)
+    return Page(found[:size], number, more, count_up_to_ceiling(rows, ceiling), size, ceiling)
 
 
 def page_of_list(items: Sequence[Item], asked: str | None, size: int = ROWS_A_PAGE) -> Page[Item]:
@@ -66,14 +69,14 @@ def _page_number(asked: str | None) -> int:
     return min(max(number, 1), LAST_PAGE)
 
 
-def count_up_to_ceiling(rows: QuerySet[Any]) -> int:
-    """Return the number of rows, or COUNT_CEILING + 1 if there are more than that."""
-    return rows.order_by()[: COUNT_CEILING + 1].count()
+def count_up_to_ceiling(rows: QuerySet[Any], ceiling: int = COUNT_CEILING) -> int:
+    """Return the number of rows, or `ceiling` + 1 if there are more than that."""
+    return rows.order_by()[: ceiling + 1].count()
 
 
-def write_count(counted: int) -> str:
-    """Write a number that was counted up to COUNT_CEILING."""
-    return f"more than {COUNT_CEILING:,}" if counted > COUNT_CEILING else f"{counted:,}"
+def write_count(counted: int, ceiling: int = COUNT_CEILING) -> str:
+    """Write a number that was counted up to `ceiling`."""
+    return f"more than {ceiling:,}" if counted > ceiling else f"{counted:,}"
 
 
 def rows_after(rows: QuerySet[Row], ordering: Sequence[str], row: Model) -> QuerySet[Row]:

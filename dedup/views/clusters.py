@@ -25,7 +25,8 @@ from dedup.review.queries.cluster_page import cluster_details
 from dedup.review.queries.clusters import find_cluster, gone_cluster
 from dedup.review.questions.leases import give_back
 from dedup.review.questions.question import Question
-from dedup.views.asking import next_address, tab_of
+from dedup.views.asking import tab_of
+from dedup.views.questions import after_answer
 from dedup.views.requests import (
     EditorRequest,
     decision_view,
@@ -253,7 +254,7 @@ def _decide(
 
 def _next_question(request: EditorRequest, cluster_id: int) -> str:
     give_back(Question("cluster", cluster_id), request.user)
-    return next_address(request)
+    return after_answer(request)
 
 
 def _following(request: HttpRequest, cluster_id: int) -> int | None:

@@ -14,7 +14,8 @@ from dedup.models import Answer
 from dedup.review import second_readings
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
 from dedup.review.queries.disagreements import agreements, changes_of, disagreements, with_outcomes
-from dedup.views.asking import next_address, tab_of
+from dedup.views.asking import tab_of
+from dedup.views.questions import after_answer
 from dedup.views.requests import EditorRequest, decision_view, query_of, refuse, say_decided, values_of
 
 
@@ -78,4 +79,4 @@ def collision_answer(request: EditorRequest, pair_id: int) -> HttpResponse:
         messages.success(
             request, f"Contested. The decision of {first} stays in force until the disagreement is settled."
         )
-    return redirect(next_address(request) if tab_of(request) else _pair_address(request, pair_id))
+    return redirect(after_answer(request) if tab_of(request) else _pair_address(request, pair_id))

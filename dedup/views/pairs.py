@@ -24,7 +24,7 @@ from dedup.review.queries.why import why
 from dedup.review.questions.leases import give_back
 from dedup.review.questions.question import Question
 from dedup.review.questions.tabs import SECOND
-from dedup.views.asking import Steps, carried_query, next_address, steps_around, tab_of
+from dedup.views.asking import Steps, carried_query, steps_around, tab_of
 from dedup.views.collisions import (
     blinded,
     collision_on,
@@ -32,7 +32,7 @@ from dedup.views.collisions import (
     remember_collision,
     store_second_reading,
 )
-from dedup.views.questions import asking
+from dedup.views.questions import after_answer, asking
 from dedup.views.requests import (
     EditorRequest,
     back_address,
@@ -125,8 +125,8 @@ def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
 
 
 def _said(decided: Pair, kind: Decision.Kind) -> str:
-    clusters = clusters_of(decided.left_id, decided.right_id)
-    if kind in (Decision.Kind.REJECT, Decision.Kind.TEMPLATE) and clusters.shared:
+    apart = kind in (Decision.Kind.REJECT, Decision.Kind.TEMPLATE)
+    if apart and (clusters := clusters_of(decided.left_id, decided.right_id)).shared:
         return f"{_SAID[kind].removesuffix('.')}. But earlier confirmations still hold both in cluster {clusters.left}."
     return _SAID[kind]
 
@@ -166,7 +166,7 @@ def comparison(
 def _next_address(request: EditorRequest, decided: Pair) -> str:
     if tab_of(request):
         give_back(Question("pair", decided.pk), request.user)
-        return next_address(request)
+        return after_answer(request)
     filterset = PairFilter(request.GET)
     following = next_of(filterset.qs, filterset.ordering, decided)
     if following is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.contrib import messages
@@ -9,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from articles.paging import count_up_to_ceiling, page_of
+from articles.paging import COUNT_CEILING, count_up_to_ceiling, page_of
 from dedup.filters.pairs import PairFilter
 from dedup.models import Cluster, Pair
 from dedup.review import decisions
@@ -30,6 +31,9 @@ from dedup.views.requests import EditorRequest, decision_view, query_of, refused
 # one of these fields.
 PAIRS = "pairs"
 _OF_PAIRS = ("verdict", "state", "sort", "series", "group")
+
+# A filter is looked up question by question.
+_COUNTED_OF_FILTERED = 100
 
 
 def queue(request: EditorRequest) -> HttpResponse:
@@ -70,7 +74,8 @@ def _questions(request: EditorRequest, filterset: PairFilter, counts: dict[str, 
     tab, narrowing = tab_named(tab_of(request)), filterset.narrowing
     for name in ("state", "sort"):
         del filterset.form.fields[name]
-    page = page_of(tab.matching(request.user, narrowing), request.GET.get("page"))
+    ceiling = COUNT_CEILING if narrowing is None else _COUNTED_OF_FILTERED
+    page = page_of(tab.matching(request.user, narrowing), request.GET.get("page"), ceiling=ceiling)
     query = _with_tab(request, carried_query(request))
     rows = rows_of_tab(page.rows)
     if tab.blind:
@@ -87,7 +92,30 @@ def _questions(request: EditorRequest, filterset: PairFilter, counts: dict[str, 
 
 def queue_next(request: EditorRequest) -> HttpResponse:
     """Redirect to the first question that is free and was not skipped, or to the queue if there is none."""
-    filterset, skip = PairFilter(request.GET), skipped(request)
+    skip = skipped(request)
+    if found := _first_address(request, skip):
+        return redirect(found)
+    begun = open_batch(request.user.pk) if tab_of(request) == SAMPLE else None
+    if begun and not TABS[SAMPLE].rows(request.user).exists():
+        return redirect("batch", begun.pk)
+    left = " but those you skipped" if skip else ""
+    messages.info(request, f"No question is left here{left}.")
+    return redirect(reverse("queue") + carried_query(request))
+
+
+def after_answer(request: EditorRequest) -> str:
+    """Return where an editor goes after an answer: to the next question, which is then theirs.
+
+    A script that answers in the background has fetched that question already.
+    """
+    in_background = request.headers.get("X-Answer") == "background"
+    found = None if in_background else _first_address(request, skipped(request))
+    return found or next_address(request)
+
+
+def _first_address(request: EditorRequest, skip: Sequence[Question]) -> str | None:
+    """Return the address of the first question that is free and was not skipped, or None."""
+    filterset = PairFilter(request.GET)
     decides = request.user.has_perm("dedup.add_decision")
     if _lists_pairs(request):
         numbers = [each.number for each in skip if each.kind == "pair"]
@@ -96,14 +124,7 @@ def queue_next(request: EditorRequest) -> HttpResponse:
         found = Question("pair", first) if first is not None else None
     else:
         found = next_question(request.user, tab_of(request), filterset.narrowing, skip, lease=decides)
-    if found is not None:
-        return redirect(found.address + _with_tab(request, carried_query(request, skip)))
-    begun = open_batch(request.user.pk) if tab_of(request) == SAMPLE else None
-    if begun and not TABS[SAMPLE].rows(request.user).exists():
-        return redirect("batch", begun.pk)
-    left = " but those you skipped" if skip else ""
-    messages.info(request, f"No question is left here{left}.")
-    return redirect(reverse("queue") + carried_query(request))
+    return found.address + _with_tab(request, carried_query(request, skip)) if found else None
 
 
 class Chosen(NamedTuple):

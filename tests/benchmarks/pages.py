@@ -202,9 +202,7 @@ def addresses() -> dict[str, str]:
 
 def decisions(client: Any, count: int) -> Measured:
     """Decide on one question after the other, each with the page of the next one."""
-    from dedup.models import Pair  # noqa: PLC0415
-
-    address = f"/pairs/{Pair.objects.in_queue().order_by('pk')[0].pk}/"
+    address = client.get("/queue/next/", follow=True).redirect_chain[-1][0]
     found, counted = [], Queries()
     for number in range(count + 1):
         counted = Queries()

@@ -64,7 +64,9 @@ def pair_details(pair: Pair) -> PairDetails:
 
 def clusters_of(left_id: int, right_id: int) -> ClustersOf:
     """Return the clusters of two articles."""
-    of = dict(Membership.objects.filter(article__in=[left_id, right_id]).values_list("article_id", "cluster_id"))
+    of = dict(
+        Membership.objects.filter(article__in=[left_id, right_id]).order_by().values_list("article_id", "cluster_id")
+    )
     left, right = of.get(left_id), of.get(right_id)
     return ClustersOf(left, right, shared=left is not None and left == right)
 

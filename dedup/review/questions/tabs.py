@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from dedup.models import Cluster, OpenQuestion, Pair, Postponement, QuestionCount
 from dedup.querysets import PairQuerySet
@@ -51,11 +52,18 @@ class Tab:
         rows = self.rows(user)
         if pairs is None:
             return rows
-        wanted = Q(pair__in=pairs.order_by().values("pk"))
+        # Looked up for each question, in their order, until a page is full: they are fewer than the pairs, all of which
+        # a join would read.
+        pairs = pairs.order_by()
+        wanted: Any = _one_of(pairs.filter(pk=OuterRef("pair")))
         if self.cards:
             both = {f"{side}__membership__cluster": OuterRef("cluster") for side in ("left", "right")}
-            wanted |= Q(Exists(pairs.order_by().filter(**both)))
-        return rows.filter(wanted)
+            wanted = Coalesce(wanted, _one_of(pairs.filter(**both)))
+        return rows.alias(wanted=wanted).filter(wanted__isnull=False)
+
+
+def _one_of(rows: QuerySet[Any]) -> Subquery:
+    return Subquery(rows.values("pk")[:1])
 
 
 def _open(user: User, *, ordering: Sequence[str], **having: Any) -> QuerySet[OpenQuestion]:

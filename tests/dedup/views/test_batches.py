@@ -40,13 +40,12 @@ def test_a_batch_from_a_filter_with_its_sample_preview_decision_and_undo(
     assert "Answer the sample: question 1 of 20" in page
     assert "What the decision changes" not in page
 
-    address = f"{reverse('queue_next')}?tab=sample"
+    asked = editor_client.get(f"{reverse('queue_next')}?tab=sample")["Location"]
     for _ in range(20):
-        asked = editor_client.get(address)["Location"]
         path, _, asked_query = asked.partition("?")
         answer = editor_client.post(f"{path}decide/?{asked_query}", {"kind": "confirm", "seen": "0"})
-        address = answer["Location"]
-    assert editor_client.get(address)["Location"] == begun["Location"]
+        asked = answer["Location"]
+    assert editor_client.get(asked)["Location"] == begun["Location"]
     with CaptureQueriesContext(connection) as queries:
         page = editor_client.get(begun["Location"]).content.decode()
     assert len(queries) <= 13

@@ -77,8 +77,7 @@ def test_answers_lead_from_question_to_question_and_skipped_ones_wait(
     address = followed(editor_client, "/queue/next/?tab=informative&same=True")
     assert address == f"/pairs/{first.pk}/?tab=informative&same=True"
     decided = editor_client.post(f"/pairs/{first.pk}/decide/?tab=informative", {"kind": "reject", "seen": "0"})
-    assert decided["Location"] == "/queue/next/?tab=informative"
-    assert followed(editor_client, decided["Location"]) == f"/pairs/{second.pk}/?tab=informative"
+    assert decided["Location"] == f"/pairs/{second.pk}/?tab=informative"
     # Skip the second: it does not come back, but one can go back to it.
     skip = f"/queue/next/?tab=informative&skip=p{second.pk}"
     page = editor_client.get(f"/pairs/{second.pk}/?tab=informative").content.decode()
