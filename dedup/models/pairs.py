@@ -71,6 +71,7 @@ class Pair(models.Model):
             models.Index(fields=["state", "-best_score", "id"], name="pair_queue"),
             models.Index(fields=["state", "-duplicate_probability", "id"], name="pair_queue_by_verdict"),
             models.Index(fields=["left"], condition=Q(joins=True), name="pair_joins"),
+            models.Index(fields=["verdict"], condition=Q(state="undecided", best_score__gt=0), name="pair_waiting"),
         ]
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q, QuerySet, Sum
 
 from articles.models import Article, Newspaper
+from articles.paging import count_up_to_ceiling, write_count
 from dedup.models import Cluster, DetectionRun, Pair, Series
 from dedup.review.queries.pairs import ANY, VERDICTS
 from dedup.review.queries.runs import latest_runs
@@ -21,8 +22,7 @@ class Overview:
 
     articles: int
     newspapers: int
-    waiting: dict[str, int]  # pairs that may be duplicates (`likely`), `any`, and those of each verdict
-    by_verdict: list[tuple[str, str, int]]  # name, label and number
+    by_verdict: list[tuple[str, str, str]]  # of the pairs that wait: name, label and number, counted up to a ceiling
     series: int  # without a rule
     clusters: dict[str, int]
     duplicates: int
@@ -33,7 +33,6 @@ class Overview:
 def overview() -> Overview:
     """Return what the dashboard shows."""
     articles = Article.objects.count()
-    waiting = _waiting()
     clusters = Cluster.objects.aggregate(
         proposed=Count("pk", filter=Q(state=Cluster.State.PROPOSED)),
         confirmed=Count("pk", filter=Q(state=Cluster.State.CONFIRMED)),
@@ -44,8 +43,7 @@ def overview() -> Overview:
     return Overview(
         articles=articles,
         newspapers=Newspaper.objects.in_use().count(),
-        waiting=waiting,
-        by_verdict=[(name, VERDICTS[name][0], waiting[name]) for name in _NAMED if waiting[name]],
+        by_verdict=[(name, VERDICTS[name][0], write_count(number)) for name, number in _waiting().items() if number],
         series=Series.objects.filter(ruled_at=None).count(),
         clusters=clusters,
         duplicates=duplicates,
@@ -55,5 +53,5 @@ def overview() -> Overview:
 
 
 def _waiting() -> dict[str, int]:
-    counts = {name or "likely": Count("pk", filter=condition) for name, (_, condition) in VERDICTS.items()}
-    return Pair.objects.in_queue().order_by().aggregate(**counts)
+    """Return how many pairs of each verdict wait, counted up to a ceiling from the index pair_waiting."""
+    return {name: count_up_to_ceiling(Pair.objects.in_queue().filter(VERDICTS[name][1])) for name in _NAMED}

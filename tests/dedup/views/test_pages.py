@@ -122,9 +122,9 @@ def test_the_dashboard_costs_a_fixed_number_of_queries(
     for _ in range(3):
         make_cluster(store(), store())
         make_run()
-    # session, user, keys, articles, clusters, newspapers, waiting, series, runs, 2 x permissions; questions,
-    # less those put off; progress (4), agreement, disagreements
-    with django_assert_num_queries(19):
+    # session, user, keys, articles, clusters, newspapers, waiting pairs by verdict (5), series, runs, 2 x permissions;
+    # questions, less those put off; progress (4), agreement, disagreements
+    with django_assert_num_queries(23):
         text_of(editor_client, "/")
 
 
