@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
@@ -44,8 +44,11 @@ ORDERING = ("-size", "id")
 
 def clusters(request: HttpRequest) -> HttpResponse:
     """List the clusters, the largest first, and say which run and profile they are of."""
-    filterset = ClusterFilter(request.GET, Cluster.objects.with_kept())
+    filterset = ClusterFilter(request.GET, Cluster.objects.all())
     page = page_of(filterset.qs.order_by(*ORDERING), request.GET.get("page"))
+    # A separate query: joined, the articles of all clusters would be read and sorted.
+    kept = Cluster.objects.with_kept().in_bulk([each.pk for each in page.rows])
+    page = replace(page, rows=[kept[each.pk] for each in page.rows])
     last_run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).order_by("-pk").first()
     context = {"filter": filterset, "page": page, "weak_tie": WEAK_PROBABILITY, "last_run": last_run}
     return render(request, "clusters/clusters.html", context)

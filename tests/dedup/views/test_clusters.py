@@ -68,8 +68,8 @@ def test_the_list_costs_the_same_queries_for_one_and_for_ten(
     for expected in (1, 10):
         while Cluster.objects.count() < expected:
             make_cluster(store(), store())
-        # session, user, keys, 2 x permissions, newspapers of the form, page, count, run, saved views
-        with django_assert_num_queries(10):
+        # session, user, keys, 2 x permissions, newspapers of the form, page, count, kept articles, run, saved views
+        with django_assert_num_queries(11):
             assert len(listed(editor_client)) == expected
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -89,6 +91,20 @@ def test_answers_lead_from_question_to_question_and_skipped_ones_wait(
     empty = followed(editor_client, skip)
     assert empty == "/queue/?tab=informative"
     assert "those you skipped" in editor_client.get(empty).content.decode()
+
+
+def test_a_decision_and_the_next_question_cost_a_fixed_number_of_queries(
+    editor_client: Client, doubtful: list[Pair]
+) -> None:
+    counts = []
+    for kind, pair in zip(("reject", "confirm"), doubtful, strict=False):
+        with CaptureQueriesContext(connection) as queries:
+            address = f"/pairs/{pair.pk}/decide/?tab=informative"
+            answer = editor_client.post(address, {"kind": kind, "seen": "0"})
+            assert editor_client.get(answer["Location"]).status_code == 200
+        counts.append(len(queries))
+    # A confirmation also writes a cluster and a group. Four are savepoints, because a test is a transaction itself.
+    assert counts == [53, 57]
 
 
 def test_a_card_shows_what_differs_and_one_answer_settles_it(
