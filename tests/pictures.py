@@ -91,7 +91,7 @@ def scroll_to(selector: str) -> Act:
 def answer_sample(page: Page) -> None:
     """Begin a batch, answer its sample, and end on its page."""
     page.locator("[name=sample]").first.check()
-    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Draw the sample").click()
     batch = page.url
     page.get_by_role("link", name="Answer the sample").click()
     while page.url != batch:
@@ -113,6 +113,8 @@ def site() -> Iterator[str]:
 def window_of(role: str, browser: Browser, address: str) -> BrowserContext:
     """Return a window in which somebody with this role is logged in."""
     user, _ = User.objects.get_or_create(username={"editor": "anna", "admin": "boris"}[role])
+    user.is_staff = role == "admin"
+    user.save()
     user.groups.set([Group.objects.get(name=role)])
     client = Client()
     client.force_login(user, "django.contrib.auth.backends.ModelBackend")

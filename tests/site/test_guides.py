@@ -56,6 +56,7 @@ def test_a_link_out_of_the_folder_becomes_plain_text(monkeypatch: pytest.MonkeyP
 def test_a_guide_names_buttons_keys_and_addresses_that_exist(name: str) -> None:
     guide = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
     sources = [*CHECKOUT.glob("templates/**/*.html"), *CHECKOUT.glob("dedup/**/*.py")]
+    sources += CHECKOUT.glob("newsdedup_site/**/*.py")
     product = words(" ".join(path.read_text(encoding="utf-8") for path in sources))
     named = [words(each) for each in re.findall(r"\*\*(.+?)\*\*", guide, re.DOTALL)]
     assert [each for each in named if each not in product] == []
