@@ -53,6 +53,7 @@ def html_of(name: str) -> SafeString:
         if token.children:
             token.children = _without_html(token.children)
             _lead_links(token.children)
+            token.children = list(_with_full_size(token.children))
     return mark_safe(_PARSER.renderer.render(tokens, _PARSER.options, {}))  # noqa: S308 (our own text, no HTML in it)
 
 
@@ -97,6 +98,16 @@ def _lead_links(tokens: list[Token]) -> None:
         elif token.type == "image":
             token.attrSet("src", static(f"docs/{token.attrGet('src')}"))
             token.attrSet("loading", "lazy")
+
+
+def _with_full_size(tokens: Iterable[Token]) -> Iterator[Token]:
+    # The column is narrower than the pictures: a click shows one in its full size.
+    for token in tokens:
+        if token.type == "image":
+            yield Token("link_open", "a", 1, attrs={"href": str(token.attrGet("src"))})
+        yield token
+        if token.type == "image":
+            yield Token("link_close", "a", -1)
 
 
 def _lead(link: Token) -> str:

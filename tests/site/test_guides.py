@@ -37,7 +37,8 @@ def test_every_page_is_shown_with_links_and_pictures_that_lead_somewhere(client:
         assert not re.search(r" style=|<!--|\]\(", article), name
         for target, anchor in re.findall(r'<a href="(?:/help/([\w-]+)/)?(?:#([^"]*))?"', article):
             assert not anchor or anchor in anchors[target or name], (name, anchor)
-        for source in re.findall(r'<img src="/static/([^"]+)"', article):
+        for linked, source in re.findall(r'(?:<a href="/static/([^"]+)">)?<img src="/static/([^"]+)"', article):
+            assert linked == source
             assert finders.find(source), source
     assert html_of("editors") in client.get("/help/").content.decode()
     assert client.get("/help/nothing/").status_code == 404
