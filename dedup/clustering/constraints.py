@@ -44,6 +44,7 @@ _PAIR_STATE_JOINS = SQL("""
     LEFT JOIN LATERAL (
         SELECT link.state FROM dedup_standing_link AS link
         WHERE link.left_id = {pair}.left_id AND link.right_id = {pair}.right_id
+        {one_by_one}
     ) AS in_force ON true
 """)
 
@@ -98,10 +99,11 @@ class KnownConstraints:
         return constraints
 
 
-def with_pair_state(statement: LiteralString, *, of: str) -> str:
+def with_pair_state(statement: LiteralString, *, of: str, few: bool = False) -> str:
     """Return the statement with {state}, {implied} and {state_joins} filled in: a pair's state and the joins for it.
 
-    `of` is the statement's name for the table whose left_id and right_id are the articles of the pair.
+    `of` is the statement's name for the table whose left_id and right_id are the articles of the pair. With `few`, the
+    links are looked up pair by pair; else PostgreSQL may read and sort all of them, which is quicker for many pairs.
     """
-    joins = _PAIR_STATE_JOINS.format(pair=Identifier(of))
+    joins = _PAIR_STATE_JOINS.format(pair=Identifier(of), one_by_one=SQL("LIMIT 1" if few else ""))
     return SQL(statement).format(state=_PAIR_STATE, implied=_PAIR_IMPLIED, state_joins=joins).as_string()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import LiteralString
 
 from django.db import connection, transaction
 from django.db.models import Q
@@ -12,8 +13,7 @@ from dedup.models import ConfirmedArticle, Link, SeparateArticles
 
 _BATCH = 5_000
 # A pair's state depends on the decisions on its two articles and on those that they are tied to.
-_STATES_SQL = with_pair_state(
-    """
+_STATES_SQL: LiteralString = """
 WITH concerned AS MATERIALIZED (
     SELECT id FROM dedup_pair WHERE left_id = ANY (%(articles)s::bigint[])
     UNION
@@ -28,9 +28,9 @@ UPDATE dedup_pair AS pair
 SET state = decided.state, implied = decided.implied
 FROM decided
 WHERE decided.id = pair.id AND (pair.state, pair.implied) <> (decided.state, decided.implied)
-""",
-    of="pair",
-)
+"""
+# Up to so many articles have few pairs.
+_FEW = 200
 
 
 def update_implications(articles: Collection[int], known: KnownConstraints | None = None) -> None:
@@ -51,7 +51,8 @@ def update_implications(articles: Collection[int], known: KnownConstraints | Non
     ConfirmedArticle.objects.bulk_create(rows, batch_size=_BATCH)
     _update_separations(reached, firsts, constraints.cannot)
     with connection.cursor() as cursor:
-        cursor.execute(_STATES_SQL, {"articles": list(reached)})
+        statement = with_pair_state(_STATES_SQL, of="pair", few=len(reached) <= _FEW)
+        cursor.execute(statement, {"articles": list(reached)})
 
 
 def update_version_implications() -> None:

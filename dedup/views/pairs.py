@@ -106,7 +106,7 @@ def _address(request: HttpRequest, pair_id: int) -> str:
 @decision_view(_address)
 def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
     """Decide on a pair, and go to the next one in the selection."""
-    decided = get_object_or_404(Pair.objects.with_doubt().select_related("left", "right"), pk=pair_id)
+    decided = get_object_or_404(Pair.objects.with_doubt(), pk=pair_id)
     try:
         values = values_of(PairDecisionForm(request.POST))
         if request.GET.get("tab") == SECOND:

@@ -13,6 +13,7 @@ from django.urls import reverse
 from articles.paging import COUNT_CEILING, count_up_to_ceiling, page_of
 from dedup.filters.pairs import PairFilter
 from dedup.models import Cluster, Pair
+from dedup.querysets import PairQuerySet
 from dedup.review import decisions
 from dedup.review.queries.batches import open_batch
 from dedup.review.queries.clusters import find_cluster
@@ -47,6 +48,13 @@ def queue(request: EditorRequest) -> HttpResponse:
     if request.user.has_perm("dedup.add_decision"):
         context["progress"] = progress_of(request.user, counts[DEFAULT])
     return render(request, "pairs/queue.html", context | listed)
+
+
+def _narrowing(request: HttpRequest) -> PairQuerySet | None:
+    """Return the pairs to which the address limits questions; to make the form of the filter takes a while."""
+    if not any(request.GET.get(name) for name in PairFilter.base_filters):
+        return None
+    return PairFilter(request.GET).narrowing
 
 
 def _lists_pairs(request: HttpRequest) -> bool:
@@ -115,15 +123,15 @@ def after_answer(request: EditorRequest) -> str:
 
 def _first_address(request: EditorRequest, skip: Sequence[Question]) -> str | None:
     """Return the address of the first question that is free and was not skipped, or None."""
-    filterset = PairFilter(request.GET)
     decides = request.user.has_perm("dedup.add_decision")
     if _lists_pairs(request):
+        filterset = PairFilter(request.GET)
         numbers = [each.number for each in skip if each.kind == "pair"]
         rows = filterset.qs.exclude(pk__in=numbers) if numbers else filterset.qs
         first = rows.order_by(*filterset.ordering).values_list("pk", flat=True).first()
         found = Question("pair", first) if first is not None else None
     else:
-        found = next_question(request.user, tab_of(request), filterset.narrowing, skip, lease=decides)
+        found = next_question(request.user, tab_of(request), _narrowing(request), skip, lease=decides)
     return found.address + _with_tab(request, carried_query(request, skip)) if found else None
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.db.models import prefetch_related_objects
+
 from articles.models import Article
 from dedup.comparison.differences import Differences, Segment, compare_texts
 from dedup.comparison.evidence_marks import NO_MARKS, PairMarks
@@ -108,6 +110,7 @@ class SideBySide:
 
 def side_by_side(left: Article, right: Article, found: PairMarks = NO_MARKS) -> SideBySide:
     """Compare the texts and the facts of two articles; mark what a pass has found in both."""
+    prefetch_related_objects([left, right], "urls")
     marked_texts = (
         MarkedText(left.content, left.boilerplate, found.left),
         MarkedText(right.content, right.boilerplate, found.right),

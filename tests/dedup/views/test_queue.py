@@ -285,9 +285,9 @@ def test_costs_the_same_queries_for_two_pairs_and_for_twenty(
 ) -> None:
     # session, user, keys, permissions of the user and of the groups, newspapers of the form, page, count, rows,
     # evidence, pairs without a verdict; counts of the tabs: stored, less those put off, put off,
-    # disagreements, second readings, sample; progress: answers, second readings, duplicates and others to learn
+    # disagreements, second readings, sample; progress: answers, second readings, answers to learn
     # from; saved views
-    queries = 22
+    queries = 21
     first = store()
     for expected in (2, 20):
         while Pair.objects.count() < expected:
