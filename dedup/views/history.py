@@ -14,6 +14,7 @@ from dedup.models import Decision, DenseGroup
 from dedup.review import decisions
 from dedup.review.queries.clusters import find_cluster
 from dedup.review.queries.history import every_decision
+from dedup.views.asking import tab_of
 from dedup.views.requests import EditorRequest, decision_view, query_of, safe_next, values_of
 
 
@@ -38,15 +39,19 @@ def undo(request: EditorRequest, decision_id: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         messages.success(request, f"Undone: {undone.get_kind_display()}.")
-    return redirect(safe_next(request, _subject(undone) + query_of(request)))
+    return redirect(safe_next(request, _subject(undone, tab_of(request)) + query_of(request)))
 
 
-def _subject(decision: Decision) -> str:
-    """Return the URL of the pair, cluster or group of a decision, or of the history if it is gone."""
+def _subject(decision: Decision, tab: str | None) -> str:
+    """Return the URL of the pair, cluster or group of a decision, or of the history if it is gone.
+
+    In a tab of the queue, a confirmed cluster was an answer to its card.
+    """
     if decision.pair_id:
         return reverse("pair", args=[decision.pair_id])
     if decision.cluster_number and find_cluster(decision.cluster_number):
-        return reverse("cluster", args=[decision.cluster_number])
+        asked = tab and decision.kind == Decision.Kind.CONFIRM_CLUSTER
+        return reverse("cluster_card" if asked else "cluster", args=[decision.cluster_number])
     if decision.group_number and DenseGroup.objects.filter(pk=decision.group_number).exists():
         return reverse("group", args=[decision.group_number])
     return reverse("history")

@@ -129,6 +129,9 @@ def test_a_card_shows_what_differs_and_one_answer_settles_it(
     assert followed(editor_client, answer["Location"]) == "/queue/?tab=certain"
     # The card of a settled cluster leads to the page of the cluster.
     assert followed(editor_client, f"/clusters/{copies.pk}/card/?tab=certain") == f"/clusters/{copies.pk}/?tab=certain"
+    # An undo on the way brings the card back, from which the answers before it can be undone.
+    undone = editor_client.post(reverse("undo", args=[Decision.objects.latest("pk").pk]) + "?tab=certain")
+    assert undone["Location"] == f"/clusters/{copies.pk}/card/?tab=certain"
 
 
 def test_two_editors_get_different_questions_and_see_each_other(
