@@ -86,6 +86,11 @@ class PublicationTime:
         return self.local.strftime("%H:%M" if self.precision == Precision.MINUTE else "%H:%M:%S")
 
     @property
+    def read_clock(self) -> str:
+        """The local time for people: hh:mm:ss, or hh:mm on the full minute."""
+        return self.local.strftime("%H:%M:%S" if self.local.second else "%H:%M")
+
+    @property
     def zone(self) -> str:
         """The time zone for people, after the clock: UTC+02:00."""
         if self.offset is None:
