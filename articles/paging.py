@@ -53,7 +53,11 @@ def page_of(
     start = (number - 1) * size
     found = list(rows[start : start + size + 1])
     more = len(found) > size and number < LAST_PAGE
-    return Page(found[:size], number, more, count_up_to_ceiling(rows, ceiling), size, ceiling)
+    # A low ceiling says that rows are dear to find: if the list ends here, they are not looked for again.
+    ends_here = len(found) <= size and (number == 1 or len(found) > 0)
+    known = ends_here and ceiling < COUNT_CEILING
+    total = start + len(found) if known else count_up_to_ceiling(rows, ceiling)
+    return Page(found[:size], number, more, total, size, ceiling)
 
 
 def page_of_list(items: Sequence[Item], asked: str | None, size: int = ROWS_A_PAGE) -> Page[Item]:
