@@ -39,7 +39,7 @@ def test_two_editors_collide_contest_and_settle_and_a_batch_answers_the_rest(sto
     first.goto("/queue/?tab=pairs")
     first.get_by_role("link", name="Answer many at once").click()
     first.get_by_label("Not a duplicate").check()
-    first.get_by_label("20").check()
+    first.get_by_label("you answer every question yourself").check()
     settled(first)
     first.get_by_role("button", name="Draw the sample").click()
     first.wait_for_url("**/batches/*/")
