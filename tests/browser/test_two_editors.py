@@ -26,7 +26,7 @@ def test_two_editors_collide_contest_and_settle_and_a_batch_answers_the_rest(sto
     expect(late.locator("#collision-title")).to_have_text("mara confirmed the pair while you were reading")
     settled(late)
     late.get_by_role("button", name="Contest: not a duplicate").click()
-    expect(late.locator(".notice-success")).to_contain_text("Contested.")
+    expect(late.locator(".strip-said")).to_contain_text("Contested.")
     assert SecondReading.objects.get().kind == "reject"
 
     first.goto("/disagreements/")
