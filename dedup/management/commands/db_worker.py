@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,6 +26,8 @@ class Command(ProjectCommand, db_worker.Command):
 
     def handle(self, *, worker_id: str, **options: Any) -> None:
         """Run."""
+        # Until the worker has handlers of its own; without one, a signal would leave its sign of life behind.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         with _signs_of_life(worker_id):
             super().handle(worker_id=worker_id, **options)
 

@@ -102,7 +102,7 @@ def test_members_are_listed_in_the_order_of_publication(editor_client: Client, s
     cluster = make_cluster(*articles)
     page = shown(editor_client, cluster)
 
-    assert re.findall(r"2026, (\d\d:\d\d:\d\d) <span", page) == ["07:10:05", "12:00:00", "18:30:00"]
+    assert re.findall(r"2026, ([\d:]+) <span", page) == ["07:10:05", "12:00", "18:30"]
     assert cluster.kept == articles[1]
 
 
