@@ -83,7 +83,7 @@ def contradictions_of_parting(items: Sequence[Articles], group_of: Mapping[int, 
 
 def joins(items: Iterable[Articles], cluster_of: Mapping[int, int]) -> Joins:
     """Return what joining the articles of each item would do to the clusters that articles are in now."""
-    # A cluster is the negative of its number, so that it is no article.
+    # Clusters have negative numbers here, so that none is taken for an article.
     groups = _Groups({article: -cluster for article, cluster in cluster_of.items()}, ())
     named: set[int] = set()
     for articles in items:

@@ -68,7 +68,7 @@ def _clustering(articles: Collection[int] | None, constraints: Constraints, *, e
 def _compared(articles: Collection[int] | None) -> tuple[list[Edge], list[Apart]]:
     """Return the pairs that their verdict joins, each with the probability of that verdict, and the other ones.
 
-    The others were compared in full too; they have the probability that they are duplicates all the same.
+    The others were compared in full too; each has its chance of being a duplicate nevertheless.
     """
     pairs = Pair.objects.all() if articles is None else Pair.objects.among(articles)
     columns = ("left", "right", "joins", "verdict", "probability", "duplicate_probability", *_MATCHED)

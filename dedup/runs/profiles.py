@@ -53,7 +53,7 @@ def configs_of(settings: Mapping[str, Mapping[str, Any]]) -> Configs:
 def rules_of(profile: Profile) -> Rules:
     """Return the rules of a profile. Raises ProfileError for what a rule cannot set and for a value out of range.
 
-    A newspaper that was merged stands for the one that has its articles now.
+    For a newspaper that was merged, the one that has its articles now is used.
     """
     rows = profile.rules.select_related("newspaper__merged_into", "other__merged_into")
     return tuple(_rule(row) for row in rows)
@@ -113,7 +113,7 @@ def enabled(configs: Configs) -> Configs:
 def ran_or_retired(configs: Configs, passes: Collection[str] | None) -> Configs:
     """Return the configs of the passes that a run says something about: the enabled and the retired ones.
 
-    A run of some `passes` says nothing about the others; None stands for all.
+    A run of some `passes` says nothing about the others; None means all.
     """
     return {
         name: config
