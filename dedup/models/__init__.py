@@ -13,6 +13,7 @@ from dedup.models.profiles import Boilerplate, Keep, Profile, ProfileRule
 from dedup.models.questions import Lease, OpenQuestion, Postponement, QuestionCount
 from dedup.models.readings import Answer, SecondReading
 from dedup.models.runs import DetectionRun, RunBlock, RunPhase, RunRequest, Worker
+from dedup.models.samples import PairLabel, SampledPair, SampleLabel, ValidationSample
 from dedup.models.saved_views import SavedView
 from dedup.models.series import HeadlineForm, Series
 from dedup.models.shingles import ArticleShingles
@@ -43,6 +44,7 @@ __all__ = [
     "OpenQuestion",
     "PageFetch",
     "Pair",
+    "PairLabel",
     "Postponement",
     "Profile",
     "ProfileRule",
@@ -50,10 +52,13 @@ __all__ = [
     "RunBlock",
     "RunPhase",
     "RunRequest",
+    "SampleLabel",
+    "SampledPair",
     "SavedView",
     "SecondReading",
     "SeparateArticles",
     "Series",
+    "ValidationSample",
     "Verdict",
     "Worker",
 ]

@@ -1,0 +1,123 @@
+"""The labels of a validation sample, as the measurement uses them: one for each pair, with its weight."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from dedup.evaluation.labels import FoundPair, Label, LabelsError, Named
+from dedup.models import SampledPair, SampleLabel, ValidationSample
+
+# Where the label of a pair comes from: a disagreement that was settled, readers who agree, the only reader, or the
+# first of readers who disagree.
+Origin = Literal["settled", "unanimous", "single", "first"]
+_MOST_NUMBER = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SampleReading:
+    """The labelled pairs of a sample, in its order.
+
+    The weights of a stratum add up to its pairs in the archive, also while some of its pairs have no label: reading in
+    the order of the sample, the others are a random part of it. `unread` names the strata without any label, which
+    nothing stands for.
+    """
+
+    pairs: list[FoundPair]
+    origins: Mapping[Origin, int]
+    unlabelled: int
+    unread: list[str]
+
+    @property
+    def labels(self) -> list[Label]:
+        """The labels alone."""
+        return [each.label for each in self.pairs]
+
+    def says(self) -> str:
+        """Return in a sentence where the labels come from."""
+        of = self.origins
+        parts = [
+            f"{of.get('single', 0):,} by one reader",
+            f"{of.get('unanimous', 0):,} by readers who agree",
+            f"{of.get('settled', 0):,} settled after a disagreement",
+            f"{of.get('first', 0):,} by the first of readers who disagree",
+        ]
+        missing = f"; {self.unlabelled:,} without a label" if self.unlabelled else ""
+        unread = f"; no label in the strata {', '.join(self.unread)}" if self.unread else ""
+        return f"Labels of {len(self.pairs):,} pairs: {', '.join(parts)}{missing}{unread}."
+
+
+def find_sample(named: str) -> ValidationSample:
+    """Return the sample of this name or number. Raises LabelsError with the names that there are."""
+    by_number = named.isascii() and named.isdigit() and int(named) <= _MOST_NUMBER
+    samples = ValidationSample.objects.all()
+    found = samples.filter(pk=int(named)).first() if by_number else samples.filter(name=named).first()
+    if found is None:
+        known = ", ".join(f"{each.pk} ({each.name})" for each in samples[:10])
+        raise LabelsError(
+            f"there is no validation sample {named!r}; "
+            + (f"the latest are {known}" if known else "draw one with manage.py export_validation")
+        )
+    return found
+
+
+def sample_labels(sample: ValidationSample) -> list[Label]:
+    """Return a label for each labelled pair: the settled one, else the readers' common one, else the first reader's.
+
+    `line` is the position of the pair, `file` the name of the sample. read_sample says where the labels come from.
+    """
+    return read_sample(sample).labels
+
+
+def read_sample(sample: ValidationSample) -> SampleReading:
+    """Return the labelled pairs of a sample with their articles, and where their labels come from."""
+    given: defaultdict[int, list[str]] = defaultdict(list)
+    rows = SampleLabel.objects.filter(pair__sample=sample).order_by("labelled_at", "id")
+    for pair, label in rows.values_list("pair", "label"):
+        given[pair].append(label)
+    pairs = list(_pairs_of(sample))
+    origins: Counter[Origin] = Counter()
+    found = []
+    for each in pairs:
+        if chosen := label_of(each.settled, given[each.pk]):
+            label, origin = chosen
+            origins[origin] += 1
+            found.append(FoundPair(_label(each, label, sample.name), each.left_id, each.right_id))
+    strata = {each["name"]: each["pairs"] for each in sample.strata}
+    seen = {each.label.stratum for each in found}
+    unread = [name for name in dict.fromkeys(each.stratum for each in pairs) if name not in seen]
+    return SampleReading(_weighted(found, strata), origins, len(pairs) - len(found), sorted(unread))
+
+
+def label_of(settled: str, given: Sequence[str]) -> tuple[str, Origin] | None:
+    """Return the label of a pair and where it comes from, by what its readers said, the first one first."""
+    if settled:
+        return settled, "settled"
+    if not given:
+        return None
+    if len(given) == 1:
+        return given[0], "single"
+    return given[0], "unanimous" if len(set(given)) == 1 else "first"
+
+
+def _pairs_of(sample: ValidationSample) -> Iterable[SampledPair]:
+    sides = [f"{side}__{name}" for side in ("left", "right") for name in ("external_id", "url", "date")]
+    own = ("position", "stratum", "weight", "settled", "sample", "left", "right")
+    return sample.pairs.select_related("left", "right").only(*own, *sides).order_by("position")
+
+
+def _label(pair: SampledPair, label: str, file: str) -> Label:
+    ends = (Named(pair.left.external_id, pair.left.url), Named(pair.right.external_id, pair.right.url))
+    days = abs((pair.left.date - pair.right.date).days)
+    return Label(pair.position, ends, label, pair.weight, pair.stratum, days, file)
+
+
+def _weighted(found: Sequence[FoundPair], strata: Mapping[str, int]) -> list[FoundPair]:
+    """Return the pairs with weights that add up to the sizes of their strata."""
+    labelled = Counter(each.label.stratum for each in found)
+    return [
+        replace(each, label=replace(each.label, weight=strata[each.label.stratum] / labelled[each.label.stratum]))
+        for each in found
+    ]

@@ -1,0 +1,179 @@
+"""Drawing validation samples: strata, weights, seeds, and pairs that no pass proposes."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from itertools import combinations
+
+import pytest
+
+from dedup.evaluation.samples import read_sample, sample_labels
+from dedup.evaluation.sampling import Plan, SampleError, draw
+from dedup.evaluation.strata import estimated_total, shared_out
+from dedup.evaluation.windows import PairsOfDays
+from dedup.models import PairLabel, SampleLabel
+from dedup.verdicts.model import LABELS
+from tests.factories import make_pair
+
+
+def test_numbered_pairs_of_a_window_are_those_of_a_list() -> None:
+    for seed in range(20):
+        rng = random.Random(seed)
+        counts = [(day, rng.randint(1, 4)) for day in sorted(rng.sample(range(700_000, 700_030), 8))]
+        articles = [(day, offset) for day, count in counts for offset in range(count)]
+        for window in (0, 1, 3, 40):
+            listed = {(one, other) for one, other in combinations(articles, 2) if other[0] - one[0] <= window}
+            every = PairsOfDays(counts, window)
+            found = [every.pair(number) for number in range(every.total)]
+            assert (len(found), set(found)) == (len(listed), listed), (seed, window)
+    assert PairsOfDays([], 3).total == 0
+
+
+@pytest.mark.parametrize(
+    ("total", "sizes", "shares"),
+    [
+        (10, [100, 100, 100], [4, 3, 3]),
+        (10, [1, 2, 100], [1, 2, 7]),
+        (10, [1, 2, 3], [1, 2, 3]),
+        (3, [9, 9, 9], [1, 1, 1]),
+        (5, [], []),
+    ],
+)
+def test_a_size_is_shared_out_as_evenly_as_the_strata_allow(total: int, sizes: list[int], shares: list[int]) -> None:
+    assert shared_out(total, sizes) == shares
+
+
+def test_an_estimated_total_has_the_interval_of_stratified_sampling() -> None:
+    # 100 · 0.5 + 10 · 1; variance 100² · 0.8 · 0.25 / 19, and nothing from the stratum that was read whole.
+    total = estimated_total({"wide": (100, 20, 10), "whole": (10, 10, 10), "unread": (50, 0, 0)})
+    reach = 1.959964 * (100**2 * 0.8 * 0.25 / 19) ** 0.5
+    assert (total.value, total.low, total.high) == pytest.approx((60, 60 - reach, 60 + reach))
+
+
+@pytest.mark.django_db
+def test_a_sample_stands_for_the_archive(store) -> None:
+    """40 articles of two newspapers on 10 days, 120 proposed pairs in known strata; every third pair is a duplicate."""
+    rng = random.Random(5)
+    articles = [
+        store(date=f"2026-03-{1 + number % 10:02d}", newspaper=("Harbour Post", "Hill News")[number % 2])
+        for number in range(40)
+    ]
+    every = list(combinations(articles, 2))
+    pairs = [
+        make_pair(one, other, verdict=("duplicate", "similar")[place % 4 == 0], trigram=0.5 + (place % 50) / 100)
+        for place, (one, other) in enumerate(rng.sample(every, 120))
+    ]
+    true = {(each.left_id, each.right_id): each.pk % 3 == 0 for each in pairs}
+
+    plan = Plan(size=60, not_proposed=30)
+    sample = draw(plan, seed=7)
+    strata = {each["name"]: each for each in sample.strata}
+    drawn = list(sample.pairs.select_related("left", "right"))
+    weights: defaultdict[str, float] = defaultdict(float)
+    for each in drawn:
+        weights[each.stratum] += each.weight
+    assert dict(weights) == pytest.approx({name: each["pairs"] for name, each in strata.items()})
+    near = sum(abs((one.date - other.date).days) <= 3 for one, other in every)
+    proposed_near = sum(each.days_apart <= 3 for each in pairs)
+    assert strata.pop("not proposed / 0-3 days") == {
+        "name": "not proposed / 0-3 days", "pairs": near - proposed_near, "asked": 30, "drawn": 30,
+    }  # fmt: skip
+    assert sum(each["pairs"] for each in strata.values()) == 120
+    expected = Counter(
+        " / ".join(
+            [
+                next(name for low, name in BANDS if each.best_score >= low),
+                each.verdict,
+                "same newspaper" if each.same_newspaper else "two newspapers",
+                "0-3 days" if each.days_apart <= 3 else "4+ days",
+            ]
+        )
+        for each in pairs
+    )
+    assert {name: each["pairs"] for name, each in strata.items()} == expected
+    others = [each for each in drawn if each.stratum.startswith("not proposed")]
+    assert all((each.left_id, each.right_id) not in true for each in others)
+    assert all(abs((each.left.date - each.right.date).days) <= 3 for each in others)
+    assert sorted(each.position for each in drawn) == list(range(1, 91))
+
+    def chosen(seed: int) -> list[tuple[int, int]]:
+        return list(draw(plan, seed=seed).pairs.order_by("position").values_list("left", "right"))
+
+    assert chosen(7) == [(each.left_id, each.right_id) for each in drawn] != chosen(8)
+
+    # Over many seeds, the estimate from the weights is the true number, and its interval has it 19 times of 20.
+    small, truth = Plan(size=40, by=("band",)), sum(true.values())
+    values, inside = [], 0
+    for seed in range(60):
+        again = draw(small, seed=seed)
+        counted = {each["name"]: [each["pairs"], 0, 0] for each in again.strata}
+        for stratum, left, right in again.pairs.values_list("stratum", "left", "right"):
+            counted[stratum][1] += 1
+            counted[stratum][2] += true[left, right]
+        total = estimated_total({name: (a, b, c) for name, (a, b, c) in counted.items()})
+        values.append(total.value)
+        inside += total.low <= truth <= total.high
+    assert sum(values) / 60 == pytest.approx(truth, rel=0.05)
+    assert inside >= 54
+
+
+BANDS = ((0.9, "0.90-1.00"), (0.8, "0.80-0.90"), (0.6, "0.60-0.80"), (0.0, "0.00-0.60"))
+
+
+@pytest.mark.django_db
+def test_strata_with_too_few_pairs_and_plans_that_cannot_be_drawn(store) -> None:
+    with pytest.raises(SampleError, match="no pass proposes any pair; run manage"):
+        draw(Plan(), seed=1)
+    one, other, third, far = (store(date=f"2026-03-{day}") for day in ("01", "01", "02", "20"))
+    make_pair(one, other, trigram=0.95, minhash=0.7)
+    make_pair(one, third, verdict="", title=0.95)
+    make_pair(one, far, verdict="similar", trigram=0.65, probability=0.7)
+    sample = draw(Plan(size=None, per_stratum=5, pass_name="trigram", not_proposed=9, readers=2), seed=1, name="first")
+    assert [(each["name"], each["pairs"], each["asked"], each["drawn"]) for each in sample.strata] == [
+        ("trigram 0.90-1.00 / duplicate / same newspaper / 0-3 days", 1, 5, 1),
+        ("trigram 0.60-0.80 / similar / same newspaper / 4+ days", 1, 5, 1),
+        ("no score of trigram / not compared / same newspaper / 0-3 days", 1, 5, 1),
+        ("not proposed / 0-3 days", 1, 9, 1),
+    ]
+    assert (sample.size, sample.readers, sample.name) == (4, 2, "first")
+    for wrong, message in (
+        ({"size": 2}, "the archive has 3 strata, and a sample of 2 would leave some out; draw at least 3 pairs"),
+        ({"size": 0}, "the size of the sample is 0; it must be from 1 to 10,000"),
+        ({"pass_name": "guess"}, "there is no pass 'guess'; choose one of "),
+        ({"by": ("colour",)}, "strata cannot differ in 'colour'; choose among band, verdict, newspaper, days"),
+        ({"bands": (0.8, 0.6)}, "the score bands are 0.8, 0.6; give at most 20 bounds above 0 and below 1, rising"),
+        ({"per_stratum": 3}, "give either the size of the sample or the number per stratum, not both"),
+        ({"window_days": -1}, "the window of pairs that no pass proposes is -1; it must be from 0 to 36,500"),
+    ):
+        with pytest.raises(SampleError, match=message):
+            draw(Plan(**wrong), seed=1)
+    for name, message in (("first", "a sample is called 'first' already"), ("12", "'12' is a number")):
+        with pytest.raises(SampleError, match=message):
+            draw(Plan(), seed=1, name=name)
+
+
+@pytest.mark.django_db
+def test_the_label_of_a_pair_is_the_settled_one_else_the_common_one_else_the_first(store) -> None:
+    assert tuple(PairLabel.values) == tuple(LABELS)
+    articles = [store(date="2026-03-01") for _ in range(5)]
+    for one, other in combinations(articles, 2):
+        make_pair(one, other, trigram=0.95)
+    sample = draw(Plan(size=5), seed=3)
+    pairs = list(sample.pairs.order_by("position"))
+    given = {0: "DD", 1: "DV", 2: "TE", 3: "N"}  # two readers, and of the fifth pair nobody
+    for place, labels in given.items():
+        for reader, label in zip(("mara", "ines"), labels, strict=False):
+            SampleLabel.objects.create(pair=pairs[place], reader=reader, label=label)
+    pairs[2].settled = "T"
+    pairs[2].save()
+    reading = read_sample(sample)
+    assert [(each.line, each.label, each.weight) for each in reading.labels] == [
+        (1, "D", 2.5), (2, "D", 2.5), (3, "T", 2.5), (4, "N", 2.5),
+    ]  # fmt: skip
+    assert [(each.left, each.right) for each in reading.pairs] == [(each.left_id, each.right_id) for each in pairs[:4]]
+    assert reading.says() == (
+        "Labels of 4 pairs: 1 by one reader, 1 by readers who agree, 1 settled after a disagreement, 1 by the first of "
+        "readers who disagree; 1 without a label."
+    )
+    assert sample_labels(sample) == reading.labels
