@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from articles.models import Newspaper
@@ -19,6 +20,7 @@ from dedup.review.decisions import MAX_NOTE_CHARACTERS, PAIR_KINDS
 from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS
 from dedup.runs.profiles import ProfileError, configs_of, enabled
 from dedup.runs.scope import Scope
+from dedup.tokens import NAME_CHARACTERS, scopes_of
 
 MAX_NUMBER = 2**63 - 1
 
@@ -248,6 +250,34 @@ class MergeForm(forms.Form):
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
             field.widget.attrs["class"] = "form-select"
+
+
+class TokenForm(forms.Form):
+    """A new token: what to call it, what it may do, and how long it works."""
+
+    name = forms.CharField(
+        max_length=NAME_CHARACTERS,
+        help_text="What uses it, for example “nightly export”.",
+        widget=forms.TextInput(attrs={"class": "form-control", "autocomplete": "off"}),
+    )
+    days = forms.TypedChoiceField(
+        choices=[(30, "for 30 days"), (90, "for 90 days"), (365, "for a year"), ("", "until it is revoked")],
+        initial=365,
+        required=False,
+        coerce=int,
+        empty_value=None,
+        label="It works",
+        widget=forms.Select(attrs={"class": "form-select"}),
+    )
+
+    def __init__(self, data: QueryDict | None, *, user: User) -> None:
+        super().__init__(data)
+        self.fields["scopes"] = forms.MultipleChoiceField(
+            choices=[(each.value, each.label) for each in scopes_of(user)],
+            label="It may",
+            widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+            error_messages={"required": "Choose at least one thing that the token may do."},
+        )
 
 
 class RunForm(ScopeForm):

@@ -23,6 +23,7 @@ from dedup.views import (
     runs,
     saved_views,
     series,
+    tokens,
 )
 
 urlpatterns = [
@@ -109,6 +110,9 @@ urlpatterns = [
     path("views/<int:view_id>/delete/", saved_views.view_delete, name="view_delete"),
     path("exports/<slug:name>.csv", exports.export_csv, name="export_csv"),
     path("exports/<slug:name>.jsonl", exports.export_jsonl, name="export_jsonl"),
+    path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/new/", tokens.token_new, name="token_new"),
+    path("tokens/<int:token_id>/revoke/", tokens.token_revoke, name="token_revoke"),
     path("history/", history.history, name="history"),
     path("decisions/<int:decision_id>/undo/", history.undo, name="undo"),
 ]

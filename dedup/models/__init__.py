@@ -17,6 +17,7 @@ from dedup.models.samples import PairLabel, SampledPair, SampleLabel, Validation
 from dedup.models.saved_views import SavedView
 from dedup.models.series import HeadlineForm, Series
 from dedup.models.shingles import ArticleShingles
+from dedup.models.tokens import Token
 from dedup.models.verdicts import FittedModel, JudgedMonth, Verdict
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "SecondReading",
     "SeparateArticles",
     "Series",
+    "Token",
     "ValidationSample",
     "Verdict",
     "Worker",

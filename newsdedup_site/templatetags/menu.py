@@ -67,6 +67,7 @@ GROUPS = (
             Entry("Profiles", "profiles", ("profile", "profile_new", "profile_rule", "profile_rule_new")),
             Entry("Crawls", "crawls", ("newspaper_crawls", "newspaper_merges", "newspaper_merge")),
             Entry("People", "people", ("person", "person_invite", "person_link", "people_changes")),
+            Entry("Tokens", "tokens", ("token_new",)),
             Entry("Settings", "admin:index"),
         ),
     ),

@@ -109,7 +109,7 @@ def test_what_asks_for_more_than_reading() -> None:
     of_learning = {"learn", "lesson_give_up", "model_use"}
     assert asking("admin") == of_runs | of_learning | of_people | of_newspapers | of_profiles
     of_readers = {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"}
-    assert of_readers == {"check", "view_save", "view_rename", "view_delete"}
+    assert of_readers == {"check", "view_save", "view_rename", "view_delete", "token_new", "token_revoke"}
     assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
 
 

@@ -1,0 +1,140 @@
+"""Tokens: made, shown once, found by programs, limited by their owner's role, and revoked."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import html
+import re
+
+import pytest
+import time_machine
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from dedup import tokens
+from dedup.models import Token
+from dedup.tokens import TokenError, allows, find_token, make_token, revoke_token, scopes_of
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def client_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def read(client: Client, address: str = "/tokens/") -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return html.unescape(answer.content.decode())
+
+
+def test_a_token_is_made_shown_once_used_and_revoked() -> None:
+    vera = make_user("vera", "viewer")
+    client = client_of(vera)
+    page = read(client)
+    assert "You have made no token." in page
+    assert re.findall(r'name="scopes" value="(\w+)"', page) == ["read", "webhooks", "feed"]
+
+    made = client.post("/tokens/new/", {"name": "  Nightly  export", "scopes": ["feed", "read"], "days": "30"})
+    assert "no-store" in made["Cache-Control"]
+    text = re.search(r'id="token">([^<]+)<', made.content.decode())[1]
+    token = Token.objects.get()
+    assert (token.name, token.scopes) == ("Nightly export", ["read", "feed"])
+    assert token.expires_at - token.made_at > datetime.timedelta(days=29)
+    assert text.startswith(token.start)
+    assert len(text) - len(token.start) > 30
+    assert token.digest == hashlib.sha256(text.encode()).hexdigest()
+    page = read(client)
+    assert text not in page
+    assert f"{token.start}…" in page
+    assert "never" in page
+
+    assert find_token(text) == token
+    page = read(client)
+    assert f"{timezone.localtime():%H:}" in page.split("<tbody>")[1]
+    assert client.get(f"/tokens/{token.pk}/revoke/").status_code == 405
+    assert client.post(f"/tokens/{token.pk}/revoke/")["Location"] == "/tokens/"
+    assert "revoked</span>" in read(client)
+    assert find_token(text) is None
+    assert [(each.object_id, each.change_message) for each in LogEntry.objects.order_by("pk")] == [
+        (str(vera.pk), f"made the token “Nightly export” ({token.start}…): read, feed."),
+        (str(vera.pk), f"no longer has the token “Nightly export” ({token.start}…): it was revoked."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"name": "x", "days": "30"}, "Choose at least one thing"),
+        ({"name": "x", "scopes": ["decide"]}, "Select a valid choice. decide is not one of the available choices."),
+        ({"name": " ", "scopes": ["read"]}, "This field is required."),
+        ({"name": "x", "scopes": ["read"], "days": "40000"}, "Select a valid choice. 40000"),
+        ({"name": "x", "scopes": ["read"]}, "You have 1 tokens that work, which is the most. Revoke one first."),
+    ],
+)
+def test_what_is_refused(monkeypatch: pytest.MonkeyPatch, values: dict[str, str], said: str) -> None:
+    monkeypatch.setattr(tokens, "MOST_TOKENS", 1)
+    vera = make_user("vera", "viewer")
+    make_token(vera, "first", ["read"])
+    answer = client_of(vera).post("/tokens/new/", values)
+    assert answer.status_code == 400
+    assert said in html.unescape(answer.content.decode())
+    assert Token.objects.count() == 1
+    with pytest.raises(TokenError, match="Your role does not allow: decide, run"):
+        make_token(vera, "more", ["read", "run", "decide"])
+
+
+def test_a_token_never_gives_more_than_its_owner_has() -> None:
+    mara, ada = make_user("mara", "editor"), make_user("ada", "admin")
+    assert scopes_of(mara) == ["read", "decide", "webhooks", "feed"]
+    assert scopes_of(ada) == list(Token.Scope)
+    token, text = make_token(mara, "desk", ["read", "decide"])
+    assert allows(find_token(text), Token.Scope.DECIDE)
+    assert not allows(find_token(text), Token.Scope.FEED)
+
+    mara.groups.set([])
+    assert find_token(text) is None
+    mara.groups.add(*make_user("vera", "viewer").groups.all())
+    assert not allows(find_token(text), Token.Scope.DECIDE)
+    assert allows(find_token(text), Token.Scope.READ)
+    User.objects.filter(pk=mara.pk).update(is_active=False)
+    assert find_token(text) is None
+    assert Token.objects.get(pk=token.pk).state == "owner blocked"
+    for wrong in ("", "newsdedup_", text[:-1], text + "\0", "\udc00", token.digest):
+        assert find_token(wrong) is None
+
+
+def test_a_token_expires_and_its_use_is_noted_once_a_minute(django_assert_num_queries) -> None:
+    vera = make_user("vera", "viewer")
+    with time_machine.travel("2026-03-02T09:00:00Z", tick=False) as clock:
+        _, text = make_token(vera, "short", ["read"], days=1)
+        assert find_token(text)
+        for seconds, noted in ((30, "09:00:00"), (40, "09:01:10")):
+            clock.shift(seconds)
+            with django_assert_num_queries(3 + (noted != "09:00:00")):
+                found = find_token(text)
+            assert found
+            assert f"{Token.objects.get().used_at:%H:%M:%S}" == noted
+        clock.shift(86_400)
+        assert find_token(text) is None
+        assert "expired</span>" in read(client_of(vera))
+
+
+def test_admins_see_and_revoke_the_tokens_of_others_and_nobody_else_does() -> None:
+    vera, eve, ada = make_user("vera", "viewer"), make_user("eve", "editor"), make_user("ada", "admin")
+    token, text = make_token(vera, "of vera", ["read"])
+    assert "of vera" not in read(client_of(eve))
+    assert client_of(eve).post(f"/tokens/{token.pk}/revoke/").status_code == 404
+    assert find_token(text)
+    assert "of vera" in read(client_of(ada))
+    client_of(ada).post(f"/tokens/{token.pk}/revoke/")
+    assert find_token(text) is None
+    assert LogEntry.objects.latest("pk").user == ada
+    assert not revoke_token(token, by=vera)
+    assert f"no longer has the token “of vera” ({token.start}…)" in read(client_of(ada), f"/people/{vera.pk}/")
