@@ -67,7 +67,7 @@ def score_numbers(
     wholes = (called, duplicates, duplicates or called, templates)
     result: Numbers = {"pairs": len(kept), "duplicates": duplicates, "called": called}
     for (name, _), whole, estimate in zip(MEASURES, wholes, found, strict=True):
-        result.update(_with_interval(name, estimate, known=bool(whole)))
+        result.update(with_interval(name, estimate, known=bool(whole)))
     return result
 
 
@@ -79,9 +79,9 @@ def _version_numbers(labels: Sequence[str], weights: Sequence[float], calls: Seq
         "pairs": len(labels),
         "versions": versions,
         "called": called,
-        **_with_interval("precision", measured.precision, known=called > 0),
-        **_with_interval("recall", measured.recall, known=versions > 0),
-        **_with_interval("f1", measured.f1, known=versions + called > 0),
+        **with_interval("precision", measured.precision, known=called > 0),
+        **with_interval("recall", measured.recall, known=versions > 0),
+        **with_interval("f1", measured.f1, known=versions + called > 0),
     }
 
 
@@ -95,7 +95,7 @@ def _confusion_numbers(answers: Sequence[Answer]) -> dict[str, Any]:
         weight = sum(each.weight for each in answers if each.label == label)
         result[label] = {"pairs": pairs, "weight": round(weight, 4)}
         for outcome, cell in cells.items():
-            result[label][outcome] = {"pairs": cell.pairs, **_with_interval("share", cell.share, known=pairs > 0)}
+            result[label][outcome] = {"pairs": cell.pairs, **with_interval("share", cell.share, known=pairs > 0)}
     return result
 
 
@@ -114,8 +114,8 @@ def _calibration_numbers(answers: Sequence[Answer]) -> dict[str, Any]:
 def _reliability(measured: Calibration) -> dict[str, Any]:
     known = any(each.pairs for each in measured.bins)
     return {
-        **_with_interval("ece", measured.error, known=known),
-        **_with_interval("brier", measured.brier, known=known),
+        **with_interval("ece", measured.error, known=known),
+        **with_interval("brier", measured.brier, known=known),
         "bins": [
             {
                 "from": each.low,
@@ -130,11 +130,13 @@ def _reliability(measured: Calibration) -> dict[str, Any]:
     }
 
 
-def _with_interval(name: str, estimate: Estimate, *, known: bool) -> Numbers:
+def with_interval(name: str, estimate: Estimate | None, *, known: bool = True) -> Numbers:
     """Return a number and its interval; None for both if there is nothing that it is a share of."""
+    if estimate is None or not known:
+        return {name: None, f"{name}_interval": None}
     return {
-        name: round(estimate.value, 4) if known else None,
-        f"{name}_interval": [round(estimate.low, 4), round(estimate.high, 4)] if known else None,
+        name: round(estimate.value, 4),
+        f"{name}_interval": [round(estimate.low, 4), round(estimate.high, 4)],
     }
 
 

@@ -6,7 +6,9 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from django.core.management import call_command
 
@@ -19,6 +21,8 @@ from dedup.runs.pipeline import run_detection, start_run
 from dedup.runs.profiles import Configs, choose_passes
 from dedup.runs.progress import run_progress
 from dedup.runs.scope import Scope
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,13 @@ def read_corpus(articles: str, labels: Sequence[str]) -> Corpus:
     Raises FileUsageError, UnreadableFileError and LabelsError.
     """
     paths = tuple(map(Path, labels))
-    with source_named(articles).open():
-        pass
-    return Corpus(Path(articles), paths, *read_label_files(paths))
+    return Corpus(readable_articles(articles), paths, *read_label_files(paths))
+
+
+def readable_articles(name: str) -> Path:
+    """Return the path of a file of articles that can be opened. Raises FileUsageError and UnreadableFileError."""
+    with source_named(name).open():
+        return Path(name)
 
 
 def read_corpora(named: Sequence[Sequence[str]]) -> dict[str, Corpus]:
@@ -101,13 +109,25 @@ def detected(corpus: Corpus, how: Detection) -> Iterator[Detected]:
 
     The model is the installation's. Raises LabelsError before the run if the labels name none of the articles.
     """
+    with run_apart(corpus.articles, how, partial(find_labelled, corpus.labels, corpus.problems, corpus.paths)) as each:
+        run, (found, problems) = each
+        yield Detected(run, found, problems)
+
+
+@contextmanager
+def run_apart(articles: Path, how: Detection, find: Callable[[], Found]) -> Iterator[tuple[DetectionRun, Found]]:
+    """Import a file of articles into a schema of its own, and run there; the schema is dropped at the end.
+
+    `find` looks for what is to be measured; it is called after the import, so that it may stop the command before the
+    run. Yields the finished run and what was found.
+    """
     model = FittedModel.objects.filter(in_use=True).first()
     kept = {name: getattr(how.profile, name) for name in ("settings", "versions_join", "boilerplate")}
     with scratch_schema():
         if model:
             FittedModel.objects.create(content=model.content, decisions=model.decisions, in_use=True)
-        _import(corpus.articles, how)
-        found, problems = find_labelled(corpus.labels, corpus.problems, corpus.paths)
+        _import(articles, how)
+        found = find()
         profile, _ = Profile.objects.update_or_create(name=how.profile.name, defaults=kept)
         # No other process uses this schema, so a run here needs no lock and does not wait for other runs.
         scope = Scope(boilerplate=how.boilerplate)
@@ -115,7 +135,7 @@ def detected(corpus: Corpus, how: Detection) -> Iterator[Detected]:
             configs = how.configs if how.judging else choose_passes(how.configs, ())
             run = start_run(configs, scope, profile=profile)
             run_detection(run, configs, scope, progress=progress, workers=how.workers)
-        yield Detected(run, found, problems)
+        yield run, found
 
 
 def _import(articles: Path, how: Detection) -> None:

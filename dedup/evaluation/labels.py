@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -128,14 +128,13 @@ def _for_example(problems: Sequence[Problem]) -> str:
 
 def find_articles(labels: Sequence[Label]) -> tuple[list[FoundPair], list[Problem]]:
     """Return the labels whose two articles are stored, each pair once, and why the other labels do not count."""
-    by_id = _by_external_id({end.external_id for label in labels for end in label.ends} - {""})
-    by_url = _by_url({end.url for label in labels for end in label.ends} - {""})
+    stored = stored_articles(end for label in labels for end in label.ends)
     found: dict[tuple[int, int], FoundPair] = {}
     problems: list[Problem] = []
     for label in labels:
         try:
-            first, second = (_article(end, by_id, by_url) for end in label.ends)
-        except _NotFoundError as error:
+            first, second = map(stored, label.ends)
+        except NotFoundError as error:
             problems.append(Problem(label.line, str(error), stored=False, file=label.file))
             continue
         ends = (min(first, second), max(first, second))
@@ -156,7 +155,7 @@ def find_articles(labels: Sequence[Label]) -> tuple[list[FoundPair], list[Proble
 
 
 def _check_header(names: Sequence[str]) -> None:
-    if "label" not in map(_column, names):
+    if "label" not in map(column_name, names):
         shown = _shown(", ".join(names))
         raise UnreadableFileError(
             f"the header {shown} has no label column; it needs label, and a and b or url_a and url_b"
@@ -167,8 +166,8 @@ def _label(record: Record, file: str) -> Label:
     """Return the label of a row. Raises ValueError with the reason if it has none."""
     if record.fault:
         raise ValueError(record.fault)
-    values = {_column(name): value for name, value in record.values.items()}
-    label = _text(values, "label").upper()
+    values = {column_name(name): value for name, value in record.values.items()}
+    label = text_value(values, "label").upper()
     if label not in LABELS:
         raise ValueError(f"label is {_shown(values.get('label'))}; it must be one of {', '.join(LABELS)}")
     return Label(
@@ -176,23 +175,23 @@ def _label(record: Record, file: str) -> Label:
         (_named(values, "a"), _named(values, "b")),
         label,
         _weight(values),
-        _text(values, "stratum"),
+        text_value(values, "stratum"),
         _days(values),
         file,
     )
 
 
 def _named(values: Mapping[str, object], side: str) -> Named:
-    name = _text(values, side)
+    name = text_value(values, side)
     # Some collections use URLs as ids.
-    named = Named(name, _text(values, f"url_{side}") or (name if name.startswith(("https://", "http://")) else ""))
+    named = Named(name, text_value(values, f"url_{side}") or (name if name.startswith(("https://", "http://")) else ""))
     if named == Named():
         raise ValueError(f"neither {side} nor url_{side} names an article; give its external id or its URL")
     return named
 
 
 def _weight(values: Mapping[str, object]) -> float:
-    text = _text(values, "weight")
+    text = text_value(values, "weight")
     weight = _number(text) if text else 1.0
     if weight is None or not 0 < weight < math.inf:
         raise ValueError(f"weight is {_shown(values['weight'])}; it must be a number above 0, or empty for 1")
@@ -200,7 +199,7 @@ def _weight(values: Mapping[str, object]) -> float:
 
 
 def _days(values: Mapping[str, object]) -> int | None:
-    text = _text(values, "days")
+    text = text_value(values, "days")
     if not text:
         return None
     days = _number(text)
@@ -218,7 +217,7 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _text(values: Mapping[str, object], name: str) -> str:
+def text_value(values: Mapping[str, object], name: str) -> str:
     """Return a value as text without surrounding whitespace; '' if it is absent or null."""
     value = values.get(name)
     if value is None:
@@ -228,7 +227,8 @@ def _text(values: Mapping[str, object], name: str) -> str:
     return str(value).strip()
 
 
-def _column(name: str) -> str:
+def column_name(name: str) -> str:
+    """Return the name of a column without regard to case, blanks and hyphens."""
     return re.sub(r"[\s-]", "_", name.strip().lower())
 
 
@@ -240,8 +240,16 @@ def _shown(value: object) -> str:
 # ---- stored articles -------------------------------------------------------------------------------
 
 
-class _NotFoundError(LookupError):
+class NotFoundError(LookupError):
     """No article, or more than one, has this name."""
+
+
+def stored_articles(names: Iterable[Named]) -> Callable[[Named], int]:
+    """Return a function that gives the id of the stored article with one of these names, or raises NotFoundError."""
+    known = set(names)
+    by_id = _by_external_id({each.external_id for each in known} - {""})
+    by_url = _by_url({each.url for each in known} - {""})
+    return lambda named: _article(named, by_id, by_url)
 
 
 def _parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
@@ -270,7 +278,7 @@ def _article(named: Named, by_id: Mapping[str, Sequence[int]], by_url: Mapping[s
         return by_url[named.url]
     known = by_id.get(named.external_id, ())
     if not known:
-        raise _NotFoundError(f"no stored article has {named}; import it, or correct the label")
+        raise NotFoundError(f"no stored article has {named}; import it, or correct the label")
     if len(known) > 1:
-        raise _NotFoundError(f"{len(known)} stored articles have {named}; use its URL instead")
+        raise NotFoundError(f"{len(known)} stored articles have {named}; use its URL instead")
     return known[0]

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from articles.models import Article
-from dedup.evaluation.answers import NEAR_DAYS, Answer, Numbers, numbers_of, score_numbers
+from dedup.evaluation.answers import NEAR_DAYS, Answer, Numbers, numbers_of, score_numbers, with_interval
 from dedup.evaluation.apart import Detected
 from dedup.evaluation.cross import Sample
 from dedup.evaluation.labels import FoundPair
 from dedup.evaluation.metrics import COUNTED, LabelledPair, cross_validate
+from dedup.evaluation.scores import PassScores, pass_scores
+from dedup.evaluation.thresholds import Point, grid, threshold_curve
 from dedup.models import DetectionRun, Evidence, Pair, Verdict
 from dedup.passes import PASSES
 from dedup.runs.judging import features_of_pairs
@@ -120,24 +122,28 @@ def samples_of(found: Sequence[FoundPair]) -> list[Sample]:
     return [each.sample(features) for each in judged]
 
 
-def measured(what: Detected, articles: Path | None = None, *, cross_validated: bool, sampled: bool) -> Measured:
+def measured(
+    what: Detected, articles: Path | None = None, *, cross_validated: bool, sampled: bool, thresholds: bool = False
+) -> Measured:
     """Measure a run against its labelled pairs; `articles` is the file they were imported from for that.
 
-    Without `sampled`, the samples have no features.
+    Without `sampled`, the samples have no features. With `thresholds`, every pass scores every labelled pair.
     """
     judged = judged_pairs(what.found)
     features = features_of_pairs([each.ends for each in judged]) if cross_validated or sampled else {}
     passes = [name for name in PASSES if what.run.config.get(name, {}).get("enabled")]
     result = {
-        "about": _about(what.run, articles),
-        "run": _run_facts(what.run, stored=articles is None),
+        "about": about(what.run, articles),
+        "run": run_facts(what.run, stored=articles is None),
         "labels": _label_facts(what, judged),
         **report(judged, passes, features if cross_validated else None),
+        "thresholds": _curves(judged, pass_scores(what.run, [each.ends for each in judged])) if thresholds else None,
     }
     return Measured(result, [each.sample(features) for each in judged])
 
 
-def _run_facts(run: DetectionRun, *, stored: bool) -> dict[str, Any]:
+def run_facts(run: DetectionRun, *, stored: bool) -> dict[str, Any]:
+    """Return what a report says of the run that it measures; a run apart has no number."""
     return {
         "number": run.pk if stored else None,
         "finished_at": run.finished_at and run.finished_at.isoformat(timespec="seconds"),
@@ -157,7 +163,8 @@ def _label_facts(what: Detected, judged: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def _about(run: DetectionRun, articles: Path | None) -> str:
+def about(run: DetectionRun, articles: Path | None) -> str:
+    """Return a sentence on the run, and on the file of articles that it ran on if they were not stored."""
     if articles is None:
         return f"Stored verdicts; the last run was run {run.pk}, finished {run.finished_at:%Y-%m-%d %H:%M} UTC."
     counts = run.counts
@@ -214,6 +221,55 @@ def _proposes(pass_name: str, judged: Judged) -> bool:
 def _score_of(judged: Sequence[Judged], called: Callable[[Judged], bool] = attrgetter("called")) -> Numbers:
     weights = [each.found.label.weight for each in judged]
     return score_numbers([each.label for each in judged], weights, [called(each) for each in judged])
+
+
+# ---- thresholds ------------------------------------------------------------------------------------
+
+
+def _curves(judged: Sequence[Judged], by_pass: Mapping[str, PassScores]) -> dict[str, Any]:
+    """Return precision, recall and F1 by threshold: of the verdict's probability, and of each pass's score."""
+    near = [each for each in judged if each.days <= NEAR_DAYS]
+    return {
+        "verdict": {
+            "used": model_in_use().threshold,
+            "enabled": True,
+            **_curve_in_both(judged, near, _probabilities(judged), grid(0.05, model_in_use().threshold)),
+        },
+        "passes": {
+            name: {
+                "used": each.used,
+                "enabled": each.enabled,
+                **_curve_in_both(judged, near, each.scores, grid(each.lowest, each.used)),
+            }
+            for name, each in by_pass.items()
+        },
+    }
+
+
+def _probabilities(judged: Iterable[Judged]) -> dict[Ends, float]:
+    return {each.ends: each.pair.duplicate_probability or 0.0 for each in judged if each.pair}
+
+
+def _curve_in_both(
+    judged: Sequence[Judged], near: Sequence[Judged], scores: Mapping[Ends, float], thresholds: Sequence[float]
+) -> dict[str, Any]:
+    return {
+        "all": _curve(judged, scores, thresholds),
+        "within_3_days": _curve(near, scores, thresholds),
+    }
+
+
+def _curve(judged: Sequence[Judged], scores: Mapping[Ends, float], thresholds: Sequence[float]) -> list[dict[str, Any]]:
+    weights = [each.found.label.weight for each in judged]
+    found = [scores.get(each.ends) for each in judged]
+    return [_point(each) for each in threshold_curve([each.label for each in judged], weights, found, thresholds)]
+
+
+def _point(point: Point) -> dict[str, Any]:
+    numbers: dict[str, Any] = {"threshold": point.threshold, "called": point.pairs}
+    for name in ("precision", "recall", "f1"):
+        numbers.update(with_interval(name, getattr(point, name)))
+    return numbers
 
 
 # ---- cross-validation ------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from dedup.evaluation.confusion import OUTCOMES
 from dedup.runs.facts import label as label_of_pass
 
 _WIDTH = 120
+CURVE_MEASURES = (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
 _OF_VERSIONS = (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
 
 
@@ -32,9 +33,35 @@ def print_report(result: dict[str, Any], stream: TextIO) -> None:
         console.print(_files(result["files"]))
     if result["strata"]:
         console.print(_strata(result["strata"]))
+    if result["thresholds"]:
+        _print_curves(result["thresholds"], console)
     if reason := crossed.get("reason"):
         stream.write(f"No cross-validation: {reason}.\n")
     _print_errors(result["errors"], stream)
+
+
+def print_clusters(result: dict[str, Any], stream: TextIO) -> None:
+    """Print how much the clusters agree with those of a file."""
+    numbers = result["clusters"]
+    stream.write(f"{result['about']}\n")
+    stream.write(
+        f"{numbers['articles']:,} articles of the file are stored, {numbers['not_stored']:,} are not. "
+        f"Clusters of two or more of them: {numbers['clusters']:,} here, {numbers['clusters_in_file']:,} in the file. "
+        f"Pairs in one cluster: {numbers['pairs']:,} here, {numbers['pairs_in_file']:,} in the file, "
+        f"{numbers['pairs_in_both']:,} in both.\n"
+    )
+    table = _left("The clusters, compared with those of the file", "Measure")
+    for heading in ("Precision", "Recall", "F1", "Index"):
+        table.add_column(heading, justify="right")
+    for name, key in (("Pairs of articles", "pairwise"), ("Articles (B-cubed)", "b_cubed")):
+        shares = numbers[key]
+        table.add_row(name, *(_share(shares[each]) for each in ("precision", "recall", "f1")), "")
+    table.add_row("Adjusted Rand index", "", "", "", _share(numbers["adjusted_rand_index"]))
+    console_on(stream).print(table)
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
 def console_on(stream: TextIO) -> Console:
@@ -73,6 +100,26 @@ def _strata(strata: dict[str, Any]) -> Table:
     for name, each in strata.items():
         shares = ("–" if each[measure] is None else f"{each[measure]:.3f}" for measure, _ in MEASURES)
         table.add_row(name, str(each["pairs"]), str(each["duplicates"]), *shares)
+    return table
+
+
+def _print_curves(thresholds: dict[str, Any], console: Console) -> None:
+    """Print a table for the verdict and for each pass: what every threshold would find among all labelled pairs."""
+    console.print(_curve("The verdict, by its probability of a duplicate", thresholds["verdict"]))
+    for name, each in thresholds["passes"].items():
+        off = "" if each["enabled"] else ", which did not take part in the run"
+        console.print(_curve(f"The pass “{label_of_pass(name)}”{off}", each))
+    console.print("> marks the threshold of the run. Below it, the scores were computed for this table alone.\n")
+
+
+def _curve(title: str, numbers: dict[str, Any]) -> Table:
+    table = _left(f"{title} (95% intervals)", "Lowest score")
+    for heading in ("Pairs", *(heading for _, heading in CURVE_MEASURES)):
+        table.add_column(heading, justify="right")
+    for row in numbers["all"]:
+        mark = "> " if row["threshold"] == numbers["used"] else "  "
+        shares = (cell(row[name], row[f"{name}_interval"]) for name, _ in CURVE_MEASURES)
+        table.add_row(f"{mark}{row['threshold']:g}", f"{row['called']:,}", *shares)
     return table
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import BooleanOptionalAction
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -15,12 +16,22 @@ from django.db import DEFAULT_DB_ALIAS
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
 from articles.processes import WorkerDiedError
-from dedup.evaluation.apart import Corpus, Detected, Detection, detected, read_corpora, read_corpus
+from dedup.evaluation.apart import (
+    Corpus,
+    Detected,
+    Detection,
+    detected,
+    read_corpora,
+    read_corpus,
+    readable_articles,
+    run_apart,
+)
+from dedup.evaluation.compared_clusters import FoundClusters, compared, find_clustered, read_clusters
 from dedup.evaluation.cross import Sample, cross_table
 from dedup.evaluation.curve import learning_curve
 from dedup.evaluation.labels import LabelsError, find_labelled, read_label_files
-from dedup.evaluation.measure import Measured, measured
-from dedup.evaluation.print import print_report
+from dedup.evaluation.measure import Measured, about, measured, run_facts
+from dedup.evaluation.print import print_clusters, print_report
 from dedup.evaluation.print_corpora import print_corpora
 from dedup.evaluation.scratch import ScratchError
 from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
@@ -64,6 +75,12 @@ class Command(LongCommand):
             help="JSON lines or CSV, also .gz, with a and b (external ids) or url_a and url_b, label (D, V, T, E, N), "
             "and optionally weight, stratum, days; several files count as one",
         )
+        parser.add_argument(
+            "--clusters",
+            metavar="FILE",
+            help="compare the clusters with those of this file instead: JSON lines or CSV, also .gz, with id (external "
+            "id) or url, and cluster (empty: the article is alone)",
+        )
         add_corpus_option(
             parser, purpose="print the cross-corpus table, of models fitted on some corpora and judged on others"
         )
@@ -79,6 +96,13 @@ class Command(LongCommand):
             default=True,
             help="also measure verdicts of models learnt from the labels of other dates (default: yes)",
         )
+        parser.add_argument(
+            "--thresholds",
+            action=BooleanOptionalAction,
+            default=True,
+            help="also score every labelled pair with every pass, and print precision, recall and F1 for each lowest "
+            "score (default: yes, unless --corpus is given)",
+        )
         parser.add_argument("--format", choices=("text", "json"), default="text")
         add_workers_option(parser, note="; used with --articles and --corpus")
 
@@ -88,6 +112,9 @@ class Command(LongCommand):
         _check(options)
         if options["corpus"]:
             self._measure_corpora(options)
+            return
+        if options["clusters"]:
+            self._compare_clusters(options)
             return
         result = self._measured(options)
         self._print_problems(result["labels"]["problems"])
@@ -105,13 +132,21 @@ class Command(LongCommand):
         labels, problems = read_label_files(paths)
         run = _last_run()
         stored = Detected(run, *find_labelled(labels, problems, paths))
-        return measured(stored, cross_validated=options["cross_validate"], sampled=False).report
+        return measured(
+            stored, cross_validated=options["cross_validate"], sampled=False, thresholds=options["thresholds"]
+        ).report
 
     def _measured_apart(self, corpus: Corpus, how: Detection, options: dict[str, Any]) -> Measured:
         """Import the articles into a temporary schema, run there, and measure."""
         with detected(corpus, how) as found:
-            crossed = options["cross_validate"]
-            return measured(found, corpus.articles, cross_validated=crossed, sampled=bool(options["corpus"]))
+            several = bool(options["corpus"])
+            return measured(
+                found,
+                corpus.articles,
+                cross_validated=options["cross_validate"],
+                sampled=several,
+                thresholds=options["thresholds"] and not several,
+            )
 
     def _measure_corpora(self, options: dict[str, Any]) -> None:
         """Measure each corpus in turn; then fit models on some of them, and judge them on the others."""
@@ -135,6 +170,22 @@ class Command(LongCommand):
         else:
             print_corpora(result, cast("TextIO", self.stdout))
 
+    def _compare_clusters(self, options: dict[str, Any]) -> None:
+        """Compare the stored clusters, or those of a run on --articles, with the clusters of a file."""
+        path = Path(options["clusters"])
+        find = partial(find_clustered, *read_clusters(path), path)
+        if options["articles"] is None:
+            result = _clusters_of(_last_run(), None, find())
+        else:
+            articles = readable_articles(options["articles"])
+            with run_apart(articles, chosen_detection(options, self.stderr.write), find) as (run, found):
+                result = _clusters_of(run, articles, found)
+        self._print_problems(result["clusters"]["problems"])
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(result, ensure_ascii=False))
+        else:
+            print_clusters(result, cast("TextIO", self.stdout))
+
     def _print_problems(self, problems: Sequence[dict[str, Any]]) -> None:
         several = len({each["file"] for each in problems}) > 1
         for each in problems[:_SHOWN_PROBLEMS]:
@@ -150,13 +201,26 @@ def _check(options: dict[str, Any]) -> None:
         raise LabelsError("--corpus names articles and labels itself; leave out --articles and --labels")
     if options["learning_curve"] and not options["corpus"]:
         raise LabelsError("--learning-curve is measured on several corpora; name them with --corpus")
-    if not (options["corpus"] or options["labels"]):
-        raise LabelsError("nothing to measure with; name a file of labels with --labels, or corpora with --corpus")
+    if options["clusters"] and (options["corpus"] or options["labels"]):
+        raise LabelsError("--clusters is compared alone; leave out --labels and --corpus, and measure them separately")
+    if not (options["corpus"] or options["labels"] or options["clusters"]):
+        raise LabelsError(
+            "nothing to measure with; name a file of labels with --labels, corpora with --corpus, or clusters with "
+            "--clusters"
+        )
     if not (options["corpus"] or options["articles"]) and any(options[name] is not None for name in _OF_A_RUN):
         raise ProfileError(
             "--profile, --passes and --boilerplate apply to --articles and --corpus only; name a file with --articles "
             "too"
         )
+
+
+def _clusters_of(run: DetectionRun, articles: Path | None, found: FoundClusters) -> dict[str, Any]:
+    return {
+        "about": about(run, articles),
+        "run": run_facts(run, stored=articles is None),
+        "clusters": compared(found),
+    }
 
 
 def _last_run() -> DetectionRun:

@@ -69,6 +69,7 @@ def test_verdicts_and_passes_are_measured_against_the_labels(files) -> None:
     assert result["passes"]["url"]["precision"] is None
     assert "stopword" not in result["passes"]
     assert result["within_3_days"]["verdict"]["pairs"] == 4
+    _check_curves(result)
     assert result["strata"]["cross"]["recall"] == 0.75
     assert (result["strata"]["same"]["f1"], result["strata"]["same"]["pairs"]) == (None, 3)
     assert result["labels"] == {
@@ -81,6 +82,23 @@ def test_verdicts_and_passes_are_measured_against_the_labels(files) -> None:
         "within_3_days": 5,
         "problems": [],
     }
+
+
+def _check_curves(result: dict) -> None:
+    """Each pass has its numbers at its own threshold, more pairs below it, and a curve although it was off."""
+    passes = result["thresholds"]["passes"]
+    assert list(passes) == list(pipeline.PASSES)
+    for name, numbers in result["passes"].items():
+        (own,) = (row for row in passes[name]["all"] if row["threshold"] == passes[name]["used"])
+        assert (own["called"], own["recall_interval"]) == (numbers["called"], numbers["recall_interval"])
+    trigram = passes["trigram"]["all"]
+    assert [row["threshold"] for row in trigram[:2]] == [0.3, 0.35]
+    assert trigram[0]["called"] >= trigram[-1]["called"] == 1
+    assert (passes["minhash"]["enabled"], passes["minhash"]["all"][-1]["precision"]) == (False, 1.0)
+    assert (passes["exact"]["all"][0]["threshold"], len(passes["exact"]["all"])) == (1.0, 1)
+    verdict = result["thresholds"]["verdict"]
+    (own,) = (row for row in verdict["all"] if row["threshold"] == verdict["used"])
+    assert (own["called"], own["f1"]) == (result["verdict"]["called"], result["verdict"]["f1"])
 
 
 def test_every_error_is_listed_with_what_is_known_of_it(files) -> None:
@@ -124,6 +142,8 @@ def test_the_text_has_the_tables_and_the_errors(files) -> None:
     assert "At most 3 days apart" in printed
     assert "All labelled pairs" in printed
     assert "│ cross   │     2 │          2 │     1.000 │  0.750 │ 0.857 │" in printed
+    assert "The pass “Similar text, any time”, which did not take part in the run" in printed
+    assert "> 0.6" in printed
     assert "0 false and 1 missed duplicates" in printed
     assert "missed duplicate (line 4, label D, weight 1): no pass proposed it\n" in printed
     assert "  2026-03-02  Harbour Post: Glass negatives on show\n" in printed
@@ -346,6 +366,44 @@ def test_cross_validation_judges_by_models_of_other_dates(store, tmp_path) -> No
         "recall": 1.0,
         "f1": 1.0,
     }
+
+
+# ---- clusters --------------------------------------------------------------------------------------
+
+
+def test_clusters_are_compared_with_those_of_a_file(stored, files, tmp_path) -> None:
+    known = tmp_path / "known.csv"
+    known.write_text("ID;URL;Cluster\nn1;;wire\n;https://inland.example/2;wire\nn3;;wire\nn4;;\nn6;;\nn1;;b\nn99;;b\n")
+    result = measured(f"--clusters={known}")
+    numbers = result["clusters"]
+    reasons = [each["reason"] for each in numbers.pop("problems")]
+    assert reasons == [
+        "the id 'n1' is in the cluster 'wire' too; leave it in one cluster",
+        "no stored article has the id 'n99'; import it, or correct the label",
+    ]
+    assert numbers == {
+        "articles": 5,
+        "not_stored": 1,
+        "bad": 1,
+        "clusters": 1,
+        "clusters_in_file": 1,
+        "pairs": 1,
+        "pairs_in_file": 3,
+        "pairs_in_both": 1,
+        "pairwise": {"precision": 1.0, "recall": 0.3333, "f1": 0.5},
+        "adjusted_rand_index": 0.4118,  # (1 - 3/10) / (2 - 3/10)
+        "b_cubed": {"precision": 1.0, "recall": 0.7333, "f1": 0.8462},  # recall: (2/3 + 2/3 + 1/3 + 1 + 1) / 5
+    }
+    printed, said = evaluate(f"--clusters={known}")
+    assert "5 articles of the file are stored, 1 are not." in printed
+    assert "│ Adjusted Rand index │           │        │       │ 0.412 │" in printed
+    assert "line 7: the id 'n1' is in the cluster" in said
+    apart = measured(files[0], f"--clusters={known}")
+    assert {**apart["clusters"], "problems": []} == {**numbers, "problems": []}
+    assert apart["run"]["number"] is None
+    known.write_text("id,cluster\nn77,a\n")
+    assert refused(f"--clusters={known}").startswith(f"{known} names no stored article, for example line 2: no stored")
+    assert refused(files[1], f"--clusters={known}").startswith("--clusters is compared alone; ")
 
 
 # ---- options that are refused ----------------------------------------------------------------------
