@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from newsdedup_site.management.commands import version
+from articles import versions
 from tests.site.test_manage import NO_SERVER, manage
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -35,4 +35,4 @@ def test_a_plain_checkout_knows_its_version(monkeypatch) -> None:
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "version", missing)
-    assert version.newsdedup_version() == OURS
+    assert versions.newsdedup_version() == OURS
