@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import csv
 import datetime
-import gzip
 import io
 import json
-import os
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
@@ -66,10 +63,12 @@ def exported_rows(
     since: datetime.date | None = None,
     until: datetime.date | None = None,
     newspaper_ids: Collection[int] | None = None,
+    columns: Collection[str] = OWN_COLUMNS,
 ) -> Iterator[ExportedRow]:
     """Yield a row for each article, by day and id, all as of the same moment.
 
-    The content is without what its marks remove in this mode; it is empty if nothing else is left.
+    The content is without what its marks remove in this mode; it is empty if nothing else is left. `columns` are those
+    of the file that have a meaning of their own: an extra column of such a name gets a prefix.
     """
     # One statement sees one state of the database; in a transaction, its rows are streamed.
     with transaction.atomic():
@@ -81,7 +80,7 @@ def exported_rows(
         )
         wanted = wanted.annotate(seen_urls=ArraySubquery(_URLS), seen_headlines=ArraySubquery(_HEADLINES))
         for article in wanted.iterator(_AT_ONCE):
-            yield ExportedRow(_values(article, boilerplate), exported_members(article.extra_columns))
+            yield ExportedRow(_values(article, boilerplate), exported_members(article.extra_columns, columns))
 
 
 def _values(article: Any, boilerplate: Mode) -> dict[str, Any]:
@@ -104,36 +103,55 @@ def json_lines(rows: Iterable[ExportedRow]) -> Iterator[str]:
         yield f"{own[:-1]}, {object_of(row.extra)[1:]}\n" if row.extra else f"{own}\n"
 
 
-def csv_lines(rows: Iterable[ExportedRow]) -> Iterator[str]:
+def csv_lines(rows: Iterable[ExportedRow], columns: Sequence[str] = OWN_COLUMNS) -> Iterator[str]:
     """Yield the rows of a CSV file. Its extra columns are those with a value, in the order of their first values.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front; an import takes it away. The header
-    comes after the last row is read: until then, they are in a temporary file. Raises TooManyColumnsError.
+    comes after the last row is read. Raises TooManyColumnsError.
+    """
+    with laid_out(rows, columns) as (names, laid):
+        # All in quotes, so that no semicolon in a name is taken for the separator.
+        yield _csv_row([guarded(name) for name in (*columns, *names)], csv.QUOTE_ALL)
+        for values, others in laid:
+            yield _csv_row([guarded(cell) for cell in (*map(_cell, values), *others)], csv.QUOTE_MINIMAL)
+
+
+@contextmanager
+def laid_out(
+    rows: Iterable[ExportedRow], columns: Sequence[str]
+) -> Iterator[tuple[list[str], Iterator[tuple[list[Any], list[str]]]]]:
+    """Give the names of the extra columns that have a value, and each row: the values of `columns`, and those cells.
+
+    The names are known after the last row is read: until then, the rows are in a temporary file. Raises
+    TooManyColumnsError.
     """
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as waiting:
-        columns: dict[tuple[str, int], int] = {}
+        places: dict[tuple[str, int], int] = {}
         for row in rows:
-            cells = [_cell(row.values[name]) for name in OWN_COLUMNS]
-            extra = [[columns.setdefault(key, len(columns)), cell] for key, cell in _extra_cells(row.extra)]
-            if len(columns) > MAX_CSV_COLUMNS:
+            extra = [[places.setdefault(key, len(places)), cell] for key, cell in _extra_cells(row.extra)]
+            if len(places) > MAX_CSV_COLUMNS:
                 fault = f"the articles have more than {MAX_CSV_COLUMNS:,} different extra columns"
                 raise TooManyColumnsError(f"{fault}; write JSON lines, or export fewer articles at a time")
-            waiting.write(json.dumps([cells, extra]) + "\n")
+            waiting.write(json.dumps([[row.values[name] for name in columns], extra]) + "\n")
         waiting.seek(0)
-        # All in quotes, so that no semicolon in a name is taken for the separator.
-        yield _csv_row([guarded(name) for name in (*OWN_COLUMNS, *(name for name, _ in columns))], csv.QUOTE_ALL)
-        for line in waiting:
-            cells, extra = json.loads(line)
-            others = [""] * len(columns)
-            for place, cell in extra:
-                others[place] = cell
-            yield _csv_row([guarded(cell) for cell in (*cells, *others)], csv.QUOTE_MINIMAL)
+        yield [name for name, _ in places], _laid(waiting, len(places))
+
+
+def _laid(waiting: Iterable[str], width: int) -> Iterator[tuple[list[Any], list[str]]]:
+    for line in waiting:
+        values, extra = json.loads(line)
+        others = [""] * width
+        for place, cell in extra:
+            others[place] = cell
+        yield values, others
 
 
 LINES: dict[FileFormat, Callable[[Iterable[ExportedRow]], Iterator[str]]] = {"jsonl": json_lines, "csv": csv_lines}
 
 
 def _cell(value: object) -> str:
+    if value is None:
+        return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -151,28 +169,3 @@ def _csv_row(cells: list[str], quoting: Any) -> str:
     row = io.StringIO()
     csv.writer(row, quoting=quoting).writerow(cells)
     return row.getvalue()
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[TextIO]:
-    """Open a text file that gets its name only when it is complete; compressed if the name ends in .gz.
-
-    Until then it has a hidden name in the same folder. After an error that file is removed, and any existing file
-    keeps its content.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as raw:
-            # Without a file name and a time in the header, so that the same articles give the same bytes.
-            packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else nullcontext(raw)
-            with packed as stream:
-                text = io.TextIOWrapper(cast("BinaryIO", stream), encoding="utf-8")
-                yield text
-                text.flush()
-                text.detach()
-            raw.flush()
-            os.fsync(raw.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise

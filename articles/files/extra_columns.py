@@ -46,9 +46,9 @@ def extra_columns(members: Iterable[Member], in_fields: Collection[str]) -> str:
     return text
 
 
-def exported_members(extra: str) -> list[Member]:
-    """Return the columns that an export writes for a text that extra_columns returned."""
-    return [member.under(PREFIX) if _needs_prefix(member.name) else member for member in members_of(extra)]
+def exported_members(extra: str, own: Collection[str] = OWN_COLUMNS) -> list[Member]:
+    """Return the columns that an export with these own columns writes for a text that extra_columns returned."""
+    return [member.under(PREFIX) if _needs_prefix(member.name, own) else member for member in members_of(extra)]
 
 
 def _stored(member: Member) -> Member:
@@ -57,11 +57,11 @@ def _stored(member: Member) -> Member:
     return member.without(PREFIX) if is_prefixed else member
 
 
-def _needs_prefix(name: str) -> bool:
+def _needs_prefix(name: str, own: Collection[str] = OWN_COLUMNS) -> bool:
     """Return whether a name is that of an own column, or would become one when prefixes are removed."""
     while name.startswith(PREFIX):
         name = name.removeprefix(PREFIX)
-    return name in OWN_COLUMNS
+    return name in own
 
 
 def _check(members: Collection[Member]) -> None:

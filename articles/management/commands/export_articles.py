@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from django.core.management.base import CommandError, CommandParser
-from rich.progress import Progress
 
 from articles.boilerplate.mode import Mode
-from articles.files.exporting import LINES, ExportedRow, TooManyColumnsError, exported_rows, whole_file
+from articles.files.exporting import LINES, ExportedRow, TooManyColumnsError, exported_rows
 from articles.files.records import FileFormat
+from articles.files.whole_files import whole_file
 from articles.management.arguments import (
     add_day_options,
     add_newspaper_option,
@@ -23,8 +23,8 @@ from articles.management.arguments import (
     chosen_output,
 )
 from articles.management.base import LongCommand
+from articles.management.boilerplate import mark_outdated_weeks
 from articles.models import Article
-from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 
 
 @dataclass
@@ -76,7 +76,7 @@ class Command(LongCommand):
         # Lines on the terminal would mix with a bar.
         with self.progress({"no_progress": options["no_progress"] or path is None}) as progress:
             if mode is not Mode.KEEP:
-                _mark(scope, progress)
+                mark_outdated_weeks(progress, **scope)
             total = Article.objects.in_scope(**scope).count()
             task = progress.add_task("articles", total=total)
 
@@ -93,11 +93,3 @@ class Command(LongCommand):
                 for line in LINES[file_format](rows()):
                     file.write(line)
         return tally
-
-
-def _mark(scope: dict[str, Any], progress: Progress) -> None:
-    weeks = outdated_weeks(scope["newspaper_ids"], since=scope["since"], until=scope["until"])
-    task = progress.add_task("boilerplate", total=sum(weeks.values()))
-    for week, articles in weeks.items():
-        mark_week(week)
-        progress.update(task, advance=articles)

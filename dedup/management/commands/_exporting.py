@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TextIO, cast
 from django.core.management.base import CommandError, CommandParser
 from rich.progress import TextColumn, TimeElapsedColumn
 
-from articles.files.exporting import whole_file
+from articles.files.whole_files import whole_file
 from articles.management.arguments import add_output_options, chosen_output
 from articles.management.base import ExitCode, LongCommand
 from dedup.exports import EXPORTS

@@ -15,7 +15,8 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from articles.boilerplate.mode import Mode
-from articles.files.exporting import exported_rows, whole_file
+from articles.files.exporting import exported_rows
+from articles.files.whole_files import whole_file
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest
 from articles.storage import boilerplate_marks

@@ -1,0 +1,58 @@
+"""Files that get their name only when they are complete, however the process ends."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[TextIO]:
+    """Open a text file that gets its name only when it is complete; compressed if the name ends in .gz."""
+    with whole_bytes(path) as raw:
+        # Without a file name and a time in the header, so that the same articles give the same bytes.
+        packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else nullcontext(raw)
+        with packed as stream:
+            text = io.TextIOWrapper(cast("BinaryIO", stream), encoding="utf-8")
+            yield text
+            text.flush()
+            text.detach()
+
+
+@contextmanager
+def whole_bytes(path: Path) -> Iterator[BinaryIO]:
+    """Open a binary file that gets its name only when it is complete.
+
+    Until then it has no name, or a hidden one in the same folder where the file system cannot do without. After an
+    error nothing is left of it, and any existing file keeps its content.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    nameless = _nameless_file(path.parent)
+    try:
+        with nameless or part.open("wb") as raw:
+            yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+            if nameless:
+                # The folder of a full path does not matter; naming one makes os.link follow the link to the file.
+                os.link(f"/proc/self/fd/{raw.fileno()}", part, src_dir_fd=raw.fileno(), follow_symlinks=True)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _nameless_file(folder: Path) -> BinaryIO | None:
+    """Return a new file without a name, which even kill -9 leaves no trace of; None where there are none.
+
+    Source: open(2), O_TMPFILE, of Linux.
+    """
+    with suppress(OSError, AttributeError):
+        if Path("/proc/self/fd").is_dir():
+            return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb")
+    return None

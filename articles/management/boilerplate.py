@@ -1,0 +1,25 @@
+"""Brings the marks of boilerplate up to date before a command exports texts without it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection
+
+from rich.progress import Progress
+
+from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+
+
+def mark_outdated_weeks(
+    progress: Progress,
+    *,
+    since: datetime.date | None,
+    until: datetime.date | None,
+    newspaper_ids: Collection[int] | None,
+) -> None:
+    """Mark the weeks of these days and newspapers that have changed since they were marked; None: no bound."""
+    weeks = outdated_weeks(newspaper_ids, since=since, until=until)
+    task = progress.add_task("boilerplate", total=sum(weeks.values()))
+    for week, articles in weeks.items():
+        mark_week(week)
+        progress.update(task, advance=articles)
