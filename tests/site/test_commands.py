@@ -20,7 +20,8 @@ OWN = {
     if app in {"articles", "dedup", "crawlers", "newsdedup_site"} and name != "migrate"  # whose help is Django's
 }
 LONG = {
-    "crawl", "evaluate", "evaluate_extraction", "export_articles", "export_clusters", "export_decisions",
+    "crawl", "evaluate", "evaluate_extraction", "export_articles", "export_clusters", "export_corpus",
+    "export_decisions",
     "export_pairs", "find_boilerplate", "find_duplicates",
     "fit_verdicts", "import_articles", "reextract", "renormalize",
 }  # fmt: skip

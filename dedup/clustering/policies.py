@@ -1,0 +1,97 @@
+"""Which articles of a cluster leave a corpus, under each policy. Pure: the export and the report both ask here."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterator, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from articles.normalization.times import publication_order
+
+
+class Policy(StrEnum):
+    """What becomes of the copies in a corpus."""
+
+    KEEP_ALL = "keep-all"
+    ONE_PER_CLUSTER = "one-per-cluster"
+    KEEP_SYNDICATION = "keep-syndication"
+    DROP_ALL_COPIES = "drop-all-copies"
+
+
+# The rule of each policy, for help texts, pages and files.
+RULES = {
+    Policy.KEEP_ALL: "Every article stays.",
+    Policy.ONE_PER_CLUSTER: "Of each cluster one article stays: the one that represents it.",
+    Policy.KEEP_SYNDICATION: "Of each cluster one article of every newspaper stays; copies within a newspaper go.",
+    Policy.DROP_ALL_COPIES: "No article of a cluster stays: only articles without a copy are left.",
+}
+
+
+class Reason(StrEnum):
+    """Why an article leaves. The first four say how it relates to the article that stands for it."""
+
+    SAME_DAY = "same newspaper, same day"
+    LATER_DAY = "same newspaper, later day"
+    # Only if the newspaper's later article represents the cluster, which an editor or the profile can decide.
+    EARLIER_DAY = "same newspaper, earlier day"
+    OTHER_NEWSPAPER = "other newspaper"
+    HAS_COPIES = "has copies"
+
+
+class Member(NamedTuple):
+    """An article of a cluster."""
+
+    pk: int
+    newspaper_id: int
+    date: datetime.date
+    published_at: datetime.datetime | None
+
+
+class Removal(NamedTuple):
+    """An article that leaves, why, and the article of the corpus that stands for it; None if none does."""
+
+    article: int
+    reason: Reason
+    stands_for: int | None
+
+
+def removals(policy: Policy, members: Collection[Member], kept: int) -> list[Removal]:
+    """Return what leaves of a cluster.
+
+    `members` are those of its articles that the corpus would have; with fewer than two of them, nothing leaves. `kept`
+    represents the cluster. It stays unless the policy drops every copy; if it is not among the members, the one of
+    them that was published first represents it.
+    """
+    ordered = in_order(members)
+    if len(ordered) < 2 or policy is Policy.KEEP_ALL:
+        return []
+    if policy is Policy.DROP_ALL_COPIES:
+        return [Removal(each.pk, Reason.HAS_COPIES, None) for each in ordered]
+    if policy is Policy.ONE_PER_CLUSTER:
+        return list(_all_but_one(ordered, kept))
+    by_newspaper: dict[int, list[Member]] = {}
+    for each in ordered:
+        by_newspaper.setdefault(each.newspaper_id, []).append(each)
+    return [removal for own in by_newspaper.values() for removal in _all_but_one(own, kept)]
+
+
+def in_order(members: Collection[Member]) -> list[Member]:
+    """Return articles in the order of publication."""
+    by_id = {each.pk: each for each in members}
+    return [by_id[pk] for pk in publication_order((each.pk, each.date, each.published_at) for each in members)]
+
+
+def _all_but_one(ordered: Sequence[Member], kept: int) -> Iterator[Removal]:
+    stays = next((each for each in ordered if each.pk == kept), ordered[0])
+    for each in ordered:
+        if each is not stays:
+            yield Removal(each.pk, _relation(each, stays), stays.pk)
+
+
+def _relation(article: Member, stays: Member) -> Reason:
+    if article.newspaper_id != stays.newspaper_id:
+        return Reason.OTHER_NEWSPAPER
+    if article.date == stays.date:
+        return Reason.SAME_DAY
+    return Reason.LATER_DAY if article.date > stays.date else Reason.EARLIER_DAY

@@ -1,0 +1,1 @@
+"""The corpus: articles without their duplicates, in files for research."""

@@ -1,0 +1,124 @@
+"""Writes a corpus: its file, the list of what was removed, and the description of both."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from articles.files.exporting import ExportedRow, csv_lines, json_lines, laid_out
+from articles.files.whole_files import whole_bytes, whole_file
+from dedup.exports.corpus.columns import CORPUS, CORPUS_NAMES, REMOVED, REMOVED_NAMES
+from dedup.exports.corpus.description import Counts, WrittenFile, description
+from dedup.exports.corpus.other import OtherCorpus
+from dedup.exports.corpus.parquet import write_parquet
+from dedup.exports.corpus.places import Asked, corpus_tables, decide_places
+from dedup.exports.corpus.rows import corpus_rows, removed_by_reason, removed_rows
+from dedup.exports.formats import FORMATS
+
+CorpusFormat: TypeAlias = Literal["jsonl", "csv", "parquet"]
+AnyRow = TypeVar("AnyRow")
+
+_ENDING = re.compile(r"\.(?P<format>jsonl|csv|parquet)(?P<gzipped>\.gz)?\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a corpus goes: folder/NAME.csv.gz, with NAME.removed.csv.gz and NAME.json next to it."""
+
+    path: Path
+    name: str
+    ending: str  # ".csv.gz"
+    file_format: CorpusFormat
+
+    @property
+    def removed(self) -> Path:
+        """The file of the removed articles."""
+        return self.path.with_name(f"{self.name}.removed{self.ending}")
+
+    @property
+    def described(self) -> Path:
+        """The description."""
+        return self.path.with_name(f"{self.name}.json")
+
+
+def target_named(name: str, file_format: CorpusFormat | None) -> Target:
+    """Return the target of a file name, whose ending may be left out if the format is given. Raises ValueError."""
+    ending = _ENDING.search(name)
+    if ending is None and file_format:
+        ending = _ENDING.search(name := f"{name}.{file_format}")
+    if ending is None or (ending["gzipped"] and ending["format"].lower() == "parquet"):
+        raise ValueError(f"{name} must end in .jsonl, .jsonl.gz, .csv, .csv.gz or .parquet")
+    found = ending["format"].lower()
+    if file_format not in (None, found):
+        raise ValueError(f"the format {file_format} contradicts {name}; leave the format out")
+    path = Path(name)
+    if not path.parent.is_dir():
+        raise ValueError(f"{path.parent} does not exist or is not a folder; create it first")
+    stem = path.name[: -len(ending[0])]
+    return Target(path, stem, ending[0], found)  # type: ignore[arg-type]
+
+
+def write_corpus(
+    asked: Asked, other: OtherCorpus | None, target: Target, on_article: Callable[[], object] = lambda: None
+) -> Counts:
+    """Write the three files and return what they have. The description comes last and names the others by their hash.
+
+    Each file gets its name only when it is complete. `on_article` is called for each row of the two lists. Raises
+    OSError, TooManyColumnsError, NoParquetError and UnreadableFileError.
+    """
+    with corpus_tables():
+        of_other = other.store() if other else {}
+        decide_places(asked)
+        removed = removed_by_reason()
+        rows = _Counted(corpus_rows(asked), on_article)
+        _write_articles(rows, target)
+        _write_removed(_Counted(removed_rows(), on_article), target)
+        counts = Counts(rows.count, removed, of_other)
+        files = [
+            WrittenFile(target.path, "corpus", counts.kept),
+            WrittenFile(target.removed, "removed", removed.total()),
+        ]
+        described = description(asked, other.name if other else "", counts, files)
+    with whole_file(target.described) as file:
+        file.write(json.dumps(described, indent=2, ensure_ascii=False) + "\n")
+    return counts
+
+
+class _Counted(Iterable[AnyRow]):
+    """Rows that are counted while they are read."""
+
+    def __init__(self, rows: Iterator[AnyRow], on_row: Callable[[], object]) -> None:
+        self._rows = rows
+        self._on_row = on_row
+        self.count = 0
+
+    def __iter__(self) -> Iterator[AnyRow]:
+        for row in self._rows:
+            self.count += 1
+            self._on_row()
+            yield row
+
+
+def _write_articles(rows: Iterable[ExportedRow], target: Target) -> None:
+    if target.file_format == "parquet":
+        with whole_bytes(target.path) as raw, laid_out(rows, CORPUS_NAMES) as (extra, laid):
+            with_nulls = (chain(values, (cell or None for cell in cells)) for values, cells in laid)
+            write_parquet(raw, CORPUS, extra, map(tuple, with_nulls))
+        return
+    lines = json_lines(rows) if target.file_format == "jsonl" else csv_lines(rows, CORPUS_NAMES)
+    with whole_file(target.path) as file:
+        file.writelines(lines)
+
+
+def _write_removed(rows: Iterable[dict[str, Any]], target: Target) -> None:
+    if target.file_format == "parquet":
+        with whole_bytes(target.removed) as raw:
+            write_parquet(raw, REMOVED, (), (tuple(row.values()) for row in rows))
+        return
+    with whole_file(target.removed) as file:
+        file.writelines(FORMATS[target.file_format](REMOVED_NAMES, rows))

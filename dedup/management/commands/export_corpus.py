@@ -1,0 +1,114 @@
+"""`manage.py export_corpus`: writes the articles without their duplicates, for research."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, get_args
+
+from django.core.management.base import CommandError, CommandParser
+
+from articles.boilerplate.mode import Mode
+from articles.files.exporting import TooManyColumnsError
+from articles.management.arguments import add_day_options, add_newspaper_option, chosen_days, chosen_newspaper_ids
+from articles.management.base import ExitCode, LongCommand, usage_error
+from articles.management.boilerplate import mark_outdated_weeks
+from articles.models import Article
+from dedup.clustering.policies import RULES, Policy
+from dedup.exports.corpus.description import Counts, last_run
+from dedup.exports.corpus.members import Part
+from dedup.exports.corpus.other import OtherCorpus, OtherCorpusError, other_corpus
+from dedup.exports.corpus.parquet import NoParquetError, check_parquet
+from dedup.exports.corpus.places import Asked
+from dedup.exports.corpus.writing import CorpusFormat, Target, target_named, write_corpus
+
+
+class Command(LongCommand):
+    help = (
+        "Exports the articles without their duplicates, with a list of what was removed and why, and a description "
+        "with the data dictionary, the settings and the hash of each file. The same archive gives the same bytes, and "
+        "a failed export leaves no partial file."
+    )
+
+    resuming = "No partial file was left; run the same command again."
+    exit_codes: ClassVar = {
+        OtherCorpusError: ExitCode.USAGE,
+        NoParquetError: ExitCode.ERROR,
+        TooManyColumnsError: ExitCode.ERROR,
+    }
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        rules = " ".join(f"{policy.value}: {rule}" for policy, rule in RULES.items())
+        parser.add_argument("--policy", required=True, choices=[each.value for each in Policy], help=rules)
+        parser.add_argument(
+            "--output",
+            required=True,
+            metavar="FILE",
+            help="write the corpus to this .jsonl, .jsonl.gz, .csv, .csv.gz or .parquet file, FILE.removed next to it "
+            "in the same format, and the description as .json",
+        )
+        parser.add_argument(
+            "--format", choices=get_args(CorpusFormat), help="the format, if FILE has no ending (default: its ending)"
+        )
+        parser.add_argument(
+            "--clusters",
+            choices=["all", "confirmed"],
+            default="all",
+            help="all: proposed and confirmed clusters; confirmed: only those that decisions alone hold together "
+            "(default: %(default)s)",
+        )
+        parser.add_argument(
+            "--against",
+            metavar="RUN|FILE",
+            help="leave out what another corpus has, and copies of it: the articles that were there when this run "
+            "started, by its number, or those of a file with the column url, external_id or id",
+        )
+        parser.add_argument(
+            "--boilerplate",
+            choices=[mode.value for mode in Mode],
+            default=Mode.KEEP.value,
+            help="story removes boilerplate from all articles but the first of the week that has it; topic removes it "
+            "from all articles (default: %(default)s)",
+        )
+        add_newspaper_option(parser)
+        add_day_options(parser)
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        target = self._target(options)
+        other = other_corpus(options["against"]) if options["against"] else None
+        asked = Asked(
+            Policy(options["policy"]),
+            Part(*chosen_days(options), chosen_newspaper_ids(options)),
+            Mode(options["boilerplate"]),
+            confirmed_only=options["clusters"] == "confirmed",
+            also_in=f"also in {other.name}" if other else "",
+        )
+        if last_run() is None:
+            self.stderr.write("No run has finished yet, so there are no clusters; find_duplicates makes them.")
+        try:
+            self._say(self._write(asked, other, target, options), target)
+        except OSError as error:
+            raise CommandError(f"{target.path} cannot be written: {error.strerror}.") from error
+
+    def _target(self, options: dict[str, Any]) -> Target:
+        try:
+            target = target_named(options["output"], options["format"])
+        except ValueError as error:
+            raise usage_error(f"--output: {error}.") from error
+        if target.file_format == "parquet":
+            check_parquet()
+        return target
+
+    def _write(self, asked: Asked, other: OtherCorpus | None, target: Target, options: dict[str, Any]) -> Counts:
+        bounds = asked.part.bounds()
+        with self.progress(options) as progress:
+            if asked.boilerplate is not Mode.KEEP:
+                mark_outdated_weeks(progress, **bounds)
+            task = progress.add_task("articles", total=Article.objects.in_scope(**bounds).count())
+            return write_corpus(asked, other, target, lambda: progress.update(task, advance=1))
+
+    def _say(self, counts: Counts, target: Target) -> None:
+        if rows := counts.other.get("rows_without_an_article_here"):
+            self.stderr.write(f"Rows of the other corpus without an article here: {rows:,}.")
+        self.stdout.write(f"Articles: {counts.chosen:,}. Kept: {counts.kept:,}. Removed: {counts.removed.total():,}.")
+        for reason, articles in sorted(counts.removed.items()):
+            self.stdout.write(f"  {reason}: {articles:,}")
+        self.stdout.write(f"Written: {target.path}, {target.removed.name}, {target.described.name}.")

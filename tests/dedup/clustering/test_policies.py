@@ -1,0 +1,84 @@
+"""Which articles of a cluster leave a corpus: cases by hand, and what every policy promises on random clusters."""
+
+from __future__ import annotations
+
+import datetime
+import random
+
+import pytest
+
+from dedup.clustering.policies import RULES, Member, Policy, Reason, Removal, removals
+
+NOON = datetime.datetime(2026, 3, 3, 12, tzinfo=datetime.UTC)
+
+
+def member(pk: int, newspaper: int, day: int, at: datetime.datetime | None = None) -> Member:
+    return Member(pk, newspaper, datetime.date(2026, 3, day), at)
+
+
+# Two newspapers; the second one has it twice on one day, and the first again on the next.
+CLUSTER = [member(1, 7, 2), member(2, 8, 2), member(3, 8, 2), member(4, 7, 3)]
+
+
+@pytest.mark.parametrize(
+    ("policy", "kept", "expected"),
+    [
+        ("keep-all", 1, []),
+        (
+            "one-per-cluster",
+            1,
+            [(2, "other newspaper", 1), (3, "other newspaper", 1), (4, "same newspaper, later day", 1)],
+        ),
+        (
+            "one-per-cluster",
+            3,
+            [(1, "other newspaper", 3), (2, "same newspaper, same day", 3), (4, "other newspaper", 3)],
+        ),
+        # The one that represents the cluster is not in the corpus: the first one that is represents it there.
+        (
+            "one-per-cluster",
+            9,
+            [(2, "other newspaper", 1), (3, "other newspaper", 1), (4, "same newspaper, later day", 1)],
+        ),
+        ("keep-syndication", 1, [(3, "same newspaper, same day", 2), (4, "same newspaper, later day", 1)]),
+        ("keep-syndication", 4, [(1, "same newspaper, earlier day", 4), (3, "same newspaper, same day", 2)]),
+        ("drop-all-copies", 1, [(each, "has copies", None) for each in (1, 2, 3, 4)]),
+    ],
+)
+def test_what_leaves(policy: str, kept: int, expected: list[tuple[int, str, int | None]]) -> None:
+    found = removals(Policy(policy), CLUSTER, kept)
+    assert sorted(found) == [Removal(article, Reason(reason), other) for article, reason, other in expected]
+
+
+def test_the_time_decides_which_of_a_day_is_first() -> None:
+    early = NOON - datetime.timedelta(hours=3)
+    [removal] = removals(Policy.ONE_PER_CLUSTER, [member(1, 7, 3, NOON), member(2, 7, 3, early)], kept=9)
+    assert removal == Removal(1, Reason.SAME_DAY, 2)
+
+
+def test_what_every_policy_promises() -> None:
+    seed = 13
+    print(f"seed {seed}")
+    numbers = random.Random(seed)
+    assert set(RULES) == set(Policy)
+    for _ in range(200):
+        members = [member(pk, numbers.randrange(4), numbers.randrange(1, 5)) for pk in range(numbers.randrange(1, 12))]
+        kept = numbers.randrange(14)
+        newspaper = {each.pk: each.newspaper_id for each in members}
+        for policy in Policy:
+            found = removals(policy, members, kept)
+            gone = {each.article for each in found}
+            assert len(found) == len(gone)
+            assert gone <= newspaper.keys()
+            assert removals(policy, members[::-1], kept) == found
+            left = newspaper.keys() - gone
+            for each in found:
+                assert each.stands_for is None or each.stands_for in left
+            if policy is Policy.ONE_PER_CLUSTER:
+                assert left == ({kept} if kept in newspaper else left)
+                assert len(left) == 1
+            if policy is Policy.KEEP_SYNDICATION:
+                assert sorted(newspaper[each] for each in left) == sorted(set(newspaper.values()))
+                assert kept in left or kept not in newspaper
+            if policy is Policy.DROP_ALL_COPIES:
+                assert not left or len(members) == 1

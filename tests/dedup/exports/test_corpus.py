@@ -1,0 +1,408 @@
+"""`manage.py export_corpus`: the files, what leaves and why, and what programs read of them."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import gzip
+import hashlib
+import importlib.util
+import io
+import json
+import math
+import os
+import signal
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from articles.files.cells import unguarded
+from articles.files.whole_files import whole_file
+from articles.models import Article
+from articles.storage.incoming import Details, IncomingArticle
+from articles.storage.ingest import store_article, store_articles
+from dedup.clustering.policies import Policy
+from dedup.exports.corpus import rows as corpus_rows_module
+from dedup.exports.corpus.columns import CORPUS_NAMES, REMOVED_NAMES
+from dedup.models import Cluster
+from tests.conftest import StoreArticle
+from tests.factories import make_cluster, make_run
+
+pytestmark = pytest.mark.django_db
+
+DATA = Path(__file__).parents[4] / "shared" / "data"
+
+
+def export(target: Path, *options: str, policy: str = "one-per-cluster") -> str:
+    """Export, and return what the command says."""
+    said = io.StringIO()
+    arguments = ("--policy", policy, "--output", str(target), "--no-progress", *options)
+    call_command("export_corpus", *arguments, stdout=said, stderr=said)
+    return said.getvalue()
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def exported(folder: Path, *options: str, policy: str = "one-per-cluster") -> tuple[dict[str, int], dict[str, Any]]:
+    """Export, and return the ids of the articles that stay by headline, and why each other headline went."""
+    export(folder / "c.jsonl", *options, policy=policy)
+    stay = {row["headline"]: row["id"] for row in read(folder / "c.jsonl")}
+    return stay, {row["headline"]: (row["reason"], row["stands_for_it"]) for row in read(folder / "c.removed.jsonl")}
+
+
+@pytest.fixture
+def archive(store: StoreArticle) -> dict[str, Article]:
+    """Three newspapers: a confirmed-like cluster of four over two days, a proposed one of two, and one alone."""
+    stored = {
+        "first": store(headline="first", newspaper="Harbour Post", date="2026-03-02", time="2026-03-02T18:30+02:00"),
+        "again": store(headline="again", newspaper="Harbour Post", date="2026-03-02", time="2026-03-02T19:30+02:00"),
+        "other": store(headline="other", newspaper="Inland Courier", date="2026-03-02", external_id="x-3"),
+        "later": store(headline="later", newspaper="Harbour Post", date="2026-03-05"),
+        "two a": store(headline="two a", newspaper="Inland Courier", date="2026-03-06"),
+        "two b": store(headline="two b", newspaper="Valley Sun", date="2026-03-07"),
+        "alone": store(headline="alone", newspaper="Valley Sun", date="2026-03-07"),
+    }
+    make_cluster(*(stored[each] for each in ("first", "again", "other", "later")))
+    make_cluster(stored["two a"], stored["two b"])
+    return stored
+
+
+def test_each_policy(archive: dict[str, Article], tmp_path: Path) -> None:
+    ids = {name: article.pk for name, article in archive.items()}
+    expected = {
+        "keep-all": {},
+        "one-per-cluster": {
+            "again": ("same newspaper, same day", ids["first"]),
+            "other": ("other newspaper", ids["first"]),
+            "later": ("same newspaper, later day", ids["first"]),
+            "two b": ("other newspaper", ids["two a"]),
+        },
+        "keep-syndication": {
+            "again": ("same newspaper, same day", ids["first"]),
+            "later": ("same newspaper, later day", ids["first"]),
+        },
+        "drop-all-copies": {name: ("has copies", None) for name in ids if name != "alone"},
+    }
+    for policy, gone in expected.items():
+        stay, removed = exported(tmp_path, policy=policy)
+        assert removed == gone
+        assert stay == {name: pk for name, pk in ids.items() if name not in gone}
+    # A policy looks only at the articles that were chosen.
+    assert set(exported(tmp_path, "--newspaper", "Inland Courier", policy="drop-all-copies")[0]) == {"other", "two a"}
+    stay, removed = exported(tmp_path, "--since", "2026-03-05", "--until", "2026-03-06")
+    assert (set(stay), removed) == ({"later", "two a"}, {})
+    # Of the confirmed clusters only: the proposed one is none.
+    Cluster.objects.filter(kept=archive["first"]).update(state="confirmed")
+    stay, _ = exported(tmp_path, "--clusters", "confirmed")
+    assert set(stay) == {"first", "two a", "two b", "alone"}
+
+
+def test_rows_say_where_an_article_belongs(archive: dict[str, Article], tmp_path: Path) -> None:
+    said = export(tmp_path / "c.jsonl", policy="keep-all")
+    assert said.startswith("Articles: 7. Kept: 7. Removed: 0.\nWritten: ")
+    by_headline = {row["headline"]: row for row in read(tmp_path / "c.jsonl")}
+    cluster = Cluster.objects.get(kept=archive["first"])
+    added = CORPUS_NAMES[-6:]
+    assert list(by_headline["other"]) == list(CORPUS_NAMES)
+    papers = ["Harbour Post", "Inland Courier"]
+    kept = archive["first"].pk
+    assert [by_headline["other"][name] for name in added] == [
+        cluster.pk, "proposed", kept, 3, papers, "2026-03-02T18:30+02:00",
+    ]  # fmt: skip
+    alone = archive["alone"].pk
+    assert [by_headline["alone"][name] for name in added] == [None, None, alone, 0, ["Valley Sun"], "2026-03-07"]
+
+    export(tmp_path / "c.csv")
+    with (tmp_path / "c.removed.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["headline"] for row in rows] == ["again", "other", "later", "two b"]
+    assert tuple(rows[1]) == REMOVED_NAMES
+    assert rows[1] == {
+        "article": str(archive["other"].pk), "external_id": "x-3", "url": archive["other"].url,
+        "newspaper": "Inland Courier", "date": "2026-03-02", "headline": "other", "cluster": str(cluster.pk),
+        "reason": "other newspaper", "stands_for_it": str(kept), "stands_for_it_external_id": "",
+        "stands_for_it_url": archive["first"].url, "stands_for_it_newspaper": "Harbour Post",
+        "stands_for_it_date": "2026-03-02",
+    }  # fmt: skip
+
+
+def test_the_description_and_the_same_bytes(archive: dict[str, Article], tmp_path: Path) -> None:
+    make_run(counts={"articles": 7, "passes": {"trigram": {"pairs": 5}}})
+    (tmp_path / "again").mkdir()
+    for name in ("c.jsonl.gz", "c.csv", "c.parquet"):
+        export(tmp_path / name, policy="keep-syndication")
+        export(tmp_path / "again" / name, policy="keep-syndication")
+        first, second = (
+            {path.name: path.read_bytes() for path in each.glob("c.*")} for each in (tmp_path, tmp_path / "again")
+        )
+        assert {name: first[name] for name in second} == second
+    export(tmp_path / "c.jsonl.gz", policy="keep-syndication")
+    described = json.loads((tmp_path / "c.json").read_text())
+    assert described["policy"]["name"] == "keep-syndication"
+    assert described["counts"] == {
+        "articles": 7, "kept": 5, "removed": 2, "other_corpus": {},
+        "removed_by_reason": {"same newspaper, later day": 1, "same newspaper, same day": 1},
+    }  # fmt: skip
+    for each in described["files"]:
+        data = (tmp_path / each["name"]).read_bytes()
+        assert (hashlib.sha256(data).hexdigest(), len(data)) == (each["sha256"], each["bytes"])
+        assert len(gzip.decompress(data).splitlines()) == each["rows"]
+    assert [each["name"] for each in described["columns"]["corpus"]] == list(CORPUS_NAMES)
+    assert [each["name"] for each in described["columns"]["removed"]] == list(REMOVED_NAMES)
+    assert described["run"]["config"]["trigram"]["threshold"] == 0.6
+    assert described["clusters"] == {"proposed": 2, "confirmed": 0, "keep_rule": "earliest", "last_decision": None}
+    versions = io.StringIO()
+    call_command("version", stdout=versions)
+    assert versions.getvalue() == "".join(f"{name} {each}\n" for name, each in described["versions"].items())
+
+
+def read_with_pandas(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".parquet":
+        frame = pd.read_parquet(path)
+    elif path.suffix == ".csv":
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    else:
+        frame = pd.read_json(path, lines=True, dtype=False)
+    return frame.astype(object).to_dict("records")
+
+
+def read_with_duckdb(path: Path) -> list[dict[str, Any]]:
+    readers = {
+        ".parquet": "read_parquet(?)",
+        ".csv": "read_csv(?, all_varchar = true, header = true, quote = '\"', escape = '\"')",
+        ".jsonl": "read_json(?, format = 'newline_delimited')",
+    }
+    with duckdb.connect() as base:
+        found = base.execute(f"SELECT * FROM {readers[path.suffix]}", [str(path)])
+        names = [each[0] for each in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def same(value: Any) -> str:
+    """Return one spelling of a value, however a format or a program has it."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if value is None or value is pd.NaT or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, default=same)
+    return unguarded(str(value))
+
+
+HOSTILE = (
+    '=HYPERLINK("http://evil.example")', "@SUM(1)", "-2+3", "two\nlines\r\nand, \"quotes\"", "ends with a return\r",
+    "\u202eright to left \u05e9\u05dc\u05d5\u05dd", "\U0001f6a2 ship \ufeff mark", "'already quoted", "NULL",
+    "\u0085 \u2028 breaks",
+)  # fmt: skip
+
+
+def test_three_formats_hold_the_same_rows_for_pandas_and_duckdb(tmp_path: Path) -> None:
+    texts = [f"{text} number {number}" for number, text in enumerate(HOSTILE)]
+    extra = ('{"topic": "=1+1", "Cluster": 1, "cluster": "mine"}', '{"topic": "\\u0000 and \\ud800", "year": 1999}')
+    stored = [
+        store_article(
+            IncomingArticle(
+                date=datetime.date(2026, 3, 2),
+                headline=text,
+                url=f"https://paper.example/{number}",
+                content=text,
+                newspaper="=Paper",
+                external_id=f"-{number}",
+                details=Details(byline=text.replace("\r", " ").replace("\n", " "), paywalled=bool(number % 2)),
+                extra_columns=extra[number] if number < len(extra) else "",
+            )
+        ).article_id
+        for number, text in enumerate(texts)
+    ]
+    make_cluster(*Article.objects.filter(pk__in=stored[:3]))
+    for ending in ("jsonl", "csv", "parquet"):
+        export(tmp_path / f"c.{ending}", policy="keep-syndication")
+    for name, expected, articles in (("c", CORPUS_NAMES, 8), ("c.removed", REMOVED_NAMES, 2)):
+        paths = [tmp_path / f"{name}.{ending}" for ending in ("jsonl", "csv", "parquet")]
+        frames = [reader(path) for path in paths for reader in (read_with_pandas, read_with_duckdb)]
+        # What JSON lines leave out is empty in a table; extra columns come last.
+        assert all(list(row)[: len(expected)] == list(expected) for frame in frames for row in frame)
+        lists = [[[same(row[column]) for column in expected] for row in frame] for frame in frames]
+        assert all(each == lists[0] for each in lists)
+        assert len(lists[0]) == articles
+    extra_names = pd.read_parquet(tmp_path / "c.parquet").columns[len(CORPUS_NAMES) :]
+    assert list(extra_names) == ["topic", "Cluster.2", "extra.cluster"]
+
+
+def test_against_another_corpus(archive: dict[str, Article], store: StoreArticle, tmp_path: Path) -> None:
+    ids = {name: article.pk for name, article in archive.items()}
+    for name in ("a.jsonl", "a.csv.gz", "a.parquet"):
+        export(tmp_path / name, policy="keep-all")
+        said = export(tmp_path / "c.jsonl", "--against", str(tmp_path / name), policy="keep-all")
+        assert f"Kept: 0. Removed: 7.\n  also in {name}: 7\n" in said
+        assert (tmp_path / "c.jsonl").read_text() == ""
+    # A copy of what the other corpus has goes too, even if that is outside the chosen articles.
+    others = tmp_path / "others.csv"
+    others.write_text(f"URL,note\n{archive['first'].url}#top,x\nhttps://elsewhere.example/1,y\n", encoding="utf-8")
+    stay, removed = exported(tmp_path, "--against", str(others), "--newspaper", "Inland Courier")
+    assert (set(stay), removed) == ({"two a"}, {"other": ("also in others.csv", ids["first"])})
+    for name, text in (("external.jsonl", '{"external_id": "x-3"}'), ("ids.csv", f"article\n{ids['other']}\n")):
+        (tmp_path / name).write_text(text)
+        _, removed = exported(tmp_path, "--against", str(tmp_path / name), policy="keep-all")
+        assert removed == dict.fromkeys(("first", "again", "other", "later"), (f"also in {name}", ids["other"]))
+    described = json.loads((tmp_path / "c.json").read_text())
+    assert (described["options"]["against"], described["counts"]["other_corpus"]) == (
+        "ids.csv", {"rows": 1, "rows_without_an_article_here": 0},
+    )  # fmt: skip
+
+    run = make_run(scope={"since": None, "until": "2026-03-06", "newspapers": None}, started_at=timezone.now())
+    store(headline="new", newspaper="Harbour Post", date="2026-03-02")
+    stay, removed = exported(tmp_path, "--against", str(run.pk))
+    assert set(stay) == {"new", "alone"}
+    assert removed["two b"] == (f"also in run {run.pk}", ids["two a"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--output", "c.txt"], r"--output: c.txt must end in .jsonl, .jsonl.gz, .csv, .csv.gz or .parquet\."),
+        (["--output", "c.parquet.gz"], r"--output: c.parquet.gz must end in"),
+        (["--output", "c.csv", "--format", "jsonl"], "the format jsonl contradicts c.csv; leave the format out"),
+        (["--output", "no/c.csv"], "no does not exist or is not a folder; create it first"),
+        (["--output", "c.csv", "--against", "77"], "there is no run 77; the latest are none; write ./77 for a file"),
+        (["--output", "c.csv", "--against", "b.csv"], "there is no file b.csv, and it is not the number of a run"),
+        (["--output", "c.csv", "--against", "bad.csv"], "it has no column url, external_id or id; rename or add one"),
+        (["--output", "c.csv", "--against", "bad.parquet"], "bad.parquet cannot be read as Parquet"),
+    ],
+)
+def test_errors_say_what_to_do(
+    options: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.csv").write_text("name\nx\n")
+    (tmp_path / "bad.parquet").write_text("name\nx\n")
+    with pytest.raises(CommandError, match=message):
+        call_command("export_corpus", "--policy", "keep-all", *options, stdout=io.StringIO(), stderr=io.StringIO())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "bad.parquet"]
+
+
+def test_without_articles_clusters_runs_or_pyarrow(
+    store: StoreArticle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("c.jsonl", "c.csv", "c.parquet"):
+        said = export(tmp_path / name)
+        assert said.startswith("No run has finished yet, so there are no clusters; find_duplicates makes them.")
+        assert "Articles: 0. Kept: 0. Removed: 0." in said
+    assert list(pd.read_parquet(tmp_path / "c.parquet").columns) == list(CORPUS_NAMES)
+    assert json.loads((tmp_path / "c.json").read_text())["run"] is None
+    store(headline="one")
+    said = export(tmp_path / "corpus", "--format", "csv", policy="drop-all-copies")
+    assert "Articles: 1. Kept: 1." in said
+    assert (tmp_path / "corpus.csv").exists()
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(CommandError, match=r"pip install 'newsdedup\[parquet\]', or write .csv or .jsonl"):
+        export(tmp_path / "d.parquet")
+
+
+def test_articles_with_nothing_but_boilerplate_leave(tmp_path: Path, store: StoreArticle) -> None:
+    notice = "Subscribe to our newsletter for more stories like this one."
+    bodies = [f"{words} came to the quay this week." for words in ("A barge", "Two seals", "The mayor", "Our editor")]
+    # Of its copies, the one that has a text of its own stays.
+    empty, full = store(notice, headline="empty"), store(f"{bodies[0]}\n\n{notice}", headline="full")
+    for body in bodies[1:]:
+        store(f"{body}\n\n{notice}")
+    make_cluster(empty, full)
+    stay, removed = exported(tmp_path, "--boilerplate", "topic")
+    assert removed == {"empty": ("nothing but boilerplate", None)}
+    assert len(stay) == 4
+    assert all(notice not in row["content"] for row in read(tmp_path / "c.jsonl"))
+
+
+def test_memory_and_queries_are_bounded(
+    archive: dict[str, Article], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with CaptureQueriesContext(connection) as one:
+        export(tmp_path / "c.jsonl")
+    monkeypatch.setattr(corpus_rows_module, "_ARTICLES_AT_ONCE", 2)
+    with CaptureQueriesContext(connection) as four:
+        export(tmp_path / "c.jsonl")
+    # One query more for each further batch.
+    assert len(four) == len(one) + 3
+
+
+def test_a_killed_export_leaves_nothing(tmp_path: Path) -> None:
+    target = tmp_path / "c.jsonl.gz"
+    child = os.fork()
+    if child == 0:
+        with whole_file(target) as file:
+            file.write("half a line")
+            file.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.real_data
+def test_each_policy_on_real_news_equals_a_slow_count_with_pandas(tmp_path: Path) -> None:
+    path = DATA / "lk_news_en.jsonl.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not in {DATA}")
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in islice(lines, 14_400, 14_900)]
+    articles = [
+        IncomingArticle(
+            date=datetime.date.fromisoformat(row["date"]),
+            headline=row["headline"],
+            url=row["url"],
+            content=row["content"],
+            newspaper=row["newspaper"],
+        )
+        for row in rows
+    ]
+    store_articles(articles)
+    said = io.StringIO()
+    call_command("find_duplicates", "--no-progress", "--workers", "1", stdout=said, stderr=said)
+    export(tmp_path / "all.csv", policy="keep-all")
+    every = pd.read_csv(tmp_path / "all.csv", keep_default_na=False)
+    clustered = every[every["copies"].astype(int) > 0]
+    assert len(clustered) > 20
+    for policy in Policy:
+        export(tmp_path / "c.csv", policy=policy.value)
+        left = set(pd.read_csv(tmp_path / "c.csv")["id"])
+        reasons = Counter(pd.read_csv(tmp_path / "c.removed.csv")["reason"])
+        assert set(every["id"]) - left == slow_removals(policy, clustered, reasons)
+
+
+def slow_removals(policy: Policy, clustered: pd.DataFrame, reasons: Counter[str]) -> set[int]:
+    """Return what a policy removes, counted from the columns of the corpus, and check how often each reason is."""
+    others = clustered[clustered["id"] != clustered["kept_article"]]
+    if policy is Policy.KEEP_ALL:
+        return set()
+    if policy is Policy.DROP_ALL_COPIES:
+        assert reasons == {"has copies": len(clustered)}
+        return set(clustered["id"])
+    if policy is Policy.KEEP_SYNDICATION:
+        by_time = clustered.assign(first=clustered["id"] != clustered["kept_article"])
+        by_time = by_time.sort_values(["first", "date", "id"])
+        copies = by_time[by_time.duplicated(["cluster", "newspaper"])]
+        stays = by_time.drop_duplicates(["cluster", "newspaper"]).set_index(["cluster", "newspaper"])["date"]
+        same_day = sum(stays[row.cluster, row.newspaper] == row.date for row in copies.itertuples())
+        assert reasons["same newspaper, same day"] == same_day
+        assert reasons.total() == len(copies)
+        return set(copies["id"])
+    kept = clustered.set_index("id")
+    same_paper = sum(kept.loc[row.kept_article, "newspaper"] == row.newspaper for row in others.itertuples())
+    assert reasons["other newspaper"] == len(others) - same_paper
+    return set(others["id"])
