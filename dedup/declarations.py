@@ -47,9 +47,16 @@ class Setting:
     maximum: float | None = None
     label: str = ""
     finds: Finds = Finds.OTHERS
+    # The values that a text may have.
+    choices: tuple[str, ...] = ()
 
 
-def setting(
+def option_name(setting: str) -> str:
+    """Return what a setting is called outside of Python, which reserves words such as pass: `pass_` is pass."""
+    return setting.rstrip("_")
+
+
+def setting(  # noqa: PLR0913 - all but the first by name
     default: Any,
     *,
     help: str,  # noqa: A002
@@ -58,13 +65,14 @@ def setting(
     range: tuple[float, float] | None = None,  # noqa: A002
     label: str = "",
     finds: Finds = Finds.OTHERS,
+    choices: tuple[str, ...] = (),
 ) -> Any:
     """Declare a field of a config dataclass with its default, unit, inclusive range, help and source.
 
-    Forms show the label, or else the name of the field.
+    Forms show the label, or else the name of the field. A text is one of `choices`.
     """
     minimum, maximum = range or (None, None)
-    declared = Setting(help, unit, source, minimum, maximum, label, finds)
+    declared = Setting(help, unit, source, minimum, maximum, label, finds, choices)
     return dataclasses.field(default=default, metadata={"setting": declared})
 
 
@@ -99,6 +107,8 @@ def _check(name: str, value: Any, kind: type[Any], declared: Setting) -> None:
         value = float(value)
     if type(value) is not kind:
         raise ConfigError(f"{name} is {value!r}; it must be of type {kind.__name__} ({declared.unit})", setting=name)
+    if declared.choices and value not in declared.choices:
+        raise ConfigError(f"{name} is {value!r}; it must be one of {', '.join(declared.choices)}", setting=name)
     if declared.minimum is None or declared.maximum is None:
         return
     # Written so that NaN, which compares with nothing, is refused too.

@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from articles.models import Newspaper
 from articles.normalization.text import normalize_text
-from dedup.declarations import Setting, Settings, make_config, settings_of
+from dedup.declarations import Setting, Settings, make_config, option_name, settings_of
 from dedup.filters.base import DayInput
 from dedup.models import Answer, Decision, Profile
 from dedup.reports.base import Report
@@ -141,10 +141,13 @@ class MemberForm(NoteForm):
 
 def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting, value: Any) -> forms.Field:
     """Return the form field of a declared setting."""
-    label = declared.label or setting.replace("_", " ").capitalize()
+    label = declared.label or option_name(setting).replace("_", " ").capitalize()
     common: dict[str, Any] = {"label": label, "initial": value}
     if isinstance(field.default, bool):
         return forms.BooleanField(required=False, help_text=declared.help, **common)
+    if declared.choices:
+        choices = [(each, each) for each in declared.choices]
+        return forms.ChoiceField(choices=choices, help_text=declared.help, **common)
     bounds = f"{declared.minimum:,.12g} to {declared.maximum:,.12g} {declared.unit}; default {field.default:,.12g}."
     common |= {
         "help_text": f"{declared.help} {bounds}",
@@ -319,10 +322,11 @@ class ReportForm(ScopeForm):
         data = data.copy()
         super().__init__(data)
         self.fields["newspapers"].widget.attrs["size"] = 4
-        for name, (field, declared) in settings_of(report.options_class).items():
-            self.fields[name] = setting_field(name, field, declared, field.default)
+        for setting, (field, declared) in settings_of(report.options_class).items():
+            name = option_name(setting)
+            self.fields[name] = setting_field(setting, field, declared, field.default)
             self.fields[name].required = False
-            self.fields[name].widget.attrs["class"] = "form-control"
+            self.fields[name].widget.attrs["class"] = "form-select" if declared.choices else "form-control"
             if isinstance(field.default, bool):
                 self.fields[name].widget.attrs["class"] = "form-check-input"
             else:
@@ -338,6 +342,6 @@ class ReportForm(ScopeForm):
     @property
     def options(self) -> Settings:
         """The report's options; the form must be valid."""
-        names = settings_of(self.report.options_class)
-        given = {name: self.cleaned_data[name] for name in names if self.cleaned_data[name] is not None}
+        values = {name: self.cleaned_data[option_name(name)] for name in settings_of(self.report.options_class)}
+        given = {name: value for name, value in values.items() if value not in (None, "")}
         return make_config(self.report.options_class, given)

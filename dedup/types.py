@@ -22,6 +22,7 @@ GROUP_CHECKS = "group checks"
 CLUSTERS = "clusters"
 QUESTIONS = "questions"
 COUNTS = "counts"
+REPORTS = "reports"
 
 # The name of the evidence of pairs of dense groups that clusters need.
 DENSE_GROUPS = "dense group"

@@ -12,6 +12,7 @@ from dedup.models.pairs import Evidence, Pair
 from dedup.models.profiles import Boilerplate, Keep, Profile, ProfileRule
 from dedup.models.questions import Lease, OpenQuestion, Postponement, QuestionCount
 from dedup.models.readings import Answer, SecondReading
+from dedup.models.reports import StoredReport
 from dedup.models.runs import DetectionRun, RunBlock, RunPhase, RunRequest, Worker
 from dedup.models.samples import PairLabel, SampledPair, SampleLabel, ValidationSample
 from dedup.models.saved_views import SavedView
@@ -59,6 +60,7 @@ __all__ = [
     "SecondReading",
     "SeparateArticles",
     "Series",
+    "StoredReport",
     "Token",
     "ValidationSample",
     "Verdict",

@@ -1,8 +1,9 @@
-"""The contract of a report: what it counts, its options, and the sentence and the tables that show the result."""
+"""The contract of a report: what it counts, its options, and the sentence, tables and charts that show the result."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -12,15 +13,35 @@ from articles.storage.incoming import IncomingArticle
 from dedup.declarations import Settings
 from dedup.runs.scope import Scope
 
-Cell = str | int | float | date | None
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A text that is a link on the page, and nothing but the text in files. The address is one of this site."""
+
+    text: str
+    address: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Cell = str | int | float | date | Linked | None
+
+
+class ReportError(ValueError):
+    """The report cannot be counted this way; the message says why, and what can be done."""
 
 
 class ColumnType(StrEnum):
-    """The type of a column's cells: a string, an integer, a number in 0..1, or a date. None is an empty cell."""
+    """The type of a column's cells; None is an empty cell.
+
+    A string or a link, an integer, a number in 0..1, any other number, or a date.
+    """
 
     TEXT = "text"
     COUNT = "count"
     SHARE = "share"
+    NUMBER = "number"
     DAY = "day"
 
 
@@ -35,13 +56,13 @@ class Column:
     @property
     def is_number(self) -> bool:
         """Whether the column is right-aligned."""
-        return self.type in (ColumnType.COUNT, ColumnType.SHARE)
+        return self.type in (ColumnType.COUNT, ColumnType.SHARE, ColumnType.NUMBER)
 
     def write(self, cell: Cell) -> str:
         """Format a cell for people: 1,234 or 8.63% or 2026-03-02."""
         if cell is None:
             return ""
-        formats = {ColumnType.COUNT: "{:,}", ColumnType.SHARE: "{:.2%}"}
+        formats = {ColumnType.COUNT: "{:,}", ColumnType.SHARE: "{:.2%}", ColumnType.NUMBER: "{:,.2f}"}
         return formats.get(self.type, "{}").format(cell)
 
 
@@ -59,12 +80,45 @@ class Table:
         for row in self.rows:
             yield [(column, column.write(cell)) for column, cell in zip(self.columns, row, strict=True)]
 
+    def shown(self) -> Iterator[list[tuple[Column, str, str]]]:
+        """Yield the same with the address of each cell that is a link; empty for the others."""
+        for row, cells in zip(self.rows, self.written(), strict=True):
+            yield [
+                (column, text, cell.address if isinstance(cell, Linked) else "")
+                for (column, text), cell in zip(cells, row, strict=True)
+            ]
 
-class Report(Protocol):
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart: its title, what it shows in a sentence or two for those who do not see it, and how to draw it.
+
+    `spec` is an Altair chart without a title and without colours of text and background, which drawing.py adds. A field
+    that is encoded as `href` makes its marks links.
+    """
+
+    name: str
+    title: str
+    description: str
+    spec: Any
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One more file that a report gives, such as network.graphml. Its name is unique in the report."""
+
+    name: str
+    content_type: str
+    label: str
+    text: str
+
+
+class Report(ABC):
     """A count over the archive.
 
     `result` counts and changes nothing. It returns dataclasses, lists and dictionaries of texts, numbers and days,
-    which are the report's JSON. `tables` and `says` present that result to people and spreadsheets, and nothing else.
+    which are the report's JSON; it may raise ReportError. The other methods present that result to people and programs,
+    and count nothing.
     """
 
     name: ClassVar[str]
@@ -72,17 +126,32 @@ class Report(Protocol):
     # One sentence: what the report counts.
     help: ClassVar[str]
     # Booleans default to false: a URL has only the options that were chosen.
-    options_class: ClassVar[type[Settings]]
+    options_class: ClassVar[type[Settings]] = Settings
+    # Takes longer than a reader waits for a page: the command or a worker counts it, and the page shows the result.
+    heavy: ClassVar[bool] = False
+    # Counted with its default options at the end of each run of a large archive, so that its page is there at once.
+    after_run: ClassVar[bool] = False
 
+    @abstractmethod
     def result(self, scope: Scope, options: Any) -> Any: ...
 
+    @abstractmethod
     def says(self, result: Any) -> str: ...
 
+    @abstractmethod
     def tables(self, result: Any) -> list[Table]: ...
+
+    def charts(self, result: Any) -> Sequence[Chart]:  # noqa: ARG002 - most reports have some
+        """Return the charts of the result."""
+        return ()
+
+    def files(self, result: Any) -> Sequence[File]:  # noqa: ARG002 - few reports have any
+        """Return what the report gives besides its tables."""
+        return ()
 
 
 @runtime_checkable
-class FileReport(Report, Protocol):
-    """A report that can also count articles that are not stored."""
+class FileReport(Protocol):
+    """What a report has too if it can also count articles that are not stored."""
 
     def result_of(self, articles: Iterable[IncomingArticle], options: Any) -> Any: ...

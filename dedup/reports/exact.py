@@ -21,7 +21,7 @@ from articles.storage.incoming import IncomingArticle
 from articles.storage.newspapers import newspaper_host
 from dedup.article_sql import article_sql
 from dedup.declarations import Settings
-from dedup.reports.base import Cell, Column, ColumnType, Table
+from dedup.reports.base import Cell, Column, ColumnType, Report, Table
 from dedup.runs.scope import Scope
 
 Form = Literal["exact", "normalised"]
@@ -162,7 +162,7 @@ def _copies(counts: list[int]) -> ExactCopies:
     return ExactCopies(articles, headline, text, both, *counts[7:])
 
 
-class ExactReport:
+class ExactReport(Report):
     """Exact repeats, as numbers and as shares of all articles."""
 
     name: ClassVar[str] = "exact"

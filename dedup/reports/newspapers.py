@@ -11,7 +11,7 @@ from django.db.models import Count, Max, Min
 
 from articles.models import Article
 from dedup.declarations import Settings, setting
-from dedup.reports.base import Column, ColumnType, Table
+from dedup.reports.base import Column, ColumnType, Report, Table
 from dedup.runs.scope import Scope
 
 _SOURCE = "set in the admin for each newspaper"
@@ -70,7 +70,7 @@ class _Row(NamedTuple):
     kept: int
 
 
-class NewspapersReport:
+class NewspapersReport(Report):
     """Articles and duplicates by newspaper, the largest first."""
 
     name: ClassVar[str] = "newspapers"

@@ -22,6 +22,7 @@ from dedup.types import (
     GROUP_CHECKS,
     GROUPS,
     QUESTIONS,
+    REPORTS,
     SERIES,
     SHINGLES,
     STALE,
@@ -44,6 +45,7 @@ _STEPS = {
     CLUSTERS: "Clusters",
     QUESTIONS: "Questions for editors",
     COUNTS: "Counting",
+    REPORTS: "Reports",
     DENSE_GROUPS: "Dense group",
     "audit": "Audit",
 }

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.db.models import Count, Sum
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
@@ -47,6 +50,7 @@ from dedup.types import (
     GROUP_CHECKS,
     GROUPS,
     QUESTIONS,
+    REPORTS,
     SERIES,
     SHINGLES,
     STALE,
@@ -215,8 +219,20 @@ def run_detection(
     except BaseException as error:
         _finish(run, DetectionRun.State.FAILED, error=f"{type(error).__name__}: {error}")
         raise
+    else:
+        # The run is done, whatever happens now.
+        with suppress(RunCancelledError):
+            _count_reports(run, clock)
     finally:
         clock.close()
+
+
+def _count_reports(run: DetectionRun, clock: RunClock) -> None:
+    """Bring up to date the reports that are counted after each run, which is done already: they read it as the last."""
+    with clock.phase(REPORTS):
+        import_string(settings.AFTER_RUN)()
+    run.counts = run.counts | {"phases": clock.seconds()}
+    run.save(update_fields=["counts"])
 
 
 def _phases(configs: Configs, scope: Scope, *, verdicts: bool) -> set[str]:

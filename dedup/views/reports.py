@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRefresh
 
 from dedup.forms import ReportForm
+from dedup.models import StoredReport
 from dedup.reports import REPORTS
-from dedup.reports.base import Report
-from dedup.reports.formats import as_csv, as_json
-from dedup.views.requests import query_of
+from dedup.reports.base import Report, ReportError
+from dedup.reports.counting import QUICK_SECONDS, Changes, Counted, changes_since, count, counted, stored_report
+from dedup.reports.formats import as_csv
+from dedup.reports.tasks import request_count
+from dedup.review.queries.runs import queue
+from dedup.views.requests import EditorRequest, query_of
 
 
 def reports(request: HttpRequest) -> HttpResponse:
@@ -19,42 +29,147 @@ def reports(request: HttpRequest) -> HttpResponse:
     return render(request, "reports/reports.html", {"reports": REPORTS.values()})
 
 
+@dataclass
+class _Asked:
+    """A report with the options of the URL, and what is known of its result."""
+
+    report: Report
+    form: ReportForm
+
+    @cached_property
+    def stored(self) -> StoredReport | None:
+        return stored_report(self.report, self.form.scope, self.form.options)
+
+    @cached_property
+    def result(self) -> Counted | None:
+        """The result: the one that is kept if counting takes long. Raises ReportError."""
+        found = self.stored and counted(self.stored)
+        if found and (self.report.heavy or found.seconds >= QUICK_SECONDS):
+            return found
+        return None if self.report.heavy else count(self.report, self.form.scope, self.form.options)
+
+    @property
+    def changes(self) -> Changes | None:
+        """What has changed since the shown result was counted; None if it was counted just now."""
+        kept = self.result and self.stored and self.stored.counted_at == self.result.counted_at
+        return changes_since(self.stored) if kept and self.stored else None
+
+
 def report(request: HttpRequest, name: str) -> HttpResponse:
-    """Run a report with the options of the URL, and show its summary and its tables."""
-    shown, form = _asked(request, name)
-    context: dict[str, Any] = {"report": shown, "form": form, "query": query_of(request)}
-    if not form.is_valid():
+    """Show the result of a report with the options of the URL: its summary, charts and tables."""
+    asked = _asked(request, name)
+    context: dict[str, Any] = {"report": asked.report, "form": asked.form, "query": query_of(request)}
+    if not asked.form.is_valid():
         return render(request, "reports/report.html", context, status=400)
-    result = shown.result(form.scope, form.options)
-    context |= {"says": shown.says(result), "tables": shown.tables(result)}
+    try:
+        result = asked.result
+    except ReportError as error:
+        return render(request, "reports/report.html", context | {"refused": str(error)}, status=400)
+    context |= {"stored": asked.stored, "counted": result, "changes": asked.changes}
+    if asked.stored and asked.stored.waiting_since:
+        context["queue"] = queue()
+    if result:
+        shown = result.shown
+        context |= {"says": shown.says, "tables": shown.tables, "pictures": shown.pictures, "files": shown.files}
     return render(request, "reports/report.html", context)
 
 
+def report_waiting(request: HttpRequest, name: str) -> HttpResponse:
+    """Answer the page of a report that a worker is counting, which asks whether it is done."""
+    asked = _asked(request, name)
+    if not asked.form.is_valid() or asked.stored is None or asked.stored.waiting_since is None:
+        return HttpResponseClientRefresh()
+    context = {"report": asked.report, "query": query_of(request), "stored": asked.stored, "queue": queue()}
+    return render(request, "reports/_waiting.html", context)
+
+
+@require_POST
+def report_count(request: EditorRequest, name: str) -> HttpResponse:
+    """Count a report again; a heavy one is queued for a worker."""
+    asked = _asked(request, name)
+    if not asked.form.is_valid():
+        return _refused("\n".join(_reasons(asked.form)))
+    if asked.report.heavy:
+        request_count(asked.report, asked.form.scope, asked.form.options, request.user)
+        messages.success(request, "A worker will count this report.")
+    else:
+        try:
+            count(asked.report, asked.form.scope, asked.form.options)
+        except ReportError as error:
+            return _refused(str(error))
+    return redirect(f"{reverse('report', args=[name])}{query_of(request)}")
+
+
 def report_csv(request: HttpRequest, name: str) -> HttpResponse:
-    """Run a report with the options of the URL, and send its tables as CSV."""
-    shown, form = _asked(request, name)
-    if not form.is_valid():
-        return _refused(form)
-    text = as_csv(shown.tables(shown.result(form.scope, form.options)))
-    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
+    """Send the tables of a report with the options of the URL as CSV."""
+    found = _result(request, name)
+    if isinstance(found, HttpResponse):
+        return found
+    return _file(as_csv(found.shown.tables), "text/csv", f"{name}.csv")
 
 
 def report_json(request: HttpRequest, name: str) -> HttpResponse:
-    """Run a report with the options of the URL, and send its result as JSON."""
-    shown, form = _asked(request, name)
-    if not form.is_valid():
-        return _refused(form)
-    return HttpResponse(as_json(shown.result(form.scope, form.options)), content_type="application/json")
+    """Send the result of a report with the options of the URL as JSON."""
+    found = _result(request, name)
+    if isinstance(found, HttpResponse):
+        return found
+    return HttpResponse(found.json, content_type="application/json")
 
 
-def _asked(request: HttpRequest, name: str) -> tuple[Report, ReportForm]:
+def report_svg(request: HttpRequest, name: str) -> HttpResponse:
+    """Send a chart of a report, the one that ?chart= names or else the first."""
+    found = _result(request, name)
+    if isinstance(found, HttpResponse):
+        return found
+    pictures = {each.name: each for each in found.shown.pictures}
+    chart = request.GET.get("chart") or next(iter(pictures), "")
+    if chart not in pictures:
+        raise Http404(f"The report has no chart {chart!r}; it has {', '.join(pictures) or 'none'}")
+    return _file(pictures[chart].svg, "image/svg+xml", f"{name}-{chart}.svg")
+
+
+def report_file(request: HttpRequest, name: str, file: str) -> HttpResponse:
+    """Send one more file of a report."""
+    found = _result(request, name)
+    if isinstance(found, HttpResponse):
+        return found
+    files = {each.name: each for each in found.shown.files}
+    if file not in files:
+        raise Http404(f"The report has no file {file!r}; it has {', '.join(files) or 'none'}")
+    return _file(files[file].text, files[file].content_type, file)
+
+
+def _file(text: str, content_type: str, name: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
+
+
+def _asked(request: HttpRequest, name: str) -> _Asked:
     """Return the report of this name, and the form with the options of the URL. Raises Http404."""
     if name not in REPORTS:
         raise Http404(f"There is no report {name!r}; use one of {', '.join(REPORTS)}")
-    return REPORTS[name], ReportForm(request.GET, report=REPORTS[name])
+    return _Asked(REPORTS[name], ReportForm(request.GET, report=REPORTS[name]))
 
 
-def _refused(form: ReportForm) -> HttpResponse:
-    reasons = [f"{name}: {error}" for name, errors in form.errors.items() for error in errors]
-    return HttpResponse("\n".join([*reasons, ""]), content_type="text/plain; charset=utf-8", status=400)
+def _result(request: HttpRequest, name: str) -> Counted | HttpResponse:
+    """Return the result of a report with the options of the URL, or why there is none."""
+    asked = _asked(request, name)
+    if not asked.form.is_valid():
+        return _refused("\n".join(_reasons(asked.form)))
+    try:
+        found = asked.result
+    except ReportError as error:
+        return _refused(str(error))
+    if found is None:
+        return _refused(
+            f"The report {name} was not counted yet. Count it on its page, or with manage.py report {name}."
+        )
+    return found
+
+
+def _reasons(form: ReportForm) -> list[str]:
+    return [f"{name}: {error}" for name, errors in form.errors.items() for error in errors]
+
+
+def _refused(reason: str) -> HttpResponse:
+    return HttpResponse(f"{reason}\n", content_type="text/plain; charset=utf-8", status=400)

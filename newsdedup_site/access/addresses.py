@@ -86,6 +86,9 @@ ADDRESSES: dict[str, Rule] = {
     "report": page(READ),
     "report_csv": page(READ),
     "report_json": page(READ),
+    "report_svg": page(READ),
+    "report_file": page(READ),
+    "report_waiting": page(READ),
     "history": page(READ),
     "saved_views": page(READ),
     "view_save": form(READ),
@@ -102,6 +105,7 @@ ADDRESSES: dict[str, Rule] = {
     "learning": page(READ),
     "changed_answers": page(READ),
     # decisions
+    "report_count": form(DECIDE),
     "pair_decide": form(DECIDE),
     "batch_new": form(DECIDE),
     "batch_decide": form(DECIDE),

@@ -1,4 +1,4 @@
-"""`manage.py report`: counts over the archive or a file."""
+"""`manage.py report`: counts over the archive or a file, and keeps the result for the report's page."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from articles.files.importing import Row, open_rows
 from articles.management.arguments import add_day_options, add_newspaper_option, chosen_newspaper_ids
 from articles.management.base import ExitCode, ProjectCommand, usage_error
 from articles.storage.incoming import IncomingArticle
-from dedup.declarations import ConfigError, Setting, Settings, make_config, settings_of
+from dedup.declarations import ConfigError, Setting, Settings, make_config, option_name, settings_of
 from dedup.reports import REPORTS
-from dedup.reports.base import FileReport, Report
+from dedup.reports.base import FileReport, Report, ReportError
+from dedup.reports.counting import count
 from dedup.reports.formats import as_csv, as_json, print_text
+from dedup.reports.stored import Shown, presented
 from dedup.runs.scope import Scope, ScopeError
 
 
@@ -35,10 +37,10 @@ class Readable:
 
 
 class Command(ProjectCommand):
-    """Count, and print text, CSV or JSON."""
+    """Count, and print text, CSV, JSON, a chart, or a file of the report."""
 
-    help = "Print counts over the stored articles or a file. Nothing is changed."
-    exit_codes = {ScopeError: ExitCode.USAGE}
+    help = "Print counts over the stored articles or a file. No article, pair or cluster is changed."
+    exit_codes = {ScopeError: ExitCode.USAGE, ReportError: ExitCode.USAGE}
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options of every report, and those of each one."""
@@ -51,20 +53,32 @@ class Command(ProjectCommand):
         )
         add_day_options(parser)
         add_newspaper_option(parser)
-        parser.add_argument("--format", choices=("text", "csv", "json"), default="text")
+        parser.add_argument("--format", choices=("text", "csv", "json", "svg"), default="text")
+        parser.add_argument("--chart", metavar="NAME", help="with --format svg: which chart (default: the first)")
+        parser.add_argument("--file", metavar="NAME", dest="extra_file", help="print this file of the report instead")
         _add_options(parser)
 
     def handle(self, **options: Any) -> None:
         """Print the report."""
         report = REPORTS[options["report"]]
         own = self._own_options(report, options)
-        result = self._in_file(report, own, options) if options["file"] else report.result(self._scope(options), own)
-        if options["format"] == "json":
-            self.stdout.write(as_json(result))
-        elif options["format"] == "csv":
-            self.stdout.write(as_csv(report.tables(result)), ending="")
+        if options["file"]:
+            result = self._in_file(report, own, options)
+            text, shown = as_json(result), presented(report, result)
         else:
-            print_text(report.says(result), report.tables(result), cast("TextIO", self.stdout))
+            found = count(report, self._scope(options), own)
+            text, shown = found.json, found.shown
+        if options["extra_file"]:
+            files = {each.name: each.text for each in shown.files}
+            self.stdout.write(_chosen(files, options["extra_file"], "file", report), ending="")
+        elif options["format"] == "json":
+            self.stdout.write(text)
+        elif options["format"] == "csv":
+            self.stdout.write(as_csv(shown.tables), ending="")
+        elif options["format"] == "svg":
+            self.stdout.write(_drawn(report, shown, options["chart"]))
+        else:
+            print_text(shown.says, shown.tables, cast("TextIO", self.stdout))
 
     def _own_options(self, report: Report, options: dict[str, Any]) -> Settings:
         """Return the report's own options. Raises CommandError for an option of another report."""
@@ -98,6 +112,18 @@ class Command(ProjectCommand):
         return result
 
 
+def _drawn(report: Report, shown: Shown, chart: str | None) -> str:
+    pictures = {each.name: each.svg for each in shown.pictures}
+    return _chosen(pictures, chart or next(iter(pictures), ""), "chart", report)
+
+
+def _chosen(texts: dict[str, str], name: str, kind: str, report: Report) -> str:
+    if name not in texts:
+        there = f"it has {', '.join(texts)}" if texts else "it has none"
+        raise usage_error(f"{report.name} has no {kind} {name!r}; {there}" if name else f"{report.name} has no {kind}")
+    return texts[name]
+
+
 def _add_options(parser: CommandParser) -> None:
     """Declare the options that only some reports have. None means "not given": the declared default applies."""
     by_option: dict[str, list[tuple[str, Any, Setting]]] = {}
@@ -107,5 +133,9 @@ def _add_options(parser: CommandParser) -> None:
     for option, uses in by_option.items():
         words = " ".join(f"{name}: {declared.help} Default: {default}." for name, default, declared in uses)
         _, default, _ = uses[0]
-        kind = {"action": "store_const", "const": True} if isinstance(default, bool) else {"type": type(default)}
-        parser.add_argument(f"--{option.replace('_', '-')}", help=words.replace("%", "%%"), **kind)
+        kind: dict[str, Any] = {"type": type(default)}
+        if isinstance(default, bool):
+            kind = {"action": "store_const", "const": True}
+        parser.add_argument(
+            f"--{option_name(option).replace('_', '-')}", dest=option, help=words.replace("%", "%%"), **kind
+        )

@@ -15,12 +15,14 @@ from typing import Any, ClassVar
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils.html import escape
 
 from articles.models import Article
 from dedup.declarations import ConfigError, Settings, make_config, setting, settings_of
 from dedup.models import Pair
 from dedup.reports import REPORTS
-from dedup.reports.base import Column, ColumnType, FileReport, Report, Table
+from dedup.reports.base import Chart, Column, ColumnType, File, FileReport, Linked, Report, Table
+from dedup.reports.drawing import alt
 from dedup.reports.formats import as_csv
 from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
@@ -29,7 +31,13 @@ from tests.factories import make_pair
 pytestmark = pytest.mark.django_db
 
 EVERY_REPORT = pytest.mark.parametrize("report", [pytest.param(each, id=name) for name, each in REPORTS.items()])
-TYPES = {ColumnType.TEXT: str, ColumnType.COUNT: int, ColumnType.SHARE: float, ColumnType.DAY: datetime.date}
+TYPES = {
+    ColumnType.TEXT: (str, Linked),
+    ColumnType.COUNT: (int,),
+    ColumnType.SHARE: (float,),
+    ColumnType.NUMBER: (float, int),
+    ColumnType.DAY: (datetime.date,),
+}
 
 
 def printed(name: str, *arguments: str) -> str:
@@ -84,7 +92,7 @@ def test_rows_have_a_cell_of_the_right_type_for_each_column(report: Report, stor
         assert len({column.name for column in table.columns}) == len(table.columns)
         for row in table.rows:
             for column, cell in zip(table.columns, row, strict=True):
-                assert cell is None or type(cell) is TYPES[column.type]
+                assert cell is None or type(cell) in TYPES[column.type]
                 assert column.type is not ColumnType.SHARE or cell is None or 0 <= cell <= 1
 
 
@@ -109,7 +117,7 @@ def test_text_and_csv_and_json_and_the_page_agree(report: Report, some_articles:
     for table in tables:
         for written in table.written():
             assert " ".join(cell for _, cell in written if cell) in " ".join(text.split())
-            assert all(f">{cell}</td>" in page for _, cell in written)
+            assert all(f">{escape(cell)}</" in page for _, cell in written)
     assert editor_client.get(f"/reports/{report.name}.csv").content.decode() == printed(report.name, "--format", "csv")
     assert editor_client.get(f"/reports/{report.name}.json").content.decode() + "\n" == printed(
         report.name, "--format", "json"
@@ -161,7 +169,7 @@ class PapersOptions(Settings):
     largest: bool = setting(False, help="Only the largest one.", unit="yes or no", source="a choice")
 
 
-class PapersReport:
+class PapersReport(Report):
     """A report with options and two tables with different columns."""
 
     name: ClassVar[str] = "papers"
@@ -190,6 +198,14 @@ class PapersReport:
             Table("papers", "Newspapers", papers, tuple(result["papers"].items())),
             Table("days", "Days", days, tuple((day,) for day in result["days"])),
         ]
+
+    def charts(self, result: dict[str, Any]) -> list[Chart]:
+        papers = [{"paper": paper, "articles": count} for paper, count in result["papers"].items()]
+        bars = alt.Chart(alt.Data(values=papers)).mark_bar().encode(x="articles:Q", y="paper:N")
+        return [Chart("papers", "Articles & newspapers", "A bar for each newspaper.", bars)]
+
+    def files(self, result: dict[str, Any]) -> list[File]:
+        return [File("papers.txt", "text/plain", "Names", "\n".join(result["papers"]) + "\n")]
 
 
 @pytest.fixture

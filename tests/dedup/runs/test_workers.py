@@ -195,7 +195,7 @@ def test_one_process_stops_between_batches_and_keeps_its_blocks(store, monkeypat
     seconds = json.loads(output.getvalue())["phases"]
     assert list(seconds) == [
         "forms", "shingles", "trigram", "storing", "stale", "best scores", "groups", "series", "verdicts",
-        "group checks", "clusters", "questions", "counts",
+        "group checks", "clusters", "questions", "counts", "reports",
     ]  # fmt: skip
     assert {each.state for each in run.phases.all()} == {"done"}
 

@@ -1,0 +1,39 @@
+"""Results of reports that are kept, because counting them takes longer than a reader waits for a page."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from dedup.models.runs import DetectionRun
+
+
+class StoredReport(models.Model):
+    """The result of a report for one scope and its options, or that somebody waits for it.
+
+    Written by dedup/reports/counting.py, which may delete the oldest ones: each can be counted again.
+    """
+
+    report = models.CharField(max_length=40)
+    asked = models.JSONField(help_text="The scope and the options.")
+    key = models.CharField(max_length=64, help_text="A digest of what was asked.")
+    waiting_since = models.DateTimeField(null=True, help_text="Since when somebody waits for it to be counted.")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    error = models.TextField(blank=True, default="", help_text="Why it could not be counted.")
+    counted_at = models.DateTimeField(null=True)
+    seconds = models.FloatField(default=0.0, help_text="How long counting took, without drawing.")
+    run = models.ForeignKey(
+        DetectionRun, null=True, on_delete=models.SET_NULL, related_name="+", help_text="The last run at that time."
+    )
+    last_decision = models.BigIntegerField(default=0, help_text="The number of the last decision at that time.")
+    newest_revision = models.BigIntegerField(default=0, help_text="The highest revision of an article at that time.")
+    # As text, because jsonb would sort the names of members.
+    result = models.TextField(blank=True, default="", help_text="The result as JSON.")
+    shown = models.JSONField(null=True, help_text="The sentence, tables, charts and files that show the result.")
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["report", "key"], name="one_result_a_question")]
+
+    def __str__(self) -> str:
+        return f"Report {self.report}"

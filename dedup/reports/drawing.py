@@ -1,0 +1,118 @@
+"""Charts as SVG, drawn on the server by Altair and vl-convert, without a browser or a network.
+
+One SVG serves light and dark pages: texts and axes have the colour of the text around them (`currentColor`), and the
+colours of marks are readable on both. A file that is opened by itself has black texts on whatever is behind it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
+
+from dedup.reports.base import Chart
+
+
+def _when_used(name: str) -> ModuleType:
+    """Return a package that is loaded when it is first used: loading these takes most commands longer than their work.
+
+    https://docs.python.org/3/library/importlib.html#implementing-lazy-imports
+    """
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{name} is not installed; install requirements.txt")
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+if TYPE_CHECKING:
+    import altair as alt
+    import vl_convert
+else:
+    alt = _when_used("altair")
+    vl_convert = _when_used("vl_convert")
+
+# At least 3:1 on white and on the dark background of the pages; distinct for the colour-blind in this order, after
+# Okabe and Ito (2008), https://jfly.uni-koeln.de/color/.
+PALETTE = ("#2f7fbf", "#c26a00", "#0e8f6e", "#b3588f", "#8a7a00", "#7a7f87")
+# From few to many, for heat maps: all of them readable on both backgrounds, the first one hardly.
+SCALE = ("#8fa8bd33", "#2f7fbf")
+WIDTH = 640
+
+_QUIET = "#7a7f87"
+_LINE = "#80808059"
+_TEXT = {"labelColor": "currentColor", "titleColor": "currentColor", "titleFontWeight": "normal"}
+_CONFIG: dict[str, Any] = {
+    "background": None,
+    "font": "system-ui, sans-serif",
+    "aria": False,
+    "axis": {
+        **_TEXT,
+        "gridColor": _LINE,
+        "domainColor": _QUIET,
+        "tickColor": _QUIET,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+    },
+    "legend": {**_TEXT, "labelFontSize": 12, "titleFontSize": 12},
+    "header": {**_TEXT, "labelFontSize": 12, "titleFontSize": 12},
+    "title": {"color": "currentColor"},
+    "text": {"color": "currentColor", "fontSize": 12},
+    "rule": {"color": _QUIET},
+    "view": {"stroke": None},
+    "mark": {"color": PALETTE[0]},
+    "bar": {"color": PALETTE[0]},
+    "range": {"category": list(PALETTE), "heatmap": list(SCALE), "ramp": list(SCALE)},
+}
+_SVG = "{http://www.w3.org/2000/svg}"
+_HREF = "{http://www.w3.org/1999/xlink}href"
+# Vega names parts of a drawing for readers, who get the title and the description of the whole instead.
+_FOR_PARTS = ("role", "aria-roledescription", "class")
+# What Vega puts in front of an address without a host.
+_ELSEWHERE = "https://vega.github.io/vega-datasets/"
+
+
+def svg(chart: Chart) -> str:
+    """Return a chart as an SVG document whose title and description are read aloud instead of its marks.
+
+    Marks that are links are not hidden from readers.
+    """
+    spec = chart.spec if isinstance(chart.spec, dict) else chart.spec.to_dict()
+    spec["config"] = _CONFIG | {name: _merged(name, value) for name, value in (spec.get("config") or {}).items()}
+    root = etree.fromstring(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]).encode())
+    for part in root.iter():
+        _tidy(part, chart.name)
+    for name, text in (("desc", chart.description), ("title", chart.title)):
+        described = etree.Element(f"{_SVG}{name}", id=f"chart-{chart.name}-{name}")
+        described.text = text
+        root.insert(0, described)
+    root.set("role", "group" if root.find(f".//{_SVG}a") is not None else "img")
+    root.set("aria-labelledby", f"chart-{chart.name}-title")
+    root.set("aria-describedby", f"chart-{chart.name}-desc")
+    return etree.tostring(root, encoding="unicode")
+
+
+def _tidy(part: Any, chart: str) -> None:
+    """Give a part of a drawing names of its own, since a page may have several drawings, and its own address back."""
+    for name in _FOR_PARTS:
+        part.attrib.pop(name, None)
+    for name, value in part.attrib.items():
+        if name == "id":
+            part.set(name, f"{chart}-{value}")
+        elif value.startswith("url(#"):
+            part.set(name, f"url(#{chart}-{value.removeprefix('url(#')}")
+    if address := part.get(_HREF):
+        part.set(_HREF, address.removeprefix(_ELSEWHERE))
+
+
+def _merged(name: str, value: Any) -> Any:
+    ours = _CONFIG.get(name)
+    return ours | value if isinstance(ours, dict) and isinstance(value, dict) else value

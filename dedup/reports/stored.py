@@ -1,0 +1,90 @@
+"""A result as it is kept: the sentence, tables, charts and files, to and from JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from dedup.reports.base import Cell, Column, ColumnType, File, Linked, Report, Table
+from dedup.reports.drawing import svg
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart that was drawn."""
+
+    name: str
+    title: str
+    description: str
+    svg: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What people see of a result."""
+
+    says: str
+    tables: Sequence[Table]
+    pictures: Sequence[Picture]
+    files: Sequence[File]
+
+
+def presented(report: Report, result: Any) -> Shown:
+    """Return what shows a result, with its charts drawn."""
+    pictures = [Picture(each.name, each.title, each.description, svg(each)) for each in report.charts(result)]
+    return Shown(report.says(result), report.tables(result), pictures, list(report.files(result)))
+
+
+def to_json(shown: Shown) -> dict[str, Any]:
+    """Return it as JSON has it."""
+    return {
+        "says": shown.says,
+        "tables": [_table_to_json(each) for each in shown.tables],
+        "pictures": [dataclasses.asdict(each) for each in shown.pictures],
+        "files": [dataclasses.asdict(each) for each in shown.files],
+    }
+
+
+def from_json(stored: dict[str, Any]) -> Shown:
+    """Return what `to_json` wrote."""
+    return Shown(
+        stored["says"],
+        [_table_from_json(each) for each in stored["tables"]],
+        [Picture(**each) for each in stored["pictures"]],
+        [File(**each) for each in stored["files"]],
+    )
+
+
+def _table_to_json(table: Table) -> dict[str, Any]:
+    return {
+        "name": table.name,
+        "title": table.title,
+        "columns": [[each.name, each.label, each.type.value] for each in table.columns],
+        "rows": [[_cell_to_json(cell) for cell in row] for row in table.rows],
+    }
+
+
+def _table_from_json(stored: dict[str, Any]) -> Table:
+    columns = tuple(Column(name, label, ColumnType(kind)) for name, label, kind in stored["columns"])
+    rows = (
+        tuple(_cell_from_json(column.type, cell) for column, cell in zip(columns, row, strict=True))
+        for row in stored["rows"]
+    )
+    return Table(stored["name"], stored["title"], columns, tuple(rows))
+
+
+def _cell_to_json(cell: Cell) -> Any:
+    if isinstance(cell, Linked):
+        return dataclasses.asdict(cell)
+    return cell.isoformat() if isinstance(cell, date) else cell
+
+
+def _cell_from_json(kind: ColumnType, cell: Any) -> Cell:
+    if isinstance(cell, dict):
+        return Linked(**cell)
+    if kind is ColumnType.DAY and cell is not None:
+        return date.fromisoformat(cell)
+    return cell

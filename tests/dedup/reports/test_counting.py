@@ -1,0 +1,145 @@
+"""Results of reports that are kept: at the end of a run, by a worker, and for the next reader."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, ClassVar
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from lxml import etree
+
+from articles.models import Article
+from dedup.models import DetectionRun, StoredReport
+from dedup.reports import REPORTS, counting
+from dedup.reports.base import Chart, Column, ColumnType, File, Linked, Report, ReportError, Table
+from dedup.reports.drawing import alt
+from dedup.reports.tasks import count_report_task
+from dedup.runs.scope import Scope
+from tests.conftest import StoreArticle
+
+pytestmark = pytest.mark.django_db
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class SlowReport(Report):
+    """Counts articles, and is never counted in a page."""
+
+    name: ClassVar[str] = "slow"
+    label: ClassVar[str] = "Slow"
+    help: ClassVar[str] = "Counts slowly."
+    heavy: ClassVar[bool] = True
+    after_run: ClassVar[bool] = True
+
+    def result(self, scope: Scope, options: Any) -> dict[str, int]:  # noqa: ARG002 - it has none
+        if scope.newspaper_ids == ():
+            raise ReportError("there are no newspapers; choose one")
+        return {"articles": Article.objects.count()}
+
+    def says(self, result: dict[str, int]) -> str:
+        return f"{result['articles']} articles."
+
+    def tables(self, result: dict[str, int]) -> list[Table]:
+        columns = (Column("what", "What"), Column("half", "Half", ColumnType.NUMBER))
+        return [Table("all", "All", columns, ((Linked("articles", "/articles/"), result["articles"] / 2),))]
+
+    def charts(self, result: dict[str, int]) -> list[Chart]:
+        values = [{"what": '<b>"&', "articles": result["articles"], "address": "/articles/?a=1&b=2"}]
+        bars = alt.Chart(alt.Data(values=values)).mark_bar().encode(x="articles:Q", y="what:N", href="address:N")
+        return [Chart("bars", "Articles <all>", "One bar.", bars), Chart("again", "Again", "Two.", bars.mark_point())]
+
+    def files(self, result: dict[str, int]) -> list[File]:
+        return [File("all.txt", "text/plain", "Text", f"{result['articles']}\n")]
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch, store: StoreArticle) -> SlowReport:
+    report = SlowReport()
+    monkeypatch.setitem(REPORTS, "slow", report)
+    store()
+    return report
+
+
+def printed(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("report", "slow", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_a_heavy_report_waits_for_a_worker_and_its_page_shows_what_it_counted(
+    slow: SlowReport, editor_client: Client, visitor: Client, store: StoreArticle
+) -> None:
+    assert "was not counted yet" in editor_client.get("/reports/slow/").content.decode()
+    assert editor_client.get("/reports/slow.csv").status_code == 400
+    assert visitor.post("/reports/slow/count/").status_code == 403
+    for _ in range(2):
+        assert editor_client.post("/reports/slow/count/").status_code == 302
+    stored = StoredReport.objects.get()
+    assert stored.waiting_since
+    assert "waits for a worker, and none answers" in editor_client.get("/reports/slow/").content.decode()
+    assert "HX-Refresh" not in editor_client.get("/reports/slow/waiting/").headers
+
+    count_report_task.func(stored.pk)
+    assert editor_client.get("/reports/slow/waiting/").headers["HX-Refresh"] == "true"
+    page = editor_client.get("/reports/slow/").content.decode()
+    assert '<p class="says" role="status">1 articles.</p>' in page
+    assert '<a href="/articles/">articles</a>' in page
+    assert ">0.50</td>" in page
+    assert "Nothing has changed since." in page
+    assert editor_client.get("/reports/slow/files/all.txt").content == b"1\n"
+
+    store("Another one.")
+    assert "Since then: 1 new or changed article." in editor_client.get("/reports/slow/").content.decode()
+    assert "2 articles." in printed()
+    assert "2 articles." in editor_client.get("/reports/slow/").content.decode()
+
+
+def test_a_chart_is_described_links_to_pages_and_shares_no_name_with_another(
+    slow: SlowReport, editor_client: Client
+) -> None:
+    drawn = etree.fromstring(printed("--format", "svg"))
+    assert (drawn.get("role"), drawn.get("aria-labelledby")) == ("group", "chart-bars-title")
+    assert [drawn[0].text, drawn[1].text] == ["Articles <all>", "One bar."]
+    links = [each.get("{http://www.w3.org/1999/xlink}href") for each in drawn.iter(f"{SVG}a")]
+    assert links == ["/articles/?a=1&b=2"]
+    assert '<b>"&' in [each.text for each in drawn.iter(f"{SVG}text")]
+    other = etree.fromstring(printed("--format", "svg", "--chart", "again"))
+    names = [[each.get("id") for each in one.iter() if each.get("id")] for one in (drawn, other)]
+    assert not set(names[0]) & set(names[1])
+    assert editor_client.get("/reports/slow.svg?chart=again").content.decode() + "\n" == printed(
+        "--format", "svg", "--chart", "again"
+    )
+    assert editor_client.get("/reports/slow.svg?chart=none").status_code == 404
+    with pytest.raises(CommandError, match="slow has no chart 'none'; it has bars, again"):
+        printed("--format", "svg", "--chart", "none")
+
+
+def test_what_cannot_be_counted_says_why(
+    slow: SlowReport, editor_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor_client.post("/reports/slow/count/?since=2026-03-01")
+    stored = StoredReport.objects.get()
+    monkeypatch.setattr(SlowReport, "result", lambda *_: (_ for _ in ()).throw(ReportError("choose another pass")))
+    count_report_task.func(stored.pk)
+    page = editor_client.get("/reports/slow/?since=2026-03-01").content.decode()
+    assert "It could not be counted: choose another pass" in page
+    assert "Count it" in page
+
+
+def test_after_a_run_of_a_large_archive_reports_are_ready(
+    slow: SlowReport, monkeypatch: pytest.MonkeyPatch, editor_client: Client
+) -> None:
+    call_command("find_duplicates", "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
+    assert not StoredReport.objects.exists()
+    monkeypatch.setattr(counting, "LARGE_ARCHIVE", 1)
+    monkeypatch.setattr(REPORTS["exact"], "after_run", True)
+    monkeypatch.setattr(REPORTS["exact"], "result", lambda *_: 1 / 0)
+    call_command("find_duplicates", "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
+    run = DetectionRun.objects.first()
+    assert run is not None
+    assert run.state == "done"
+    assert StoredReport.objects.get(report="slow").run_id == run.pk
+    assert StoredReport.objects.get(report="exact").error == "division by zero"
+    assert "1 articles." in editor_client.get("/reports/slow/").content.decode()
