@@ -22,9 +22,9 @@ class Policy(StrEnum):
 # The rule of each policy, for help texts, pages and files.
 RULES = {
     Policy.KEEP_ALL: "Every article stays.",
-    Policy.ONE_PER_CLUSTER: "Of each cluster one article stays: the one that represents it.",
-    Policy.KEEP_SYNDICATION: "Of each cluster one article of every newspaper stays; copies within a newspaper go.",
-    Policy.DROP_ALL_COPIES: "No article of a cluster stays: only articles without a copy are left.",
+    Policy.ONE_PER_CLUSTER: "Of each cluster, the article that represents it stays.",
+    Policy.KEEP_SYNDICATION: "Of each cluster, one article per newspaper stays.",
+    Policy.DROP_ALL_COPIES: "Only articles without a copy stay.",
 }
 
 

@@ -61,6 +61,13 @@ def exported(folder: Path, *options: str, policy: str = "one-per-cluster") -> tu
     return stay, {row["headline"]: (row["reason"], row["stands_for_it"]) for row in read(folder / "c.removed.jsonl")}
 
 
+def counts_of_the_report(*options: str) -> dict[str, Counter[str]]:
+    """Return how many articles the report says that each policy removes, by reason."""
+    printed = io.StringIO()
+    call_command("report", "policies", "--format", "json", *options, stdout=printed)
+    return {each["policy"]: Counter(each["by_reason"]) for each in json.loads(printed.getvalue())["policies"]}
+
+
 @pytest.fixture
 def archive(store: StoreArticle) -> dict[str, Article]:
     """Three newspapers: a confirmed-like cluster of four over two days, a proposed one of two, and one alone."""
@@ -94,8 +101,10 @@ def test_each_policy(archive: dict[str, Article], tmp_path: Path) -> None:
         },
         "drop-all-copies": {name: ("has copies", None) for name in ids if name != "alone"},
     }
+    report = counts_of_the_report()
     for policy, gone in expected.items():
         stay, removed = exported(tmp_path, policy=policy)
+        assert report[policy] == Counter(reason for reason, _ in removed.values())
         assert removed == gone
         assert stay == {name: pk for name, pk in ids.items() if name not in gone}
     # A policy looks only at the articles that were chosen.
@@ -106,6 +115,8 @@ def test_each_policy(archive: dict[str, Article], tmp_path: Path) -> None:
     Cluster.objects.filter(kept=archive["first"]).update(state="confirmed")
     stay, _ = exported(tmp_path, "--clusters", "confirmed")
     assert set(stay) == {"first", "two a", "two b", "alone"}
+    assert counts_of_the_report("--confirmed")["one-per-cluster"].total() == 3
+    assert counts_of_the_report("--newspaper", "Valley Sun")["drop-all-copies"] == {}
 
 
 def test_rows_say_where_an_article_belongs(archive: dict[str, Article], tmp_path: Path) -> None:
@@ -373,16 +384,18 @@ def test_each_policy_on_real_news_equals_a_slow_count_with_pandas(tmp_path: Path
     ]
     store_articles(articles)
     said = io.StringIO()
-    call_command("find_duplicates", "--no-progress", "--workers", "1", stdout=said, stderr=said)
+    call_command("find_duplicates", "--no-progress", "--workers=1", "--passes=title,trigram", stdout=said, stderr=said)
     export(tmp_path / "all.csv", policy="keep-all")
     every = pd.read_csv(tmp_path / "all.csv", keep_default_na=False)
     clustered = every[every["copies"].astype(int) > 0]
     assert len(clustered) > 20
+    report = counts_of_the_report()
     for policy in Policy:
         export(tmp_path / "c.csv", policy=policy.value)
         left = set(pd.read_csv(tmp_path / "c.csv")["id"])
         reasons = Counter(pd.read_csv(tmp_path / "c.removed.csv")["reason"])
         assert set(every["id"]) - left == slow_removals(policy, clustered, reasons)
+        assert report[policy.value] == reasons
 
 
 def slow_removals(policy: Policy, clustered: pd.DataFrame, reasons: Counter[str]) -> set[int]:

@@ -1,0 +1,128 @@
+"""Report `policies`: how many articles each policy of export_corpus would remove, and why.
+
+It asks the same code as the export. Removing copies of the same newspaper and keeping those of others is what a study
+of a Google Alerts feed did: 1.40% of its articles were removed as copies of the same day, 0.23% as later ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from articles.models import Article
+from dedup.clustering.policies import RULES, Policy, Reason, removals
+from dedup.declarations import Settings, setting
+from dedup.exports.corpus.members import Part, WholeCluster, whole_clusters
+from dedup.reports.base import Column, ColumnType, Table
+from dedup.runs.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class PoliciesOptions(Settings):
+    """Which clusters count."""
+
+    confirmed: bool = setting(
+        False,
+        help="Count only clusters that decisions alone hold together.",
+        unit="yes or no",
+        source="the option --clusters of export_corpus",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCounts:
+    """What a policy does: articles that stay and that leave, the latter also by reason."""
+
+    policy: str
+    rule: str
+    kept: int
+    removed: int
+    by_reason: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyResult:
+    """The articles counted, those of them in clusters, and what each policy does with them."""
+
+    articles: int
+    in_clusters: int
+    policies: list[PolicyCounts]
+
+
+class PoliciesReport:
+    """What each policy would remove from the archive."""
+
+    name: ClassVar[str] = "policies"
+    label: ClassVar[str] = "Corpus policies"
+    help: ClassVar[str] = "Counts how many articles each policy of export_corpus removes, and why."
+    options_class: ClassVar[type[Settings]] = PoliciesOptions
+
+    def result(self, scope: Scope, options: PoliciesOptions) -> PolicyResult:
+        """Count by the same rules as the export, cluster by cluster."""
+        part = Part(scope.since, scope.until, scope.newspaper_ids)
+        articles = Article.objects.in_scope(**part.bounds()).count()
+        return counted(whole_clusters(confirmed_only=options.confirmed), part, articles)
+
+    def says(self, result: PolicyResult) -> str:
+        """Return a sentence on the two policies that researchers use most."""
+        if not result.articles:
+            return "There are no articles to count."
+        of = {each.policy: each.removed for each in result.policies}
+        return (
+            f"Of {result.articles:,} articles, keep-syndication removes {of[Policy.KEEP_SYNDICATION]:,} "
+            f"({of[Policy.KEEP_SYNDICATION] / result.articles:.2%}) and one-per-cluster removes "
+            f"{of[Policy.ONE_PER_CLUSTER]:,} ({of[Policy.ONE_PER_CLUSTER] / result.articles:.2%})."
+        )
+
+    def tables(self, result: PolicyResult) -> list[Table]:
+        """Return a table of the policies, and one of the reasons of each."""
+        policies = tuple(
+            (each.policy, each.rule, each.kept, each.removed, _share(each.removed, result)) for each in result.policies
+        )
+        reasons = tuple(
+            (each.policy, reason, articles, _share(articles, result))
+            for each in result.policies
+            for reason, articles in each.by_reason.items()
+        )
+        return [
+            Table("policies", "Policies", _POLICY_COLUMNS, policies),
+            Table("reasons", "Why articles are removed", _REASON_COLUMNS, reasons),
+        ]
+
+
+_POLICY_COLUMNS = (
+    Column("policy", "Policy"),
+    Column("rule", "Rule"),
+    Column("kept", "Kept", ColumnType.COUNT),
+    Column("removed", "Removed", ColumnType.COUNT),
+    Column("share", "Share removed", ColumnType.SHARE),
+)
+_REASON_COLUMNS = (
+    Column("policy", "Policy"),
+    Column("reason", "Reason"),
+    Column("articles", "Articles", ColumnType.COUNT),
+    Column("share", "Share", ColumnType.SHARE),
+)
+
+
+def counted(clusters: Iterable[WholeCluster], part: Part, articles: int) -> PolicyResult:
+    """Return what each policy removes from this part of an archive, which has so many articles."""
+    reasons: dict[Policy, Counter[Reason]] = {policy: Counter() for policy in Policy}
+    in_clusters = 0
+    for cluster in clusters:
+        members = [each for each in cluster.members if part.has(each)]
+        in_clusters += len(members)
+        for policy, found in reasons.items():
+            found.update(each.reason for each in removals(policy, members, cluster.kept))
+    return PolicyResult(articles, in_clusters, [_counts(policy, found, articles) for policy, found in reasons.items()])
+
+
+def _counts(policy: Policy, found: Counter[Reason], articles: int) -> PolicyCounts:
+    by_reason = {reason.value: found[reason] for reason in Reason if found[reason]}
+    return PolicyCounts(policy.value, RULES[policy], articles - found.total(), found.total(), by_reason)
+
+
+def _share(articles: int, result: PolicyResult) -> float | None:
+    return articles / result.articles if result.articles else None
