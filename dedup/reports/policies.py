@@ -15,7 +15,8 @@ from articles.models import Article
 from dedup.clustering.policies import RULES, Policy, Reason, removals
 from dedup.declarations import Settings, setting
 from dedup.exports.corpus.members import Part, WholeCluster, whole_clusters
-from dedup.reports.base import Column, ColumnType, Table
+from dedup.reports.base import Chart, Column, ColumnType, Report, Table
+from dedup.reports.drawing import WIDTH, alt
 from dedup.runs.scope import Scope
 
 
@@ -51,13 +52,14 @@ class PolicyResult:
     policies: list[PolicyCounts]
 
 
-class PoliciesReport:
+class PoliciesReport(Report):
     """What each policy would remove from the archive."""
 
     name: ClassVar[str] = "policies"
     label: ClassVar[str] = "Corpus policies"
     help: ClassVar[str] = "Counts how many articles each policy of export_corpus removes, and why."
     options_class: ClassVar[type[Settings]] = PoliciesOptions
+    after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: PoliciesOptions) -> PolicyResult:
         """Count by the same rules as the export, cluster by cluster."""
@@ -90,6 +92,25 @@ class PoliciesReport:
             Table("policies", "Policies", _POLICY_COLUMNS, policies),
             Table("reasons", "Why articles are removed", _REASON_COLUMNS, reasons),
         ]
+
+    def charts(self, result: PolicyResult) -> list[Chart]:
+        """Return a bar for each policy that removes something, divided by reason."""
+        values = [
+            {"policy": each.policy, "reason": reason, "articles": articles, "place": place}
+            for each in result.policies
+            for place, reason in enumerate(Reason)
+            if (articles := each.by_reason.get(reason))
+        ]
+        policies = [each.policy for each in result.policies if each.removed]
+        bars = alt.Chart(alt.InlineData(values=values)).mark_bar()
+        spec = bars.encode(
+            x=alt.X("articles:Q", title="Articles removed", axis=alt.Axis(tickMinStep=1)),
+            y=alt.Y("policy:N", title=None, sort=policies),
+            color=alt.Color("reason:N", title=None, sort=list(Reason), legend=alt.Legend(orient="bottom", columns=3)),
+            order=alt.Order("place:Q"),
+        ).properties(width=WIDTH)
+        says = "; ".join(f"{each.policy}: {each.removed:,}" for each in result.policies)
+        return [Chart("policies", "Articles removed by each policy", f"{says}. The table has the reasons.", spec)]
 
 
 _POLICY_COLUMNS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from articles.management.base import ProjectCommand
+from dedup.clustering.policies import RULES
 from dedup.declarations import Setting, settings_of
+from dedup.exports.corpus.columns import CORPUS, REMOVED, Column
 from dedup.passes import PASSES
 
 _MARKED = re.compile(r"(<!-- write_docs: (?P<table>\w+) -->\n\n).*?(\n\n<!-- write_docs: end -->)", re.DOTALL)
@@ -70,4 +72,24 @@ def _range(declared: Setting) -> str:
     return f"{declared.minimum:.12g} to {declared.maximum:.12g} {declared.unit}"
 
 
-_TABLES: dict[str, Callable[[], Iterator[str]]] = {"passes": _passes, "pass_settings": _pass_settings}
+def _policies() -> Iterator[str]:
+    yield "| policy | rule |"
+    yield "|---|---|"
+    for policy, rule in RULES.items():
+        yield f"| `{policy.value}` | {rule} |"
+
+
+def _columns(columns: Sequence[Column]) -> Iterator[str]:
+    yield "| column | type | meaning |"
+    yield "|---|---|---|"
+    for each in columns:
+        yield f"| `{each.name}` | {each.kind.value} | {each.meaning} |"
+
+
+_TABLES: dict[str, Callable[[], Iterator[str]]] = {
+    "passes": _passes,
+    "pass_settings": _pass_settings,
+    "policies": _policies,
+    "corpus_columns": lambda: _columns(CORPUS),
+    "removed_columns": lambda: _columns(REMOVED),
+}
