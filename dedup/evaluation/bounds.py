@@ -1,11 +1,27 @@
-"""What a random sample says about the rest: the upper bound of a share of errors. Pure."""
+"""What a random sample says about the rest: the interval of a share, and the upper bound of a share of errors. Pure."""
 
 from __future__ import annotations
 
-from math import exp, lgamma, log
+from math import exp, lgamma, log, sqrt
 
 _CONFIDENCE = 0.95
 _HALVINGS = 60
+# Standard deviations on each side that hold 95 % of a normal distribution.
+_DEVIATIONS = 1.959963984540054
+
+
+def interval(drawn: int, right: int) -> tuple[float, float]:
+    """Return the 95 % interval of the share of which `right` of `drawn` is a sample, within 0..1.
+
+    The interval of Wilson, "Probable inference, the law of succession, and statistical inference" (Journal of the
+    American Statistical Association 22, 1927). Raises ValueError unless 0 <= right <= drawn and 0 < drawn.
+    """
+    if not (0 <= right <= drawn and drawn):
+        raise ValueError(f"{right} of {drawn} drawn cannot be right; give 0 to {drawn}, of at least 1")
+    square = _DEVIATIONS**2
+    centre = (right + square / 2) / (drawn + square)
+    width = _DEVIATIONS / (drawn + square) * sqrt(right * (drawn - right) / drawn + square / 4)
+    return max(0.0, centre - width), min(1.0, centre + width)
 
 
 def upper_bound(drawn: int, wrong: int, *, confidence: float = _CONFIDENCE) -> float:

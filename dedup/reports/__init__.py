@@ -5,10 +5,18 @@ A new report is one file next to this one, one line here, and one test.
 
 from dedup.reports.base import Report
 from dedup.reports.exact import ExactReport
+from dedup.reports.gaps import GapsReport
 from dedup.reports.newspapers import NewspapersReport
 from dedup.reports.policies import PoliciesReport
+from dedup.reports.thresholds import ThresholdsReport
 
-_ALL: tuple[Report, ...] = (ExactReport(), NewspapersReport(), PoliciesReport())
+_ALL: tuple[Report, ...] = (
+    ExactReport(),
+    NewspapersReport(),
+    ThresholdsReport(),
+    GapsReport(),
+    PoliciesReport(),
+)
 REPORTS: dict[str, Report] = {each.name: each for each in _ALL}
 
 __all__ = ["REPORTS"]

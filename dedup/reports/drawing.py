@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 else:
     alt = _when_used("altair")
     vl_convert = _when_used("vl_convert")
+__all__ = ["PALETTE", "SCALE", "WIDTH", "alt", "svg"]
 
 __all__ = ["PALETTE", "SCALE", "WIDTH", "alt", "svg"]
 

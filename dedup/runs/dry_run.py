@@ -49,7 +49,7 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
         for block in own_blocks:
             began, tally = time.monotonic(), Tally(partial(_report_read, progress, name))
             found = find_pairs(name, config, scope.rules, window_of(name, block, scope), connection, tally)
-            kept = list(_within_scope(name, found, scope))
+            kept = list(within_scope(name, found, scope))
             for each in kept:
                 scores[each.left, each.right][name] = each.score
             crowded[name].update(tally.crowded)
@@ -85,7 +85,7 @@ def _report_read(progress: Progress, pass_name: str, articles: int) -> None:
         progress.read(pass_name, articles)
 
 
-def _within_scope(name: str, found: Iterator[Candidate], scope: Scope) -> Iterator[Candidate]:
+def within_scope(name: str, found: Iterator[Candidate], scope: Scope) -> Iterator[Candidate]:
     """Leave out the pairs outside the scope, which some passes find because their pairs depend on each other."""
     newer_than = (scope.newer_than or {}).get(name)
     if PASSES[name].reach is Reach.PAIR or (scope.since is None and newer_than is None):

@@ -43,6 +43,7 @@ class _Asked:
     @cached_property
     def result(self) -> Counted | None:
         """The result: the one that is kept if counting takes long. Raises ReportError."""
+        self.report.check(self.form.options)
         found = self.stored and counted(self.stored)
         if found and (self.report.heavy or found.seconds >= QUICK_SECONDS):
             return found
@@ -89,14 +90,15 @@ def report_count(request: EditorRequest, name: str) -> HttpResponse:
     asked = _asked(request, name)
     if not asked.form.is_valid():
         return _refused("\n".join(_reasons(asked.form)))
-    if asked.report.heavy:
-        request_count(asked.report, asked.form.scope, asked.form.options, request.user)
-        messages.success(request, "A worker will count this report.")
-    else:
-        try:
+    try:
+        if asked.report.heavy:
+            asked.report.check(asked.form.options)
+            request_count(asked.report, asked.form.scope, asked.form.options, request.user)
+            messages.success(request, "A worker will count this report.")
+        else:
             count(asked.report, asked.form.scope, asked.form.options)
-        except ReportError as error:
-            return _refused(str(error))
+    except ReportError as error:
+        return _refused(str(error))
     return redirect(f"{reverse('report', args=[name])}{query_of(request)}")
 
 

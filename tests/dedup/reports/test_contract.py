@@ -148,6 +148,10 @@ def test_every_option_is_declared_in_full_and_its_range_is_kept(report: Report) 
         if isinstance(field.default, bool):
             assert field.default is False
             continue
+        if declared.choices:
+            with pytest.raises(ConfigError, match=f"{name} is 'none of them'; it must be one of"):
+                make_config(report.options_class, {name: "none of them"})
+            continue
         for value in (type(field.default)(declared.minimum - 1), type(field.default)(declared.maximum + 1)):
             with pytest.raises(ConfigError, match=f"{name} is .*; it must be from"):
                 make_config(report.options_class, {name: value})

@@ -1,0 +1,215 @@
+"""Counts the pairs of a pass by bands of scores, and checks that lower thresholds find those of higher ones."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import Any
+
+from django.db import connection, transaction
+
+from dedup.article_sql import article_sql
+from dedup.declarations import Finds
+from dedup.reports.scored_pairs import PassPairs, band_label, edges_of, fresh_scope
+from dedup.runs.one_pass import find_with
+from dedup.runs.rules import bound_named
+from dedup.runs.scope import Scope
+from dedup.types import Tally
+
+_COPIED_AT_ONCE = 10_000
+
+_PAIRS_SQL = """
+SELECT band,
+       count(*),
+       count(*) FILTER (WHERE score = 1),
+       count(*) FILTER (WHERE same_headline),
+       count(*) FILTER (WHERE same_text),
+       count(*) FILTER (WHERE same_headline AND same_text),
+       count(*) FILTER (WHERE NOT same_headline AND NOT same_text),
+       count(confirmed),
+       count(*) FILTER (WHERE confirmed)
+FROM scored_pair
+GROUP BY band
+"""
+# An article counts in the band of its best pair.
+_ARTICLES_SQL = article_sql(
+    """
+WITH best AS (
+    SELECT article, max(band) AS band
+    FROM (SELECT left_id AS article, band FROM scored_pair UNION ALL SELECT right_id, band FROM scored_pair) AS ends
+    GROUP BY article
+), headline_again AS (
+    SELECT normalized_title FROM {articles} AS article
+    WHERE normalized_title <> '' AND (%(until)s::date IS NULL OR date <= %(until)s) AND {article.in_newspapers}
+    GROUP BY normalized_title HAVING count(*) > 1
+), text_again AS (
+    SELECT text_digest FROM {articles} AS article
+    WHERE text_digest IS NOT NULL AND (%(until)s::date IS NULL OR date <= %(until)s) AND {article.in_newspapers}
+    GROUP BY text_digest HAVING count(*) > 1
+)
+SELECT best.band, count(*), count(headline_again.normalized_title), count(text_again.text_digest)
+FROM best
+JOIN {articles} AS article ON article.id = best.article
+LEFT JOIN headline_again USING (normalized_title)
+LEFT JOIN text_again USING (text_digest)
+WHERE %(since)s::date IS NULL OR date >= %(since)s
+GROUP BY best.band
+""",
+    "article",
+)
+_CHECKED_SQL = """
+CREATE TEMPORARY TABLE checked_pair (
+    lower boolean, left_id bigint, right_id bigint, score double precision
+) ON COMMIT DROP
+"""
+_COPY_CHECKED_SQL = "COPY checked_pair (lower, left_id, right_id, score) FROM STDIN"
+# Of the pairs of a threshold: how many there are, how many the lower one lacks, and how many of these because both
+# articles are in a dense group; and how many only the lower one has although they reach the threshold.
+_SUBSET_SQL = """
+SELECT count(*) FILTER (WHERE higher.left_id IS NOT NULL),
+       count(*) FILTER (WHERE lower.left_id IS NULL AND NOT dense.both),
+       count(*) FILTER (WHERE lower.left_id IS NULL AND dense.both),
+       count(*) FILTER (WHERE higher.left_id IS NULL AND lower.score::real >= %(threshold)s::real)
+FROM (SELECT * FROM checked_pair WHERE NOT lower) AS higher
+FULL JOIN (SELECT * FROM checked_pair WHERE lower) AS lower
+    ON lower.left_id = higher.left_id AND lower.right_id = higher.right_id
+CROSS JOIN LATERAL (
+    SELECT coalesce(higher.left_id = ANY (%(dense)s) AND higher.right_id = ANY (%(dense)s), false) AS both
+) AS dense
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Pairs and articles, of one band of scores or of all scores from a threshold on.
+
+    `exact` pairs have score 1, the others are `partial`. `new` pairs share neither the headline nor the text.
+    `headline_again` and `text_again` are the articles whose headline or text any other article has too. `decided` pairs
+    were confirmed or rejected by editors, not by implication; `confirmed` is a part of them.
+    """
+
+    pairs: int = 0
+    exact: int = 0
+    partial: int = 0
+    same_headline: int = 0
+    same_text: int = 0
+    same_both: int = 0
+    new: int = 0
+    articles: int = 0
+    headline_again: int = 0
+    text_again: int = 0
+    decided: int = 0
+    confirmed: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        """Return the counts of both."""
+        return Counts(*(one + another for one, another in zip(self._values(), other._values(), strict=True)))
+
+    def _values(self) -> tuple[int, ...]:
+        return dataclasses.astuple(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The counts of the scores from `lowest` up to `highest`, which belongs to the band above, except 1.
+
+    An article counts in the band of its best pair.
+    """
+
+    lowest: float
+    highest: float
+    counts: Counts
+
+    @property
+    def label(self) -> str:
+        """Return the band in words."""
+        return band_label(self.lowest, self.highest)
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The counts of all scores from `lowest` on."""
+
+    lowest: float
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """The pairs of a run at `threshold`, against those of a run at the next `lower` threshold.
+
+    `missing` pairs are not among the latter. Those of `dense` groups are not either, but that is intended: of a dense
+    group, only some pairs are kept. `only_lower` pairs reach `threshold`, but only the run at the lower one found them.
+    """
+
+    threshold: float
+    lower: float
+    pairs: int
+    missing: int
+    dense: int
+    only_lower: int
+
+
+def count_bands(cursor: Any, edges: Sequence[float], scope: Scope) -> list[Band]:
+    """Return the bands of the table scored_pair, the highest first."""
+    found = dict.fromkeys(range(1, len(edges) + 1), Counts())
+    cursor.execute(_PAIRS_SQL)
+    for band, pairs, exact, *others in cursor.fetchall():
+        headline, text, both, new, decided, confirmed = others
+        found[band] = Counts(
+            pairs, exact, pairs - exact, headline, text, both, new, decided=decided, confirmed=confirmed
+        )
+    ids = None if scope.newspaper_ids is None else list(scope.newspaper_ids)
+    cursor.execute(_ARTICLES_SQL, {"since": scope.since, "until": scope.until, "newspaper_ids": ids})
+    for band, articles, headline, text in cursor.fetchall():
+        found[band] += Counts(articles=articles, headline_again=headline, text_again=text)
+    highest = [1.0, *edges]
+    return [
+        Band(lowest, upper, found[len(edges) - place])
+        for place, (lowest, upper) in enumerate(zip(edges, highest, strict=False))
+    ]
+
+
+def cumulated(bands: Sequence[Band]) -> list[Threshold]:
+    """Return the counts from each band's lowest score on."""
+    total, thresholds = Counts(), []
+    for band in bands:
+        total += band.counts
+        thresholds.append(Threshold(band.lowest, total))
+    return thresholds
+
+
+def check_subsets(which: PassPairs, scope: Scope) -> list[Subset]:
+    """Run the pass at each threshold, and compare it with the next lower one. Memory holds some thousand pairs."""
+    if bound_named(which.pass_name, Finds.FROM_SCORE) is None:
+        return []
+    checked = []
+    edges = edges_of(which.lowest)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_CHECKED_SQL)
+        _check(cursor, which, scope, edges[0])
+        for higher, lower in pairwise(edges):
+            cursor.execute("UPDATE checked_pair SET lower = false")
+            dense = _check(cursor, which, scope, lower)
+            cursor.execute("ANALYZE checked_pair")
+            cursor.execute(_SUBSET_SQL, {"threshold": higher, "dense": dense})
+            checked.append(Subset(higher, lower, *cursor.fetchone()))
+            cursor.execute("DELETE FROM checked_pair WHERE NOT lower")
+        cursor.execute("DROP TABLE checked_pair")
+    return checked
+
+
+def _check(cursor: Any, which: PassPairs, scope: Scope, threshold: float) -> list[int]:
+    """Copy the pairs of a run at the threshold; return the articles of dense groups."""
+    name = bound_named(which.pass_name, Finds.FROM_SCORE) or ""
+    changes: dict[str, Any] = {name: threshold}
+    config = dataclasses.replace(which.config, **changes)
+    tally = Tally()
+    found = find_with(which.pass_name, config, fresh_scope(which, scope), tally)
+    while batch := list(islice(found, _COPIED_AT_ONCE)):
+        with cursor.copy(_COPY_CHECKED_SQL) as copy:
+            for each in batch:
+                copy.write_row((True, each.left, each.right, each.score))
+    return sorted(tally.crowded)

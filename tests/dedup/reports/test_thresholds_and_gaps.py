@@ -1,0 +1,379 @@
+"""The reports `thresholds` and `gaps`: by hand, and on real news against brute force and pandas."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import gzip
+import html
+import io
+import re
+from dataclasses import asdict
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from articles.models import Article
+from articles.normalization.times import written_time
+from articles.storage.incoming import Details, IncomingArticle
+from articles.storage.ingest import store_articles
+from dedup.evaluation.bounds import interval
+from dedup.models import CrowdedArticle, DetectionRun, Evidence, Pair, StoredReport
+from dedup.passes.minhash import MinhashConfig
+from dedup.passes.trigram import TrigramConfig
+from dedup.reports.base import ReportError
+from dedup.reports.gaps import Gaps, GapsOptions, GapsReport
+from dedup.reports.score_bands import Counts, Subset
+from dedup.reports.scored_pairs import edges_of
+from dedup.reports.thresholds import Thresholds, ThresholdsOptions, ThresholdsReport
+from dedup.reports.time_gaps import Example, FarPairs, Gap, window_holding
+from dedup.review import decisions
+from dedup.runs.scope import Scope
+from tests.conftest import StoreArticle
+from tests.factories import make_pair, make_run
+
+pytestmark = pytest.mark.django_db
+DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
+TEXT = "The ferry to Little Skerry sails again from Monday, as the harbour office said in a notice."
+
+
+def thresholds(scope: Scope | None = None, **options: Any) -> Thresholds:
+    return ThresholdsReport().result(scope or Scope(), ThresholdsOptions(**options))
+
+
+def gaps(scope: Scope | None = None, **options: Any) -> Gaps:
+    return GapsReport().result(scope or Scope(), GapsOptions(**options))
+
+
+def minhash_run(*, retired: bool = False, scope: dict[str, Any] | None = None, **settings: Any) -> DetectionRun:
+    """Return a finished run with the minhash pass."""
+    config = asdict(MinhashConfig(**{"enabled": True, "retired": retired, **settings}))
+    newest = max(Article.objects.values_list("revision", flat=True), default=0)
+    everything = {"since": None, "until": None, "newspapers": None, "passes": None}
+    return make_run(config={"minhash": config}, scope={**everything, **(scope or {})}, counts={"newest": newest})
+
+
+def test_bands_begin_at_hundredths_that_scores_can_have() -> None:
+    assert edges_of(0.75) == [0.95, 0.9, 0.85, 0.8, 0.75]
+    assert edges_of(0.82) == [0.95, 0.9, 0.85, 0.82]
+    assert edges_of(0.95) == [0.95]
+
+
+def test_a_window_holds_a_share_of_the_pairs() -> None:
+    assert window_holding(0.98, [(0, 49), (5, 1)]) == 0
+    assert window_holding(0.99, [(0, 49), (5, 1)]) == 5
+    assert window_holding(0.98, []) is None
+
+
+@pytest.fixture
+def by_hand(store: StoreArticle) -> list[Pair]:
+    """Store seven articles of two newspapers, and the pairs that a run of minhash found."""
+    post, courier = {"newspaper": "Harbour Post"}, {"newspaper": "Inland Courier"}
+    articles = [
+        store(TEXT, headline="Ferry sails", date="2026-03-02", time="2026-03-02T08:00:00Z", **post),
+        store(TEXT, headline="Ferry sails", date="2026-03-02", time="2026-03-02T09:30:00Z", **courier),
+        store(TEXT, headline="Back at sea", date="2026-03-04", time="2026-03-04T08:00:00Z", **courier),
+        store(TEXT + " 1", headline="Ferry sails", date="2026-03-12", **post),
+        store(TEXT + " 2", headline="A notice", date="2026-06-01", **courier),
+        store(TEXT + " 3", headline="", date="2026-06-02", **courier),
+        store("Rain from noon.", headline="", date="2026-06-02", **courier),
+    ]
+    minhash_run()
+    scores = {
+        (0, 1): 1.0, (0, 2): 1.0, (1, 2): 1.0,
+        (0, 3): 0.95, (1, 3): 0.9499999,
+        (0, 4): 0.9, (3, 4): 0.8, (4, 5): 0.75, (3, 5): 0.7499,
+    }  # fmt: skip
+    return [make_pair(articles[one], articles[two], minhash=score) for (one, two), score in scores.items()]
+
+
+def test_stored_pairs_are_counted_by_band(by_hand: list[Pair], editor: User) -> None:
+    for pair, kind in ((by_hand[3], "confirm"), (by_hand[4], "reject"), (by_hand[5], "template")):
+        decisions.decide_pair(pair.pk, kind, user=editor)
+    undone = decisions.decide_pair(by_hand[7].pk, "reject", user=editor)
+    decisions.undo(undone.pk, user=editor)
+    # Neither what is stale nor what another pass found.
+    stale, other = by_hand[0].left, Article.objects.get(content="Rain from noon.")
+    make_pair(stale, other, minhash=0.99)
+    Evidence.objects.filter(score=0.99).update(stale=True)
+    make_pair(by_hand[1].right, other, trigram=0.97)
+
+    result = thresholds()
+
+    assert (result.run, result.why, result.newer, result.articles) == (by_hand[0].evidence.get().run_id, "", 0, 7)
+    assert [(each.lowest, each.highest, each.counts) for each in result.bands] == [
+        # pairs, exact, partial, same headline, text, both, new, articles, their headline or text again, decided, right
+        (0.95, 1.0, Counts(4, 3, 1, 2, 3, 1, 0, 4, 3, 3, 1, 1)),
+        (0.9, 0.95, Counts(2, 0, 2, 1, 0, 0, 1, 1, 0, 0, 2, 0)),
+        (0.85, 0.9, Counts()),
+        (0.8, 0.85, Counts(1, 0, 1, 0, 0, 0, 1)),
+        (0.75, 0.8, Counts(1, 0, 1, 0, 0, 0, 1, 1)),
+    ]
+    assert [(each.lowest, each.counts.partial, each.counts.articles) for each in result.thresholds] == [
+        (0.95, 1, 4), (0.9, 3, 5), (0.85, 3, 5), (0.8, 4, 5), (0.75, 5, 6),
+    ]  # fmt: skip
+    assert result.thresholds[-1].counts == Counts(8, 3, 5, 3, 3, 1, 3, 6, 3, 3, 3, 1)
+    precision = next(each for each in ThresholdsReport().tables(result) if each.name == "precision")
+    assert precision.rows[1] == ("0.90 to 0.95", 2, 2, 0, 0.0, *interval(2, 0))
+    assert precision.rows[2] == ("0.85 to 0.90", 0, 0, 0, None, None, None)
+    assert (
+        ThresholdsReport()
+        .says(result)
+        .startswith(
+            "The pass minhash finds 8 pairs with a score of at least 0.75: 3 exact and 5 partial, with 6 of 7 articles "
+            "(85.71%). Pairs that share neither the headline nor the text: 3. These are the pairs of run "
+        )
+    )
+    # The later article is of the days, both are of the newspapers, and shares are of the articles of the days.
+    since = thresholds(Scope(since=datetime.date(2026, 6, 1)))
+    assert [each.counts.pairs for each in since.bands] == [0, 1, 0, 1, 1]
+    assert (since.articles, since.thresholds[-1].counts.articles) == (3, 2)
+    courier = thresholds(Scope(newspaper_ids=(other.newspaper_id,)))
+    assert [each.counts.pairs for each in courier.bands] == [1, 0, 0, 0, 1]
+
+
+def test_gaps_are_counted_by_band_and_newspaper(by_hand: list[Pair]) -> None:
+    result = gaps()
+
+    same, other = result.gaps[:2]
+    assert same == Gap(0.95, 1.0, True, 2, 0, 2, [2.4, 4.0, 6.0, 8.0, 9.6], 6.0, 10, 1, 46.5, 0)
+    assert other == Gap(0.95, 1.0, False, 2, 1, 1, [2.0] * 5, 2.0, 2, 2, 24.75, 0)
+    assert result.gaps[4] == Gap(0.85, 0.9, True, 0, 0, 0, None, None, None, 0, None, 0)
+    assert result.far == [
+        FarPairs(0.95, 1.0, 3, 0),
+        FarPairs(0.9, 0.95, 2, 1),
+        FarPairs(0.85, 0.9, 0, 0),
+        FarPairs(0.8, 0.85, 1, 1),
+        FarPairs(0.75, 0.8, 1, 0),
+        FarPairs(0.75, 1.0, 7, 2),
+    ]
+    assert result.by_days == [(0, 1), (2, 2), (10, 1)]
+    assert [(each.share, each.days, each.pairs) for each in result.windows] == [
+        (0.5, 2, 3), (0.75, 2, 3), (0.9, 10, 4), (0.95, 10, 4), (0.98, 10, 4), (0.99, 10, 4), (1.0, 10, 4),
+    ]  # fmt: skip
+    assert result.advised == result.windows[4]
+    assert gaps(hold=0.7).advised.days == 2  # type: ignore[union-attr]
+    first, second = by_hand[5].left, by_hand[5].right
+    assert result.examples[0] == Example(
+        0.9,
+        91,
+        f"/pairs/{by_hand[5].pk}/",
+        (first.pk, second.pk),
+        (datetime.date(2026, 3, 2), datetime.date(2026, 6, 1)),
+        ("Harbour Post", "Inland Courier"),
+        ("Ferry sails", "A notice"),
+    )
+    assert (
+        GapsReport()
+        .says(result)
+        .startswith(
+            "A window of 10 days holds 4 of 4 pairs with scores 0.95 to 1.00 (100.00%; you asked for 98.00%). Of 7 "
+            "pairs not of one day, 2 (28.57%) are more than 60 days apart. These are the pairs of run "
+        )
+    )
+    assert [each.name for each in GapsReport().charts(result)] == ["spread", "window"]
+
+
+def test_the_pass_is_run_afresh_if_the_last_run_did_not_find_all(store: StoreArticle) -> None:
+    def why(report: Any, **options: Any) -> str:
+        result = report(**options)
+        assert (result.run is None) == bool(result.why)
+        return str(result.why)
+
+    assert why(thresholds) == why(gaps) == "no finished run over all articles had this pass"
+    store(TEXT, headline="Ferry sails", date="2025-12-31")
+    store(TEXT, headline="Ferry sails", date="2026-03-02", newspaper="Inland Courier")
+    run = minhash_run(day_window=30, threshold=0.8)
+    assert why(thresholds) == ""
+    assert why(thresholds, lowest=0.7) == f"run {run.pk} found pairs from 0.8 on"
+    assert why(gaps) == f"run {run.pk} compared articles up to 30 days apart"
+    # With the settings of that run, apart from what is asked for.
+    assert [(each.later, each.far) for each in gaps(lowest=0.8).far][-1] == (1, 1)
+    assert gaps(lowest=0.8).examples[0].address.startswith("/compare/?left=")
+    assert thresholds(lowest=0.7).thresholds[-1].counts.pairs == 0
+    run = minhash_run(scope={"rules": [{}]})
+    assert why(thresholds) == f"run {run.pk} had rules for some newspapers"
+    minhash_run()
+    assert why(gaps) == ""
+    part = minhash_run(scope={"since": "2026-03-01"}, shingle=7)
+    assert why(gaps) == "a later run of some articles, or an unfinished one, had other settings"
+    part.delete()
+    last = make_run(config={"minhash": asdict(MinhashConfig(retired=True))}, scope={"passes": None})
+    assert why(gaps) == f"run {last.pk} has hidden what earlier runs found"
+    last.delete()
+    crowded = Article.objects.latest("pk")
+    CrowdedArticle.objects.create(article=crowded, pass_name="minhash", near=60, run=minhash_run())
+    store()
+    result = thresholds()
+    assert (result.newer, result.dense_articles) == (1, 1)
+    assert (
+        ThresholdsReport()
+        .says(result)
+        .endswith(
+            "Articles that came or changed after it, and are not compared yet: 1. "
+            "Articles in dense groups, of which only some pairs are kept: 1."
+        )
+    )
+    assert not Pair.objects.exists()
+
+
+def test_refusals_name_the_value_and_the_remedy(store: StoreArticle, editor_client: Client) -> None:
+    refused = r"The pass trigram compares .* window .* Choose a pass .*: url, title, exact, minhash, sentence"
+    with pytest.raises(ReportError, match=r"lowest is 0\.1; .* below 0\.3: choose 0\.3 to 0\.95, or 0"):
+        thresholds(lowest=0.1)
+    with pytest.raises(CommandError, match=refused):
+        call_command("report", "gaps", "--pass", "trigram")
+    page = editor_client.get("/reports/gaps/?pass=trigram")
+    assert (page.status_code, bool(re.search(refused, page.content.decode()))) == (400, True)
+    posted = editor_client.post("/reports/gaps/count/?pass=trigram")
+    assert (posted.status_code, StoredReport.objects.exists()) == (400, False)
+
+
+def test_one_article_has_no_pairs_and_an_empty_archive_no_articles(store: StoreArticle) -> None:
+    assert ThresholdsReport().says(thresholds()) == GapsReport().says(gaps()) == "There are no articles to count."
+    store()
+    result = thresholds(subset_check=True)
+    assert result.subset == [
+        Subset(0.95, 0.9, 0, 0, 0, 0),
+        Subset(0.9, 0.85, 0, 0, 0, 0),
+        Subset(0.85, 0.8, 0, 0, 0, 0),
+        Subset(0.8, 0.75, 0, 0, 0, 0),
+    ]
+    assert (
+        ThresholdsReport()
+        .says(result)
+        .startswith(
+            "The pass minhash finds 0 pairs with a score of at least 0.75: 0 exact and 0 partial, with 0 of 1 articles"
+        )
+    )
+    assert "so no window can be advised" in GapsReport().says(gaps())
+    assert GapsReport().charts(gaps()) == ThresholdsReport().charts(result) == []
+    # A pass whose pairs all have the same score has one band, and nothing to check.
+    assert [each.lowest for each in thresholds(pass_="exact", subset_check=True).bands] == [0.95]
+
+
+def test_pairs_that_a_lower_threshold_leaves_out_of_a_dense_group_are_not_missing(store: StoreArticle) -> None:
+    for number in range(8):
+        store(TEXT + f" {number}", date=f"2026-03-0{number + 1}")
+    # Near at .9, but not at .95: from .9 on they are crowded.
+    minhash_run(dense_from=4, kept_pairs=1, threshold=0.85)
+    top, *lower = thresholds(subset_check=True).subset
+    assert {each.missing for each in (top, *lower)} == {0}
+    assert top.only_lower == 0
+    make_run(config={"trigram": asdict(TrigramConfig(threshold=0.6))})
+    assert {each.missing for each in thresholds(pass_="trigram", subset_check=True).subset} == {0}
+
+
+# ---- real news -------------------------------------------------------------------------------------
+
+
+def store_alerts(path: Path, first: int, last: int) -> None:
+    """Store a slice of the alerts, ordered by title: so that similar ones are in it."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = sorted(csv.DictReader(io.StringIO(lines.read())), key=lambda row: (row["title"], row["time"]))
+    plain = [{name: html.unescape(re.sub("<[^>]+>", "", cell)) for name, cell in row.items()} for row in rows]
+    store_articles(
+        [
+            IncomingArticle(
+                date=datetime.date.fromisoformat(row["time"][:10]),
+                headline=row["title"],
+                url=row["link"],
+                content=row["description"],
+                newspaper="",
+                details=Details().with_time(written_time(row["time"])),
+            )
+            for row in plain[first:last]
+        ]
+    )
+
+
+def brute_force(lowest: float) -> pd.DataFrame:
+    """Return every two articles with this similarity, by sets of strings, and what they have in common."""
+    articles = list(Article.objects.order_by("pk").values())
+    sets = [
+        {text[place : place + 5] for place in range(max(1, len(text) - 4))}
+        if (text := each["normalized_text"])
+        else set()
+        for each in articles
+    ]
+    rows = []
+    for (one, first), (two, second) in combinations(enumerate(articles), 2):
+        sizes = sorted((len(sets[one]), len(sets[two])))
+        if sizes[0] < lowest * sizes[1]:
+            continue
+        union = len(sets[one] | sets[two])
+        if not union or (score := len(sets[one] & sets[two]) / union) < lowest:
+            continue
+        title, text = ([each[name] for each in (first, second)] for name in ("normalized_title", "normalized_text"))
+        rows.append(
+            {
+                "left": first["id"],
+                "right": second["id"],
+                "score": score,
+                "days": abs(first["date"] - second["date"]).days,
+                "hours": abs((first["published_at"] - second["published_at"]).total_seconds()) / 3600,
+                "same": first["newspaper_id"] == second["newspaper_id"],
+                "headline": title[0] == title[1] != "",
+                "text": text[0] == text[1],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.real_data
+def test_every_number_is_that_of_brute_force_and_pandas_on_real_news() -> None:
+    path = DATA / "snap_news.csv.gz"
+    if not path.exists():
+        pytest.skip("the alerts are not beside the checkout")
+    store_alerts(path, 900, 1_300)
+    pairs = brute_force(0.75)
+    articles = pd.DataFrame(Article.objects.values("id", "normalized_title", "normalized_text")).set_index("id")
+    again = {
+        "headline_again": articles.normalized_title.duplicated(keep=False) & (articles.normalized_title != ""),
+        "text_again": articles.normalized_text.duplicated(keep=False) & (articles.normalized_text != ""),
+    }
+    result, spread = thresholds(subset_check=True), gaps()
+
+    assert len(pairs) > 20
+    ends = pd.concat([pairs.set_index(side).score for side in ("left", "right")])
+    best = ends.groupby(ends.index).max()
+    for band, one in zip(result.bands, result.thresholds, strict=True):
+        for counts, found, of in (
+            (band.counts, pairs[(pairs.score >= band.lowest) & ((pairs.score < band.highest) | (band.highest == 1))],
+             best[(best >= band.lowest) & ((best < band.highest) | (band.highest == 1))]),
+            (one.counts, pairs[pairs.score >= one.lowest], best[best >= one.lowest]),
+        ):  # fmt: skip
+            assert (counts.pairs, counts.exact, counts.partial) == (
+                len(found), (found.score == 1).sum(), (found.score < 1).sum()
+            )  # fmt: skip
+            assert (counts.same_headline, counts.same_text) == (found.headline.sum(), found.text.sum())
+            assert counts.same_both == (found.headline & found.text).sum()
+            assert counts.new == (~found.headline & ~found.text).sum()
+            assert counts.articles == len(of)
+            for name, repeated in again.items():
+                assert getattr(counts, name) == repeated[of.index].sum()
+    for check in result.subset:
+        assert (check.pairs, check.missing, check.dense, check.only_lower) == (
+            (pairs.score >= check.threshold).sum(), 0, 0, 0
+        )  # fmt: skip
+    for gap in spread.gaps:
+        found = pairs[(pairs.score >= gap.lowest) & ((pairs.score < gap.highest) | (gap.highest == 1))]
+        found = found[found.same == gap.same_newspaper]
+        later = found.days[found.days > 0]
+        assert (gap.pairs, gap.same_day, gap.later) == (len(found), (found.days == 0).sum(), len(later))
+        assert (gap.far, gap.timed) == ((found.days > 60).sum(), len(found))
+        if len(later):
+            assert gap.quantiles == pytest.approx(list(later.quantile([0.05, 0.25, 0.5, 0.75, 0.95])))
+            assert (gap.mean, gap.longest) == (pytest.approx(later.mean()), later.max())
+        if len(found):
+            assert gap.median_hours == pytest.approx(found.hours.median())
+    top = pairs[pairs.score >= 0.95].days
+    assert spread.advised is not None
+    assert spread.advised.days == top.quantile(0.98, interpolation="higher")
+    assert spread.far[-1].far == (pairs.days > 60).sum() == len(spread.examples)
