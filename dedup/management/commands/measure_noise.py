@@ -1,0 +1,98 @@
+"""`manage.py measure_noise`: what damage to texts, as by scanning, costs every pass and the verdict."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TextIO, cast
+
+from django.core.checks import Tags
+from django.core.management.base import CommandParser
+from django.db import DEFAULT_DB_ALIAS
+from rich.table import Table
+
+from articles.management.arguments import add_workers_option, number_up_to
+from articles.management.base import ExitCode, LongCommand
+from articles.processes import WorkerDiedError
+from dedup.evaluation.apart import read_corpus
+from dedup.evaluation.labels import LabelsError
+from dedup.evaluation.noise_table import DATASKETCH, noise_table
+from dedup.evaluation.print import console_on
+from dedup.evaluation.scratch import ScratchError
+from dedup.management.arguments import add_profile_options, chosen_detection
+from dedup.runs.facts import label as label_of_pass
+from dedup.runs.profiles import ProfileError
+
+_MOST_OTHERS = 1_000_000
+_HEADINGS = {"verdict": "The verdict", "any": "Any pass that is on", DATASKETCH: "MinHash of datasketch, from 0.75"}
+
+
+class Command(LongCommand):
+    """Damage, run, count, print. Results go to stdout, all else to stderr."""
+
+    help = (
+        "Damage one side of labelled duplicates (letters misread, words hyphenated, texts cropped, paragraphs moved) "
+        "and print the share that every pass and the verdict still find. It runs once for each kind of damage, on the "
+        "labelled articles and some others of the file, which are kept apart and dropped afterwards."
+    )
+
+    resuming = "Nothing was stored."
+    exit_codes = {
+        LabelsError: ExitCode.USAGE,
+        ProfileError: ExitCode.USAGE,
+        ScratchError: ExitCode.ERROR,
+        WorkerDiedError: ExitCode.ERROR,
+    }
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--articles", required=True, metavar="FILE", help="the articles, as for evaluate")
+        parser.add_argument(
+            "--labels", required=True, nargs="+", action="extend", metavar="FILE", help="the labels, as for evaluate"
+        )
+        parser.add_argument(
+            "--others",
+            type=number_up_to(_MOST_OTHERS),
+            default=2_000,
+            metavar="N",
+            help="so many articles without labels are drawn at random and compared too (default: 2000)",
+        )
+        parser.add_argument(
+            "--seed", type=int, default=1, help="what the damage and the other articles are drawn with (default: 1)"
+        )
+        add_profile_options(parser)
+        parser.add_argument("--format", choices=("text", "json"), default="text")
+        add_workers_option(parser)
+
+    def handle(self, **options: Any) -> None:
+        """Measure."""
+        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
+        corpus = read_corpus(options["articles"], options["labels"])
+        how = chosen_detection(options, self.stderr.write)
+        result = noise_table(corpus, how, others=options["others"], seed=options["seed"])
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(result, ensure_ascii=False))
+        else:
+            self._print(result)
+
+    def _print(self, result: dict[str, Any]) -> None:
+        stream = cast("TextIO", self.stdout)
+        left_out = (
+            f" {result['left_out']:,} pairs are left out: their articles are in others." if result["left_out"] else ""
+        )
+        stream.write(
+            f"{result['duplicates']:,} labelled duplicates, one side of each damaged, among {result['articles']:,} "
+            f"articles; seed {result['seed']}.{left_out}\n"
+        )
+        table = Table(title="Share of the duplicates that are found", title_justify="left")
+        table.add_column("Damage")
+        names = list(result["rows"][0]["recall"])
+        for name in names:
+            table.add_column(_HEADINGS.get(name) or label_of_pass(name), justify="right")
+        for row in result["rows"]:
+            table.add_row(row["label"], *(f"{row['recall'][name]['recall']:.2f}" for name in names))
+        console_on(stream).print(table)
+        stream.write("--format json has the 95% intervals.\n")
+        if DATASKETCH not in names:
+            stream.write(
+                "MinHash of datasketch was left out: it is not installed. Install newsdedup[benchmarks] for it.\n"
+            )
