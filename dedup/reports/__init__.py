@@ -3,6 +3,7 @@
 A new report is one file next to this one, one line here, and one test.
 """
 
+from dedup.reports.advice import AdviceReport
 from dedup.reports.base import Report
 from dedup.reports.exact import ExactReport
 from dedup.reports.gaps import GapsReport
@@ -16,6 +17,7 @@ _ALL: tuple[Report, ...] = (
     ThresholdsReport(),
     GapsReport(),
     PoliciesReport(),
+    AdviceReport(),
 )
 REPORTS: dict[str, Report] = {each.name: each for each in _ALL}
 

@@ -33,9 +33,13 @@ from dedup.evaluation.labels import LabelsError, find_labelled, read_label_files
 from dedup.evaluation.measure import Measured, about, measured, run_facts
 from dedup.evaluation.print import print_clusters, print_report
 from dedup.evaluation.print_corpora import print_corpora
+from dedup.evaluation.samples import find_sample, read_sample
 from dedup.evaluation.scratch import ScratchError
 from dedup.management.arguments import add_corpus_option, add_profile_options, chosen_detection
 from dedup.models import DetectionRun
+from dedup.passes import PASSES
+from dedup.reports.drawing import svg
+from dedup.reports.threshold_charts import evaluation_charts
 from dedup.runs.profiles import ProfileError
 
 _SHOWN_PROBLEMS = 5
@@ -76,6 +80,11 @@ class Command(LongCommand):
             "and optionally weight, stratum, days; several files count as one",
         )
         parser.add_argument(
+            "--sample",
+            metavar="NAME",
+            help="measure against the labels of this validation sample (name or number) instead of --labels",
+        )
+        parser.add_argument(
             "--clusters",
             metavar="FILE",
             help="compare the clusters with those of this file instead: JSON lines or CSV, also .gz, with id (external "
@@ -103,7 +112,12 @@ class Command(LongCommand):
             help="also score every labelled pair with every pass, and print precision, recall and F1 for each lowest "
             "score (default: yes, unless --corpus is given)",
         )
-        parser.add_argument("--format", choices=("text", "json"), default="text")
+        parser.add_argument("--format", choices=("text", "json", "svg"), default="text")
+        parser.add_argument(
+            "--chart",
+            choices=("verdict", *PASSES),
+            help="with --format svg: draw precision, recall and F1 of the verdict (default) or of this pass",
+        )
         add_workers_option(parser, note="; used with --articles and --corpus")
 
     def handle(self, **options: Any) -> None:
@@ -120,6 +134,9 @@ class Command(LongCommand):
         self._print_problems(result["labels"]["problems"])
         if options["format"] == "json":
             self.stdout.write(json.dumps(result, ensure_ascii=False))
+        elif options["format"] == "svg":
+            charts = {each.name: each for each in evaluation_charts(result["thresholds"])}
+            self.stdout.write(svg(charts[options["chart"] or "verdict"]))
         else:
             print_report(result, cast("TextIO", self.stdout))
 
@@ -128,13 +145,26 @@ class Command(LongCommand):
         if options["articles"] is not None:
             corpus = read_corpus(options["articles"], options["labels"])
             return self._measured_apart(corpus, chosen_detection(options, self.stderr.write), options).report
-        paths = [Path(name) for name in options["labels"]]
-        labels, problems = read_label_files(paths)
-        run = _last_run()
-        stored = Detected(run, *find_labelled(labels, problems, paths))
-        return measured(
+        stored, of_sample = self._stored(options)
+        report = measured(
             stored, cross_validated=options["cross_validate"], sampled=False, thresholds=options["thresholds"]
         ).report
+        report["about"] = " ".join([report["about"], *of_sample])
+        return report
+
+    def _stored(self, options: dict[str, Any]) -> tuple[Detected, list[str]]:
+        """Return the last run with the labelled pairs of files or of a sample, and what is to be said of the sample."""
+        run = _last_run()
+        if options["sample"] is not None:
+            sample = find_sample(options["sample"])
+            read = read_sample(sample)
+            if not read.pairs:
+                raise LabelsError(
+                    f"the validation sample {sample} has no labels yet; label its pairs, or import labels"
+                )
+            return Detected(run, read.pairs, ()), [f"Validation sample {sample}, seed {sample.seed}. {read.says()}"]
+        paths = [Path(name) for name in options["labels"]]
+        return Detected(run, *find_labelled(*read_label_files(paths), paths)), []
 
     def _measured_apart(self, corpus: Corpus, how: Detection, options: dict[str, Any]) -> Measured:
         """Import the articles into a temporary schema, run there, and measure."""
@@ -199,14 +229,24 @@ def _check(options: dict[str, Any]) -> None:
     """Raise LabelsError or ProfileError for options that do not go together."""
     if options["corpus"] and (options["articles"] or options["labels"]):
         raise LabelsError("--corpus names articles and labels itself; leave out --articles and --labels")
+    if options["chart"] and options["format"] != "svg":
+        raise LabelsError(f"--chart {options['chart']} is drawn with --format svg only; add that")
+    if options["format"] == "svg" and (options["corpus"] or options["clusters"] or not options["thresholds"]):
+        raise LabelsError(
+            "--format svg draws the numbers by threshold; leave out --corpus, --clusters, --no-thresholds"
+        )
     if options["learning_curve"] and not options["corpus"]:
         raise LabelsError("--learning-curve is measured on several corpora; name them with --corpus")
     if options["clusters"] and (options["corpus"] or options["labels"]):
         raise LabelsError("--clusters is compared alone; leave out --labels and --corpus, and measure them separately")
-    if not (options["corpus"] or options["labels"] or options["clusters"]):
+    if options["sample"] and any(options[name] for name in ("articles", "labels", "corpus", "clusters")):
         raise LabelsError(
-            "nothing to measure with; name a file of labels with --labels, corpora with --corpus, or clusters with "
-            "--clusters"
+            "--sample has labels of stored articles; leave out --articles, --labels, --corpus, --clusters"
+        )
+    if not any(options[name] for name in ("corpus", "labels", "clusters", "sample")):
+        raise LabelsError(
+            "nothing to measure with; name a file of labels with --labels, a validation sample with --sample, corpora "
+            "with --corpus, or clusters with --clusters"
         )
     if not (options["corpus"] or options["articles"]) and any(options[name] is not None for name in _OF_A_RUN):
         raise ProfileError(
