@@ -24,6 +24,7 @@ from dedup.views import (
     saved_views,
     series,
     tokens,
+    validation,
 )
 
 urlpatterns = [
@@ -43,6 +44,17 @@ urlpatterns = [
     path("batches/new/", batches.batch_new, name="batch_new"),
     path("batches/<int:batch_id>/", batches.batch, name="batch"),
     path("batches/<int:batch_id>/decide/", batches.batch_decide, name="batch_decide"),
+    path("validation/", validation.samples, name="validation_samples"),
+    path("validation/new/", validation.sample_new, name="validation_new"),
+    path("validation/<int:sample_id>/", validation.sample, name="validation_sample"),
+    path("validation/<int:sample_id>/undo/", validation.label_undo, name="validation_undo"),
+    path("validation/<int:sample_id>/open/", validation.results_open, name="validation_open"),
+    path("validation/<int:sample_id>/labels.csv", validation.labels_csv, name="validation_csv"),
+    path("validation/<int:sample_id>/labels.jsonl", validation.labels_jsonl, name="validation_jsonl"),
+    path("validation/<int:sample_id>/disagreements/", validation.sample_disagreements, name="validation_disagreements"),
+    path("validation/<int:sample_id>/<int:position>/", validation.pair, name="validation_pair"),
+    path("validation/<int:sample_id>/<int:position>/label/", validation.pair_label, name="validation_label"),
+    path("validation/<int:sample_id>/<int:position>/settle/", validation.disagreement_settle, name="validation_settle"),
     path("compare/", compare.compare, name="compare"),
     path("compare/decide/", compare.compare_decide, name="compare_decide"),
     path("check/", check.check, name="check"),

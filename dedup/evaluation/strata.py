@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
 
 _NORMAL_95 = 1.959964
+_TWO = 2  # labelled pairs, for a variance
 NOT_PROPOSED = "not proposed"
 
 
@@ -65,45 +66,83 @@ def shared_out(total: int, sizes: Sequence[int]) -> list[int]:
     """Return how many to draw from strata of these sizes: `total` in all, as evenly as their sizes allow.
 
     A stratum that is smaller than its share is drawn whole, and the others share the rest; what cannot be divided goes
-    to the first ones. If all have fewer than `total` together, each is drawn whole.
+    to the largest ones. If all have fewer than `total` together, each is drawn whole.
     """
     shares = [0] * len(sizes)
     left = min(total, sum(sizes))
     while left:
         open_ones = [place for place, size in enumerate(sizes) if shares[place] < size]
-        each, over = divmod(left, len(open_ones))
-        for rank, place in enumerate(open_ones):
-            more = min(each + (rank < over), sizes[place] - shares[place])
+        open_ones.sort(key=lambda place: -sizes[place])
+        each = left // len(open_ones)
+        for place in open_ones if each else open_ones[:left]:
+            more = min(max(each, 1), sizes[place] - shares[place])
             shares[place] += more
             left -= more
     return shares
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
-    """An estimated number of pairs in the archive with its 95% interval, never below 0."""
+class Estimated:
+    """A number of pairs in the archive, or a share in 0..1, with its 95% interval."""
 
     value: float
     low: float
     high: float
 
 
-def estimated_total(counted: Mapping[str, tuple[int, int, int]]) -> Total:
-    """Return how many pairs of all strata have a property, from how many labelled ones have it.
+class Counted(NamedTuple):
+    """A stratum: its pairs in the archive, how many are labelled, and how many of these are in a `whole` and a `part`.
 
-    `counted` has, by stratum, its pairs in the archive, how many of them are labelled, and how many of these have the
-    property. The estimate adds up pairs times share. The variance is that of stratified random sampling without
-    replacement (Cochran, Sampling Techniques, 3rd edition, 1977, equation 5.13): the sum over strata of
-    N² (1 - n / N) p (1 - p) / (n - 1); of a stratum with one labelled pair it is not known and counts as the largest
-    possible, N² / 4. Strata without a labelled pair are left out.
+    What is in the part is in the whole too.
+    """
+
+    pairs: int
+    labelled: int
+    whole: int
+    part: int
+
+
+def estimated_total(strata: Iterable[Counted]) -> Estimated:
+    """Return how many pairs of all strata are in the part: the sum of pairs times share. Never below 0.
+
+    The variance is that of stratified random sampling without replacement (Cochran, Sampling Techniques, 3rd edition,
+    1977, chapter 5): the sum over strata of N² (1 - n / N) p (1 - p) / (n - 1). Of a stratum with one labelled pair it
+    is not known and counts as the largest possible, N² / 4. Strata without a labelled pair are left out.
     """
     value = variance = 0.0
-    for pairs, labelled, having in counted.values():
+    for pairs, labelled, _, part in strata:
         if not labelled:
             continue
-        share = having / labelled
+        share = part / labelled
         value += pairs * share
         spread = share * (1 - share) / (labelled - 1) if labelled > 1 else 0.25
         variance += pairs**2 * (1 - labelled / pairs) * spread
     reach = _NORMAL_95 * sqrt(variance)
-    return Total(value, max(value - reach, 0.0), value + reach)
+    return Estimated(value, max(value - reach, 0.0), value + reach)
+
+
+def estimated_share(strata: Iterable[Counted]) -> Estimated | None:
+    """Return which share of the whole is in the part, of all strata together; None if the whole is empty.
+
+    The combined ratio estimate of stratified sampling (Cochran, chapter 6): with R the quotient of the two estimated
+    totals, and e = 1 - R for a pair in the part, -R for another one of the whole, 0 for the rest, its variance is the
+    sum over strata of N² (1 - n / N) s² / n, with s² the variance of e among the labelled pairs, divided by the square
+    of the whole. A stratum with one labelled pair adds no variance.
+    """
+    strata = [each for each in strata if each.labelled]
+    whole = sum(each.pairs * each.whole / each.labelled for each in strata)
+    if not whole:
+        return None
+    share = sum(each.pairs * each.part / each.labelled for each in strata) / whole
+    variance = sum(_residual_variance(each, share) for each in strata) / whole**2
+    reach = _NORMAL_95 * sqrt(variance)
+    return Estimated(share, max(share - reach, 0.0), min(share + reach, 1.0))
+
+
+def _residual_variance(each: Counted, share: float) -> float:
+    if each.labelled < _TWO:
+        return 0.0
+    squares = each.part * (1 - share) ** 2 + (each.whole - each.part) * share**2
+    mean = (each.part - share * each.whole) / each.labelled
+    spread = max(squares - each.labelled * mean**2, 0.0) / (each.labelled - 1)
+    return each.pairs**2 * (1 - each.labelled / each.pairs) * spread / each.labelled

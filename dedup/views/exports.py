@@ -16,7 +16,7 @@ from dedup.models import Pair
 from dedup.review.questions.tabs import TABS, tab_named
 from dedup.views.requests import EditorRequest
 
-_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
+CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
 
 def export_csv(request: EditorRequest, name: str) -> StreamingHttpResponse:
@@ -37,7 +37,7 @@ def _file(request: EditorRequest, name: str, form: str) -> StreamingHttpResponse
     pieces = FORMATS[form](export.columns, export.rows(_listed(request, name)))
     file = f"{name}-{timezone.localdate().isoformat()}.{form}"
     headers = {"Content-Disposition": f'attachment; filename="{file}"'}
-    return StreamingHttpResponse(pieces, content_type=_TYPES[form], headers=headers)
+    return StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[form], headers=headers)
 
 
 def _listed(request: EditorRequest, name: str) -> QuerySet[Any]:

@@ -34,11 +34,13 @@ class EditorRequest(HttpRequest):
 
 def decision_view(
     address: Callable[..., str],
+    *,
+    said_by: str = "pairs/_answered.html",
 ) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
     """Make a view that makes a decision: POST only (405). Who may decide is in newsdedup_site/access/addresses.py.
 
     `address` returns the URL of the page with the form. A GET is redirected there: browsers send one after a login
-    if the session had ended when the form was posted.
+    if the session had ended when the form was posted. `said_by` is the template of what a script gets.
     """
 
     def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -49,14 +51,14 @@ def decision_view(
             if request.method == "GET":
                 messages.warning(request, "Nothing was decided: you had to log in first.")
                 return redirect(address(request, **numbers))
-            return _in_background(request, guarded(request, **numbers))
+            return _in_background(request, guarded(request, **numbers), said_by)
 
         return answer
 
     return decorate
 
 
-def _in_background(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+def _in_background(request: HttpRequest, response: HttpResponse, template: str) -> HttpResponse:
     """Return the response; for a script that shows the next question itself, only what happened to the answer.
 
     That is the messages and the strip of the last answers as HTML, and in headers whether the answer was stored or
@@ -66,7 +68,7 @@ def _in_background(request: HttpRequest, response: HttpResponse) -> HttpResponse
         return response
     said = list(messages.get_messages(request))
     refused = any(each.level >= messages.ERROR for each in said)
-    answered = render(request, "pairs/_answered.html", {"messages": said})
+    answered = render(request, template, {"messages": said})
     answered["X-Answer"] = "refused" if refused else "stored"
     answered["X-Next"] = response["Location"]
     answered["X-Settled"] = write_questions(_settled(read_questions(request.POST.get("ahead", ""))))

@@ -9,7 +9,8 @@ _PAIR = ("pair", "cluster_card")
 _ANSWERED = (*_PAIR, "compare")
 _CLUSTER = ("cluster",)
 _PREVIEW = ("cluster_preview",)
-_STEPS = (*_PAIR, *_CLUSTER)
+_SAMPLED = ("validation_pair",)
+_STEPS = (*_PAIR, *_CLUSTER, *_SAMPLED)
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ _ALL = (
     Action("reject", "Not a duplicate", "n", _ANSWERED),
     Action("unsure", "Unsure", "u", _ANSWERED),
     Action("later", "Later", "l", _PAIR),
+    Action("label_duplicate", "Label: duplicate", "d", _SAMPLED),
+    Action("label_version", "Label: version", "v", _SAMPLED),
+    Action("label_template", "Label: template", "t", _SAMPLED),
+    Action("label_event", "Label: same event", "e", _SAMPLED),
+    Action("label_nothing", "Label: unrelated", "n", _SAMPLED),
     Action("agree", "agree with a decision made while you were reading", "a", ("pair",)),
     Action("contest", "contest a decision made while you were reading", "c", ("pair",)),
     Action("confirm_cluster", "confirm the cluster", "y", _CLUSTER),
@@ -59,8 +65,8 @@ _ALL = (
     Action("note", "write a note; Esc leaves it", "m", (*_STEPS, *_PREVIEW, "compare")),
     Action("next", "the next one, without an answer", "j", _STEPS, ("ArrowRight",)),
     Action("previous", "the previous one", "k", _STEPS, ("ArrowLeft",)),
-    Action("next_difference", "the next difference in the text", "J", ("pair", "compare")),
-    Action("previous_difference", "the previous difference in the text", "K", ("pair", "compare")),
+    Action("next_difference", "the next difference in the text", "J", ("pair", "compare", *_SAMPLED)),
+    Action("previous_difference", "the previous difference in the text", "K", ("pair", "compare", *_SAMPLED)),
 )
 ACTIONS = {action.name: action for action in _ALL}
 

@@ -46,6 +46,11 @@ GROUPS = (
         (
             Entry("Batches", "batches", ("batch_new", "batch")),
             Entry("Disagreements", "disagreements", ("changed_answers",)),
+            Entry(
+                "Validation",
+                "validation_samples",
+                ("validation_new", "validation_sample", "validation_pair", "validation_disagreements"),
+            ),
             Entry("Learning", "learning"),
             Entry("Saved views", "saved_views"),
         ),

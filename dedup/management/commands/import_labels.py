@@ -1,0 +1,49 @@
+"""`manage.py import_labels`: read back the labels of a validation sample that somebody filled in in a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.template.defaultfilters import pluralize
+
+from articles.management.base import ExitCode, ProjectCommand
+from dedup.evaluation.labels import LabelsError
+from dedup.evaluation.samples import find_sample
+from dedup.review.label_files import LabelFileError, import_labels
+
+_SHOWN_FAULTS = 20
+
+
+class Command(ProjectCommand):
+    """Read the file, check every row, and store all of its labels or none."""
+
+    help = (
+        "Read labels of a validation sample from a file that export_validation wrote and somebody filled in: D, V, T, "
+        "E or N in the column label, or 1 or 0 in Splink's clerical_match_score. If a row is wrong, nothing is stored."
+    )
+    exit_codes = {LabelsError: ExitCode.USAGE, LabelFileError: ExitCode.ERROR}
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("sample", help="the sample, by name or number")
+        parser.add_argument("file", help="a .jsonl, .jsonl.gz, .csv or .csv.gz file")
+        parser.add_argument(
+            "--reader", required=True, metavar="NAME", help="who labelled: a user name, or the name of anybody else"
+        )
+
+    def handle(self, **options: Any) -> None:
+        """Import."""
+        sample = find_sample(options["sample"])
+        try:
+            done = import_labels(sample, options["file"], reader=options["reader"])
+        except LabelFileError as error:
+            for line, fault in error.faults[:_SHOWN_FAULTS]:
+                self.stderr.write(f"line {line}: {fault}")
+            if (more := len(error.faults) - _SHOWN_FAULTS) > 0:
+                self.stderr.write(f"… and {more:,} more rows")
+            raise
+        self.stdout.write(
+            f"Labels of {options['reader'].strip()} for “{sample.name}”: {done.added:,} new, {done.changed:,} changed, "
+            f"{done.same:,} stored already; {done.empty:,} row{pluralize(done.empty)} without a label."
+        )

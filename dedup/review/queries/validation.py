@@ -1,0 +1,204 @@
+"""Validation samples as pages show them: progress, the pair to read next, and the results once they may be seen."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, QuerySet
+from django.db.models.functions import Greatest
+
+from dedup.evaluation.agreement import Agreement, agreement
+from dedup.evaluation.metrics import COUNTED
+from dedup.evaluation.samples import SampleReading, read_sample
+from dedup.evaluation.strata import NOT_PROPOSED, Counted, Estimated, estimated_share, estimated_total
+from dedup.models import Pair, PairLabel, SampledPair, SampleLabel, ValidationSample, Verdict
+
+_PROGRESS_SQL = """
+SELECT pair.sample_id, count(*) FILTER (WHERE given.labels >= sample.readers), count(*) FILTER (WHERE given.mine)
+FROM dedup_sampledpair AS pair
+JOIN dedup_validationsample AS sample ON sample.id = pair.sample_id
+CROSS JOIN LATERAL (
+    SELECT count(*) AS labels, coalesce(bool_or(label.reader = %(reader)s), false) AS mine
+    FROM dedup_samplelabel AS label WHERE label.pair_id = pair.id
+) AS given
+WHERE pair.sample_id = ANY (%(samples)s)
+GROUP BY pair.sample_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a sample is read: its pairs, those with as many labels as it asks for, and those of one reader."""
+
+    size: int
+    complete: int
+    mine: int
+
+    @property
+    def finished(self) -> bool:
+        """Whether every pair has as many labels as the sample asks for."""
+        return self.complete == self.size
+
+    @property
+    def left(self) -> int:
+        """The number of pairs that this reader has not labelled."""
+        return self.size - self.mine
+
+
+def progress_of(samples: Iterable[ValidationSample], reader: str) -> dict[int, Progress]:
+    """Return how far these samples are read, by their number."""
+    sizes = {each.pk: each.size for each in samples}
+    with connection.cursor() as cursor:
+        cursor.execute(_PROGRESS_SQL, {"samples": list(sizes), "reader": reader})
+        return {number: Progress(sizes[number], complete, mine) for number, complete, mine in cursor.fetchall()}
+
+
+def readers_of(sample: ValidationSample) -> list[tuple[str, int]]:
+    """Return who has labelled pairs of a sample and how many, whoever began first first."""
+    rows = SampleLabel.objects.filter(pair__sample=sample).order_by().values_list("reader")
+    counted = rows.annotate(count=Count("pk"), first=Min("labelled_at")).order_by("first", "reader")
+    return [(reader, count) for reader, count, _ in counted]
+
+
+# ---- reading ---------------------------------------------------------------------------------------
+
+
+def sampled_pairs(sample_id: int) -> QuerySet[SampledPair]:
+    """Return the pairs of a sample with their articles and newspapers, in the order of reading."""
+    full = SampledPair.objects.select_related("sample", "left__newspaper", "right__newspaper")
+    return full.filter(sample=sample_id).order_by("position")
+
+
+def label_by(pair: SampledPair, reader: str) -> SampleLabel | None:
+    """Return what this reader said about a pair; nothing of what others said is read."""
+    return pair.labels.filter(reader=reader).first()
+
+
+def next_unread(sample_id: int, reader: str, *, after: int = 0) -> int | None:
+    """Return the position of the first pair after this position that the reader has not labelled, or None."""
+    mine = SampleLabel.objects.filter(pair=OuterRef("pk"), reader=reader)
+    unread = SampledPair.objects.filter(~Exists(mine), sample=sample_id, position__gt=after)
+    return unread.order_by("position").values_list("position", flat=True).first()
+
+
+# ---- results ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StratumResult:
+    """A stratum: its pairs in the archive, those drawn and labelled, and how many got each label, in order."""
+
+    name: str
+    pairs: int
+    drawn: int
+    labelled: int
+    counts: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelResult:
+    """A label: how many pairs of the sample have it, and how many of the archive are estimated to."""
+
+    label: PairLabel
+    count: int
+    estimated: Estimated
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a sample says, weighted. `precision` and `recall` are those of the verdict duplicate, without label V."""
+
+    reading: SampleReading
+    strata: list[StratumResult]
+    labels: list[LabelResult]
+    precision: Estimated | None
+    recall: Estimated | None
+    has_others: bool  # pairs that no pass proposes were drawn too
+    agreements: list[tuple[str, str, Agreement]]
+    disagreements: int
+    unsettled: int
+    changed: int  # pairs with an article that has changed since the sample was drawn
+
+
+def results_of(sample: ValidationSample) -> Results:
+    """Return what the labels of a sample say."""
+    reading = read_sample(sample)
+    called = _called(sample)
+    tables: defaultdict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
+    for each in reading.labels:
+        tables[each.stratum][each.label, each.line in called] += 1
+    strata = [_stratum(each, tables[each["name"]]) for each in sample.strata]
+    differing = disagreements(sample)
+    return Results(
+        reading=reading,
+        strata=strata,
+        labels=[_label(label, place, strata) for place, label in enumerate(PairLabel)],
+        precision=_share(sample, tables, whole=lambda _label, call: call),
+        recall=_share(sample, tables, whole=lambda label, _call: label == PairLabel.DUPLICATE),
+        has_others=any(each["name"].startswith(NOT_PROPOSED) for each in sample.strata),
+        agreements=_agreements(sample),
+        disagreements=differing.count(),
+        unsettled=differing.filter(settled="").count(),
+        changed=_changed(sample),
+    )
+
+
+def disagreements(sample: ValidationSample) -> QuerySet[SampledPair]:
+    """Return the pairs whose readers gave different labels, in order."""
+    bounds = sample.pairs.annotate(lowest=Min("labels__label"), highest=Max("labels__label"))
+    return bounds.exclude(lowest=F("highest")).exclude(lowest=None).order_by("position")
+
+
+def _called(sample: ValidationSample) -> set[int]:
+    """Return the positions of the pairs that are called duplicates now."""
+    same = Pair.objects.proposed().filter(
+        left=OuterRef("left"), right=OuterRef("right"), verdict=Verdict.DUPLICATE.value
+    )
+    return set(sample.pairs.filter(Exists(same)).order_by().values_list("position", flat=True))
+
+
+def _stratum(stored: dict[str, Any], table: Counter[tuple[str, bool]]) -> StratumResult:
+    counts = [table[label, True] + table[label, False] for label in PairLabel.values]
+    return StratumResult(stored["name"], stored["pairs"], stored["drawn"], sum(counts), counts)
+
+
+def _label(label: PairLabel, place: int, strata: Sequence[StratumResult]) -> LabelResult:
+    counted = [Counted(each.pairs, each.labelled, each.labelled, each.counts[place]) for each in strata]
+    return LabelResult(label, sum(each.counts[place] for each in strata), estimated_total(counted))
+
+
+def _share(sample: ValidationSample, tables: dict[str, Counter[tuple[str, bool]]], whole: Any) -> Estimated | None:
+    """Return the share of called duplicates among what `whole` says of a label and a call; V is left out."""
+    counted = []
+    for each in sample.strata:
+        table = tables[each["name"]]
+        rows = {key: count for key, count in table.items() if key[0] in COUNTED}
+        inside = sum(count for (label, call), count in rows.items() if whole(label, call))
+        both = rows.get((PairLabel.DUPLICATE.value, True), 0)
+        counted.append(Counted(each["pairs"], table.total(), inside, both))
+    return estimated_share(counted)
+
+
+def _agreements(sample: ValidationSample) -> list[tuple[str, str, Agreement]]:
+    """Return how well every two readers agree on the pairs that both labelled."""
+    given: defaultdict[int, dict[str, str]] = defaultdict(dict)
+    rows = SampleLabel.objects.filter(pair__sample=sample).order_by()
+    for pair, reader, label in rows.values_list("pair", "reader", "label"):
+        given[pair][reader] = label
+    names = [reader for reader, _ in readers_of(sample)]
+    tables: dict[tuple[str, str], Counter[tuple[str, str]]] = {ends: Counter() for ends in combinations(names, 2)}
+    for labels in given.values():
+        for (one, other), table in tables.items():
+            if one in labels and other in labels:
+                table[labels[one], labels[other]] += 1
+    return [(one, other, agreement(table)) for (one, other), table in tables.items() if table]
+
+
+def _changed(sample: ValidationSample) -> int:
+    now = sample.pairs.annotate(now=Greatest("left__revision", "right__revision"))
+    return now.filter(now__gt=F("revision")).order_by().count()

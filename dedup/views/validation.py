@@ -1,0 +1,263 @@
+"""Validation samples: drawing them, reading their pairs without seeing any result, and what the labels say."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, Literal
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+
+from articles.paging import page_of
+from dedup.evaluation.sampling import SEEDS, SampleError, draw
+from dedup.exports.formats import FORMATS
+from dedup.exports.validation import columns_of, labelled_rows
+from dedup.models import PairLabel, SampledPair, ValidationSample
+from dedup.review import validation
+from dedup.review.decisions import MAX_NOTE_CHARACTERS, ReviewError
+from dedup.review.queries.validation import (
+    Progress,
+    disagreements,
+    label_by,
+    next_unread,
+    progress_of,
+    readers_of,
+    results_of,
+    sampled_pairs,
+)
+from dedup.sample_forms import LabelForm, SampleForm
+from dedup.views.asking import Steps
+from dedup.views.exports import CONTENT_TYPES
+from dedup.views.pairs import comparison
+from dedup.views.requests import EditorRequest, decision_view, refuse, refused_note, values_of
+
+# The labels with the keys and the look of their buttons, and what they mean, as docs/verdicts.md has it.
+LABELS = (
+    (
+        PairLabel.DUPLICATE,
+        "label_duplicate",
+        "confirm",
+        "The same article: copied, cropped, lightly edited or extended.",
+    ),
+    (
+        PairLabel.VERSION,
+        "label_version",
+        "other",
+        "Two states of one story: the later one keeps part of the wording and adds its own text.",
+    ),
+    (
+        PairLabel.TEMPLATE,
+        "label_template",
+        "other",
+        "The same form with other facts: rates, forecasts, results, a column.",
+    ),
+    (PairLabel.EVENT, "label_event", "reject", "The same event, reported independently."),
+    (
+        PairLabel.NOTHING,
+        "label_nothing",
+        "reject",
+        "No more in common than phrases and boilerplate, or nothing at all.",
+    ),
+)
+
+
+def samples(request: EditorRequest) -> HttpResponse:
+    """List the samples, the latest first, with how far they are read."""
+    page = page_of(ValidationSample.objects.select_related("drawn_by"), request.GET.get("page"))
+    progress = progress_of(page.rows, request.user.get_username())
+    rows = [(each, progress[each.pk]) for each in page.rows]
+    return render(request, "validation/samples.html", {"page": page, "rows": rows})
+
+
+def sample_new(request: EditorRequest) -> HttpResponse:
+    """Draw a sample as the form says."""
+    form = SampleForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        seed = form.cleaned_data["seed"]
+        seed = secrets.randbelow(SEEDS) if seed is None else seed
+        try:
+            drawn = draw(form.plan, seed=seed, name=form.cleaned_data["name"], user=request.user)
+        except SampleError as error:
+            form.add_error(None, f"{str(error)[0].upper()}{str(error)[1:]}.")
+        else:
+            messages.success(request, f"Drew {drawn.size:,} pairs with the seed {drawn.seed}.")
+            return redirect("validation_sample", drawn.pk)
+    return render(request, "validation/sample_new.html", {"form": form}, status=400 if form.is_bound else 200)
+
+
+def sample(request: EditorRequest, sample_id: int) -> HttpResponse:
+    """Show how far a sample is read and, once they may be seen, its results."""
+    shown = _sample(sample_id)
+    reader = request.user.get_username()
+    progress = progress_of([shown], reader)[shown.pk]
+    decides = request.user.has_perm("dedup.add_decision")
+    position = next_unread(shown.pk, reader) if decides else 1
+    context: dict[str, Any] = {
+        "sample": shown,
+        "progress": progress,
+        "readers": readers_of(shown),
+        "next": position and reverse("validation_pair", args=[shown.pk, position]),
+        "position": position,
+        "may_open": decides and validation.may_open(shown, request.user),
+        "open": _is_open(shown, progress),
+        "seen": _may_see(request, shown, progress),
+    }
+    if context["seen"]:
+        context |= {"results": results_of(shown), "labels": PairLabel}
+    return render(request, "validation/sample.html", context)
+
+
+def _sample(sample_id: int) -> ValidationSample:
+    return get_object_or_404(ValidationSample.objects.select_related("drawn_by", "opened_by", "run"), pk=sample_id)
+
+
+def _is_open(shown: ValidationSample, progress: Progress) -> bool:
+    """Return whether the results of a sample can be seen: all labels are in, or its owner has opened them."""
+    return progress.finished or shown.opened_at is not None
+
+
+def _may_see(request: EditorRequest, shown: ValidationSample, progress: Progress) -> bool:
+    """Return whether to show the results: readers who are not done see them only if they ask for them."""
+    reading = 0 < progress.mine < progress.size
+    return _is_open(shown, progress) and (not reading or request.GET.get("results") == "1")
+
+
+# ---- reading ---------------------------------------------------------------------------------------
+
+
+def pair(request: EditorRequest, sample_id: int, position: int) -> HttpResponse:
+    """Show the two articles of a pair and their differences, and nothing of what is known or was said about them."""
+    shown = get_object_or_404(sampled_pairs(sample_id), position=position)
+    reader = request.user.get_username()
+    own = label_by(shown, reader)
+    following = next_unread(sample_id, reader, after=position)
+    if own or not request.user.has_perm("dedup.add_decision"):
+        following = position + 1 if position < shown.sample.size else None
+    context = {
+        "sampled": shown,
+        "own": own,
+        "steps": Steps(_pair_address(sample_id, position - 1 or None), _pair_address(sample_id, following)),
+        "labels": LABELS,
+        "note": refused_note(request) or (own.note if own else ""),
+        "note_length": MAX_NOTE_CHARACTERS,
+        "unlinked": True,
+        **comparison(request, shown.left, shown.right),
+    }
+    return render(request, "validation/pair.html", context)
+
+
+def _pair_address(sample_id: int, position: int | None) -> str | None:
+    return reverse("validation_pair", args=[sample_id, position]) if position else None
+
+
+def _address(_request: HttpRequest, sample_id: int, position: int | None = None) -> str:
+    return _pair_address(sample_id, position) or reverse("validation_sample", args=[sample_id])
+
+
+@decision_view(_address, said_by="layout/_messages.html")
+def pair_label(request: EditorRequest, sample_id: int, position: int) -> HttpResponse:
+    """Store what the reader says about a pair, and go to the next one without a label."""
+    labelled = _sampled(sample_id, position)
+    reader = request.user.get_username()
+    try:
+        values = values_of(LabelForm(request.POST))
+        stored = validation.label_pair(labelled, reader=reader, **values)
+    except ReviewError as error:
+        address = _address(request, sample_id, position)
+        refuse(request, str(error), page=address)
+        return redirect(address)
+    following = next_unread(sample_id, reader, after=position) or next_unread(sample_id, reader)
+    if following is None:
+        messages.success(request, "You have labelled every pair of this sample.")
+        return redirect("validation_sample", sample_id)
+    messages.success(request, f"Pair {position}: {stored.get_label_display()}.")
+    return redirect("validation_pair", sample_id, following)
+
+
+def _sampled(sample_id: int, position: int) -> SampledPair:
+    return get_object_or_404(SampledPair, sample=sample_id, position=position)
+
+
+@decision_view(_address)
+def label_undo(request: EditorRequest, sample_id: int) -> HttpResponse:
+    """Take back the reader's latest label, and show its pair again."""
+    shown = get_object_or_404(ValidationSample, pk=sample_id)
+    position = validation.take_back(shown, reader=request.user.get_username())
+    if position is None:
+        messages.info(request, "You have no label in this sample to take back.")
+        return redirect("validation_sample", sample_id)
+    messages.success(request, f"Your label of pair {position} is taken back.")
+    return redirect("validation_pair", sample_id, position)
+
+
+# ---- afterwards ------------------------------------------------------------------------------------
+
+
+@decision_view(_address)
+def results_open(request: EditorRequest, sample_id: int) -> HttpResponse:
+    """Show the results before all labels are in."""
+    try:
+        validation.open_results(_sample(sample_id), user=request.user)
+    except ReviewError as error:
+        messages.error(request, str(error))
+    return redirect(f"{reverse('validation_sample', args=[sample_id])}?results=1")
+
+
+def sample_disagreements(request: EditorRequest, sample_id: int) -> HttpResponse:
+    """List the pairs whose readers disagree with all labels, for somebody who sees both to settle."""
+    shown = _sample(sample_id)
+    if not _is_open(shown, progress_of([shown], request.user.get_username())[shown.pk]):
+        return _closed(request, sample_id)
+    full = disagreements(shown).select_related("left__newspaper", "right__newspaper", "settled_by")
+    page = page_of(full.prefetch_related("labels"), request.GET.get("page"))
+    context = {"sample": shown, "page": page, "labels": PairLabel, "note_length": MAX_NOTE_CHARACTERS}
+    return render(request, "validation/disagreements.html", context)
+
+
+def _closed(request: HttpRequest, sample_id: int) -> HttpResponse:
+    messages.info(request, "The results of this sample are shown when all its labels are in.")
+    return redirect("validation_sample", sample_id)
+
+
+def _settling_address(_request: HttpRequest, sample_id: int, position: int) -> str:
+    return f"{reverse('validation_disagreements', args=[sample_id])}#pair-{position}"
+
+
+@decision_view(_settling_address)
+def disagreement_settle(request: EditorRequest, sample_id: int, position: int) -> HttpResponse:
+    """Store the label that settles a disagreement."""
+    shown = _sample(sample_id)
+    settled = _sampled(sample_id, position)
+    if not _is_open(shown, progress_of([shown], request.user.get_username())[shown.pk]):
+        return _closed(request, sample_id)
+    try:
+        values = values_of(LabelForm(request.POST))
+        validation.settle(settled, user=request.user, **values)
+    except ReviewError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Pair {position} is settled: {PairLabel(values['label']).label}.")
+    return redirect(_settling_address(request, sample_id, position))
+
+
+def labels_csv(request: EditorRequest, sample_id: int) -> HttpResponse | StreamingHttpResponse:
+    """Send the labelled pairs with their weights as CSV, as evaluate reads them."""
+    return _file(request, sample_id, "csv")
+
+
+def labels_jsonl(request: EditorRequest, sample_id: int) -> HttpResponse | StreamingHttpResponse:
+    """Send the same as JSON lines."""
+    return _file(request, sample_id, "jsonl")
+
+
+def _file(
+    request: EditorRequest, sample_id: int, form: Literal["csv", "jsonl"]
+) -> HttpResponse | StreamingHttpResponse:
+    shown = _sample(sample_id)
+    if not _is_open(shown, progress_of([shown], request.user.get_username())[shown.pk]):
+        return _closed(request, sample_id)
+    pieces = FORMATS[form](columns_of("newsdedup", blind=False), labelled_rows(shown, "newsdedup"))
+    headers = {"Content-Disposition": f'attachment; filename="labels-{sample_id}.{form}"'}
+    return StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[form], headers=headers)

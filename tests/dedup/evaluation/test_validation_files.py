@@ -1,0 +1,177 @@
+"""Validation samples as files: drawn, filled in by hand or for Splink, and read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from articles.models import Article
+from dedup.evaluation.labels import find_articles, read_labels
+from dedup.evaluation.samples import read_sample
+from dedup.models import Decision, Pair, SampleLabel, ValidationSample
+from tests.factories import make_pair
+
+pytestmark = pytest.mark.django_db
+
+COLUMNS = [
+    *("position", "a", "b", "url_a", "url_b", "newspaper_a", "newspaper_b", "date_a", "date_b"),
+    *("headline_a", "headline_b", "label", "note"),
+]
+SPLINK = ["unique_id_l", "source_dataset_l", "unique_id_r", "source_dataset_r", "clerical_match_score"]
+
+
+def run(command: str, *arguments: Any) -> tuple[str, str]:
+    out, said = io.StringIO(), io.StringIO()
+    call_command(command, *map(str, arguments), stdout=out, stderr=said)
+    return out.getvalue(), said.getvalue()
+
+
+def rows_of(file: Path) -> list[dict[str, Any]]:
+    written = file.read_text()
+    if file.suffix == ".csv":
+        return list(csv.DictReader(io.StringIO(written)))
+    return [json.loads(line) for line in written.splitlines()]
+
+
+def write(file: Path, rows: list[dict[str, Any]]) -> None:
+    text = io.StringIO()
+    if file.suffix == ".csv":
+        writer = csv.DictWriter(text, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    else:
+        text.writelines(json.dumps(row) + "\n" for row in rows)
+    file.write_text(text.getvalue())
+
+
+@pytest.fixture
+def sample(store) -> ValidationSample:
+    """Draw 8 of 10 pairs of five articles: an id that spreadsheets run as a formula, one id twice, and two without."""
+    articles = [store(external_id=each, headline="-A headline") for each in ("=1+2", "twice", "twice", "", "")]
+    for place, (one, other) in enumerate(combinations(articles, 2)):
+        make_pair(one, other, trigram=0.55 + place / 25)
+    _, said = run("export_validation", "--per-stratum", 3, "--by", "band", "--seed", 4, "--name", "spring")
+    drawn = ValidationSample.objects.get()
+    assert said.splitlines() == [
+        f"Drew 8 pairs as “spring” (number {drawn.pk}, seed 4).",
+        "  0.90-1.00: 1 pair, 1 drawn of 3 asked for: it has no more",
+        "  0.80-0.90: 2 pairs, 2 drawn of 3 asked for: it has no more",
+        "  0.60-0.80: 5 pairs, 3 drawn",
+        "  0.00-0.60: 2 pairs, 2 drawn of 3 asked for: it has no more",
+    ]
+    return drawn
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_labels_that_were_filled_in_come_back(sample: ValidationSample, tmp_path: Path, ending: str) -> None:
+    before = [list(model.objects.order_by("pk").values()) for model in (Pair, Decision, Article)]
+    sheet = tmp_path / f"sheet.{ending}"
+    run("export_validation", "--sample", "spring", "--output", sheet)
+    assert list(rows_of(sheet)[0]) == [*COLUMNS, "days", "weight", "stratum"]
+    run("export_validation", "--sample", "spring", "--blind", "--texts", "--output", sheet)
+    rows = rows_of(sheet)
+    assert list(rows[0]) == [*COLUMNS[:-2], "text_a", "text_b", "label", "note"]
+    assert [int(row["position"]) for row in rows] == list(range(1, 9))
+    for row, label in zip(rows, ["D", "v", "T", "E", "N", "D", "N", ""], strict=True):
+        row |= {"label": label, "note": "seen twice" if label == "v" else ""}
+    write(sheet, rows)
+
+    said, _ = run("import_labels", "spring", sheet, "--reader", "ines")
+    assert said == "Labels of ines for “spring”: 7 new, 0 changed, 0 stored already; 1 row without a label.\n"
+    stored = SampleLabel.objects.order_by("pair__position").values_list("label", "note", "reader", "imported")
+    assert list(stored[:2]) == [("D", "", "ines", True), ("V", "seen twice", "ines", True)]
+    moments = list(SampleLabel.objects.values_list("pk", "labelled_at"))
+    said, _ = run("import_labels", sample.pk, sheet, "--reader", "ines")
+    assert "0 new, 0 changed, 7 stored already" in said
+    assert list(SampleLabel.objects.values_list("pk", "labelled_at")) == moments
+    rows[0]["label"] = "N"
+    write(sheet, rows)
+    assert "0 new, 1 changed, 6 stored already" in run("import_labels", "spring", sheet, "--reader", "ines")[0]
+
+    # evaluate reads the labelled pairs, and finds their articles, as read_sample gives them.
+    run("export_validation", "--sample", "spring", "--labels", "--output", sheet)
+    labels, problems = read_labels(sheet)
+    found, unknown = find_articles(labels)
+    assert (problems, unknown) == ([], [])
+    reading = read_sample(sample)
+    key = lambda each: (each.left, each.right, each.label.label, each.label.weight, each.label.stratum)  # noqa: E731
+    assert [key(each) for each in found] == [key(each) for each in reading.pairs]
+    assert sum(each.weight for each in labels) == pytest.approx(10)
+    # No label changes anything but labels.
+    assert [list(model.objects.order_by("pk").values()) for model in (Pair, Decision, Article)] == before
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_splink_names_come_back_as_duplicate_or_not(sample: ValidationSample, tmp_path: Path, ending: str) -> None:
+    sheet = tmp_path / f"splink.{ending}"
+    run("export_validation", "--sample", "spring", "--names", "splink", "--blind", "--output", sheet)
+    rows = rows_of(sheet)
+    assert list(rows[0]) == SPLINK
+    assert {row["source_dataset_l"] for row in rows} == {"articles"}
+    # Two articles have the id "twice"; only rows that name one of the two pairs can be read back.
+    known = [row for row in rows if "twice" not in (row["unique_id_l"], row["unique_id_r"])]
+    for place, row in enumerate(known):
+        row["clerical_match_score"] = (1.0, "0")[place % 2]
+    write(sheet, known)
+    said, _ = run("import_labels", "spring", sheet, "--reader", "ines")
+    assert f": {len(known)} new" in said
+    given = SampleLabel.objects.order_by("pair__position").values_list("label", flat=True)
+    assert list(given) == (["D", "N"] * 4)[: len(known)]
+    run("export_validation", "--sample", "spring", "--names", "splink", "--labels", "--output", sheet)
+    again = rows_of(sheet)
+    assert list(again[0]) == [*SPLINK, "weight", "stratum"]
+    assert [float(row["clerical_match_score"]) for row in again] == ([1.0, 0.0] * 4)[: len(known)]
+
+
+def test_one_wrong_row_and_nothing_is_imported(sample: ValidationSample, tmp_path: Path) -> None:
+    sheet = tmp_path / "sheet.jsonl"
+    run("export_validation", "--sample", "spring", "--output", sheet)
+    rows = rows_of(sheet)
+    rows[0] |= {"label": "D"}
+    rows[1] |= {"label": "X"}
+    rows[2] |= {"label": "D", "url_a": "https://paper.example/elsewhere"}
+    rows[3] |= {"label": "D", "url_b": "", "b": ""}
+    rows[4] |= {"label": "", "clerical_match_score": 0.5}
+    rows[5] |= {"label": "D", "note": "x" * 5001}
+    rows[6] = {**rows[0], "label": "N"}
+    write(sheet, rows)
+    out, said = io.StringIO(), io.StringIO()
+    with pytest.raises(CommandError, match=r"^6 rows are wrong, so no label of .*sheet\.jsonl was imported\.$"):
+        call_command("import_labels", "spring", str(sheet), reader="ines", stdout=out, stderr=said)
+    assert [line.split(";")[0] for line in said.getvalue().splitlines()] == [
+        "line 2: label is 'X'",
+        f"line 3: the sample has no pair of 'https://paper.example/elsewhere' and {rows[2]['url_b']!r}",
+        "line 4: no article is named by url_b, b, unique_id_r",
+        "line 5: clerical_match_score is '0.5'",
+        "line 6: the note has 5,001 characters",
+        "line 7: line 1 has the same pair",
+    ]
+    assert (out.getvalue(), SampleLabel.objects.count()) == ("", 0)
+    for rows, message in (
+        ([{"a": "x", "b": "y", "label": ""}], "has no label; fill in the column label"),
+        ([], "has no label; fill in the column label"),
+    ):
+        write(sheet, rows)
+        with pytest.raises(CommandError, match=message):
+            call_command("import_labels", "spring", str(sheet), reader="ines")
+    for arguments, message in (
+        (
+            ("import_labels", "summer", str(sheet), "--reader", "ines"),
+            "there is no validation sample 'summer'; the",
+        ),
+        (("import_labels", "spring", str(sheet), "--reader", " "), "the reader's name has 0 characters"),
+        (("export_validation", "--labels"), "--labels writes the labels of a stored sample; name it with --sample"),
+        (("export_validation", "--sample", "spring", "--seed", "1"), "leave out the options of drawing"),
+        (("export_validation", "--sample", "spring", "--labels", "--texts"), "leave out --blind and --texts"),
+        (("export_validation", "--names", "splink", "--texts"), "Splink's labels have no texts"),
+        (("export_validation", "--size", "1", "--name", "spring"), "a sample is called 'spring' already"),
+    ):
+        with pytest.raises(CommandError, match=message):
+            call_command(*arguments)
