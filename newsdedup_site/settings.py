@@ -166,6 +166,9 @@ TIME_ZONE = environment.time_zone("TIME_ZONE", default="UTC")
 USE_I18N = False
 USE_TZ = True
 
+# Whether everybody may read the stories, also without a login: headlines, first sentences and links, never texts.
+STORIES_PUBLIC = environment.boolean("STORIES_PUBLIC", default=False)
+
 # Where `manage.py crawl` keeps its queues while it runs.
 CRAWL_STATE_DIR = Path(environment.text("CRAWL_STATE_DIR", default=str(BASE_DIR / "var" / "crawl")))
 # Private networks that a crawl may reach nevertheless.

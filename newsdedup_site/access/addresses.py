@@ -17,6 +17,7 @@ from newsdedup_site.access.rights import (
     MANAGE_PEOPLE,
     MERGE,
     READ,
+    READ_STORIES,
     START_RUNS,
     WHITELIST,
     Right,
@@ -48,6 +49,8 @@ ADDRESSES: dict[str, Rule] = {
     "healthz": page(ANYONE),
     "login": form(ANYONE),
     "set_password": form(ANYONE),
+    # its address has a token
+    "stories_feed_of": page(ANYONE),
     # one's own login
     "logout": form(LOGIN),
     "password_change": form(LOGIN),
@@ -82,6 +85,10 @@ ADDRESSES: dict[str, Rule] = {
     "run_request_state": page(READ),
     "crawls": page(READ),
     "newspaper_crawls": page(READ),
+    "stories": page(READ_STORIES),
+    "story": page(READ_STORIES),
+    "stories_feed": page(READ_STORIES),
+    "stories_feed_address": form(READ),
     "reports": page(READ),
     "report": page(READ),
     "report_csv": page(READ),

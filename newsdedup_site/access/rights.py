@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
 
@@ -23,11 +24,14 @@ class Right:
     permission: str = ""
     needs_login: bool = True
     staff_only: bool = False
+    # The name of the setting that gives this right to everybody, also without a login.
+    opened_by: str = ""
 
 
 ANYONE = Right("see what is open to all", needs_login=False)
 LOGIN = Right("manage their own login")
 READ = Right("read", role="viewer", permission="articles.view_article")
+READ_STORIES = Right("read stories", role="viewer", permission="articles.view_article", opened_by="STORIES_PUBLIC")
 DECIDE = Right("decide on pairs and clusters", role="editor", permission="dedup.add_decision")
 WHITELIST = Right("whitelist boilerplate", role="editor", permission="articles.add_whitelistedsentence")
 START_RUNS = Right("start runs", role="admin", permission="dedup.add_detectionrun")
@@ -40,7 +44,7 @@ CONFIGURE = Right("open the settings", role="admin", staff_only=True)
 
 def has_right(user: User | AnonymousUser, right: Right) -> bool:
     """Return whether a user has a right. Every right that belongs to a role includes reading."""
-    if not right.needs_login:
+    if not right.needs_login or (right.opened_by and getattr(settings, right.opened_by)):
         return True
     if not user.is_authenticated:
         return False

@@ -62,6 +62,7 @@ GROUPS = (
             Entry("Compare two articles", "compare"),
             Entry("Dense groups", "groups", ("group",)),
             Entry("Boilerplate", "boilerplate_list", ("boilerplate",)),
+            Entry("Stories", "stories", ("story", "stories_feed_address")),
             Entry("Reports", "reports", ("report",)),
         ),
     ),

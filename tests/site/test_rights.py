@@ -98,7 +98,7 @@ def test_what_asks_for_more_than_reading() -> None:
         found = ((name, rule.right) for name, rule in ADDRESSES.items())
         return {name for name, right in found if (right.role, right.needs_login) == (role, needs_login)}
 
-    assert asking("", needs_login=False) == {"favicon", "healthz", "login", "set_password"}
+    assert asking("", needs_login=False) == {"favicon", "healthz", "login", "set_password", "stories_feed_of"}
     assert asking("") == {"logout", "admin:logout", "password_change", "password_change_done", "keys", "keys_switch"}
     of_people = {"people", "people_changes", "person", "unlock"} | {
         f"person_{act}" for act in ("invite", "change", "link", "block", "unblock")
@@ -109,7 +109,8 @@ def test_what_asks_for_more_than_reading() -> None:
     of_learning = {"learn", "lesson_give_up", "model_use"}
     assert asking("admin") == of_runs | of_learning | of_people | of_newspapers | of_profiles
     of_readers = {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"}
-    assert of_readers == {"check", "view_save", "view_rename", "view_delete", "token_new", "token_revoke"}
+    of_views = {"view_save", "view_rename", "view_delete"}
+    assert of_readers == {"check", "token_new", "token_revoke", "stories_feed_address"} | of_views
     assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
 
 

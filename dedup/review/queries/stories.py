@@ -1,0 +1,189 @@
+"""Stories: each cluster once, by the article that represents it, and each article without a cluster."""
+
+from __future__ import annotations
+
+import datetime
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.functions import Left
+
+from articles.boilerplate.mode import Mode
+from articles.boilerplate.rules import without_boilerplate
+from articles.models import Article
+from articles.normalization.sentences import sentences_of
+from dedup.models import Cluster, Membership
+
+# A first sentence is looked for in so much of the text, and shown up to so many characters.
+_LOOKED_AT = 2_000
+SENTENCE_CHARACTERS = 300
+# Shorter ones are bylines, places and dates.
+_LEAST_CHARACTERS = 20
+COPIES_SHOWN = 200
+_SOURCES_SHOWN = 8
+
+# The newspapers of each cluster, the first one first, and what changes when an article joins. Read by the index of
+# memberships by cluster.
+_SOURCES_SQL = """
+SELECT cluster_id, newspaper.id, newspaper.name, count(*), min(article.id), max(article.stored_at),
+       (array_agg(article.url ORDER BY article.date, article.published_at, article.id))[1]
+FROM dedup_membership AS membership
+JOIN articles_article AS article ON article.id = membership.article_id
+JOIN articles_newspaper AS newspaper ON newspaper.id = article.newspaper_id
+WHERE cluster_id = ANY(%(clusters)s)
+GROUP BY cluster_id, newspaper.id
+ORDER BY cluster_id, min(article.date), min(article.published_at), min(article.id)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A newspaper that has a story: how many articles of it, and the URL of the first."""
+
+    newspaper_id: int
+    newspaper: str
+    articles: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A story as a reader sees it: what the article that represents it says first, and which newspapers have it.
+
+    `number` is the lowest id of its articles, which stays when articles join later. `changed_at`: when the last of
+    them was stored.
+    """
+
+    number: int
+    article: Article
+    first_sentence: str
+    articles: int
+    sources: Sequence[Source]
+    changed_at: datetime.datetime
+    cluster_id: int | None
+
+    @property
+    def sources_shown(self) -> Sequence[Source]:
+        """Return the newspapers that fit in a row."""
+        return self.sources[:_SOURCES_SHOWN]
+
+    @property
+    def sources_left(self) -> int:
+        """Return how many more there are."""
+        return len(self.sources) - len(self.sources_shown)
+
+
+def listed_stories() -> QuerySet[Article]:
+    """Return the article that represents each story, the newest first. Served by the index article_date."""
+    one_each = Q(membership=None) | Q(kept_by__isnull=False)
+    return (
+        Article.objects.without_texts()
+        .select_related("newspaper", "membership")
+        .annotate(beginning=Left("content", _LOOKED_AT), marks=F("boilerplate"))
+        .filter(one_each)
+        .order_by("-date", "-id")
+    )
+
+
+def having(stories: QuerySet[Article], articles: QuerySet[Article]) -> QuerySet[Article]:
+    """Return the stories that have at least one of these articles."""
+    ids = articles.order_by().values("pk")
+    clusters = Cluster.objects.filter(memberships__article__in=ids).values("kept")
+    return stories.filter(Q(membership=None, pk__in=ids) | Q(pk__in=clusters))
+
+
+def in_several_newspapers(stories: QuerySet[Article], least: int) -> QuerySet[Article]:
+    """Return the stories that at least so many newspapers have."""
+    clusters = (
+        Cluster.objects.filter(size__gte=least)
+        .annotate(papers=Count("memberships__article__newspaper", distinct=True))
+        .filter(papers__gte=least)
+    )
+    return stories.filter(pk__in=clusters.values("kept"))
+
+
+def stories_of(articles: Iterable[Article]) -> list[Story]:
+    """Return the stories that these articles of `listed_stories` represent, in two queries however many they are."""
+    rows = list(articles)
+    clusters = {row.pk: row.membership.cluster_id for row in rows if hasattr(row, "membership")}
+    found = _sources(list(clusters.values()))
+    return [_story(row, clusters.get(row.pk), found) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """What the articles of a cluster have together."""
+
+    sources: list[Source]
+    number: int
+    changed_at: datetime.datetime
+
+
+def _sources(clusters: Sequence[int]) -> dict[int, _Sources]:
+    if not clusters:
+        return {}
+    rows: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(_SOURCES_SQL, {"clusters": list(clusters)})
+        for cluster, *row in cursor.fetchall():
+            rows[cluster].append(tuple(row))
+    return {
+        cluster: _Sources(
+            [Source(paper, name, count, url) for paper, name, count, _, _, url in some],
+            min(first for _, _, _, first, _, _ in some),
+            max(stored for _, _, _, _, stored, _ in some),
+        )
+        for cluster, some in rows.items()
+    }
+
+
+def _story(article: Article, cluster: int | None, found: Mapping[int, _Sources]) -> Story:
+    together = found.get(cluster) if cluster is not None else None
+    if together is None:
+        own = Source(article.newspaper_id, article.newspaper.name, 1, article.url)
+        together = _Sources([own], article.pk, article.stored_at)
+    return Story(
+        together.number,
+        article,
+        first_sentence(article),
+        sum(each.articles for each in together.sources),
+        together.sources,
+        together.changed_at,
+        cluster,
+    )
+
+
+def first_sentence(article: Article) -> str:
+    """Return the first sentence of an article's text that is more than a byline, without boilerplate and not too long.
+
+    The article has its `beginning` and its `marks`, as those of `listed_stories`.
+    """
+    beginning: str = getattr(article, "beginning", "")
+    marks = [mark for mark in getattr(article, "marks", ()) if mark[1] <= len(beginning)]
+    sentences = sentences_of(without_boilerplate(beginning, marks, Mode.TOPIC) if marks else beginning)
+    said = next((each for each in sentences if len(each) >= _LEAST_CHARACTERS), "")
+    if len(said) <= SENTENCE_CHARACTERS:
+        return said
+    return f"{said[:SENTENCE_CHARACTERS].rsplit(' ', 1)[0]}…"
+
+
+def story_numbered(number: int) -> tuple[Story, list[Article]] | None:
+    """Return the story that has an article with this number, and its articles, the first one first; None if none has.
+
+    At most COPIES_SHOWN articles are returned.
+    """
+    cluster = Cluster.objects.filter(memberships__article=number).first()
+    kept = number if cluster is None else cluster.kept_id
+    article = listed_stories().filter(pk=kept).first()
+    if article is None:
+        return None
+    story = stories_of([article])[0]
+    if cluster is None:
+        return story, [article]
+    members = Membership.objects.filter(cluster=cluster).values("article")
+    copies = Article.objects.without_texts().select_related("newspaper").filter(pk__in=members)
+    return story, list(copies.order_by("date", "published_at", "id")[:COPIES_SHOWN])

@@ -1,0 +1,156 @@
+"""Stories for readers: the list, a story with its sources, and the Atom feed.
+
+The setting STORIES_PUBLIC opens them to everybody. They show the headline, the first sentence and links, never a text.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import get_conditional_response
+from django.utils.feedgenerator import Atom1Feed
+from django.utils.html import format_html, format_html_join
+from django.utils.http import http_date, quote_etag
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from articles.models import Article
+from articles.paging import page_of
+from dedup.filters.stories import StoryFilter
+from dedup.models import Token
+from dedup.review.queries.stories import COPIES_SHOWN, Story, listed_stories, stories_of, story_numbered
+from dedup.tokens import TokenError, allows, find_token, make_token
+from dedup.views.requests import EditorRequest, query_of
+
+_WEB = ("http://", "https://")
+# As many as a feed reader that looks in once a day needs.
+FEED_STORIES = 50
+
+# Not allowed in XML 1.0, https://www.w3.org/TR/xml/#charsets
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def stories(request: HttpRequest) -> HttpResponse:
+    """List the stories, the newest first."""
+    filterset = StoryFilter(request.GET, listed_stories())
+    page = page_of(filterset.qs, request.GET.get("page"))
+    context = {"filter": filterset, "page": page, "stories": stories_of(page.rows), "query": _filter_of(request)}
+    return render(request, "stories/stories.html", context)
+
+
+def story(request: HttpRequest, number: int) -> HttpResponse:
+    """Show a story with the articles that newspapers have of it; its address has the lowest of their numbers."""
+    found = story_numbered(number)
+    if found is None:
+        raise Http404(f"There is no article {number}")
+    shown, copies = found
+    if shown.number != number:
+        return redirect("story", shown.number)
+    return render(request, "stories/story.html", {"story": shown, "copies": copies, "most": COPIES_SHOWN})
+
+
+def stories_feed(request: HttpRequest) -> HttpResponse:
+    """Send the newest stories as an Atom feed, with the filter of the address."""
+    return _feed(request)
+
+
+def stories_feed_of(request: HttpRequest, token: str) -> HttpResponse:
+    """Send the same to whoever has a token for feeds, which is part of the address. Raises Http404 without one."""
+    found = find_token(token)
+    if found is None or not allows(found, Token.Scope.FEED):
+        raise Http404("The token of this address does not work; make a new feed address")
+    answer = _feed(request)
+    answer["Cache-Control"] = "private"
+    return answer
+
+
+@require_POST
+@never_cache
+def stories_feed_address(request: EditorRequest) -> HttpResponse:
+    """Make a token for feeds, and show the address with it this once."""
+    try:
+        token, text = make_token(request.user, f"Feed, {timezone.localdate():%-d %b %Y}", [Token.Scope.FEED])
+    except TokenError as error:
+        return render(request, "stories/feed_address.html", {"fault": str(error)}, status=400)
+    address = request.build_absolute_uri(reverse("stories_feed_of", args=[text]) + query_of(request))
+    return render(request, "stories/feed_address.html", {"token": token, "address": address})
+
+
+def _filter_of(request: HttpRequest) -> str:
+    """Return the filter of the address without the page, as the end of another address."""
+    chosen = request.GET.copy()
+    chosen.pop("page", None)
+    return f"?{chosen.urlencode()}" if chosen else ""
+
+
+def _feed(request: HttpRequest) -> HttpResponse:
+    filterset = StoryFilter(request.GET, listed_stories())
+    if not filterset.form.is_valid():
+        reasons = "; ".join(f"{name}: {error}" for name, errors in filterset.form.errors.items() for error in errors)
+        return HttpResponse(f"{reasons}\n", content_type="text/plain; charset=utf-8", status=400)
+    found = stories_of(filterset.qs[:FEED_STORIES])
+    text = _atom(request, found)
+    etag = quote_etag(hashlib.sha256(text.encode()).hexdigest())
+    newest = max((each.changed_at for each in found), default=None)
+    answer = HttpResponse(text, content_type="application/atom+xml; charset=utf-8", headers={"ETag": etag})
+    if newest:
+        answer["Last-Modified"] = http_date(newest.timestamp())
+    return get_conditional_response(request, etag, None, answer) or answer
+
+
+def _atom(request: HttpRequest, found: list[Story]) -> str:
+    page = request.build_absolute_uri(reverse("stories") + _filter_of(request))
+    feed = Atom1Feed(
+        title="Stories",
+        link=page,
+        description="Each story once, with the newspapers that have it.",
+        # Without the token, which is a secret.
+        feed_url=request.build_absolute_uri(reverse("stories_feed") + _filter_of(request)),
+        language=None,
+    )
+    for each in found:
+        address = request.build_absolute_uri(reverse("story", args=[each.number]))
+        feed.add_item(
+            title=_xml(title_of(each)),
+            link=each.article.url if each.article.url.lower().startswith(_WEB) else address,
+            description=_xml(_summary(each, address)),
+            # The address of the story stays when another article comes to represent it.
+            unique_id=address,
+            pubdate=_published(each.article),
+            updateddate=each.changed_at,
+            author_name=_xml(each.article.newspaper.name),
+            categories=[_xml(source.newspaper) for source in each.sources],
+        )
+    return feed.writeString("utf-8")
+
+
+def title_of(story: Story) -> str:
+    """Return the headline of a story, with the number of its articles if there are several."""
+    headline = story.article.headline or "(no headline)"
+    return f"{headline} ({story.articles})" if story.articles > 1 else headline
+
+
+def _summary(story: Story, address: str) -> str:
+    """Return the first sentence, and the newspapers with links, as HTML: feed readers render it."""
+    sources = format_html_join(
+        " · ",
+        '<a href="{}">{}</a>',
+        ((each.url if each.url.lower().startswith(_WEB) else address, each.newspaper) for each in story.sources_shown),
+    )
+    more = format_html(' · <a href="{}">{} more</a>', address, story.sources_left) if story.sources_left else ""
+    return format_html("<p>{}</p><p>{}{}</p>", story.first_sentence, sources, more)
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub("", text)
+
+
+def _published(article: Article) -> datetime.datetime:
+    midnight = datetime.datetime.combine(article.date, datetime.time(), datetime.UTC)
+    return article.published_at or midnight
