@@ -41,8 +41,6 @@ else:
     vl_convert = _when_used("vl_convert")
 __all__ = ["PALETTE", "SCALE", "WIDTH", "alt", "svg"]
 
-__all__ = ["PALETTE", "SCALE", "WIDTH", "alt", "svg"]
-
 # At least 3:1 on white and on the dark background of the pages; distinct for the colour-blind in this order, after
 # Okabe and Ito (2008), https://jfly.uni-koeln.de/color/.
 PALETTE = ("#2f7fbf", "#c26a00", "#0e8f6e", "#b3588f", "#8a7a00", "#7a7f87")
