@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from dedup.api.app import api
 from dedup.views import (
     articles,
     batches,
@@ -29,6 +30,7 @@ from dedup.views import (
 )
 
 urlpatterns = [
+    path("api/v1/", api.urls),
     path("", dashboard.dashboard, name="dashboard"),
     path("queue/", questions.queue, name="queue"),
     path("queue/next/", questions.queue_next, name="queue_next"),

@@ -58,6 +58,16 @@ def share(name: str, *, default: float) -> float:
     return found
 
 
+def number(name: str, *, default: int, least: int) -> int:
+    """Return a whole number of at least `least`."""
+    value = text(name)
+    if not value:
+        return default
+    if not (value.isascii() and value.isdigit() and int(value) >= least):
+        raise ImproperlyConfigured(f"{name}={value} is not a whole number of {least} or more. Set one like {default}.")
+    return int(value)
+
+
 def words(name: str, default: list[str]) -> list[str]:
     """Return the values of a comma-separated list."""
     return [word.strip() for word in text(name).split(",") if word.strip()] or default

@@ -63,6 +63,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "dedup.api.middleware.api_answers",
     "newsdedup_site.unavailable.answer_soon",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -155,6 +156,10 @@ if SEND_EMAIL:
     globals().update(environment.email("EMAIL_URL"))
     EMAIL_TIMEOUT = 10
     DEFAULT_FROM_EMAIL = environment.required("EMAIL_FROM")
+
+# What a program may send: requests a minute with one token, and bytes at once. No form is nearly as large.
+API_REQUESTS_A_MINUTE = environment.number("API_REQUESTS_A_MINUTE", default=600, least=1)
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000 * environment.number("API_MEGABYTES", default=10, least=1)
 
 # The share of decided pairs, 0..1, that come again to a second editor, who does not see the first answer.
 SECOND_READINGS = environment.share("SECOND_READINGS", default=0.05)

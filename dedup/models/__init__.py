@@ -18,7 +18,7 @@ from dedup.models.samples import PairLabel, SampledPair, SampleLabel, Validation
 from dedup.models.saved_views import SavedView
 from dedup.models.series import HeadlineForm, Series
 from dedup.models.shingles import ArticleShingles
-from dedup.models.tokens import Token
+from dedup.models.tokens import Token, TokenUse
 from dedup.models.verdicts import FittedModel, JudgedMonth, Verdict
 
 __all__ = [
@@ -62,6 +62,7 @@ __all__ = [
     "Series",
     "StoredReport",
     "Token",
+    "TokenUse",
     "ValidationSample",
     "Verdict",
     "Worker",

@@ -49,3 +49,14 @@ class Token(models.Model):
     def scope_labels(self) -> list[str]:
         """What it may do, in words."""
         return [str(self.Scope(each).label) for each in self.scopes]
+
+
+class TokenUse(models.Model):
+    """How many requests a token made in the last minute in which it made any. Counted by dedup/api/limits.py."""
+
+    token = models.OneToOneField(Token, primary_key=True, on_delete=models.CASCADE, related_name="+")
+    minute = models.IntegerField(help_text="Minutes since 1970.")
+    used = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.used} requests in minute {self.minute}"

@@ -139,3 +139,13 @@ def test_another_url_of_a_mail_server_is_refused_without_its_password(monkeypatc
         environment.email("EMAIL_URL")
     assert message in str(refused.value)
     assert "s3cret" not in str(refused.value)
+
+
+def test_a_number_is_whole_and_large_enough(monkeypatch) -> None:
+    assert environment.number("NUMBER_OF", default=7, least=1) == 7
+    monkeypatch.setenv("NUMBER_OF", " 12 ")
+    assert environment.number("NUMBER_OF", default=7, least=1) == 12
+    for value in ("0", "-3", "1.5", "ten", "²"):
+        monkeypatch.setenv("NUMBER_OF", value)
+        with pytest.raises(ImproperlyConfigured, match=f"NUMBER_OF={value} is not a whole number of 1 or more"):
+            environment.number("NUMBER_OF", default=7, least=1)

@@ -1,0 +1,123 @@
+"""The API as a whole: its routes, its errors, and its description in OpenAPI."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
+
+from dedup.api import articles, checks, clusters, pairs, runs, stories
+from dedup.api.problems import CONTENT_TYPE, Problem, ProblemError, faults_of, problem_response
+from dedup.api.rendering import RENDERER
+
+_DESCRIPTION = (
+    "The articles, pairs, clusters, decisions and runs of this newsdedup. Send a token of the page Tokens in the "
+    "header “Authorization: Bearer …”. Errors are problem details (RFC 9457). Lists come in pages: follow `next`."
+)
+# What every operation can answer, and what those can that have a body, a number in the path, or a header If-Match.
+_ALWAYS = (401, 403, 422, 429, 500, 503)
+_WITH_BODY = (400, 413)
+_WITH_PATH = (404,)
+_WITH_MATCH = (409, 412, 428)
+
+
+class API(NinjaAPI):
+    """The API of django-ninja, with short names for operations, and the errors of each in its description."""
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        """Return the name of the function."""
+        return str(operation.view_func.__name__)
+
+    def get_openapi_schema(self, **given: Any) -> OpenAPISchema:
+        """Return the description, with the errors that each operation can answer."""
+        schema = super().get_openapi_schema(**given)
+        schema["components"]["schemas"]["Problem"] = Problem.model_json_schema(
+            ref_template="#/components/schemas/{model}"
+        )
+        schema["components"]["schemas"] |= schema["components"]["schemas"]["Problem"].pop("$defs")
+        for path, methods in schema["paths"].items():
+            for operation in methods.values():
+                for status in sorted(_statuses(path, operation)):
+                    operation["responses"][status] = _described(status)
+        return schema
+
+
+def _statuses(path: str, operation: dict[str, Any]) -> set[int]:
+    statuses = set(_ALWAYS)
+    if "requestBody" in operation:
+        statuses.update(_WITH_BODY)
+    if "{" in path or operation["operationId"] in ("find_article", "check_text"):
+        statuses.update(_WITH_PATH)
+    if operation["operationId"] == "undo_decision":
+        statuses.add(409)
+    for parameter in operation["parameters"]:
+        if parameter["name"] == "If-Match":
+            parameter["required"] = True
+            statuses.update(_WITH_MATCH)
+    return statuses
+
+
+def _described(status: int) -> dict[str, Any]:
+    content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {"description": HTTPStatus(status).phrase, "content": content}
+
+
+api = API(
+    title="newsdedup",
+    version="1",
+    description=_DESCRIPTION,
+    urls_namespace="api",
+    docs_url=None,
+    renderer=RENDERER,
+)
+for prefix, router in (
+    ("/articles", articles.router),
+    ("/clusters", clusters.router),
+    ("/stories", stories.router),
+    ("/pairs", pairs.pairs),
+    ("/decisions", pairs.decisions),
+    ("/check", checks.router),
+    ("/runs", runs.router),
+    ("/run-requests", runs.requests),
+):
+    api.add_router(prefix, router)
+
+
+@api.exception_handler(ProblemError)
+def _problem(_request: HttpRequest, error: Any) -> HttpResponse:
+    return problem_response(error.status, error.detail, error.errors, error.headers)
+
+
+@api.exception_handler(ValidationError)
+def _invalid(_request: HttpRequest, error: Any) -> HttpResponse:
+    faults = faults_of(error.errors)
+    return problem_response(422, f"{faults[0].where}: {faults[0].detail}", faults)
+
+
+@api.exception_handler(Http404)
+def _missing(_request: HttpRequest, error: Any) -> HttpResponse:
+    return problem_response(404, str(error))
+
+
+@api.exception_handler(HttpError)
+def _refused(_request: HttpRequest, error: Any) -> HttpResponse:
+    return problem_response(error.status_code, f"{error}. Send JSON in UTF-8.")
+
+
+@api.exception_handler(RequestDataTooBig)
+def _too_large(_request: HttpRequest, _error: Any) -> HttpResponse:
+    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1_000_000
+    return problem_response(413, f"The body is larger than {most} MB. Send fewer articles at once.")
+
+
+@api.exception_handler(Exception)
+def _failed(_request: HttpRequest, error: Any) -> HttpResponse:
+    """Let Django log the error; dedup/api/middleware.py puts the answer into form."""
+    raise error

@@ -1,0 +1,137 @@
+"""Articles: listed, found by number or URL, and stored."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Query, Router, Schema
+from pydantic import ConfigDict, Field
+
+from articles.models import Article, ArticleURL, Newspaper
+from articles.normalization.times import parse_date
+from articles.normalization.values import UnreadableDayError
+from articles.storage.incoming import Details, IncomingArticle, url_fault
+from articles.storage.ingest import Stored, store_articles
+from dedup.api.auth import READS, STORES
+from dedup.api.cursors import Page, PageQuery, page_of
+from dedup.api.shapes import ArticleFull, ArticleRow, article_full, article_row
+from dedup.api.values import Day, Number, Text
+from dedup.review.queries.article_search import stored_under
+
+router = Router(tags=["articles"])
+MOST_STORED = 100
+
+
+class ArticleQuery(PageQuery):
+    """Which articles to list."""
+
+    newspaper: Text | None = Field(None, max_length=200, description="The name of a newspaper.")
+    since: Day | None = Field(None, description="From this day on.")
+    until: Day | None = Field(None, description="Up to this day.")
+
+
+class NewArticle(Schema):
+    """An article to store. What ingest refuses is in the result of its row, with the reason."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: Text
+    date: Text = Field(description="The day or time of publication, such as 2026-03-31 or 2026-03-31T18:30+02:00.")
+    content: Text
+    headline: Text = ""
+    newspaper: Text = Field("", description="Its name; without it, the newspaper of the URL's host.")
+    external_id: Text = ""
+    lang: Text = Field("", description="An ISO 639 code; without it, it is detected.")
+    byline: Text = ""
+    agency: Text = ""
+    dateline: Text = ""
+
+
+class NewArticles(Schema):
+    """Articles to store, in their order."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    articles: list[NewArticle] = Field(min_length=1, max_length=MOST_STORED)
+
+
+class StoredRow(Schema):
+    """The result for an article: created, known already, or rejected for a reason."""
+
+    outcome: Literal["created", "known", "rejected"]
+    article: int | None
+    reason: str
+
+
+class StoredRows(Schema):
+    """The result for each article, in the order of the request."""
+
+    results: list[StoredRow]
+
+
+@router.get("", auth=READS, response=Page[ArticleRow], summary="List articles by day")
+def list_articles(request: HttpRequest, query: Query[ArticleQuery]) -> Page[ArticleRow]:
+    """List articles, the earliest first."""
+    newspapers = None
+    if query.newspaper is not None:
+        newspapers = list(Newspaper.objects.in_use().filter(name=query.newspaper).values_list("pk", flat=True))
+    rows = Article.objects.without_texts().select_related("newspaper", "membership")
+    return page_of(request, rows.in_scope(query.since, query.until, newspapers), query, ("date", "id"), article_row)
+
+
+@router.get("/by-url", auth=READS, response=ArticleFull, summary="Find an article by its URL")
+def find_article(request: HttpRequest, url: Annotated[Text, Query(max_length=2000)]) -> ArticleFull:
+    """Return the article with this URL, or with the same URL but for tracking parameters."""
+    found = None if url_fault(url) else stored_under(url)
+    if found is None:
+        raise Http404("No article is stored under this URL.")
+    return article_full(found)
+
+
+@router.get("/{int:article_id}", auth=READS, response=ArticleFull, summary="Read an article")
+def read_article(request: HttpRequest, article_id: Number) -> ArticleFull:
+    """Return an article with its text."""
+    full = Article.objects.select_related("newspaper", "membership").prefetch_related("urls", "headline_variants")
+    return article_full(get_object_or_404(full, pk=article_id))
+
+
+@router.post("", auth=STORES, response=StoredRows, summary="Store articles", url_name="list_articles")
+def store(request: HttpRequest, body: NewArticles) -> StoredRows:
+    """Store up to 100 articles. An article whose URL is known is not stored again; invalid ones are rejected."""
+    incoming: list[IncomingArticle] = []
+    results: dict[int, Stored] = {}
+    for position, each in enumerate(body.articles):
+        try:
+            incoming.append(_incoming(each))
+        except UnreadableDayError as error:
+            results[position] = Stored("rejected", reason=str(error))
+    valid = [position for position in range(len(body.articles)) if position not in results]
+    results |= dict(zip(valid, store_articles(incoming), strict=True))
+    return StoredRows(results=[_stored_row(results[position]) for position in range(len(body.articles))])
+
+
+def _incoming(new: NewArticle) -> IncomingArticle:
+    day, time = parse_date(new.date)
+    details = Details(
+        language=new.lang,
+        byline=new.byline,
+        agency=new.agency,
+        dateline=new.dateline,
+        date_source=Article.DateSource.IMPORT,
+    )
+    return IncomingArticle(
+        date=day,
+        headline=new.headline,
+        url=new.url,
+        content=new.content,
+        newspaper=" ".join(new.newspaper.split()),
+        external_id=new.external_id,
+        kind=ArticleURL.Kind.IMPORT,
+        details=details.with_time(time),
+    )
+
+
+def _stored_row(stored: Stored) -> StoredRow:
+    return StoredRow(outcome=stored.outcome, article=stored.article_id, reason=stored.reason)

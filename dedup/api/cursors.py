@@ -1,0 +1,93 @@
+"""Pages of long lists by cursor: where the last page ended, as a text that only this module reads.
+
+A cursor names the values of the last row that its list is ordered by, so rows that are added meanwhile move no other
+row to another page.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import json
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from ninja import Schema
+from pydantic import Field
+
+from articles.paging import rows_after
+from dedup.api.problems import Fault, ProblemError
+from dedup.api.values import Text
+
+USUAL_ROWS, MOST_ROWS = 50, 200
+_MAX_NUMBER = 2**63 - 1
+
+Item = TypeVar("Item")
+
+
+class PageQuery(Schema):
+    """Which page of a list."""
+
+    cursor: Text | None = Field(None, max_length=200, description="From the address in `next`; without it, the first.")
+    limit: int = Field(USUAL_ROWS, ge=1, le=MOST_ROWS, description="How many rows at most.")
+
+
+class Page(Schema, Generic[Item]):
+    """A page of a list. `next` is the address of the next one; null on the last."""
+
+    data: list[Item]
+    next: str | None
+
+
+def write_cursor(values: Sequence[Any]) -> str:
+    """Return these values of a row, numbers and days, as a cursor."""
+    return base64.urlsafe_b64encode(json.dumps(list(map(str, values))).encode()).decode().rstrip("=")
+
+
+def read_cursor(cursor: str, names: Sequence[str]) -> dict[str, Any]:
+    """Return the values in a cursor by the names of their columns. Raises ValueError."""
+    written = json.loads(base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)))
+    if not isinstance(written, list) or not all(isinstance(value, str) for value in written):
+        raise ValueError("a cursor is a list of texts")
+    return {name: _read(name, value) for name, value in zip(names, written, strict=True)}
+
+
+def _read(name: str, value: str) -> Any:
+    if name == "date":
+        return datetime.date.fromisoformat(value)
+    number = int(value)
+    if not 0 <= number <= _MAX_NUMBER:
+        raise ValueError(f"no row has the number {number}")
+    return number
+
+
+def page_of(
+    request: HttpRequest, rows: QuerySet[Any], query: PageQuery, ordering: Sequence[str], make: Callable[[Any], Item]
+) -> Page[Item]:
+    """Return a page of these rows. `ordering` has names of their own columns, the last one unique.
+
+    Raises ProblemError, 422, for a cursor of another list.
+    """
+    names = [name.removeprefix("-") for name in ordering]
+    rows = rows.order_by(*ordering)
+    if query.cursor is not None:
+        try:
+            last: Any = SimpleNamespace(**read_cursor(query.cursor, names))
+        except ValueError as error:
+            fault = Fault(where="query/cursor", detail="Use an address in `next` as it is.")
+            raise ProblemError(422, "This is not a cursor of this list.", errors=[fault]) from error
+        rows = rows_after(rows, ordering, last)
+    found = list(rows[: query.limit + 1])
+    shown = found[: query.limit]
+    following = write_cursor([getattr(shown[-1], name) for name in names]) if len(found) > query.limit else None
+    return Page(data=[make(row) for row in shown], next=_address(request, following) if following else None)
+
+
+def _address(request: HttpRequest, cursor: str) -> str:
+    asked = request.GET.copy()
+    asked["cursor"] = cursor
+    return request.build_absolute_uri(f"{request.path}?{urlencode(list(asked.items()))}")

@@ -1,0 +1,67 @@
+"""Errors as programs read them: problem details by RFC 9457, for every error of the API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpResponse
+from ninja import Schema
+from pydantic import Field
+
+CONTENT_TYPE = "application/problem+json"
+
+
+class Fault(Schema):
+    """What is wrong with one value of a request."""
+
+    where: str = Field(description="The place of the value, such as body/articles/0/url.")
+    detail: str
+
+
+class Problem(Schema):
+    """An error."""
+
+    type: str = "about:blank"
+    title: str = Field(description="The name of the status.")
+    status: int
+    detail: str = Field(description="What is wrong, and what helps.")
+    errors: list[Fault] = Field(default=[], description="The values that are wrong, one by one.")
+
+
+class ProblemError(Exception):
+    """An error to answer with."""
+
+    def __init__(
+        self, status: int, detail: str, *, errors: Sequence[Fault] = (), headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.errors, self.headers = status, detail, errors, headers or {}
+
+
+def problem_json(status: int, detail: str, errors: Sequence[Fault] = ()) -> bytes:
+    """Return the body of an error."""
+    title = HTTPStatus(status).phrase
+    problem = Problem(title=title, status=status, detail=detail, errors=list(errors))
+    return json.dumps(problem.model_dump(exclude_defaults=True) | {"type": problem.type}).encode()
+
+
+def problem_response(
+    status: int, detail: str, errors: Sequence[Fault] = (), headers: Mapping[str, str] | None = None
+) -> HttpResponse:
+    """Return an error as an answer."""
+    named = {"Content-Type": CONTENT_TYPE, **(headers or {})}
+    return HttpResponse(problem_json(status, detail, errors), status=status, headers=named)
+
+
+def faults_of(errors: Sequence[Mapping[str, Any]]) -> list[Fault]:
+    """Return what django-ninja found wrong with the values of a request."""
+    return [Fault(where=_place(each["loc"]), detail=str(each["msg"]).removeprefix("Value error, ")) for each in errors]
+
+
+def _place(location: Sequence[Any]) -> str:
+    """Return where a value is, without the name that the function has for the body."""
+    first, *rest = location
+    return "/".join(map(str, [first, *(rest[1:] if first == "body" else rest)]))
