@@ -9,12 +9,14 @@ from itertools import count
 from typing import Any
 
 import pytest
-from django.test import override_settings
+from django.test import TransactionTestCase, override_settings
+from pytest_django import DjangoDbBlocker
 
 from articles.models import Article
 from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle
 from articles.storage.ingest import store_article
+from tests import initial_rows
 
 # A shell starts background jobs with interrupts ignored, and the processes that tests interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -26,6 +28,16 @@ StoreArticle = Callable[..., Article]
 def _quick_passwords() -> Iterator[None]:
     """Hash passwords in a microsecond, not in the half second that slows down a guesser."""
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Make the test database, whose first rows every test finds, also after one whose transactions end."""
+    with django_db_blocker.unblock():
+        initial_rows.keep()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _case: initial_rows.put_back())
         yield
 
 

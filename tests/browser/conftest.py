@@ -31,10 +31,7 @@ def chromium(django_db_setup: None) -> Iterator[Browser]:
         pytest.skip("NO CHROMIUM: the browser tests did not run. Install it, for example: apt-get install chromium")
     # Playwright's synchronous API runs an event loop in this thread, in which Django refuses its own calls.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    initial_rows = connection._test_serialized_contents  # type: ignore[attr-defined]
     with sync_playwright() as playwright:
-        # In that loop Django has a connection of its own, which must know the rows of the migrations too.
-        connection._test_serialized_contents = initial_rows  # type: ignore[attr-defined]
         browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield browser
         browser.close()
@@ -57,9 +54,7 @@ class Stored:
 
 
 @pytest.fixture
-def stored(
-    chromium: Browser, transactional_db: None, django_db_serialized_rollback: None, store: StoreArticle
-) -> Stored:
+def stored(chromium: Browser, transactional_db: None, store: StoreArticle) -> Stored:
     """Store three pairs to review, a cluster of four, and an editor who may also start runs."""
     make_user("mara", "editor", "admin")
     middle = " ".join(f"Sentence {number} of the report is the same in both papers." for number in range(12))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.crawlers.conftest import CrawlCommand, Site
 
 # Transactions that end, because the crawl is another process.
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def seen_urls(site: Site) -> set[tuple[str, str, str]]:
@@ -42,7 +42,7 @@ def test_three_spiders_store_articles_and_a_second_crawl_fetches_none(three_sour
     assert three_sources.article_requests() == once
     assert three_sources.requests["/about"] == 0
 
-    second = crawl("Fjordbladet")
+    second = crawl.cold("Fjordbladet")
     assert (second.returncode, second.summary) == (0, "Fjordbladet: 0 stored, 4 known, 0 failed\n")
     assert three_sources.article_requests() == once
     assert three_sources.requests["/feed"] == 2

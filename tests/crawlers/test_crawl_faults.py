@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.crawlers.conftest import CrawlCommand, Site
 
 # Transactions that end, because the crawl is another process.
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_killed_crawl_is_made_up_for(held_page: Site, crawl: CrawlCommand) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.crawlers.conftest import CrawlCommand, Site
 
 # Transactions that end, because the crawl is another process.
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def paths(number: int) -> list[str]:

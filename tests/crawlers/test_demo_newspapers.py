@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tests.crawlers.conftest import CrawlCommand
 
 # Transactions that end, because the crawl is another process; with what the migrations wrote, the default profile.
-from_crawl_to_cluster = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+from_crawl_to_cluster = pytest.mark.django_db(transaction=True)
 BASE_URLS = {key: f"http://127.0.0.1:{8701 + place}" for place, key in enumerate(PAPERS)}
 PRIVATE = "/private/"
 

@@ -19,7 +19,7 @@ from tests.crawlers.hostile.sources import FEEDS, ROBOTS, SECTIONS, SITEMAPS, So
 from tests.crawlers.pages import PATTERN
 
 # Transactions that end, because the crawl is another process.
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 BOUNDS = [
     part

@@ -80,7 +80,7 @@ def shown(_task: int, _on_read: object) -> str:
         return "/".join(cursor.fetchone())
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_worker_processes_have_them_too(tmp_path) -> None:
     program = tmp_path / "run.py"
     program.write_text(PROCESSES)

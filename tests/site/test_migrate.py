@@ -10,7 +10,7 @@ from articles.storage.locks import Lock
 from tests.databases import database_url
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_a_migration_waits_for_another_one(monkeypatch, caplog) -> None:
     monkeypatch.setattr(locks, "QUIET_SECONDS", 0.05)
     with psycopg.connect(database_url(), application_name="newsdedup migrate", autocommit=True) as other:

@@ -239,7 +239,7 @@ def test_a_link_is_kept_out_of_every_cache(staff: Client) -> None:
     assert "no-store" in answer["Cache-Control"]
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_two_admins_who_demote_each_other_at_once_leave_one() -> None:
     both = [make_user(name, "admin", is_staff=True) for name in ("ada", "boris")]
     refused: list[str] = []

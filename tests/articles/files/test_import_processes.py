@@ -62,7 +62,7 @@ call_command("import_articles", *sys.argv[1:])
 """
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_a_killed_import_is_repaired_by_running_it_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], environment: dict[str, str]
 ) -> None:
@@ -90,7 +90,7 @@ def lines_for_both(rows: int) -> Iterator[bytes]:
         yield json_lines(row(number, content=f"Ferry {number}. " * 200))
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_two_imports_of_the_same_rows_at_the_same_time_store_each_once(environment: dict[str, str]) -> None:
     command = [sys.executable, "manage.py", "import_articles", "-", "--format=jsonl", "--batch-size=20"]
     processes = [
@@ -127,7 +127,7 @@ def run_on_a_terminal(command: list[str], environment: dict[str, str]) -> str:
         os.close(ours)
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_progress_is_shown_only_on_a_terminal(tmp_path: Path, environment: dict[str, str]) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(json_lines(*(row(number) for number in range(30))))

@@ -465,7 +465,7 @@ def test_a_batch_costs_the_same_number_of_queries_whatever_its_size(django_asser
         store_articles(batch)
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_concurrent_writers_of_the_same_urls_end_with_one_article_each() -> None:
     batches = [
         [incoming(f"{FERRY}/{number}", content=f"Text {number} by writer {writer}.") for number in range(20)]

@@ -11,7 +11,7 @@ from articles.storage.locks import Holder, Lock, lock_transaction, wait_for_lock
 from tests.databases import database_url
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_a_wait_names_the_holder(monkeypatch, caplog) -> None:
     monkeypatch.setattr(locks, "QUIET_SECONDS", 0.05)
     with psycopg.connect(database_url(), application_name="newsdedup import_articles") as other:
@@ -31,7 +31,7 @@ def test_a_wait_names_the_holder(monkeypatch, caplog) -> None:
             assert said.startswith(f"Waiting for the lock {lock.name}, held by {named}")
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_a_free_lock_is_taken_without_a_word(caplog) -> None:
     with transaction.atomic():
         lock_transaction(Lock.INGEST)

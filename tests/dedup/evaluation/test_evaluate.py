@@ -36,7 +36,7 @@ from tests.dedup.evaluation.small_corpus import (
 )
 
 # A schema cannot be used by half a transaction.
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 

@@ -24,7 +24,7 @@ from tests.dedup.evaluation.small_corpus import (
 )
 
 # A schema cannot be used by half a transaction.
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 MORE_ARTICLES = [
     row(1, "2026-05-02", "Valley Times", "Exhibition of glass", f"{GLASS} {WIRE}"),

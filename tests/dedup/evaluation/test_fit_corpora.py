@@ -17,7 +17,7 @@ from tests.articles.rows import json_lines
 from tests.dedup.evaluation.small_corpus import ARTICLES, LABELS, RAIN, WIRE, row, schemas
 
 # A schema cannot be used by half a transaction.
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture

@@ -137,7 +137,7 @@ def test_a_batch_is_decided_by_few_statements_and_teaches_as_one_decision(
         assert len(decided_pairs().labels) == 25
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_single_decisions_during_a_batch_are_never_overridden(store: StoreArticle, editor: User) -> None:
     pairs = pairs_of(store, 30)
     batch = begin(pairs, editor)

@@ -344,7 +344,7 @@ def test_rebuilding_a_part_gives_what_rebuilding_all_gives(four, editor, store) 
     assert clusters() == part
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_two_editors_at_once_end_with_both_decisions_in_the_history(store) -> None:
     users = [get_user_model().objects.create_user(name) for name in ("mara", "tomas")]
     one, other = store(WIRE).pk, store(WIRE, newspaper="Inland Courier").pk

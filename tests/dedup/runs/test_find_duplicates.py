@@ -380,7 +380,7 @@ call_command("find_duplicates", "--no-progress")
 """
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_a_killed_process_leaves_a_store_that_the_next_run_repairs(store) -> None:
     for number in range(60):
         store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number % 20 + 1:02}")
@@ -403,7 +403,7 @@ def test_a_killed_process_leaves_a_store_that_the_next_run_repairs(store) -> Non
     assert Pair.objects.count() > 100
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_a_lost_database_is_said_in_a_sentence_and_the_next_run_goes_on(store) -> None:
     for number in range(20):
         store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number + 1:02}")

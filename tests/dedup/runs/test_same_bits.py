@@ -36,7 +36,7 @@ from dedup.types import DENSE_GROUPS
 from tests.databases import child_environment, database_url
 from tests.dedup.runs.made_up_news import made_up_news
 
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 CHECKOUT = Path(__file__).parents[3]
 SEED = 20_260_309

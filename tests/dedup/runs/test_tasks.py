@@ -22,7 +22,7 @@ from dedup.runs.requests import Wanted, is_worker_alive, request_run
 from dedup.runs.tasks import find_duplicates_task, nightly_task
 from tests.databases import child_environment, database_url
 
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def work() -> None:

@@ -23,7 +23,7 @@ from dedup.runs.profiles import choose_passes, configs_of
 from dedup.runs.requests import cancel_run
 from tests.databases import child_environment
 
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 WIRE = (
     "The harbour authority of Port Selby said on Monday that the northern breakwater will close for six weeks while "
