@@ -17,11 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, newspaper, rss, sitemap
+from tests.crawlers.ready_crawls import ReadyCrawls
 from tests.databases import child_environment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+SECONDS = 90  # in which a crawl must end
 
 
 @dataclass
@@ -131,10 +134,14 @@ class Crawled(subprocess.CompletedProcess[str]):
 
 
 class CrawlCommand:
-    """`manage.py crawl` as a process of its own, on the test's database."""
+    """`manage.py crawl` as a process of its own, on the test's database.
 
-    def __init__(self, states: Path) -> None:
+    `start` is the command as users start it. A call begins at once: its process is forked from one that is ready.
+    """
+
+    def __init__(self, states: Path, ready: ReadyCrawls) -> None:
         self.states = states
+        self.ready = ready
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return self.popen([sys.executable, "manage.py", "crawl", *_fast("--set"), *arguments], REPOSITORY)
@@ -151,6 +158,11 @@ class CrawlCommand:
         )
 
     def __call__(self, *arguments: str) -> Crawled:
+        given = [*_fast("--set"), *arguments]
+        status, output, errors = self.ready.run(given, self.states, self.states.parent, SECONDS)
+        return Crawled(given, status, output, errors)
+
+    def cold(self, *arguments: str) -> Crawled:
         return _finish(self.start(*arguments))
 
     def scrapy(self, *arguments: str) -> Crawled:
@@ -174,15 +186,23 @@ def _fast(option: str) -> list[str]:
 
 def _finish(process: subprocess.Popen[str]) -> Crawled:
     try:
-        output, errors = process.communicate(timeout=90)
+        output, errors = process.communicate(timeout=SECONDS)
     finally:
         process.kill()
     return Crawled(process.args, process.returncode, output, errors)
 
 
+@pytest.fixture(scope="session")
+def ready_crawls(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[ReadyCrawls]:
+    with django_db_blocker.unblock():
+        ready = ReadyCrawls(child_environment())
+    yield ready
+    ready.close()
+
+
 @pytest.fixture
-def crawl(transactional_db: None, tmp_path: Path) -> CrawlCommand:
-    return CrawlCommand(tmp_path / "states")
+def crawl(transactional_db: None, tmp_path: Path, ready_crawls: ReadyCrawls) -> CrawlCommand:
+    return CrawlCommand(tmp_path / "states", ready_crawls)
 
 
 @pytest.fixture
