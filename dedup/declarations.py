@@ -49,6 +49,8 @@ class Setting:
     finds: Finds = Finds.OTHERS
     # The values that a text may have.
     choices: tuple[str, ...] = ()
+    # Whether forms show a slider.
+    slider: bool = False
 
 
 def option_name(setting: str) -> str:
@@ -66,13 +68,15 @@ def setting(  # noqa: PLR0913 - all but the first by name
     label: str = "",
     finds: Finds = Finds.OTHERS,
     choices: tuple[str, ...] = (),
+    slider: bool = False,
 ) -> Any:
     """Declare a field of a config dataclass with its default, unit, inclusive range, help and source.
 
-    Forms show the label, or else the name of the field. A text is one of `choices`.
+    Forms show the label, or else the name of the field. A text is one of `choices`. A number in a
+    small range may be chosen with a `slider`.
     """
     minimum, maximum = range or (None, None)
-    declared = Setting(help, unit, source, minimum, maximum, label, finds, choices)
+    declared = Setting(help, unit, source, minimum, maximum, label, finds, choices, slider)
     return dataclasses.field(default=default, metadata={"setting": declared})
 
 

@@ -139,6 +139,12 @@ class MemberForm(NoteForm):
     article = forms.IntegerField(min_value=1, max_value=MAX_NUMBER)
 
 
+class SliderInput(forms.NumberInput):
+    """A number between two bounds, chosen by a slider. The page shows its value next to it."""
+
+    input_type = "range"
+
+
 def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting, value: Any) -> forms.Field:
     """Return the form field of a declared setting."""
     label = declared.label or option_name(setting).replace("_", " ").capitalize()
@@ -155,8 +161,16 @@ def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting
         "max_value": declared.maximum,
     }
     if isinstance(field.default, int):
-        return forms.IntegerField(**common)
+        return forms.IntegerField(widget=SliderInput if declared.slider else forms.NumberInput, **common)
     return forms.FloatField(widget=forms.NumberInput(attrs={"step": "0.01"}), **common)
+
+
+def _style_of(field: dataclasses.Field[Any], declared: Setting) -> str:
+    if isinstance(field.default, bool):
+        return "form-check-input"
+    if declared.choices:
+        return "form-select"
+    return "form-range" if declared.slider else "form-control"
 
 
 class CheckForm(forms.Form):
@@ -326,10 +340,8 @@ class ReportForm(ScopeForm):
             name = option_name(setting)
             self.fields[name] = setting_field(setting, field, declared, field.default)
             self.fields[name].required = False
-            self.fields[name].widget.attrs["class"] = "form-select" if declared.choices else "form-control"
-            if isinstance(field.default, bool):
-                self.fields[name].widget.attrs["class"] = "form-check-input"
-            else:
+            self.fields[name].widget.attrs["class"] = _style_of(field, declared)
+            if not isinstance(field.default, bool):
                 data.setdefault(name, str(field.default))
 
     @property

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import django_filters as filters
 from django import forms
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from articles.models import Article
 from articles.querysets import ArticleQuerySet
@@ -18,6 +18,10 @@ LOOK_AT = {
     "day": ("uncertain date", ~Q(date_doubt="")),
     "paywall": ("behind a paywall", Q(paywalled=True)),
     "agency": ("from a news agency", ~Q(agency="")),
+    "duplicate": (
+        "duplicates: in a cluster that another article represents",
+        Q(membership__isnull=False) & ~Q(membership__cluster__kept=F("pk")),
+    ),
 }
 
 

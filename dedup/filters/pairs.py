@@ -55,7 +55,10 @@ class PairFilter(ListFilter):
     score_from = _score("Score from")
     score_to = _score("Score to")
     newspaper = filters.ModelChoiceFilter(
-        queryset=newspapers, method="by_newspaper", label="Newspaper", empty_label="any newspaper"
+        queryset=newspapers, method=read_together, label="Newspaper", empty_label="any newspaper"
+    )
+    other = filters.ModelChoiceFilter(
+        queryset=newspapers, method=read_together, label="Other newspaper", empty_label="any newspaper"
     )
     same = filters.ChoiceFilter(
         field_name="same_newspaper",
@@ -147,12 +150,9 @@ class PairFilter(ListFilter):
     def _published_and_scored(self, queryset: PairQuerySet) -> PairQuerySet:
         """Apply every field except the verdict and the state."""
         values = self._values()
-        queryset = super().filter_queryset(queryset)
+        queryset = _between(super().filter_queryset(queryset), values.get("newspaper"), values.get("other"))
         queryset = _scored(queryset, values.get("pass_name"), values.get("score_from"), values.get("score_to"))
         return _published(queryset, values.get("date_from"), values.get("date_to"))
-
-    def by_newspaper(self, queryset: PairQuerySet, _name: str, value: Newspaper) -> PairQuerySet:
-        return queryset.filter(Q(left__newspaper=value) | Q(right__newspaper=value))
 
     def by_headline(self, queryset: PairQuerySet, _name: str, value: str) -> PairQuerySet:
         return queryset.filter(Q(left__headline__icontains=value) | Q(right__headline__icontains=value))
@@ -168,6 +168,12 @@ def _in_state(pairs: PairQuerySet, state: str | None) -> PairQuerySet:
     if not state:
         return pairs.in_queue()
     return pairs if state == ANY else pairs.filter(state=state)
+
+
+def _between(pairs: PairQuerySet, one: Newspaper | None, other: Newspaper | None) -> PairQuerySet:
+    """Return the pairs with an article of each newspaper that is given; with both of one, if they are the same."""
+    either_way = given(left__newspaper=one, right__newspaper=other) | given(left__newspaper=other, right__newspaper=one)
+    return pairs.filter(either_way)
 
 
 def _scored(pairs: PairQuerySet, pass_name: str | None, low: Any, high: Any) -> PairQuerySet:

@@ -121,9 +121,12 @@ class Agreements:
     by_verdict: Sequence[tuple[str, Agreement]]  # with the label of the verdict
 
 
-def agreements() -> Agreements:
-    """Return how well second editors, who did not see the first answer, agree with the first ones."""
-    blind = SecondReading.objects.filter(blind=True).order_by()
+def agreements(readings: QuerySet[SecondReading] | None = None) -> Agreements:
+    """Return how well second editors, who did not see the first answer, agree with the first ones.
+
+    Only those of these readings count that were made without seeing it; all, if none are given.
+    """
+    blind = (SecondReading.objects.all() if readings is None else readings).filter(blind=True).order_by()
     rows = blind.values_list("pair__verdict", "first_kind", "kind").annotate(Count("pk"))
     tables: defaultdict[str, dict[tuple[str, str], int]] = defaultdict(dict)
     whole: defaultdict[tuple[str, str], int] = defaultdict(int)

@@ -19,14 +19,14 @@ LEAST_ANSWERS = 5
 LEAST_TIME = datetime.timedelta(minutes=1)
 # Answers of one day that are read; more are not counted.
 MOST_READ = 5_000
-_ON_CLUSTERS = (
+ON_CLUSTERS = (
     Decision.Kind.CONFIRM_CLUSTER,
     Decision.Kind.REJECT_CLUSTER,
     Decision.Kind.SPLIT_CLUSTER,
     Decision.Kind.MERGE_CLUSTERS,
     Decision.Kind.TAKE_OUT,
 )
-_ANSWERS = (*Answer.values, *_ON_CLUSTERS)
+ANSWERS = (*Answer.values, *ON_CLUSTERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def progress_of(user: Any, open_questions: int) -> Progress:
     now = timezone.now()
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     since = min(midnight, now - datetime.timedelta(hours=12))
-    made = Decision.objects.in_force().filter(decided_by=user, decided_at__gte=since, kind__in=_ANSWERS)
+    made = Decision.objects.in_force().filter(decided_by=user, decided_at__gte=since, kind__in=ANSWERS)
     times = list(made.order_by("-decided_at").values_list("decided_at", flat=True)[:MOST_READ])
     read = SecondReading.objects.filter(user=user, blind=True, read_at__gte=since)
     times = sorted([*times, *read.order_by().values_list("read_at", flat=True)], reverse=True)
