@@ -7,16 +7,28 @@ from dedup.reports.advice import AdviceReport
 from dedup.reports.base import Report
 from dedup.reports.exact import ExactReport
 from dedup.reports.gaps import GapsReport
+from dedup.reports.network import NetworkReport
 from dedup.reports.newspapers import NewspapersReport
+from dedup.reports.overview import OverviewReport
+from dedup.reports.passes import PassesReport
 from dedup.reports.policies import PoliciesReport
+from dedup.reports.quality import QualityReport
+from dedup.reports.sources import SourcesReport
+from dedup.reports.terms import TermsReport
 from dedup.reports.thresholds import ThresholdsReport
 
 _ALL: tuple[Report, ...] = (
+    OverviewReport(),
     ExactReport(),
     NewspapersReport(),
+    SourcesReport(),
+    NetworkReport(),
+    PassesReport(),
     ThresholdsReport(),
     GapsReport(),
     PoliciesReport(),
+    TermsReport(),
+    QualityReport(),
     AdviceReport(),
 )
 REPORTS: dict[str, Report] = {each.name: each for each in _ALL}

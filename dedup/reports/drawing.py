@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from dedup.reports.base import Chart
+from dedup.reports.names import xml_text
 
 
-def _when_used(name: str) -> ModuleType:
+def when_used(name: str) -> ModuleType:
     """Return a package that is loaded when it is first used: loading these takes most commands longer than their work.
 
     https://docs.python.org/3/library/importlib.html#implementing-lazy-imports
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
     import altair as alt
     import vl_convert
 else:
-    alt = _when_used("altair")
-    vl_convert = _when_used("vl_convert")
-__all__ = ["PALETTE", "SCALE", "WIDTH", "alt", "svg"]
+    alt = when_used("altair")
+    vl_convert = when_used("vl_convert")
+
+__all__ = ["PALETTE", "SCALE", "WIDTH", "alt", "svg", "when_used"]
 
 # At least 3:1 on white and on the dark background of the pages; distinct for the colour-blind in this order, after
 # Okabe and Ito (2008), https://jfly.uni-koeln.de/color/.
@@ -88,12 +90,13 @@ def svg(chart: Chart) -> str:
     """
     spec = chart.spec if isinstance(chart.spec, dict) else chart.spec.to_dict()
     spec["config"] = _CONFIG | {name: _merged(name, value) for name, value in (spec.get("config") or {}).items()}
-    root = etree.fromstring(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]).encode())
+    drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    root = etree.fromstring(xml_text(drawn).encode())
     for part in root.iter():
         _tidy(part, chart.name)
     for name, text in (("desc", chart.description), ("title", chart.title)):
         described = etree.Element(f"{_SVG}{name}", id=f"chart-{chart.name}-{name}")
-        described.text = text
+        described.text = xml_text(text)
         root.insert(0, described)
     root.set("role", "group" if root.find(f".//{_SVG}a") is not None else "img")
     root.set("aria-labelledby", f"chart-{chart.name}-title")

@@ -1,0 +1,271 @@
+"""Report `network`: newspapers as a network, joined where both printed articles of one cluster."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import log1p, sqrt
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from articles.files.cells import guarded
+from dedup.article_sql import article_sql
+from dedup.declarations import Settings, setting
+from dedup.reports.base import Cell, Chart, Column, ColumnType, File, Linked, Report, Table
+from dedup.reports.drawing import PALETTE, WIDTH, alt, when_used
+from dedup.reports.names import drawn_name, xml_text
+from dedup.reports.sources import duplicates_address, pairs_address
+from dedup.reports.together import Together, newspapers_together, rows_of, share
+from dedup.runs.scope import Scope
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = when_used("networkx")
+
+# More newspapers than these cannot be distinguished in a drawing; all are in the tables and the files.
+MOST_DRAWN = 60
+# More names than these lie upon each other.
+MOST_NAMED = 25
+# The layout begins at random places; the same ones every time.
+SEED = 13
+
+_DUPLICATES_SQL = article_sql(
+    """
+SELECT article.newspaper_id, count(*), count(cluster.id)
+FROM {articles} AS article
+LEFT JOIN dedup_membership AS member ON member.article_id = article.id
+LEFT JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id AND cluster.kept_id <> article.id
+WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
+  AND (%(until)s::date IS NULL OR article.date <= %(until)s)
+  AND {article.in_newspapers}
+GROUP BY article.newspaper_id
+""",
+    "article",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkOptions(Settings):
+    """How much two newspapers must share to be joined."""
+
+    least: int = setting(
+        1,
+        range=(1, 1_000),
+        slider=True,
+        label="Shared pairs, at least",
+        unit="pairs",
+        help="Two newspapers are joined if at least this many pairs of articles, one from each, are in one cluster.",
+        source="a choice: 1 leaves nothing out",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A newspaper that shares a cluster with another one; `pairs` and `newspapers` count what joins it to others."""
+
+    name: str
+    newspaper_id: int
+    articles: int
+    duplicates: int
+    newspapers: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The newspapers that are joined, most pairs first, and what joins them, most pairs first."""
+
+    least: int
+    nodes: list[Node]
+    edges: list[Together]
+
+
+class NetworkReport(Report):
+    """Newspapers that share duplicates."""
+
+    name: ClassVar[str] = "network"
+    label: ClassVar[str] = "Network of newspapers"
+    help: ClassVar[str] = "Shows which newspapers print the same articles, and how many."
+    options_class: ClassVar[type[Settings]] = NetworkOptions
+    after_run: ClassVar[bool] = True
+
+    def result(self, scope: Scope, options: NetworkOptions) -> Network:
+        """Count the clusters of the last run."""
+        together = newspapers_together(scope)
+        edges = [each for each in together if each.left_id != each.right_id and each.pairs >= options.least]
+        counts = (
+            {newspaper: counted for newspaper, *counted in rows_of(_DUPLICATES_SQL, scope, _tuple)} if edges else {}
+        )
+        return Network(options.least, sorted(_nodes(edges, counts), key=lambda each: (-each.pairs, each.name)), edges)
+
+    def says(self, result: Network) -> str:
+        """Return a sentence with the totals."""
+        least = "a pair" if result.least == 1 else f"{result.least:,} pairs"
+        if not result.edges:
+            return f"No two newspapers share {least} of articles of one cluster."
+        pairs = sum(each.pairs for each in result.edges)
+        parts = nx.number_connected_components(_graph(result))
+        connected = "They are all connected." if parts == 1 else f"They form {parts:,} separate groups."
+        return (
+            f"{len(result.nodes):,} newspapers share at least {least} with another one, in {len(result.edges):,} "
+            f"combinations of two with {pairs:,} {'pair' if pairs == 1 else 'pairs'} in all. {connected}"
+        )
+
+    def tables(self, result: Network) -> list[Table]:
+        """Return a row for each newspaper, and one for every two that are joined."""
+        nodes = tuple(_node_row(each) for each in result.nodes)
+        edges = tuple(_edge_row(each) for each in result.edges)
+        return [
+            Table("newspapers", "Newspapers", _NODE_COLUMNS, nodes),
+            Table("edges", "Shared clusters and pairs", _EDGE_COLUMNS, edges),
+        ]
+
+    def charts(self, result: Network) -> list[Chart]:
+        """Return the drawing; none without two newspapers that are joined."""
+        return [_drawing(result)] if result.edges else []
+
+    def files(self, result: Network) -> list[File]:
+        """Return the whole network for Gephi, Cytoscape, igraph or networkx."""
+        return [
+            File("network.graphml", "application/graphml+xml", "GraphML", _graphml(result)),
+            File("edges.csv", "text/csv", "Edges as CSV", _edges_csv(result.edges)),
+        ]
+
+
+_NODE_COLUMNS = (
+    Column("newspaper", "Newspaper"),
+    Column("articles", "Articles", ColumnType.COUNT),
+    Column("duplicates", "Duplicates", ColumnType.COUNT),
+    Column("share", "Share", ColumnType.SHARE),
+    Column("newspapers", "Joined to", ColumnType.COUNT),
+    Column("shared_pairs", "Shared pairs", ColumnType.COUNT),
+)
+_EDGE_COLUMNS = (
+    Column("left", "Newspaper"),
+    Column("right", "And newspaper"),
+    Column("clusters", "Clusters", ColumnType.COUNT),
+    Column("shared_pairs", "Pairs", ColumnType.COUNT),
+)
+
+
+def _tuple(*columns: int) -> tuple[int, ...]:
+    return columns
+
+
+def _nodes(edges: Iterable[Together], counts: dict[int, list[int]]) -> Iterator[Node]:
+    names: dict[int, str] = {}
+    pairs: dict[int, list[int]] = {}
+    for each in edges:
+        for newspaper, name in ((each.left_id, each.left), (each.right_id, each.right)):
+            names[newspaper] = name
+            pairs.setdefault(newspaper, []).append(each.pairs)
+    for newspaper, shared in pairs.items():
+        articles, duplicates = counts[newspaper]
+        yield Node(names[newspaper], newspaper, articles, duplicates, len(shared), sum(shared))
+
+
+def _node_row(each: Node) -> tuple[Cell, ...]:
+    name = Linked(each.name, duplicates_address(each.newspaper_id))
+    return name, each.articles, each.duplicates, share(each.duplicates, each.articles), each.newspapers, each.pairs
+
+
+def _edge_row(each: Together) -> tuple[Cell, ...]:
+    return Linked(each.left, pairs_address(each.left_id, each.right_id)), each.right, each.clusters, each.pairs
+
+
+def _graph(result: Network) -> nx.Graph[str]:
+    graph: nx.Graph[str] = nx.Graph()
+    for each in result.nodes:
+        counts = {"articles": each.articles, "duplicates": each.duplicates}
+        graph.add_node(f"n{each.newspaper_id}", label=xml_text(each.name), **counts)
+    for edge in result.edges:
+        graph.add_edge(f"n{edge.left_id}", f"n{edge.right_id}", weight=edge.pairs, clusters=edge.clusters)
+    return graph
+
+
+def _graphml(result: Network) -> str:
+    return "\n".join(nx.generate_graphml(_graph(result))) + "\n"
+
+
+def _edges_csv(edges: Iterable[Together]) -> str:
+    """Return the edges with the names of columns that Gephi expects."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(["Source", "Target", "Type", "Weight", "Clusters"])
+    for each in edges:
+        writer.writerow([guarded(each.left), guarded(each.right), "Undirected", each.pairs, each.clusters])
+    return out.getvalue()
+
+
+def places(result: Network) -> dict[int, tuple[float, float]]:
+    """Return where the newspapers with most pairs are drawn, -1..1; the same network always looks the same."""
+    shown = {each.newspaper_id for each in result.nodes[:MOST_DRAWN]}
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(sorted(shown))
+    graph.add_weighted_edges_from(
+        (each.left_id, each.right_id, log1p(each.pairs))
+        for each in result.edges
+        if {each.left_id, each.right_id} <= shown
+    )
+    spread = 3 / sqrt(len(graph))
+    found = nx.spring_layout(graph, k=spread, iterations=200, seed=SEED)
+    return {newspaper: (float(x), float(y)) for newspaper, (x, y) in found.items()}
+
+
+def _drawing(result: Network) -> Chart:
+    at = places(result)
+    nodes = [
+        {
+            "x": at[each.newspaper_id][0],
+            "y": at[each.newspaper_id][1],
+            "name": drawn_name(each.name) if place < MOST_NAMED else "",
+            "duplicates": each.duplicates,
+            "href": duplicates_address(each.newspaper_id),
+        }
+        for place, each in enumerate(result.nodes[:MOST_DRAWN])
+    ]
+    edges = [
+        {
+            **dict(zip(("x", "y", "x2", "y2"), (*at[each.left_id], *at[each.right_id]), strict=True)),
+            "pairs": each.pairs,
+            "href": pairs_address(each.left_id, each.right_id),
+        }
+        for each in result.edges
+        if each.left_id in at and each.right_id in at
+    ]
+    most = result.edges[0]
+    left_out = len(result.nodes) - len(nodes)
+    return Chart(
+        "network",
+        "Newspapers that print the same articles",
+        "A circle is a newspaper, the larger the more duplicates it has; a line joins two newspapers, the wider the "
+        f"more pairs they share. Most: {most.left} and {most.right}, {most.pairs:,}. A click on a line lists the "
+        "pairs, on a circle the duplicates of the newspaper."
+        + (f" {left_out:,} newspapers with fewer pairs are in the tables only." if left_out else ""),
+        _layers(nodes, edges),
+    )
+
+
+def _layers(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Any:
+    scale = alt.Scale(domain=[-1.15, 1.15])
+    x, y = alt.X("x:Q", scale=scale, axis=None), alt.Y("y:Q", scale=scale, axis=None)
+    lines = (
+        alt.Chart(alt.InlineData(values=edges))
+        .mark_rule(color=PALETTE[-1], opacity=0.55, strokeCap="round")
+        .encode(
+            x=x,
+            y=y,
+            x2="x2:Q",
+            y2="y2:Q",
+            size=alt.Size("pairs:Q", scale=alt.Scale(type="sqrt", range=[1, 9]), legend=None),
+            href="href:N",
+        )
+    )
+    at = alt.Chart(alt.InlineData(values=nodes)).encode(x=x, y=y, href="href:N")
+    circles = at.mark_circle(color=PALETTE[0], opacity=0.9).encode(
+        size=alt.Size("duplicates:Q", scale=alt.Scale(zero=True, range=[60, 900]), legend=None)
+    )
+    names = at.mark_text(dy=-14, fontSize=11).encode(text="name:N")
+    return alt.layer(lines, circles, names, width=WIDTH, height=WIDTH * 0.75).resolve_scale(size="independent")

@@ -1,0 +1,332 @@
+"""Report `overview`: the share of duplicates by month, newspaper and pass, and how long the articles are."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from dedup.article_sql import article_sql
+from dedup.reports.base import Chart, Column, ColumnType, Report, Table
+from dedup.reports.drawing import PALETTE, WIDTH, alt
+from dedup.reports.found_by import found_by
+from dedup.reports.names import drawn_name
+from dedup.reports.together import rows_of, share
+from dedup.runs.scope import Scope
+
+# More bars than these are longer than a page.
+MOST_BARS = 25
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+_SHARES_SQL = article_sql(
+    """
+SELECT date_trunc('month', article.date)::date AS month, newspaper.name, count(*), count(cluster.id)
+FROM {articles} AS article
+JOIN articles_newspaper AS newspaper ON newspaper.id = article.newspaper_id
+LEFT JOIN dedup_membership AS member ON member.article_id = article.id
+LEFT JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id AND cluster.kept_id <> article.id
+WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
+  AND (%(until)s::date IS NULL OR article.date <= %(until)s)
+  AND {article.in_newspapers}
+GROUP BY GROUPING SETS ((date_trunc('month', article.date)), (newspaper.name))
+ORDER BY month, newspaper.name
+""",
+    "article",
+)
+# The cached sets of word shingles have 4 bytes a shingle (dedup/kernels/masked_shingles.py); PostgreSQL knows their
+# lengths without reading them. Sizes of as many binary digits are one bar of the histogram.
+_SIZES_SQL = article_sql(
+    """
+WITH size AS MATERIALIZED (
+    SELECT kinds.kind, kinds.size
+    FROM {articles} AS article
+    LEFT JOIN dedup_articleshingles AS cached
+        ON cached.article_id = article.id AND cached.revision = article.revision AND cached.sample IS NOT NULL
+    CROSS JOIN LATERAL (VALUES
+        ('characters', length(article.content)), ('shingles', octet_length(cached.shingles) / 4)
+    ) AS kinds (kind, size)
+    WHERE kinds.size IS NOT NULL
+      AND (%(since)s::date IS NULL OR article.date >= %(since)s)
+      AND (%(until)s::date IS NULL OR article.date <= %(until)s)
+      AND {article.in_newspapers}
+)
+SELECT kind, NULL::int, count(*), avg(size)::float8,
+    percentile_disc(%(quantiles)s::float8[]) WITHIN GROUP (ORDER BY size)
+FROM size GROUP BY kind
+UNION ALL
+SELECT kind, width.bits, count(*), NULL, NULL
+FROM size CROSS JOIN LATERAL (SELECT length(ltrim(size::bit(32)::text, '0')) AS bits) AS width
+GROUP BY kind, width.bits
+ORDER BY 1, 2 NULLS FIRST
+""",
+    "article",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A month, YYYY-MM, or a newspaper, with its articles and duplicates."""
+
+    name: str
+    articles: int
+    duplicates: int
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A pass, the duplicates that it finds, and those that no other pass finds."""
+
+    name: str
+    label: str
+    duplicates: int
+    alone: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """How many articles have a size from `low` to `high`, both included."""
+
+    low: int
+    high: int
+    articles: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How large articles are: the mean, the sizes at QUANTILES, and a histogram whose bars double in width."""
+
+    articles: int
+    mean: float
+    quantiles: list[int]
+    bars: list[Bar]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The archive at a glance. `sizes` has characters of the text and distinct word shingles, if there are any."""
+
+    articles: int
+    duplicates: int
+    months: list[Part]
+    newspapers: list[Part]
+    methods: list[Method]
+    sizes: dict[str, Sizes]
+
+
+class OverviewReport(Report):
+    """Duplicates by month, newspaper and pass, and the sizes of articles."""
+
+    name: ClassVar[str] = "overview"
+    label: ClassVar[str] = "Overview"
+    help: ClassVar[str] = (
+        "Shows the share of duplicates by month, newspaper and pass, and how long the articles are in characters and "
+        "shingles."
+    )
+    heavy: ClassVar[bool] = True
+    after_run: ClassVar[bool] = True
+
+    def result(self, scope: Scope, options: Any) -> Overview:  # noqa: ARG002 - it has none
+        """Count the stored articles and the clusters of the last run."""
+        months, newspapers = _parts(scope)
+        found = found_by(scope)
+        methods = [
+            Method(name, found.labels[name], found.all_of(name).duplicates, found.only(name).duplicates)
+            for name in found.passes
+            if found.all_of(name).pairs
+        ]
+        articles, duplicates = (sum(getattr(each, name) for each in months) for name in ("articles", "duplicates"))
+        return Overview(articles, duplicates, months, newspapers, methods, _sizes(scope))
+
+    def says(self, result: Overview) -> str:
+        """Return a sentence with the totals."""
+        if not result.articles:
+            return "There are no articles to count."
+        characters = result.sizes["characters"]
+        return (
+            f"{result.duplicates:,} of {result.articles:,} articles ({result.duplicates / result.articles:.2%}) are "
+            f"duplicates. Half of the texts have at most {characters.quantiles[3]:,} characters."
+        )
+
+    def tables(self, result: Overview) -> list[Table]:
+        """Return the shares by month, newspaper and pass, the sizes, and their histograms."""
+        methods = tuple(
+            (each.label, each.duplicates, share(each.duplicates, result.articles), each.alone)
+            for each in result.methods
+        )
+        return [
+            Table("months", "By month", _part_columns("month", "Month"), _part_rows(result.months)),
+            Table("newspapers", "By newspaper", _part_columns("newspaper", "Newspaper"), _part_rows(result.newspapers)),
+            Table("methods", "By pass", _METHOD_COLUMNS, methods),
+            Table(
+                "sizes", "Sizes of articles", _SIZE_COLUMNS, tuple(_size_row(*each) for each in result.sizes.items())
+            ),
+            Table(
+                "histogram",
+                "How many articles are how large",
+                _BAR_COLUMNS,
+                tuple(
+                    (_KINDS[kind], bar.low, bar.high, bar.articles)
+                    for kind, sizes in result.sizes.items()
+                    for bar in sizes.bars
+                ),
+            ),
+        ]
+
+    def charts(self, result: Overview) -> list[Chart]:
+        """Return the share by month, newspaper and pass, and the histograms; none without articles."""
+        if not result.articles:
+            return []
+        charts = [_months_chart(result.months), _newspapers_chart(result.newspapers)]
+        if result.methods:
+            charts.append(_methods_chart(result))
+        return charts + [_histogram(kind, sizes) for kind, sizes in result.sizes.items()]
+
+
+_KINDS = {"characters": "characters", "shingles": "word shingles"}
+_METHOD_COLUMNS = (
+    Column("pass", "Pass"),
+    Column("duplicates", "Duplicates", ColumnType.COUNT),
+    Column("share", "Share of all articles", ColumnType.SHARE),
+    Column("alone", "It alone", ColumnType.COUNT),
+)
+_SIZE_COLUMNS = (
+    Column("size", "Size in"),
+    Column("articles", "Articles", ColumnType.COUNT),
+    Column("mean", "Mean", ColumnType.NUMBER),
+    Column("least", "Least", ColumnType.COUNT),
+    Column("q05", "5%", ColumnType.COUNT),
+    Column("q25", "25%", ColumnType.COUNT),
+    Column("median", "Median", ColumnType.COUNT),
+    Column("q75", "75%", ColumnType.COUNT),
+    Column("q95", "95%", ColumnType.COUNT),
+    Column("most", "Most", ColumnType.COUNT),
+)
+_BAR_COLUMNS = (
+    Column("size", "Size in"),
+    Column("from", "From", ColumnType.COUNT),
+    Column("to", "To", ColumnType.COUNT),
+    Column("articles", "Articles", ColumnType.COUNT),
+)
+
+
+def _parts(scope: Scope) -> tuple[list[Part], list[Part]]:
+    """Return the months in order, and the newspapers with the highest share of duplicates first."""
+    rows = rows_of(_SHARES_SQL, scope, _part)
+    months = [part for is_month, part in rows if is_month]
+    newspapers = [part for is_month, part in rows if not is_month]
+    return months, sorted(newspapers, key=lambda each: (-each.duplicates / each.articles, -each.articles, each.name))
+
+
+def _part(month: datetime.date | None, newspaper: str | None, articles: int, duplicates: int) -> tuple[bool, Part]:
+    return month is not None, Part(f"{month:%Y-%m}" if month else newspaper or "", articles, duplicates)
+
+
+def _sizes(scope: Scope) -> dict[str, Sizes]:
+    wholes: dict[str, tuple[int, float, list[int]]] = {}
+    bars: dict[str, list[Bar]] = {}
+    for kind, bits, articles, mean, quantiles in rows_of(
+        _SIZES_SQL, scope, lambda *columns: columns, quantiles=list(QUANTILES)
+    ):
+        if bits is None:
+            wholes[kind] = articles, mean, quantiles
+        else:
+            bars.setdefault(kind, []).append(Bar(2**bits // 2, max(2**bits - 1, 0), articles))
+    return {kind: Sizes(*wholes[kind], bars[kind]) for kind in _KINDS if kind in wholes}
+
+
+def _part_columns(name: str, heading: str) -> tuple[Column, ...]:
+    return (
+        Column(name, heading),
+        Column("articles", "Articles", ColumnType.COUNT),
+        Column("duplicates", "Duplicates", ColumnType.COUNT),
+        Column("share", "Share", ColumnType.SHARE),
+    )
+
+
+def _part_rows(parts: list[Part]) -> tuple[tuple[str, int, int, float | None], ...]:
+    return tuple((each.name, each.articles, each.duplicates, share(each.duplicates, each.articles)) for each in parts)
+
+
+def _size_row(kind: str, sizes: Sizes) -> tuple[str | int | float, ...]:
+    return _KINDS[kind], sizes.articles, sizes.mean, *sizes.quantiles
+
+
+def _months_chart(months: list[Part]) -> Chart:
+    rows = [{"month": f"{each.name}-01", "share": each.duplicates / each.articles} for each in months]
+    spec = (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 60, height=200)
+        .mark_bar()
+        .encode(
+            x=alt.X("utcyearmonth(month):T", title=None),
+            y=alt.Y("share:Q", title="Duplicates", axis=alt.Axis(format="%")),
+        )
+    )
+    most = max(months, key=lambda each: each.duplicates / each.articles)
+    return Chart(
+        "months",
+        "Share of duplicates by month",
+        f"The share of articles that are duplicates, from {months[0].name} to {months[-1].name}. It is highest in "
+        f"{most.name}: {most.duplicates / most.articles:.2%} of {most.articles:,} articles.",
+        spec,
+    )
+
+
+def _share_bars(rows: list[dict[str, Any]]) -> Any:
+    """Return horizontal bars of the shares of rows with a `name`, in their order."""
+    numbered = [each | {"name": f"{place:02} {each['name']}"} for place, each in enumerate(rows)]
+    return (
+        alt.Chart(alt.InlineData(values=numbered), width=WIDTH - 220, height=alt.Step(24))
+        .mark_bar()
+        .encode(
+            y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelExpr="slice(datum.label, 3)")),
+            x=alt.X("share:Q", title="Duplicates", axis=alt.Axis(format="%")),
+        )
+    )
+
+
+def _newspapers_chart(newspapers: list[Part]) -> Chart:
+    largest = sorted(newspapers, key=lambda each: -each.articles)[:MOST_BARS]
+    shown = [each for each in newspapers if each in largest]
+    return Chart(
+        "newspapers",
+        "Share of duplicates by newspaper",
+        f"The share of articles that are duplicates, of the {len(shown)} newspapers with most articles. "
+        f"{shown[0].name} has the highest: {shown[0].duplicates / shown[0].articles:.2%}.",
+        _share_bars([{"name": drawn_name(each.name), "share": each.duplicates / each.articles} for each in shown]),
+    )
+
+
+def _methods_chart(result: Overview) -> Chart:
+    most = max(result.methods, key=lambda each: each.duplicates)
+    return Chart(
+        "methods",
+        "Share of duplicates by pass",
+        "The share of articles that are duplicates and that a pass finds; several passes may find one. "
+        f"{most.label} finds most: {most.duplicates / result.articles:.2%}.",
+        _share_bars([{"name": each.label, "share": each.duplicates / result.articles} for each in result.methods]),
+    )
+
+
+def _histogram(kind: str, sizes: Sizes) -> Chart:
+    rows = [
+        {"place": place, "size": f"{bar.low:,}–{bar.high:,}" if bar.high else "0", "articles": bar.articles}
+        for place, bar in enumerate(sizes.bars)
+    ]
+    spec = (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 60, height=200)
+        .mark_bar(color=PALETTE[2])
+        .encode(
+            x=alt.X(
+                "size:N", sort=alt.SortField("place"), title=_KINDS[kind].capitalize(), axis=alt.Axis(labelAngle=-40)
+            ),
+            y=alt.Y("articles:Q", title="Articles", axis=alt.Axis(tickMinStep=1)),
+        )
+    )
+    low, middle, high = (sizes.quantiles[place] for place in (1, 3, 5))
+    return Chart(
+        kind,
+        f"Length of articles in {_KINDS[kind]}",
+        f"Each bar is twice as wide as the one before. The median of {sizes.articles:,} articles is {middle:,}; nine "
+        f"in ten have {low:,} to {high:,}.",
+        spec,
+    )

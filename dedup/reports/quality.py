@@ -1,0 +1,396 @@
+"""Report `quality`: what editors decided and how fast, how well they agree, and how many proposals were right."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, ClassVar
+
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import TruncDate
+
+from articles.querysets import given
+from dedup.article_sql import article_sql
+from dedup.evaluation.agreement import Agreement
+from dedup.evaluation.bounds import interval
+from dedup.models import Answer, Decision, SecondReading
+from dedup.passes import PASSES
+from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
+from dedup.reports.drawing import WIDTH, alt
+from dedup.reports.names import drawn_name
+from dedup.reports.passes import precision_chart
+from dedup.reports.together import rows_of
+from dedup.review.queries.disagreements import agreements
+from dedup.review.queries.progress import ANSWERS, LEAST_ANSWERS, LEAST_TIME, ON_CLUSTERS, PAUSE
+from dedup.runs.facts import label
+from dedup.runs.scope import Scope
+
+# More editors than these have no colour of their own.
+MOST_EDITORS_DRAWN = 5
+
+# The decisions that are about an article that does not count.
+_OUTSIDE_SQL = article_sql(
+    """
+SELECT DISTINCT decision.id
+FROM dedup_decision AS decision
+CROSS JOIN LATERAL unnest(decision.articles) AS about (article_id)
+JOIN {articles} AS article ON article.id = about.article_id
+WHERE NOT (
+    (%(since)s::date IS NULL OR article.date >= %(since)s)
+    AND (%(until)s::date IS NULL OR article.date <= %(until)s)
+    AND {article.in_newspapers}
+)
+""",
+    "article",
+)
+# The pairs on which a decision says by itself whether they are duplicates: counted once for each pass that proposes
+# them and once for each of their newspapers. Versions and open answers say neither.
+_PRECISION_SQL = article_sql(
+    """
+WITH decided AS MATERIALIZED (
+    SELECT pair.id, pair.state = 'confirmed' AS confirmed, left_article.newspaper_id AS one_id,
+        right_article.newspaper_id AS other_id
+    FROM dedup_pair AS pair
+    {pair.both_articles}
+    WHERE pair.state IN ('confirmed', 'rejected', 'template') AND NOT pair.implied AND pair.best_score > 0
+      AND (%(since)s::date IS NULL OR left_article.date >= %(since)s AND right_article.date >= %(since)s)
+      AND (%(until)s::date IS NULL OR left_article.date <= %(until)s AND right_article.date <= %(until)s)
+      AND {left_article.in_newspapers} AND {right_article.in_newspapers}
+), of_newspaper AS (
+    SELECT decided.id, decided.confirmed, newspaper.name
+    FROM decided
+    CROSS JOIN LATERAL (SELECT decided.one_id UNION SELECT decided.other_id) AS either (newspaper_id)
+    JOIN articles_newspaper AS newspaper ON newspaper.id = either.newspaper_id
+)
+SELECT '', '', count(*), count(*) FILTER (WHERE confirmed) FROM decided
+UNION ALL
+SELECT evidence.pass_name, '', count(*), count(*) FILTER (WHERE confirmed)
+FROM decided
+JOIN dedup_evidence AS evidence ON evidence.pair_id = decided.id AND NOT evidence.stale
+GROUP BY evidence.pass_name
+UNION ALL
+SELECT '', name, count(*), count(*) FILTER (WHERE confirmed) FROM of_newspaper GROUP BY name
+UNION ALL
+SELECT evidence.pass_name, name, count(*), count(*) FILTER (WHERE confirmed)
+FROM of_newspaper
+JOIN dedup_evidence AS evidence ON evidence.pair_id = of_newspaper.id AND NOT evidence.stale
+GROUP BY evidence.pass_name, name
+""",
+    "left_article",
+    "right_article",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EditorDay:
+    """An editor's decisions of a day by what they are about, and how many of them were undone since."""
+
+    day: datetime.date
+    editor: str
+    decisions: int
+    pairs: int
+    clusters: int
+    others: int
+    undone: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """An editor's answers, and the hours in which all but the first of each sitting were given.
+
+    `an_hour` is None for fewer than 5 answers or less than a minute.
+    """
+
+    editor: str
+    answers: int
+    sittings: int
+    hours: float
+    an_hour: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """How often a second editor gave the first one's answer, with Cohen's kappa and its interval, -1..1."""
+
+    pairs: str
+    readings: int
+    agreed: int
+    kappa: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How many of the decided pairs of a pass and a newspaper are duplicates, 0..1. Empty names: all of them."""
+
+    pass_name: str
+    newspaper: str
+    decided: int
+    confirmed: int
+    precision: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The work of the editors, and what it says about the proposals."""
+
+    days: list[EditorDay]
+    paces: list[Pace]
+    agreement: list[Readings]
+    precision: list[Precision]
+
+
+class QualityReport(Report):
+    """The decisions of editors."""
+
+    name: ClassVar[str] = "quality"
+    label: ClassVar[str] = "Quality of decisions"
+    help: ClassVar[str] = (
+        "Counts decisions by day and editor, answers an hour, how well editors agree, and how many of the decided "
+        "pairs of each pass and newspaper are duplicates."
+    )
+
+    def result(self, scope: Scope, options: Any) -> Quality:  # noqa: ARG002 - it has none
+        """Count the stored decisions and second readings."""
+        return Quality(_days(scope), paces(_answers(scope)), _agreement(scope), _precision(scope))
+
+    def says(self, result: Quality) -> str:
+        """Return a sentence with the totals."""
+        decisions = sum(each.decisions for each in result.days)
+        if not decisions:
+            return "Nobody has decided anything here."
+        editors = len({each.editor for each in result.days})
+        undone = sum(each.undone for each in result.days)
+        whole = next((each for each in result.precision if not each.pass_name and not each.newspaper), None)
+        right = (
+            f" {whole.confirmed:,} of {whole.decided:,} decided pairs ({whole.precision:.2%}) are duplicates."
+            if whole
+            else ""
+        )
+        return (
+            f"{editors:,} {'editor' if editors == 1 else 'editors'} made {decisions:,} "
+            f"{'decision' if decisions == 1 else 'decisions'}; {undone:,} of them were undone.{right}"
+        )
+
+    def tables(self, result: Quality) -> list[Table]:
+        """Return the decisions, the paces, the agreement, and the precision by pass, by newspaper and by both."""
+        by_pass = (each for each in result.precision if not each.newspaper)
+        by_newspaper = (each for each in result.precision if not each.pass_name and each.newspaper)
+        by_both = (each for each in result.precision if each.pass_name and each.newspaper)
+        return [
+            Table("decisions", "Decisions by day and editor", _DAY_COLUMNS, tuple(map(_day_row, result.days))),
+            Table("pace", "Answers an hour", _PACE_COLUMNS, tuple(map(_pace_row, result.paces))),
+            Table("agreement", "Agreement of editors", _READING_COLUMNS, tuple(map(_reading_row, result.agreement))),
+            _precision_table("precision_passes", "Precision by pass", by_pass),
+            _precision_table("precision_newspapers", "Precision by newspaper", by_newspaper),
+            _precision_table("precision", "Precision by pass and newspaper", by_both),
+        ]
+
+    def charts(self, result: Quality) -> list[Chart]:
+        """Return the decisions by day, and the precision by pass."""
+        by_pass = [each for each in result.precision if not each.newspaper]
+        rows = [_measured(each) for each in by_pass]
+        return [*([_days_chart(result.days)] if result.days else []), *([precision_chart(rows)] if rows else [])]
+
+
+_DAY_COLUMNS = (
+    Column("day", "Day", ColumnType.DAY),
+    Column("editor", "Editor"),
+    Column("decisions", "Decisions", ColumnType.COUNT),
+    Column("pairs", "On pairs", ColumnType.COUNT),
+    Column("clusters", "On clusters", ColumnType.COUNT),
+    Column("others", "Others", ColumnType.COUNT),
+    Column("undone", "Undone since", ColumnType.COUNT),
+)
+_PACE_COLUMNS = (
+    Column("editor", "Editor"),
+    Column("answers", "Answers", ColumnType.COUNT),
+    Column("sittings", "Sittings", ColumnType.COUNT),
+    Column("hours", "Hours", ColumnType.NUMBER),
+    Column("an_hour", "Answers an hour", ColumnType.NUMBER),
+)
+_READING_COLUMNS = (
+    Column("of_pairs", "Pairs"),
+    Column("readings", "Second readings", ColumnType.COUNT),
+    Column("agreed", "Agreed", ColumnType.COUNT),
+    Column("share", "Share", ColumnType.SHARE),
+    Column("kappa", "Kappa", ColumnType.NUMBER),
+    Column("kappa_low", "From", ColumnType.NUMBER),
+    Column("kappa_high", "To", ColumnType.NUMBER),
+)
+
+
+def _in_scope(scope: Scope) -> QuerySet[Decision]:
+    """Return the decisions whose articles all count; an undo is counted with the decision that it undoes."""
+    decisions = Decision.objects.exclude(kind=Decision.Kind.UNDO).order_by()
+    if scope == Scope():
+        return decisions
+    outside = rows_of(_OUTSIDE_SQL, scope, int)
+    return decisions.exclude(pk__in=outside)
+
+
+def _readings(scope: Scope) -> QuerySet[SecondReading]:
+    """Return the second readings of pairs that count."""
+    bounds = {
+        f"pair__{side}__{name}": value
+        for side in ("left", "right")
+        for name, value in (
+            ("date__gte", scope.since),
+            ("date__lte", scope.until),
+            ("newspaper__in", scope.newspaper_ids),
+        )
+    }
+    return SecondReading.objects.filter(given(**bounds)).order_by()
+
+
+def _days(scope: Scope) -> list[EditorDay]:
+    on_pairs, on_clusters = Q(kind__in=Answer.values), Q(kind__in=ON_CLUSTERS)
+    rows = (
+        _in_scope(scope)
+        .annotate(day=TruncDate("decided_at"))
+        .values_list("day", "decided_by__username")
+        .annotate(
+            decisions=Count("pk"),
+            pairs=Count("pk", filter=on_pairs),
+            clusters=Count("pk", filter=on_clusters),
+            others=Count("pk", filter=~(on_pairs | on_clusters)),
+            undone=Count("undone_by"),
+        )
+    )
+    return sorted((EditorDay(*row) for row in rows), key=lambda each: (each.day, each.editor))
+
+
+def _answers(scope: Scope) -> Iterable[tuple[str, datetime.datetime]]:
+    """Yield every answer in force as its editor and time, by editor and in order, without keeping them."""
+    made = _in_scope(scope).filter(kind__in=ANSWERS, undone_by=None)
+    answers = made.values_list("decided_by__username", "decided_at").union(
+        _readings(scope).filter(blind=True).values_list("user__username", "read_at"), all=True
+    )
+    return answers.order_by("decided_by__username", "decided_at").iterator()
+
+
+def paces(answers: Iterable[tuple[str, datetime.datetime]]) -> list[Pace]:
+    """Return the pace of each editor. A pause of more than 30 minutes ends a sitting and counts as no time."""
+    return [_pace(editor, (at for _, at in own)) for editor, own in groupby(answers, key=lambda each: each[0])]
+
+
+def _pace(editor: str, times: Iterable[datetime.datetime]) -> Pace:
+    count = sittings = 0
+    spent, last = datetime.timedelta(), None
+    for at in times:
+        count += 1
+        if last is None or at - last > PAUSE:
+            sittings += 1
+        else:
+            spent += at - last
+        last = at
+    timed = count - sittings
+    enough = timed >= LEAST_ANSWERS - 1 and spent >= LEAST_TIME
+    hours = spent / datetime.timedelta(hours=1)
+    return Pace(editor, count, sittings, hours, timed / hours if enough else None)
+
+
+def _agreement(scope: Scope) -> list[Readings]:
+    found = agreements(_readings(scope))
+    return [_reading(name, each) for name, each in (("all pairs", found.all), *found.by_verdict) if each.readings]
+
+
+def _reading(pairs: str, found: Agreement) -> Readings:
+    kappa = found.kappa
+    bounds = (kappa.value, kappa.low, kappa.high) if kappa else (None, None, None)
+    return Readings(pairs, found.readings, found.agreed, *bounds)
+
+
+def _precision(scope: Scope) -> list[Precision]:
+    order = [*PASSES, ""]
+    rows = [each for each in rows_of(_PRECISION_SQL, scope, _measure) if each]
+    known = {name: place for place, name in enumerate(order)}
+    return sorted(rows, key=lambda each: (known.get(each.pass_name, len(order)), each.pass_name, each.newspaper))
+
+
+def _measure(pass_name: str, newspaper: str, decided: int, confirmed: int) -> Precision | None:
+    if not decided:
+        return None
+    return Precision(pass_name, newspaper, decided, confirmed, confirmed / decided, *interval(decided, confirmed))
+
+
+def _pass_label(each: Precision) -> str:
+    return label(each.pass_name) if each.pass_name else "any pass"
+
+
+def _measured(each: Precision) -> dict[str, Any]:
+    return {
+        "name": _pass_label(each),
+        "confirmed": each.confirmed,
+        "decided": each.decided,
+        "precision": each.precision,
+        "low": each.low,
+        "high": each.high,
+    }
+
+
+def _day_row(each: EditorDay) -> tuple[Cell, ...]:
+    return each.day, each.editor, each.decisions, each.pairs, each.clusters, each.others, each.undone
+
+
+def _pace_row(each: Pace) -> tuple[Cell, ...]:
+    return each.editor, each.answers, each.sittings, each.hours, each.an_hour
+
+
+def _reading_row(each: Readings) -> tuple[Cell, ...]:
+    return each.pairs, each.readings, each.agreed, each.agreed / each.readings, each.kappa, each.low, each.high
+
+
+def _precision_table(name: str, title: str, rows: Iterable[Precision]) -> Table:
+    columns = (
+        Column("pass", "Pass"),
+        Column("newspaper", "Newspaper"),
+        Column("decided", "Decided", ColumnType.COUNT),
+        Column("confirmed", "Confirmed", ColumnType.COUNT),
+        Column("precision", "Precision", ColumnType.SHARE),
+        Column("low", "From", ColumnType.SHARE),
+        Column("high", "To", ColumnType.SHARE),
+    )
+    cells = tuple(
+        (
+            *(_pass_label(each), each.newspaper or "all newspapers"),
+            *(each.decided, each.confirmed, each.precision, each.low, each.high),
+        )
+        for each in rows
+    )
+    return Table(name, title, columns, cells)
+
+
+def _days_chart(days: list[EditorDay]) -> Chart:
+    totals: dict[str, int] = {}
+    for each in days:
+        totals[each.editor] = totals.get(each.editor, 0) + each.decisions
+    busiest = sorted(totals, key=lambda name: (-totals[name], name))
+    named = {name: drawn_name(name) for name in busiest[:MOST_EDITORS_DRAWN]}
+    rows = [
+        {"day": each.day.isoformat(), "editor": named.get(each.editor, "others"), "decisions": each.decisions}
+        for each in days
+    ]
+    spec = (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 60, height=220)
+        .mark_bar()
+        .encode(
+            x=alt.X("utcyearmonthdate(day):T", title=None),
+            y=alt.Y("sum(decisions):Q", title="Decisions", axis=alt.Axis(tickMinStep=1)),
+            color=alt.Color(
+                "editor:N", sort=[*named.values(), "others"], title="Editor", legend=alt.Legend(orient="top")
+            ),
+        )
+    )
+    return Chart(
+        "decisions",
+        "Decisions by day",
+        f"The decisions of each day by editor, from {days[0].day} to {days[-1].day}. {busiest[0]} made most: "
+        f"{totals[busiest[0]]:,}.",
+        spec,
+    )

@@ -1,0 +1,230 @@
+"""Report `terms`: the words whose share of all words changes most when duplicates are removed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from itertools import chain
+from typing import Any, ClassVar
+
+from django.db import connection, transaction
+
+from dedup.article_sql import article_sql
+from dedup.declarations import Settings, setting
+from dedup.kernels.masked_shingles import words_of
+from dedup.kernels.stopwords import language_of, stop_words
+from dedup.reports.base import Chart, Column, ColumnType, Report, Table
+from dedup.reports.drawing import PALETTE, WIDTH, alt
+from dedup.reports.names import drawn_name
+from dedup.runs.scope import Scope
+
+SHOWN = 50
+# Distinct words that are held in memory; then their counts go to the database. About 100 MB.
+MOST_HELD = 300_000
+_ARTICLES_AT_ONCE = 500
+_PER = 100_000
+
+_ARTICLES_SQL = article_sql(
+    """
+SELECT article.normalized_text, cluster.id IS NOT NULL
+FROM {articles} AS article
+LEFT JOIN dedup_membership AS member ON member.article_id = article.id
+LEFT JOIN dedup_cluster AS cluster ON cluster.id = member.cluster_id AND cluster.kept_id <> article.id
+WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
+  AND (%(until)s::date IS NULL OR article.date <= %(until)s)
+  AND {article.in_newspapers}
+""",
+    "article",
+)
+_CREATE_SQL = "CREATE TEMPORARY TABLE counted_word (word text, all_times bigint, kept_times bigint) ON COMMIT DROP"
+_COPY_SQL = "COPY counted_word (word, all_times, kept_times) FROM STDIN"
+_MOVED_SQL = """
+WITH word AS (
+    SELECT word, sum(all_times)::bigint AS before, sum(kept_times)::bigint AS after FROM counted_word GROUP BY word
+)
+SELECT word, before, after FROM word
+ORDER BY abs(after / greatest(%(after)s, 1)::float8 - before / greatest(%(before)s, 1)::float8) DESC, word COLLATE "C"
+LIMIT %(shown)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TermsOptions(Settings):
+    """Which words are left out."""
+
+    without_stop_words: bool = setting(
+        False,
+        help="Leave out the stop words of each article's language, such as “the”.",
+        unit="yes or no",
+        source="stopwords-iso",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """How often a word occurs in all articles (`before`) and in those that are not duplicates (`after`).
+
+    As times, and as times in 100,000 words, of which the difference is after minus before.
+    """
+
+    word: str
+    before: int
+    after: int
+    rate_before: float
+    rate_after: float
+    difference: float
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The words that move most, the farthest first, and what they were counted in."""
+
+    articles: int
+    duplicates: int
+    words_before: int
+    words_after: int
+    terms: list[Term]
+
+
+class TermsReport(Report):
+    """What duplicates do to the frequencies of words."""
+
+    name: ClassVar[str] = "terms"
+    label: ClassVar[str] = "Words that duplicates push"
+    help: ClassVar[str] = "Lists the 50 words whose share of all words changes most when duplicates are removed."
+    options_class: ClassVar[type[Settings]] = TermsOptions
+    heavy: ClassVar[bool] = True
+
+    def result(self, scope: Scope, options: TermsOptions) -> Terms:
+        """Count the words of all texts. Reads every text, but keeps few of them in memory at a time."""
+        counter = _Counter(_without_stop_words if options.without_stop_words else words_of)
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_CREATE_SQL)
+            with _texts(scope) as batches:
+                for text, is_duplicate in chain.from_iterable(batches):
+                    counter.add(text, is_duplicate=is_duplicate)
+                    if counter.is_full:
+                        counter.store(cursor)
+            counter.store(cursor)
+            terms = counter.moved(cursor)
+            cursor.execute("DROP TABLE counted_word")
+        return Terms(counter.articles, counter.duplicates, counter.words_before, counter.words_after, terms)
+
+    def says(self, result: Terms) -> str:
+        """Return a sentence with the totals."""
+        if not result.articles:
+            return "There are no articles to count."
+        removed = result.words_before - result.words_after
+        share = removed / result.words_before if result.words_before else 0.0
+        return (
+            f"{result.duplicates:,} of {result.articles:,} articles are duplicates; without them, the archive has "
+            f"{result.words_after:,} words instead of {result.words_before:,} ({share:.2%} less)."
+        )
+
+    def tables(self, result: Terms) -> list[Table]:
+        """Return a row for each word."""
+        return [Table("terms", "Words that move most", _COLUMNS, tuple(map(astuple, result.terms)))]
+
+    def charts(self, result: Terms) -> list[Chart]:
+        """Return the changes as bars; none if no word moves."""
+        return [_chart(result)] if result.duplicates and result.terms else []
+
+
+_COLUMNS = (
+    Column("word", "Word"),
+    Column("before", "With duplicates", ColumnType.COUNT),
+    Column("after", "Without", ColumnType.COUNT),
+    Column("per_100000_before", "In 100,000 words, with", ColumnType.NUMBER),
+    Column("per_100000_after", "Without", ColumnType.NUMBER),
+    Column("difference", "Difference", ColumnType.NUMBER),
+)
+
+
+class _Counter:
+    """Counts words, as many in memory as MOST_HELD."""
+
+    def __init__(self, words: Callable[[str], list[str]]) -> None:
+        self.articles = self.duplicates = self.words_before = self.words_after = 0
+        self._words = words
+        self._before: Counter[str] = Counter()
+        self._after: Counter[str] = Counter()
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._before) > MOST_HELD
+
+    def add(self, text: str, *, is_duplicate: bool) -> None:
+        """Count the words of an article."""
+        words = self._words(text)
+        self.articles += 1
+        self.duplicates += is_duplicate
+        self.words_before += len(words)
+        self._before.update(words)
+        if not is_duplicate:
+            self.words_after += len(words)
+            self._after.update(words)
+
+    def store(self, cursor: Any) -> None:
+        """Move the counts to the temporary table."""
+        with cursor.copy(_COPY_SQL) as copy:
+            for word, times in self._before.items():
+                copy.write_row((word, times, self._after[word]))
+        self._before.clear()
+        self._after.clear()
+
+    def moved(self, cursor: Any) -> list[Term]:
+        """Return the words that move most, of all that were stored."""
+        cursor.execute(_MOVED_SQL, {"before": self.words_before, "after": self.words_after, "shown": SHOWN})
+        return [self._term(*row) for row in cursor]
+
+    def _term(self, word: str, before: int, after: int) -> Term:
+        rate_before, rate_after = _PER * before / max(self.words_before, 1), _PER * after / max(self.words_after, 1)
+        return Term(word, before, after, rate_before, rate_after, rate_after - rate_before)
+
+
+@contextmanager
+def _texts(scope: Scope) -> Iterator[Iterator[list[tuple[Any, ...]]]]:
+    """Read texts and whether they are duplicates through a cursor of the server: few of them are in memory."""
+    newspapers = None if scope.newspaper_ids is None else list(scope.newspaper_ids)
+    bounds = {"since": scope.since, "until": scope.until, "newspaper_ids": newspapers}
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(_ARTICLES_SQL, bounds)
+        yield iter(lambda: cursor.fetchmany(_ARTICLES_AT_ONCE), [])
+
+
+def _without_stop_words(text: str) -> list[str]:
+    language = language_of(text)
+    left_out = stop_words(language) if language else frozenset[str]()
+    return [word for word in words_of(text) if word not in left_out]
+
+
+def _chart(result: Terms) -> Chart:
+    rows = []
+    for place, each in enumerate(result.terms, 1):
+        what = "less frequent" if each.difference < 0 else "more frequent"
+        rows.append({"word": f"{place:02} {drawn_name(each.word)}", "difference": each.difference, "what": what})
+    spec = (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 180, height=alt.Step(18))
+        .mark_bar()
+        .encode(
+            y=alt.Y("word:N", sort=None, title=None, axis=alt.Axis(labelExpr="slice(datum.label, 3)")),
+            x=alt.X("difference:Q", title="Change in 100,000 words"),
+            color=alt.Color(
+                "what:N",
+                sort=["less frequent", "more frequent"],
+                scale=alt.Scale(domain=["less frequent", "more frequent"], range=[PALETTE[1], PALETTE[0]]),
+                title="Without duplicates",
+                legend=alt.Legend(orient="top"),
+            ),
+        )
+    )
+    first = result.terms[0]
+    return Chart(
+        "terms",
+        "Words whose share changes most",
+        "How many times more or less often a word occurs in 100,000 words once duplicates are removed. "
+        f"“{drawn_name(first.word)}” changes most, from {first.rate_before:,.1f} to {first.rate_after:,.1f}.",
+        spec,
+    )

@@ -1,0 +1,272 @@
+"""The reports on duplicates, of a small archive that was counted by hand."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+from typing import Any
+
+import networkx
+import pytest
+import time_machine
+from django.test import Client
+from lxml import etree
+
+from articles.models import Article, Newspaper
+from dedup.declarations import make_config
+from dedup.models import Decision, Pair, SecondReading
+from dedup.reports import REPORTS
+from dedup.reports.base import Linked, Table
+from dedup.reports.network import NetworkReport
+from dedup.reports.quality import QualityReport, paces
+from dedup.reports.stored import Shown, presented
+from dedup.review.decisions import decide_pair, undo
+from dedup.runs.scope import Scope
+from tests.conftest import StoreArticle
+from tests.factories import make_cluster, make_pair, make_user
+
+pytestmark = pytest.mark.django_db
+
+NEW = {"overview", "sources", "network", "passes", "quality", "terms"}
+
+
+def shown(name: str, scope: Scope | None = None, **options: Any) -> Shown:
+    report = REPORTS[name]
+    return presented(report, report.result(scope or Scope(), make_config(report.options_class, options)))
+
+
+def rows(table: Table) -> list[list[Any]]:
+    return [[cell.text if isinstance(cell, Linked) else cell for cell in row] for row in table.rows]
+
+
+@pytest.fixture
+def archive(store: StoreArticle) -> dict[str, Article]:
+    """Store nine articles of three newspapers, six of them in two clusters."""
+    ferry = "The ferry sails again."
+    stored = {
+        "h1": store(ferry, date="2026-03-02"),
+        "i1": store(ferry, newspaper="Inland Courier", date="2026-03-02"),
+        "i2": store(f"{ferry} It rains.", newspaper="Inland Courier", date="2026-03-03"),
+        "h2": store(ferry, date="2026-03-04"),
+        "s1": store("The market is open.", newspaper="Selby Gazette", date="2026-04-01"),
+        "i3": store("The market is open.", newspaper="Inland Courier", date="2026-04-01"),
+        "s2": store("A storm.", newspaper="Selby Gazette", date="2026-04-05"),
+        "h3": store("A calm.", date="2026-04-06"),
+        "h4": store("渡轮又开了", date="2026-04-07"),
+    }
+    h1, i1, i2, h2, s1, i3, s2, h3, _ = stored.values()
+    make_cluster(h1, i1, i2, h2)
+    make_cluster(s1, i3)
+    make_pair(i1, i2, exact=1.0, trigram=0.7)
+    make_pair(s2, h3, verdict="similar", sentence=0.6)
+    return stored
+
+
+def test_sources_counts_whose_duplicates_they_are_and_of_which_day(archive: dict[str, Article]) -> None:
+    newspapers, pairs = shown("sources").tables
+
+    assert rows(newspapers) == [
+        ["Inland Courier", 3, 3, 1.0, 0, 0, 2, 1],
+        ["Harbour Post", 4, 1, 0.25, 0, 1, 0, 0],
+        ["Selby Gazette", 2, 0, 0.0, 0, 0, 0, 0],
+    ]
+    assert rows(pairs) == [
+        ["Harbour Post", "Inland Courier", 1, 4, 0, 0, 1],
+        ["Harbour Post", "Harbour Post", 1, 1, None, None, None],
+        ["Inland Courier", "Inland Courier", 1, 1, None, None, None],
+        ["Inland Courier", "Selby Gazette", 1, 1, 0, 0, 1],
+    ]
+    assert shown("sources").says == (
+        "4 of 9 articles (44.44%) are duplicates: 1 of an article of the same newspaper and 3 of another one's. 2 of 3 "
+        "newspapers have duplicates, and 2 combinations of two newspapers share a cluster."
+    )
+    # An article counts by its own day, even if the one that represents its cluster does not count.
+    later, [*_, last] = (each.rows for each in shown("sources", Scope(datetime.date(2026, 3, 3))).tables)
+    assert [row[1:4] for row in later] == [(2, 2, 1.0), (3, 1, 1 / 3), (2, 0, 0.0)]
+    assert last[2:4] == (1, 1)
+    inland = Scope(newspaper_ids=(archive["i1"].newspaper_id,))
+    assert [rows(each) for each in shown("sources", inland).tables] == [
+        [["Inland Courier", 3, 3, 1.0, 0, 0, 2, 1]],
+        [["Inland Courier", "Inland Courier", 1, 1, None, None, None]],
+    ]
+
+
+def test_network_joins_newspapers_and_its_links_lead_to_what_was_counted(
+    archive: dict[str, Article], editor_client: Client
+) -> None:
+    newspapers, edges = shown("network").tables
+    assert rows(newspapers) == [
+        ["Inland Courier", 3, 3, 1.0, 2, 5],
+        ["Harbour Post", 4, 1, 0.25, 1, 4],
+        ["Selby Gazette", 2, 0, 0.0, 1, 1],
+    ]
+    assert rows(edges) == [["Harbour Post", "Inland Courier", 1, 4], ["Inland Courier", "Selby Gazette", 1, 1]]
+    assert rows(shown("network", least=2).tables[1]) == rows(edges)[:1]
+    assert shown("network", least=5).says == "No two newspapers share 5 pairs of articles of one cluster."
+
+    circle, line = newspapers.rows[0][0], edges.rows[0][0]
+    assert isinstance(circle, Linked)
+    assert isinstance(line, Linked)
+    listed = editor_client.get(circle.address).context["page"].rows
+    assert {each.pk for each in listed} == {archive[name].pk for name in ("i1", "i2", "i3")}
+    pairs = {(row.pair.left_id, row.pair.right_id) for row in editor_client.get(line.address).context["rows"]}
+    assert pairs == {(archive["h1"].pk, archive[name].pk) for name in ("i1", "i2")}
+
+    page = editor_client.get("/reports/network/", {"least": "2"}).content.decode()
+    assert '<input type="range" name="least" value="2" min="1" max="1000"' in page
+    assert page.count(circle.address.replace("&", "&amp;")) == 3  # the circle, its name, and the table
+    again = editor_client.get("/reports/network.svg", {"least": "2"}).content
+    assert again == editor_client.get("/reports/network.svg", {"least": "2"}).content
+
+
+def test_passes_overlap_and_each_finds_some_alone(archive: dict[str, Article]) -> None:
+    Pair.objects.filter(left=archive["h1"], right=archive["i1"]).update(state="confirmed")
+    Pair.objects.filter(left=archive["s1"]).update(state="rejected")
+    Pair.objects.filter(left=archive["h1"], right=archive["h2"]).update(state="confirmed", implied=True)
+    passes, pairs, duplicates = shown("passes").tables
+
+    low, high = 0.0945312, 0.9054688  # Wilson's interval of 1 of 2
+    assert rows(passes) == [
+        ["Same text", 1, 0, 1, 0, 2, 0, 0, 0, None, None, None],
+        ["Similar text", 5, 4, 5, 4, 4, 2, 2, 1, 0.5, pytest.approx(low), pytest.approx(high)],
+        ["Shared sentences", 1, 1, 0, 0, 0, 0, 0, 0, None, None, None],
+    ]
+    assert rows(pairs) == [["Same text", 1, 1, 0], ["Similar text", 1, 5, 0], ["Shared sentences", 0, 0, 1]]
+    assert rows(duplicates) == [["Same text", 2, 2, 0], ["Similar text", 2, 4, 0], ["Shared sentences", 0, 0, 0]]
+    assert rows(shown("passes", Scope(datetime.date(2026, 4, 1))).tables[0])[0][:5] == ["Similar text", 1, 1, 1, 1]
+
+
+def test_overview_has_shares_and_sizes(archive: dict[str, Article]) -> None:
+    found = shown("overview")
+    months, newspapers, methods, sizes, histogram = map(rows, found.tables)
+
+    assert months == [["2026-03", 4, 3, 0.75], ["2026-04", 5, 1, 0.2]]
+    assert newspapers == [["Inland Courier", 3, 3, 1.0], ["Harbour Post", 4, 1, 0.25], ["Selby Gazette", 2, 0, 0.0]]
+    assert methods == [
+        ["Same text", 2, 2 / 9, 0],
+        ["Similar text", 4, 4 / 9, 2],
+        ["Shared sentences", 0, 0.0, 0],
+    ]
+    # 22, 22, 32, 22, 19, 19, 8, 7 and 5 characters; no run has made shingles.
+    assert sizes == [["characters", 9, pytest.approx(156 / 9), 5, 5, 8, 19, 22, 32, 32]]
+    assert [row[1:] for row in histogram] == [[4, 7, 2], [8, 15, 1], [16, 31, 5], [32, 63, 1]]
+    assert found.says.startswith("4 of 9 articles (44.44%) are duplicates. Half of the texts have at most 19 ")
+
+
+def test_terms_counts_the_words_of_every_script_with_and_without_duplicates(archive: dict[str, Article]) -> None:
+    found = shown("terms")
+    # All texts have 35 words, those that are not duplicates 17.
+    counts = {row[0]: row[1:3] for row in rows(found.tables[0])}
+    assert counts["ferry"] == [4, 1]
+    assert counts["渡"] == [1, 1]
+    assert counts["the"] == [6, 2]
+    before, after = 200_000 / 35, 200_000 / 17
+    assert rows(found.tables[0])[0] == ["a", 2, 2, *map(pytest.approx, (before, after, after - before))]
+    assert "without them, the archive has 17 words instead of 35 (51.43% less)" in found.says
+    assert "the" not in {row[0] for row in rows(shown("terms", without_stop_words=True).tables[0])}
+
+
+def test_terms_counts_the_same_if_few_words_fit_into_memory(
+    archive: dict[str, Article], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = shown("terms")
+    monkeypatch.setattr("dedup.reports.terms.MOST_HELD", 2)
+    assert shown("terms") == whole
+
+
+def test_quality_counts_decisions_paces_agreement_and_precision(archive: dict[str, Article]) -> None:
+    ella, vera = make_user("ella", "Editors"), make_user("vera", "Editors")
+    pairs = list(Pair.objects.order_by("pk"))
+    with time_machine.travel("2026-05-04T09:00:00+00:00", tick=False) as clock:
+        for pair, kind in zip(pairs, ("confirm", "confirm", "confirm", "reject", "version", "template"), strict=True):
+            made = decide_pair(pair.pk, kind, user=ella)
+            clock.shift(60)
+        clock.shift(3600)
+        undo(made.pk, user=vera)
+    for pair in pairs[:2]:
+        first = Decision.objects.get(pair=pair)
+        SecondReading.objects.create(
+            pair=pair, decision=first, first_kind="confirm", user=vera, kind="reject", blind=True
+        )
+    found = shown("quality")
+    decisions, pace, agreement, by_pass, by_newspaper, by_both = map(rows, found.tables)
+
+    assert decisions == [[datetime.date(2026, 5, 4), "ella", 6, 6, 0, 0, 1]]
+    # Five answers in four minutes; the sixth was undone.
+    assert pace[0] == ["ella", 5, 1, pytest.approx(4 / 60), pytest.approx(60.0)]
+    assert pace[1][:2] == ["vera", 2]
+    assert agreement == [["all pairs", 2, 0, 0.0, None, None, None], ["duplicate", 2, 0, 0.0, None, None, None]]
+    assert [row[:5] for row in by_pass] == [
+        ["Similar text", "all newspapers", 4, 3, 0.75],
+        ["any pass", "all newspapers", 4, 3, 0.75],
+    ]
+    assert [row[1:4] for row in by_newspaper] == [
+        ["Harbour Post", 3, 3],
+        ["Inland Courier", 3, 2],
+        ["Selby Gazette", 1, 0],
+    ]
+    assert [row[1:4] for row in by_both] == [row[1:4] for row in by_newspaper]
+    assert found.says == (
+        "1 editor made 6 decisions; 1 of them were undone. 3 of 4 decided pairs (75.00%) are duplicates."
+    )
+    april = QualityReport().result(Scope(datetime.date(2026, 4, 1)), None)
+    assert [(each.decisions, each.undone) for each in april.days] == [(2, 1)]
+
+
+def test_a_long_pause_ends_a_sitting_and_few_answers_have_no_pace() -> None:
+    begin = datetime.datetime(2026, 5, 4, 9, tzinfo=datetime.UTC)
+    minutes = [0, 10, 20, 60, 65, 70]
+    answers = [("ella", begin + datetime.timedelta(minutes=each)) for each in minutes] + [("vera", begin)]
+    ella, vera = paces(answers)
+    assert (ella.answers, ella.sittings, ella.hours, ella.an_hour) == (6, 2, 0.5, 8.0)
+    assert (vera.answers, vera.sittings, vera.hours, vera.an_hour) == (1, 1, 0.0, None)
+
+
+HOSTILE = (
+    '<script>alert("x")</script>',
+    "=cmd|' /C calc'!A0",
+    "صحيفة الميناء\u202e",
+    "\x01 & 'quoted' \" " + "long " * 30,
+)
+
+
+def test_hostile_names_do_no_harm_in_svg_graphml_and_csv(store: StoreArticle, editor_client: Client) -> None:
+    make_cluster(*(store("The ferry.", newspaper=name, date="2026-03-02") for name in HOSTILE))
+    names = set(Newspaper.objects.values_list("name", flat=True))
+    for report in NEW:
+        for picture in shown(report).pictures:
+            root = etree.fromstring(picture.svg.encode())
+            assert not root.findall(".//{*}script")
+            assert all(href.startswith("/") for href in root.xpath("//@*[local-name() = 'href']"))
+    graphml, edges = shown("network").files
+    graph = networkx.parse_graphml(graphml.text)
+    labels = {each["label"] for _, each in graph.nodes(data=True)}
+    assert labels == {name.replace("\x01", "\ufffd") for name in names}
+    assert {each["weight"] for *_, each in graph.edges(data=True)} == {1}
+    read = list(csv.DictReader(io.StringIO(edges.text)))
+    assert len(read) == 6
+    assert {row["Source"] for row in read} | {row["Target"] for row in read} == {
+        f"'{name}" if name.startswith("=") else name for name in names
+    }
+    for report in ("sources", "network"):
+        page = editor_client.get(f"/reports/{report}/").content.decode()
+        assert "<script>alert" not in page
+        assert 'dir="auto"' in page
+
+
+@pytest.mark.parametrize("articles", [0, 1, 2])
+def test_an_archive_without_clusters_or_runs_says_so(store: StoreArticle, articles: int) -> None:
+    stored = [store() for _ in range(articles)]
+    if articles == 2:
+        make_cluster(*stored)  # of one newspaper
+    says = {name: shown(name).says for name in NEW}
+    joined = "No two newspapers share a pair of articles of one cluster."
+    assert says["network"] == joined
+    assert says["quality"] == "Nobody has decided anything here."
+    if articles < 2:
+        assert says["passes"] == "No pass has proposed a pair here."
+    if not articles:
+        assert {says[name] for name in ("overview", "sources", "terms")} == {"There are no articles to count."}
+    assert all(not shown(name).pictures for name in NEW) or articles
+    assert NetworkReport().files(NetworkReport().result(Scope(), NetworkReport.options_class()))[0].text.startswith("<")
