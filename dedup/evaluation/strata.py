@@ -8,7 +8,6 @@ from math import sqrt
 from typing import NamedTuple
 
 _NORMAL_95 = 1.959964
-_TWO = 2  # labelled pairs, for a variance
 NOT_PROPOSED = "not proposed"
 
 
@@ -90,59 +89,90 @@ class Estimated:
     high: float
 
 
-class Counted(NamedTuple):
-    """A stratum: its pairs in the archive, how many are labelled, and how many of these are in a `whole` and a `part`.
+class Tally(NamedTuple):
+    """A stratum: its pairs in the archive, and its labelled pairs by label, D or another one, and by verdict.
 
-    What is in the part is in the whole too.
+    `left_out` is the number of labelled pairs whose label counts neither way.
     """
 
     pairs: int
-    labelled: int
-    whole: int
-    part: int
+    called_duplicates: int  # labelled D, and the verdict is duplicate
+    called_others: int
+    other_duplicates: int
+    others: int
+    left_out: int = 0
+
+    @property
+    def labelled(self) -> int:
+        """The number of labelled pairs."""
+        return self.called_duplicates + self.called_others + self.other_duplicates + self.others + self.left_out
 
 
-def estimated_total(strata: Iterable[Counted]) -> Estimated:
-    """Return how many pairs of all strata are in the part: the sum of pairs times share. Never below 0.
+def estimated_total(strata: Iterable[tuple[int, int, int]]) -> Estimated:
+    """Return how many pairs of the archive have a property: the sum over strata of pairs times share. Never below 0.
 
-    The variance is that of stratified random sampling without replacement (Cochran, Sampling Techniques, 3rd edition,
-    1977, chapter 5): the sum over strata of N² (1 - n / N) p (1 - p) / (n - 1). Of a stratum with one labelled pair it
-    is not known and counts as the largest possible, N² / 4. Strata without a labelled pair are left out.
+    A stratum is given by its pairs in the archive, those labelled, and those of them that have the property; strata
+    without a labelled pair are left out. The variance is that of stratified random sampling without replacement
+    (Cochran, Sampling Techniques, 3rd edition, 1977, chapter 5): the sum of N² (1 - n / N) p (1 - p) / n. There, p is
+    the share with half a pair added on either side (Jeffreys): 0 of 20 does not prove that none has the property.
     """
     value = variance = 0.0
-    for pairs, labelled, _, part in strata:
+    for pairs, labelled, having in strata:
         if not labelled:
             continue
-        share = part / labelled
-        value += pairs * share
-        spread = share * (1 - share) / (labelled - 1) if labelled > 1 else 0.25
-        variance += pairs**2 * (1 - labelled / pairs) * spread
+        value += pairs * having / labelled
+        share = (having + 0.5) / (labelled + 1)
+        variance += pairs**2 * (1 - labelled / pairs) * share * (1 - share) / labelled
     reach = _NORMAL_95 * sqrt(variance)
     return Estimated(value, max(value - reach, 0.0), value + reach)
 
 
-def estimated_share(strata: Iterable[Counted]) -> Estimated | None:
-    """Return which share of the whole is in the part, of all strata together; None if the whole is empty.
+def precision(strata: Iterable[Tally]) -> Estimated | None:
+    """Return which share of the pairs called duplicates are duplicates; None if no labelled pair is called so."""
+    return _ratio(list(strata), (1, 1, 0))
+
+
+def recall(strata: Iterable[Tally]) -> Estimated | None:
+    """Return which share of the duplicates are called so; None if no labelled pair is a duplicate."""
+    return _ratio(list(strata), (1, 0, 1))
+
+
+def _ratio(strata: Sequence[Tally], whole: tuple[int, int, int]) -> Estimated | None:
+    """Return which share of a whole are duplicates called so; `whole` says which of the first three counts it has.
 
     The combined ratio estimate of stratified sampling (Cochran, chapter 6): with R the quotient of the two estimated
-    totals, and e = 1 - R for a pair in the part, -R for another one of the whole, 0 for the rest, its variance is the
-    sum over strata of N² (1 - n / N) s² / n, with s² the variance of e among the labelled pairs, divided by the square
-    of the whole. A stratum with one labelled pair adds no variance.
+    totals, and e = 1 - R for a pair in the part, -R for another one of the whole, and 0 for the rest, its variance is
+    the sum over strata of N² (1 - n / N) s² / n, divided by the square of the whole, with s² the variance of e among
+    the labelled pairs. There, half a pair of either label is added to those called duplicates, and to the others.
     """
     strata = [each for each in strata if each.labelled]
-    whole = sum(each.pairs * each.whole / each.labelled for each in strata)
-    if not whole:
+    sizes = [each.pairs / each.labelled for each in strata]
+    part = sum(size * each.called_duplicates for size, each in zip(sizes, strata, strict=True))
+    total = sum(
+        size * count * counts
+        for size, each in zip(sizes, strata, strict=True)
+        for count, counts in zip(each[1:4], whole, strict=True)
+    )
+    if not total:
         return None
-    share = sum(each.pairs * each.part / each.labelled for each in strata) / whole
-    variance = sum(_residual_variance(each, share) for each in strata) / whole**2
+    share = part / total
+    residuals = [(value - share) * counts for value, counts in zip((1, 0, 0), whole, strict=True)]
+    variance = sum(_variance(each, residuals) for each in strata) / total**2
     reach = _NORMAL_95 * sqrt(variance)
     return Estimated(share, max(share - reach, 0.0), min(share + reach, 1.0))
 
 
-def _residual_variance(each: Counted, share: float) -> float:
-    if each.labelled < _TWO:
-        return 0.0
-    squares = each.part * (1 - share) ** 2 + (each.whole - each.part) * share**2
-    mean = (each.part - share * each.whole) / each.labelled
-    spread = max(squares - each.labelled * mean**2, 0.0) / (each.labelled - 1)
-    return each.pairs**2 * (1 - each.labelled / each.pairs) * spread / each.labelled
+def _variance(each: Tally, residuals: Sequence[float]) -> float:
+    called = _smoothed(each.called_duplicates, each.called_others)
+    duplicates, _ = _smoothed(each.other_duplicates, each.others)
+    counts = (*called, duplicates)
+    mean = sum(count * value for count, value in zip(counts, residuals, strict=True)) / each.labelled
+    squares = sum(count * value**2 for count, value in zip(counts, residuals, strict=True)) / each.labelled
+    return each.pairs**2 * (1 - each.labelled / each.pairs) * max(squares - mean**2, 0.0) / each.labelled
+
+
+def _smoothed(duplicates: int, others: int) -> tuple[float, float]:
+    """Return two counts with the same sum and half a pair added to each before."""
+    labelled = duplicates + others
+    share = (duplicates + 0.5) / (labelled + 1)
+    return labelled * share, labelled * (1 - share)

@@ -15,7 +15,7 @@ from django.db.models.functions import Greatest
 from dedup.evaluation.agreement import Agreement, agreement
 from dedup.evaluation.metrics import COUNTED
 from dedup.evaluation.samples import SampleReading, read_sample
-from dedup.evaluation.strata import NOT_PROPOSED, Counted, Estimated, estimated_share, estimated_total
+from dedup.evaluation.strata import NOT_PROPOSED, Estimated, Tally, estimated_total, precision, recall
 from dedup.models import Pair, PairLabel, SampledPair, SampleLabel, ValidationSample, Verdict
 
 _PROGRESS_SQL = """
@@ -133,13 +133,14 @@ def results_of(sample: ValidationSample) -> Results:
     for each in reading.labels:
         tables[each.stratum][each.label, each.line in called] += 1
     strata = [_stratum(each, tables[each["name"]]) for each in sample.strata]
+    tallies = [_tally(each, tables[each["name"]]) for each in sample.strata]
     differing = disagreements(sample)
     return Results(
         reading=reading,
         strata=strata,
         labels=[_label(label, place, strata) for place, label in enumerate(PairLabel)],
-        precision=_share(sample, tables, whole=lambda _label, call: call),
-        recall=_share(sample, tables, whole=lambda label, _call: label == PairLabel.DUPLICATE),
+        precision=precision(tallies),
+        recall=recall(tallies),
         has_others=any(each["name"].startswith(NOT_PROPOSED) for each in sample.strata),
         agreements=_agreements(sample),
         disagreements=differing.count(),
@@ -168,20 +169,21 @@ def _stratum(stored: dict[str, Any], table: Counter[tuple[str, bool]]) -> Stratu
 
 
 def _label(label: PairLabel, place: int, strata: Sequence[StratumResult]) -> LabelResult:
-    counted = [Counted(each.pairs, each.labelled, each.labelled, each.counts[place]) for each in strata]
+    counted = [(each.pairs, each.labelled, each.counts[place]) for each in strata]
     return LabelResult(label, sum(each.counts[place] for each in strata), estimated_total(counted))
 
 
-def _share(sample: ValidationSample, tables: dict[str, Counter[tuple[str, bool]]], whole: Any) -> Estimated | None:
-    """Return the share of called duplicates among what `whole` says of a label and a call; V is left out."""
-    counted = []
-    for each in sample.strata:
-        table = tables[each["name"]]
-        rows = {key: count for key, count in table.items() if key[0] in COUNTED}
-        inside = sum(count for (label, call), count in rows.items() if whole(label, call))
-        both = rows.get((PairLabel.DUPLICATE.value, True), 0)
-        counted.append(Counted(each["pairs"], table.total(), inside, both))
-    return estimated_share(counted)
+def _tally(stored: dict[str, Any], table: Counter[tuple[str, bool]]) -> Tally:
+    """Return the counts of a stratum; label V counts neither way."""
+    others = [label for label in COUNTED if label != PairLabel.DUPLICATE]
+    return Tally(
+        pairs=stored["pairs"],
+        called_duplicates=table[PairLabel.DUPLICATE.value, True],
+        called_others=sum(table[label, True] for label in others),
+        other_duplicates=table[PairLabel.DUPLICATE.value, False],
+        others=sum(table[label, False] for label in others),
+        left_out=sum(count for (label, _), count in table.items() if label not in COUNTED),
+    )
 
 
 def _agreements(sample: ValidationSample) -> list[tuple[str, str, Agreement]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import statistics
 from collections import Counter, defaultdict
 from itertools import combinations
 
@@ -11,7 +10,7 @@ import pytest
 
 from dedup.evaluation.samples import read_sample, sample_labels
 from dedup.evaluation.sampling import Plan, SampleError, draw
-from dedup.evaluation.strata import Counted, estimated_share, estimated_total, shared_out
+from dedup.evaluation.strata import Tally, estimated_total, precision, recall, shared_out
 from dedup.evaluation.windows import PairsOfDays
 from dedup.models import PairLabel, SampleLabel
 from dedup.verdicts.model import LABELS
@@ -47,18 +46,35 @@ def test_a_size_is_shared_out_as_evenly_as_the_strata_allow(total: int, sizes: l
 
 
 def test_estimates_have_the_intervals_of_stratified_sampling() -> None:
-    strata = [Counted(100, 20, 16, 10), Counted(10, 10, 10, 10), Counted(50, 0, 0, 0)]
-    # 100 · 0.5 + 10 · 1; variance 100² · 0.8 · 0.25 / 19, and nothing from the stratum that was read whole.
-    total = estimated_total(strata)
-    reach = 1.959964 * (100**2 * 0.8 * 0.25 / 19) ** 0.5
-    assert (total.value, total.low, total.high) == pytest.approx((60, 60 - reach, 60 + reach))
-    # 60 of 80 + 10; of the first stratum, e is 1/3 ten times, -2/3 six times, and 0 four times.
-    share = estimated_share(strata)
-    assert share is not None
-    values = [1 / 3] * 10 + [-2 / 3] * 6 + [0] * 4
-    reach = 1.959964 * (100**2 * 0.8 * statistics.variance(values) / 20) ** 0.5 / 90
-    assert (share.value, share.low, share.high) == pytest.approx((2 / 3, 2 / 3 - reach, 2 / 3 + reach))
-    assert estimated_share([Counted(9, 3, 0, 0)]) is None
+    # 100 · 0.5 + 10 · 1 + 400 · 0; nothing from the stratum that was read whole, and the 0 of 20 is not certain.
+    total = estimated_total([(100, 20, 10), (10, 10, 10), (400, 20, 0), (50, 0, 0)])
+    reach = 1.959964 * (100**2 * 0.8 * 0.25 / 20 + 400**2 * 0.95 * (0.5 / 21) * (20.5 / 21) / 20) ** 0.5
+    assert (total.value, total.low, total.high) == pytest.approx((60, max(60 - reach, 0), 60 + reach))
+
+    # Called duplicates: 9 of 11 in the first stratum are, and 10 of 10 in the one that was read whole.
+    strata = [
+        Tally(100, 9, 2, 3, 5, left_out=1),
+        Tally(10, 10, 0, 0, 0),
+        Tally(400, 0, 0, 0, 20),
+        Tally(50, 0, 0, 0, 0),
+    ]
+    found = precision(strata)
+    assert found is not None
+    share = (45 + 10) / (55 + 10)
+    right = 11 * 9.5 / 12
+    mean = (right - 11 * share) / 20
+    spread = (right * (1 - share) ** 2 + (11 - right) * share**2) / 20 - mean**2
+    reach = 1.959964 * (100**2 * 0.8 * spread / 20) ** 0.5 / 65
+    assert (found.value, found.low, found.high) == pytest.approx((share, share - reach, min(share + reach, 1)))
+    # Of the duplicates, 45 + 10 are called so, and 15 are not. 400 pairs of which 20 were read may hide some more.
+    found = recall(strata)
+    assert found is not None
+    assert found.value == pytest.approx(55 / 70)
+    hidden = recall([*strata[:2], Tally(400, 0, 0, 0, 400)])
+    assert hidden is not None
+    assert found.high - found.low > hidden.high - hidden.low > 0
+    assert precision([Tally(9, 0, 0, 1, 2)]) is None
+    assert recall([Tally(9, 0, 1, 0, 2)]) is None
 
 
 @pytest.mark.django_db
@@ -120,9 +136,7 @@ def test_a_sample_stands_for_the_archive(store) -> None:
         tally: defaultdict[str, Counter[bool]] = defaultdict(Counter)
         for stratum, left, right in again.pairs.values_list("stratum", "left", "right"):
             tally[stratum][true[left, right]] += 1
-        total = estimated_total(
-            Counted(each["pairs"], each["drawn"], 0, tally[each["name"]][True]) for each in again.strata
-        )
+        total = estimated_total((each["pairs"], each["drawn"], tally[each["name"]][True]) for each in again.strata)
         values.append(total.value)
         inside += total.low <= truth <= total.high
     assert sum(values) / 40 == pytest.approx(truth, rel=0.05)
