@@ -172,6 +172,7 @@ class ExactReport(Report):
         "and the newspaper's name."
     )
     options_class: ClassVar[type[Settings]] = Settings
+    after_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, options: Settings) -> dict[Form, ExactCopies]:  # noqa: ARG002 - it has none
         """Count the stored articles."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Left
 
 from articles.boilerplate.mode import Mode
@@ -97,13 +97,17 @@ def having(stories: QuerySet[Article], articles: QuerySet[Article]) -> QuerySet[
 
 
 def in_several_newspapers(stories: QuerySet[Article], least: int) -> QuerySet[Article]:
-    """Return the stories that at least so many newspapers have."""
-    clusters = (
-        Cluster.objects.filter(size__gte=least)
-        .annotate(papers=Count("memberships__article__newspaper", distinct=True))
+    """Return the stories that at least so many newspapers have.
+
+    They are counted story by story, so that a page counts no more than it looks at.
+    """
+    members = Membership.objects.filter(cluster__kept=OuterRef("pk")).order_by()
+    papers = members.values("cluster__kept").annotate(papers=Count("article__newspaper", distinct=True))
+    return (
+        stories.filter(kept_by__size__gte=least)
+        .alias(papers=Subquery(papers.values("papers")))
         .filter(papers__gte=least)
     )
-    return stories.filter(pk__in=clusters.values("kept"))
 
 
 def stories_of(articles: Iterable[Article]) -> list[Story]:
