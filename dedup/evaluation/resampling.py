@@ -9,9 +9,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-_RESAMPLES = 2_000
+RESAMPLES = 2_000
 _DRAWN_AT_ONCE = 100
-_SEED = 20_240_601
+SEED = 20_240_601
 _BOUNDS = (0.025, 0.975)
 
 Floats = npt.NDArray[np.float64]
@@ -52,7 +52,7 @@ def _resampled(parts: Floats) -> Floats:
 @lru_cache(maxsize=16)
 def _draws(pairs: int) -> npt.NDArray[np.uint16]:
     """Return how often each resample has each pair; one row a resample."""
-    dice = np.random.default_rng(_SEED)
-    steps = range(0, _RESAMPLES, _DRAWN_AT_ONCE)
+    dice = np.random.default_rng(SEED)
+    steps = range(0, RESAMPLES, _DRAWN_AT_ONCE)
     drawn = (dice.multinomial(pairs, np.full(pairs, 1 / pairs), size=_DRAWN_AT_ONCE) for _ in steps)
     return np.concatenate([counts.astype(np.uint16) for counts in drawn])

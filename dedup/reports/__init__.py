@@ -7,6 +7,7 @@ from dedup.reports.advice import AdviceReport
 from dedup.reports.base import Report
 from dedup.reports.exact import ExactReport
 from dedup.reports.gaps import GapsReport
+from dedup.reports.methods import MethodsReport
 from dedup.reports.network import NetworkReport
 from dedup.reports.newspapers import NewspapersReport
 from dedup.reports.overview import OverviewReport
@@ -30,6 +31,7 @@ _ALL: tuple[Report, ...] = (
     TermsReport(),
     QualityReport(),
     AdviceReport(),
+    MethodsReport(),
 )
 REPORTS: dict[str, Report] = {each.name: each for each in _ALL}
 

@@ -105,12 +105,16 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One more file that a report gives, such as network.graphml. Its name is unique in the report."""
+    """One more file that a report gives, such as network.graphml. Its name is unique in the report.
+
+    The page of the report shows the text too, to be copied, if it is to be `shown`.
+    """
 
     name: str
     content_type: str
     label: str
     text: str
+    shown: bool = False
 
 
 class Report(ABC):

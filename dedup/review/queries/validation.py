@@ -142,7 +142,7 @@ def results_of(sample: ValidationSample) -> Results:
         precision=precision(tallies),
         recall=recall(tallies),
         has_others=any(each["name"].startswith(NOT_PROPOSED) for each in sample.strata),
-        agreements=_agreements(sample),
+        agreements=agreements_of(sample),
         disagreements=differing.count(),
         unsettled=differing.filter(settled="").count(),
         changed=_changed(sample),
@@ -186,7 +186,7 @@ def _tally(stored: dict[str, Any], table: Counter[tuple[str, bool]]) -> Tally:
     )
 
 
-def _agreements(sample: ValidationSample) -> list[tuple[str, str, Agreement]]:
+def agreements_of(sample: ValidationSample) -> list[tuple[str, str, Agreement]]:
     """Return how well every two readers agree on the pairs that both labelled."""
     given: defaultdict[int, dict[str, str]] = defaultdict(dict)
     rows = SampleLabel.objects.filter(pair__sample=sample).order_by()

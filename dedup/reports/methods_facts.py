@@ -1,0 +1,244 @@
+"""What a methods section states of the archive: its counts, the last run, its settings, and what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from django.db.models import Count, Max, Min
+
+from articles.models import Article
+from articles.querysets import given
+from articles.versions import versions
+from dedup.declarations import Finds
+from dedup.evaluation.agreement import Agreement
+from dedup.evaluation.answers import score_numbers
+from dedup.evaluation.measure import Judged, judged_pairs
+from dedup.evaluation.resampling import RESAMPLES, SEED
+from dedup.evaluation.samples import read_sample
+from dedup.evaluation.strata import NOT_PROPOSED
+from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, ValidationSample
+from dedup.passes import PASSES
+from dedup.review.queries.disagreements import agreements
+from dedup.review.queries.validation import agreements_of
+from dedup.review.validation import is_finished
+from dedup.runs.facts import label as label_of_pass
+from dedup.runs.months import model_in_use
+from dedup.runs.rules import bound_named
+from dedup.runs.scope import Scope
+from dedup.types import VerdictKind
+
+# Values of an estimate, in the order of their names.
+_MEASURES = ("precision", "recall", "f1")
+
+
+@dataclass(frozen=True, slots=True)
+class PassFacts:
+    """A pass of the run: its lowest score and most days apart, None if it has no such bound, and its pairs now."""
+
+    name: str
+    label: str
+    lowest_score: float | None
+    most_days: int | None
+    pairs: int
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What is stored now, in the scope. `verdicts` counts proposed pairs; `decided` the pairs with a decision."""
+
+    articles: int
+    newspapers: int
+    first_day: date | None
+    last_day: date | None
+    pairs: int
+    verdicts: dict[str, int]
+    clusters: int
+    clustered_articles: int
+    duplicate_articles: int
+    decided_pairs: int
+    changed_since_run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Precision, recall and F1 on a validation sample, of the verdict and of each pass, each with its interval.
+
+    `of_all`: pairs that no pass proposes were drawn too; without them, recall is that among proposed pairs.
+    """
+
+    sample: str
+    seed: int
+    options: dict[str, Any]
+    pairs: int
+    unlabelled: int
+    readers: int
+    labels: str
+    of_all: bool
+    verdict: dict[str, Any]
+    passes: dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementFacts:
+    """How well two readers agree; kappa is None with fewer than 20 pairs."""
+
+    of: str
+    readings: int
+    share: float
+    kappa: float | None
+    kappa_interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that a methods section states."""
+
+    versions: dict[str, str]
+    model: dict[str, Any]
+    run: dict[str, Any] | None
+    passes: list[PassFacts]
+    counts: Counts
+    measured: Measured | None
+    agreement: list[AgreementFacts]
+    seeds: dict[str, int]
+
+
+def facts_of(scope: Scope) -> Facts:
+    """Return what is known of the stored articles of a scope, of the last run, and of the latest sample."""
+    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    sample = _latest_sample()
+    model = model_in_use()
+    return Facts(
+        versions(),
+        {"version": model.version, "threshold": model.threshold, "learnt_from": dict(model.learnt_from)},
+        None if run is None else _run_facts(run),
+        [] if run is None else _passes_of(run, scope),
+        _counts(scope, run),
+        None if sample is None else _measured(sample),
+        [*_second_readings(), *([] if sample is None else _of_sample(sample))],
+        {"bootstrap": SEED, "resamples": RESAMPLES, **({} if sample is None else {"sample": sample.seed})},
+    )
+
+
+def _latest_sample() -> ValidationSample | None:
+    """Return the latest sample with labels whose results may be seen: all labels are in, or they were opened."""
+    some = ValidationSample.objects.filter(pairs__labels__isnull=False).distinct()
+    return next((each for each in some if each.opened_at or is_finished(each)), None)
+
+
+def _run_facts(run: DetectionRun) -> dict[str, Any]:
+    return {
+        "number": run.pk,
+        "profile": run.profile_name,
+        "finished_at": run.finished_at and run.finished_at.isoformat(timespec="seconds"),
+        "boilerplate": run.boilerplate.value,
+        "scope": run.scope,
+    }
+
+
+def _passes_of(run: DetectionRun, scope: Scope) -> list[PassFacts]:
+    found = Evidence.objects.filter(given(**_bounds(scope, "pair__")), stale=False)
+    counts = dict(found.order_by().values_list("pass_name").annotate(Count("pk")))
+    enabled = {name: run.config[name] for name in PASSES if run.config.get(name, {}).get("enabled")}
+    return [
+        PassFacts(
+            name,
+            label_of_pass(name),
+            settings.get(bound_named(name, Finds.FROM_SCORE)),
+            settings.get(bound_named(name, Finds.WITHIN_DAYS)),
+            counts.get(name, 0),
+            settings,
+        )
+        for name, settings in enabled.items()
+    ]
+
+
+def _bounds(scope: Scope, pair: str = "") -> dict[str, Any]:
+    """Return the conditions for both articles of a pair to be in the scope; `pair` is the way to the pair."""
+    bounds: dict[str, Any] = {}
+    for side in ("left", "right"):
+        bounds[f"{pair}{side}__date__gte"] = scope.since
+        bounds[f"{pair}{side}__date__lte"] = scope.until
+        bounds[f"{pair}{side}__newspaper_id__in"] = scope.newspaper_ids
+    return bounds
+
+
+def _counts(scope: Scope, run: DetectionRun | None) -> Counts:
+    articles = Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids).order_by()
+    facts = articles.aggregate(
+        articles=Count("pk"), newspapers=Count("newspaper", distinct=True), first=Min("date"), last=Max("date")
+    )
+    members = Membership.objects.filter(article__in=articles).order_by()
+    clustered = members.aggregate(articles=Count("pk"), clusters=Count("cluster", distinct=True))
+    kept = Cluster.objects.filter(kept__in=articles).order_by().count()
+    pairs = Pair.objects.proposed().filter(given(**_bounds(scope)))
+    verdicts = dict(pairs.order_by().values_list("verdict").annotate(Count("pk")))
+    newest = run.counts.get("newest") if run else None
+    return Counts(
+        facts["articles"],
+        facts["newspapers"],
+        facts["first"],
+        facts["last"],
+        sum(verdicts.values()),
+        {kind.value: verdicts.get(kind.value, 0) for kind in VerdictKind},
+        clustered["clusters"],
+        clustered["articles"],
+        clustered["articles"] - kept,
+        pairs.exclude(state=Pair.State.UNDECIDED).order_by().count(),
+        0 if newest is None else articles.filter(revision__gt=newest).count(),
+    )
+
+
+def _measured(sample: ValidationSample) -> Measured:
+    read = read_sample(sample)
+    judged = judged_pairs(read.pairs)
+    passes = dict.fromkeys(name for each in judged for name in each.passes)
+    return Measured(
+        sample.name,
+        sample.seed,
+        sample.options,
+        len(judged),
+        read.unlabelled,
+        sample.readers,
+        read.says(),
+        any(each["name"].startswith(NOT_PROPOSED) for each in sample.strata),
+        _score(judged, [each.called for each in judged]),
+        {name: _score(judged, [name in each.passes for each in judged]) for name in PASSES if name in passes},
+    )
+
+
+def _score(judged: Sequence[Judged], calls: Sequence[bool]) -> dict[str, Any]:
+    numbers = score_numbers([each.label for each in judged], [each.found.label.weight for each in judged], calls)
+    return {key: numbers[key] for name in _MEASURES for key in (name, f"{name}_interval")}
+
+
+def _second_readings() -> list[AgreementFacts]:
+    found = agreements().all
+    return [_agreement("editors, on pairs read a second time", found)] if found.readings else []
+
+
+def _of_sample(sample: ValidationSample) -> list[AgreementFacts]:
+    words = f"readers {{}} and {{}} of the sample “{sample.name}”"
+    names = {reader: place for place, reader in enumerate(_readers(sample), start=1)}
+    return [_agreement(words.format(names[one], names[other]), found) for one, other, found in agreements_of(sample)]
+
+
+def _readers(sample: ValidationSample) -> list[str]:
+    """Return the readers in the order of their first labels; papers name them by number."""
+    rows = sample.pairs.order_by().values_list("labels__reader").annotate(first=Min("labels__labelled_at"))
+    return [reader for reader, _ in rows.order_by("first", "labels__reader") if reader]
+
+
+def _agreement(of: str, found: Agreement) -> AgreementFacts:
+    kappa = found.kappa
+    return AgreementFacts(
+        of,
+        found.readings,
+        found.share,
+        kappa.value if kappa else None,
+        (kappa.low, kappa.high) if kappa else None,
+    )

@@ -1,0 +1,219 @@
+"""The methods paragraph, the BibTeX entries and the commands, from the facts."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dedup.reports.methods_facts import AgreementFacts, Facts, Measured, PassFacts
+
+_MANAGE = "manage.py"
+_ANY_DAYS = 36_500  # more is no limit
+# The works that a pass follows, by the keys of _WORKS.
+_FOLLOWS = {
+    "trigram": ("pgtrgm",),
+    "minhash": ("broder1997", "li2012"),
+    "stopword": ("theobald2008",),
+    "containment": ("broder1997",),
+}
+_WORKS = {
+    "pgtrgm": r"""@misc{pgtrgm,
+  author = {{PostgreSQL Global Development Group}},
+  title = {pg\_trgm: Support for similarity of text using trigram matching},
+  url = {https://www.postgresql.org/docs/current/pgtrgm.html}
+}""",
+    "broder1997": """@inproceedings{broder1997,
+  author = {Broder, Andrei Z.},
+  title = {On the resemblance and containment of documents},
+  booktitle = {Compression and Complexity of Sequences},
+  year = {1997},
+  pages = {21--29}
+}""",
+    "li2012": """@inproceedings{li2012,
+  author = {Li, Ping and Owen, Art and Zhang, Cun-Hui},
+  title = {One permutation hashing},
+  booktitle = {Advances in Neural Information Processing Systems 25},
+  year = {2012}
+}""",
+    "theobald2008": """@inproceedings{theobald2008,
+  author = {Theobald, Martin and Siddharth, Jonathan and Paepcke, Andreas},
+  title = {{SpotSigs}: Robust and efficient near duplicate detection in large web collections},
+  booktitle = {Proceedings of SIGIR},
+  year = {2008},
+  pages = {563--570}
+}""",
+    "efron1993": """@book{efron1993,
+  author = {Efron, Bradley and Tibshirani, Robert J.},
+  title = {An Introduction to the Bootstrap},
+  publisher = {Chapman and Hall},
+  year = {1993}
+}""",
+    "cohen1960": """@article{cohen1960,
+  author = {Cohen, Jacob},
+  title = {A coefficient of agreement for nominal scales},
+  journal = {Educational and Psychological Measurement},
+  volume = {20},
+  number = {1},
+  year = {1960},
+  pages = {37--46}
+}""",
+}
+
+
+def paragraph(facts: Facts) -> str:
+    """Return a paragraph of about 120 words for the methods section of a paper. What was not measured is said."""
+    if facts.run is None:
+        return "No run has finished yet, so there is nothing to describe; run manage.py find_duplicates."
+    if not facts.counts.articles:
+        return "There are no articles to describe."
+    return " ".join([_searched(facts), *_passes(facts), *_judged(facts), _quality(facts.measured), _agreed(facts)])
+
+
+def _searched(facts: Facts) -> str:
+    counts = facts.counts
+    days = f", published from {counts.first_day} to {counts.last_day}," if counts.first_day else ""
+    left_out = "" if (facts.run or {})["boilerplate"] == "keep" else ", without the sentences that newspapers repeat"
+    return (
+        f"We searched {_counted(counts.articles, 'article')} of {_counted(counts.newspapers, 'newspaper')}{days} for "
+        f"near-duplicates with newsdedup {facts.versions['newsdedup']}{left_out}."
+    )
+
+
+def _passes(facts: Facts) -> Iterator[str]:
+    if facts.passes:
+        named = "; ".join(map(_pass, facts.passes))
+        yield f"Its passes proposed {_counted(facts.counts.pairs, 'pair')} of articles: {named}."
+
+
+def _pass(each: PassFacts) -> str:
+    bounds = []
+    if each.lowest_score is not None:
+        bounds.append(f"score from {each.lowest_score:g}")
+    if each.most_days is not None and each.most_days < _ANY_DAYS:
+        bounds.append(f"at most {_counted(each.most_days, 'day')} apart")
+    return f"{each.label.lower()} ({', '.join([*bounds, _counted(each.pairs, 'pair')])})"
+
+
+def _judged(facts: Facts) -> Iterator[str]:
+    counts = facts.counts
+    share = f" ({counts.duplicate_articles / counts.articles:.1%})" if counts.articles else ""
+    yield (
+        f"Each pair was compared in full; a logistic model ({facts.model['version']}) called "
+        f"{_counted(counts.verdicts['duplicate'], 'pair')} duplicates, and editors decided "
+        f"{_counted(counts.decided_pairs, 'pair')}."
+    )
+    yield (
+        f"The resulting {_counted(counts.clusters, 'cluster')} hold {_counted(counts.clustered_articles, 'article')}; "
+        f"{counts.duplicate_articles:,} of all articles{share} duplicate another one."
+    )
+
+
+def _quality(measured: Measured | None) -> str:
+    if measured is None:
+        return "Precision and recall were not measured."
+    verdict = measured.verdict
+    of = "recall" if measured.of_all else "recall among proposed pairs"
+    return (
+        f"On {_counted(measured.pairs, 'labelled pair')} of a stratified random sample (seed {measured.seed}), this "
+        f"verdict had a precision of {_estimate(verdict, 'precision')} and a {of} of {_estimate(verdict, 'recall')}."
+    )
+
+
+def _estimate(numbers: dict[str, Any], name: str) -> str:
+    if numbers[name] is None:
+        return "unknown value"
+    low, high = numbers[f"{name}_interval"]
+    return f"{numbers[name]:.2f} (95% interval {low:.2f}–{high:.2f})"
+
+
+def _agreed(facts: Facts) -> str:
+    known = [each for each in facts.agreement if each.kappa is not None]
+    if not known:
+        return "The agreement of readers was not measured." if not facts.agreement else _too_few(facts.agreement)
+    return "Cohen's kappa was " + " and ".join(map(_kappa, known)) + "."
+
+
+def _too_few(found: Sequence[AgreementFacts]) -> str:
+    readings = max(each.readings for each in found)
+    return f"Two readers both read {_counted(readings, 'pair')}, too few to measure their agreement."
+
+
+def _kappa(each: AgreementFacts) -> str:
+    low, high = each.kappa_interval or (0.0, 0.0)
+    return f"{each.kappa:.2f} ({low:.2f}–{high:.2f}; {each.of}, {_counted(each.readings, 'pair')})"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+# ---- BibTeX ----------------------------------------------------------------------------------------
+
+
+def bibtex(facts: Facts) -> str:
+    """Return the entries for newsdedup and for the works that the run's passes and the measurement follow."""
+    version = facts.versions["newsdedup"]
+    own = (
+        "@software{newsdedup,\n"
+        "  author = {{The newsdedup developers}},\n"
+        "  title = {newsdedup: Finds near-duplicate news articles and lets editors confirm them},\n"
+        f"  version = {{{version}}},\n"
+        "  license = {MIT}\n"
+        "}"
+    )
+    keys = [key for each in facts.passes for key in _FOLLOWS.get(each.name, ())]
+    keys += ["efron1993"] if facts.measured else []
+    keys += ["cohen1960"] if any(each.kappa is not None for each in facts.agreement) else []
+    return "\n\n".join([own, *(_WORKS[key] for key in dict.fromkeys(keys))]) + "\n"
+
+
+# ---- commands --------------------------------------------------------------------------------------
+
+
+def commands(facts: Facts, bounds: Sequence[str]) -> list[str]:
+    """Return the commands that give every number again, in order. `bounds` are the options of the report's scope."""
+    if facts.run is None or not facts.counts.articles:
+        return []
+    found = [["version"], _find(facts.run), ["report", "methods", *bounds, "--format", "json"]]
+    if facts.measured:
+        found += [
+            ["export_validation", *_drawing(facts.measured), "--output", "again.csv"],
+            ["evaluate", "--sample", facts.measured.sample],
+        ]
+    return [shlex.join([_MANAGE, *each]) for each in found]
+
+
+def _find(run: dict[str, Any]) -> list[str]:
+    scope = run["scope"]
+    options = ["--profile", run["profile"]] if run["profile"] else []
+    for name in ("since", "until"):
+        options += [f"--{name}", scope[name]] if scope.get(name) else []
+    for newspaper in scope.get("newspapers") or ():
+        options += ["--newspaper", newspaper]
+    options += ["--passes", ",".join(scope["passes"])] if scope.get("passes") else []
+    return ["find_duplicates", *options, "--boilerplate", run["boilerplate"]]
+
+
+# The options of export_validation, by the names that a sample stores.
+_DRAWN_BY = {
+    "size": "size",
+    "per_stratum": "per-stratum",
+    "not_proposed": "not-proposed",
+    "window_days": "window",
+    "pass_name": "pass",
+    "near_days": "near",
+    "readers": "readers",
+}
+_LISTS = {"by": "by", "bands": "bands"}
+
+
+def _drawing(measured: Measured) -> Iterator[str]:
+    """Yield the options that draw the sample again, from the same archive."""
+    for name, option in _DRAWN_BY.items():
+        if value := measured.options.get(name):
+            yield from (f"--{option}", str(value))
+    for name, option in _LISTS.items():
+        if value := measured.options.get(name):
+            yield from (f"--{option}", ",".join(map(str, value)))
+    yield from ("--seed", str(measured.seed))
