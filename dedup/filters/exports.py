@@ -13,7 +13,7 @@ from dedup.filters.pairs import PairFilter
 from dedup.models import Cluster, Decision
 
 # In a list, a field without a value may mean a choice; a command exports everything that its filter does not exclude.
-_EVERYTHING = {"pairs": "state=any&verdict=any&sort=-score"}
+EVERYTHING = {"pairs": "state=any&verdict=any&sort=-score"}
 
 
 class FilterError(ValueError):
@@ -31,7 +31,7 @@ def list_filter(name: str, data: Any) -> ListFilter:
 
 def strict_filter(name: str, query: str) -> ListFilter:
     """Return the filter that a query string describes: "verdict=duplicate&newspaper=3". Raises FilterError."""
-    data = QueryDict(_EVERYTHING.get(name, ""), mutable=True)
+    data = QueryDict(EVERYTHING.get(name, ""), mutable=True)
     try:
         asked = QueryDict(query)
     except UnicodeDecodeError as error:

@@ -45,11 +45,6 @@ class Counts:
         return self.kept + self.removed.total()
 
 
-def last_run() -> DetectionRun | None:
-    """Return the last run that finished; the clusters are as it and later decisions left them."""
-    return DetectionRun.objects.filter(state=DetectionRun.State.DONE).order_by("-pk").first()
-
-
 def description(asked: Asked, other: str, counts: Counts, files: Sequence[WrittenFile]) -> dict[str, Any]:
     """Return all of it, for JSON. The same state of the archive gives the same description."""
     return {
@@ -101,7 +96,7 @@ def _clusters() -> dict[str, Any]:
 
 def _run() -> dict[str, Any] | None:
     """Return the last finished run with its scope, its counts and the settings of every pass; None if there is none."""
-    run = last_run()
+    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).order_by("-pk").first()
     if run is None:
         return None
     return {"profile": run.profile_name, "boilerplate": run.boilerplate.value, **run_summary(run)}

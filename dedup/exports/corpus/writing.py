@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from articles.files.exporting import ExportedRow, csv_lines, json_lines, laid_out
+from articles.files.records import FileFormat
 from articles.files.whole_files import whole_bytes, whole_file
 from dedup.exports.corpus.columns import CORPUS, CORPUS_NAMES, REMOVED, REMOVED_NAMES
 from dedup.exports.corpus.description import Counts, WrittenFile, description
@@ -22,6 +23,9 @@ from dedup.exports.formats import FORMATS
 
 CorpusFormat: TypeAlias = Literal["jsonl", "csv", "parquet"]
 AnyRow = TypeVar("AnyRow")
+
+# Lines of a file that are sent at once.
+_LINES_AT_ONCE = 50
 
 _ENDING = re.compile(r"\.(?P<format>jsonl|csv|parquet)(?P<gzipped>\.gz)?\Z", re.IGNORECASE)
 
@@ -104,15 +108,30 @@ class _Counted(Iterable[AnyRow]):
             yield row
 
 
+def corpus_pieces(asked: Asked, content: str, file_format: FileFormat) -> Iterator[str]:
+    """Yield one file of a corpus in pieces, without writing any: its `content` is "articles" or "removed"."""
+    with corpus_tables():
+        decide_places(asked)
+        if content == "removed":
+            yield from FORMATS[file_format](REMOVED_NAMES, removed_rows())
+            return
+        lines = _article_lines(corpus_rows(asked), file_format)
+        while piece := list(islice(lines, _LINES_AT_ONCE)):
+            yield "".join(piece)
+
+
+def _article_lines(rows: Iterable[ExportedRow], file_format: FileFormat) -> Iterator[str]:
+    return json_lines(rows) if file_format == "jsonl" else csv_lines(rows, CORPUS_NAMES)
+
+
 def _write_articles(rows: Iterable[ExportedRow], target: Target) -> None:
     if target.file_format == "parquet":
         with whole_bytes(target.path) as raw, laid_out(rows, CORPUS_NAMES) as (extra, laid):
             with_nulls = (chain(values, (cell or None for cell in cells)) for values, cells in laid)
             write_parquet(raw, CORPUS, extra, map(tuple, with_nulls))
         return
-    lines = json_lines(rows) if target.file_format == "jsonl" else csv_lines(rows, CORPUS_NAMES)
     with whole_file(target.path) as file:
-        file.writelines(lines)
+        file.writelines(_article_lines(rows, target.file_format))
 
 
 def _write_removed(rows: Iterable[dict[str, Any]], target: Target) -> None:

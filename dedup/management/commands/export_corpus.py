@@ -13,12 +13,13 @@ from articles.management.base import ExitCode, LongCommand, usage_error
 from articles.management.boilerplate import mark_outdated_weeks
 from articles.models import Article
 from dedup.clustering.policies import RULES, Policy
-from dedup.exports.corpus.description import Counts, last_run
+from dedup.exports.corpus.description import Counts
 from dedup.exports.corpus.members import Part
 from dedup.exports.corpus.other import OtherCorpus, OtherCorpusError, other_corpus
 from dedup.exports.corpus.parquet import NoParquetError, check_parquet
 from dedup.exports.corpus.places import Asked
 from dedup.exports.corpus.writing import CorpusFormat, Target, target_named, write_corpus
+from dedup.models import Cluster
 
 
 class Command(LongCommand):
@@ -81,8 +82,8 @@ class Command(LongCommand):
             confirmed_only=options["clusters"] == "confirmed",
             also_in=f"also in {other.name}" if other else "",
         )
-        if last_run() is None:
-            self.stderr.write("No run has finished yet, so there are no clusters; find_duplicates makes them.")
+        if not Cluster.objects.exists():
+            self.stderr.write("There are no clusters, so no article has copies; find_duplicates finds them.")
         try:
             self._say(self._write(asked, other, target, options), target)
         except OSError as error:

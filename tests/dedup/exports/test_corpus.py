@@ -11,6 +11,8 @@ import io
 import json
 import math
 import os
+import random
+import shlex
 import signal
 from collections import Counter
 from itertools import islice
@@ -22,18 +24,22 @@ import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.http import QueryDict
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from articles.files.cells import unguarded
 from articles.files.whole_files import whole_file
-from articles.models import Article
+from articles.models import Article, Newspaper
 from articles.storage.incoming import Details, IncomingArticle
 from articles.storage.ingest import store_article, store_articles
 from dedup.clustering.policies import Policy
 from dedup.exports.corpus import rows as corpus_rows_module
 from dedup.exports.corpus.columns import CORPUS_NAMES, REMOVED_NAMES
-from dedup.models import Cluster
+from dedup.forms import ReportForm
+from dedup.models import Cluster, Membership
+from dedup.reports import REPORTS
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_run
 
@@ -314,7 +320,7 @@ def test_without_articles_clusters_runs_or_pyarrow(
 ) -> None:
     for name in ("c.jsonl", "c.csv", "c.parquet"):
         said = export(tmp_path / name)
-        assert said.startswith("No run has finished yet, so there are no clusters; find_duplicates makes them.")
+        assert said.startswith("There are no clusters, so no article has copies; find_duplicates finds them.")
         assert "Articles: 0. Kept: 0. Removed: 0." in said
     assert list(pd.read_parquet(tmp_path / "c.parquet").columns) == list(CORPUS_NAMES)
     assert json.loads((tmp_path / "c.json").read_text())["run"] is None
@@ -382,13 +388,24 @@ def test_each_policy_on_real_news_equals_a_slow_count_with_pandas(tmp_path: Path
         )
         for row in rows
     ]
-    store_articles(articles)
-    said = io.StringIO()
-    call_command("find_duplicates", "--no-progress", "--workers=1", "--passes=title,trigram", stdout=said, stderr=said)
+    stored = [each.article_id for each in store_articles(articles)]
+    # Which articles are copies does not matter here: clusters of every shape do.
+    alike: dict[str, list[int]] = {}
+    for pk, article in zip(stored, articles, strict=True):
+        alike.setdefault(article.headline.split(maxsplit=1)[0], []).append(pk)
+    seed = 13
+    numbers = random.Random(seed)
+    print(f"seed {seed}")
+    for members in alike.values():
+        if len(members) > 1:
+            days = {"first_day": articles[0].date, "last_day": articles[0].date}
+            kept = numbers.choice(members)
+            cluster = Cluster.objects.create(kept_id=kept, size=len(members), lowest_score=0.9, **days)
+            Membership.objects.bulk_create(Membership(cluster=cluster, article_id=pk) for pk in members)
     export(tmp_path / "all.csv", policy="keep-all")
     every = pd.read_csv(tmp_path / "all.csv", keep_default_na=False)
     clustered = every[every["copies"].astype(int) > 0]
-    assert len(clustered) > 20
+    assert len(clustered) > 200
     report = counts_of_the_report()
     for policy in Policy:
         export(tmp_path / "c.csv", policy=policy.value)
@@ -396,6 +413,9 @@ def test_each_policy_on_real_news_equals_a_slow_count_with_pandas(tmp_path: Path
         reasons = Counter(pd.read_csv(tmp_path / "c.removed.csv")["reason"])
         assert set(every["id"]) - left == slow_removals(policy, clustered, reasons)
         assert report[policy.value] == reasons
+    assert set(report["keep-syndication"]) == {
+        "same newspaper, same day", "same newspaper, later day", "same newspaper, earlier day",
+    }  # fmt: skip
 
 
 def slow_removals(policy: Policy, clustered: pd.DataFrame, reasons: Counter[str]) -> set[int]:
@@ -419,3 +439,41 @@ def slow_removals(policy: Policy, clustered: pd.DataFrame, reasons: Counter[str]
     same_paper = sum(kept.loc[row.kept_article, "newspaper"] == row.newspaper for row in others.itertuples())
     assert reasons["other newspaper"] == len(others) - same_paper
     return set(others["id"])
+
+
+def test_the_page_gives_the_command_and_small_files(
+    archive: dict[str, Article], visitor: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper = Newspaper.objects.get(name="Harbour Post")
+    query = f"?policy=one-per-cluster&since=2026-03-02&newspapers={paper.pk}&format=csv.gz"
+    with CaptureQueriesContext(connection) as queries:
+        page = visitor.get(f"/exports/{query}")
+    assert len(queries) <= 9
+    command = (
+        "export_corpus --policy one-per-cluster --since 2026-03-02 '--newspaper=Harbour Post' --output corpus.csv.gz"
+    )
+    assert page.context["form"].command == f"manage.py {command}"
+    assert "3 articles of these days and newspapers" in page.content.decode()
+    assert page.context["report_query"] == f"?since=2026-03-02&newspapers={paper.pk}"
+    assert ReportForm(QueryDict(page.context["report_query"][1:]), report=REPORTS["policies"]).is_valid()
+
+    monkeypatch.chdir(tmp_path)
+    call_command(*shlex.split(command), "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
+    for content, name in (("articles", "corpus"), ("removed", "corpus.removed")):
+        sent = visitor.get(f"/exports/corpus/{content}.csv{query}")
+        assert sent["Content-Disposition"] == f'attachment; filename="{name}.csv"'
+        assert b"".join(sent.streaming_content) == gzip.decompress((tmp_path / f"{name}.csv.gz").read_bytes())
+    lines = b"".join(visitor.get("/exports/corpus/articles.jsonl").streaming_content).splitlines()
+    assert [json.loads(line)["headline"] for line in lines] == ["first", "other", "two a", "two b", "alone"]
+
+    assert visitor.get("/exports/corpus/prices.csv").status_code == 404
+    assert visitor.get("/exports/?policy=best").status_code == 400
+    monkeypatch.setattr("dedup.views.exports.MAX_DOWNLOADED", 6)
+    for asked, said in (
+        ("", "These are more than 6 articles, too many for a download."),
+        ("?boilerplate=topic&until=2026-03-02", "Only the command removes boilerplate"),
+    ):
+        assert said in visitor.get(f"/exports/{asked}").content.decode()
+        refused = visitor.get(f"/exports/corpus/articles.csv{asked}")
+        assert refused.status_code == 400
+        assert "Use: manage.py export_corpus --policy keep-syndication " in refused.content.decode()
