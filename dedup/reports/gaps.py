@@ -49,7 +49,7 @@ class GapsOptions(PassOptions):
     hold: float = setting(
         0.98,
         help="The advised window holds this share of the pairs with the highest scores.",
-        unit="share, 0..1",
+        unit="of the pairs",
         source="a study of a Google Alerts feed: 98 of 100",
         range=(0.5, 1.0),
         label="Share to hold",
@@ -217,12 +217,10 @@ _FAR_COLUMNS = (
 _EXAMPLE_COLUMNS = (
     Column("score", "Score", ColumnType.NUMBER),
     Column("days", "Days", ColumnType.COUNT),
+    Column("newspapers", "Newspapers"),
     Column("first_date", "Earlier", ColumnType.DAY),
-    Column("first_newspaper", "Newspaper"),
-    Column("first_headline", "Headline"),
-    Column("second_date", "Later", ColumnType.DAY),
-    Column("second_newspaper", "Newspaper"),
-    Column("second_headline", "Headline"),
+    Column("first_headline", "Its headline"),
+    Column("second_headline", "Headline of the later one"),
 )
 
 
@@ -245,6 +243,6 @@ def _far_row(far: FarPairs) -> tuple[Cell, ...]:
 
 
 def _example_row(example: Example) -> tuple[Cell, ...]:
-    (first, second), (one, other) = example.dates, example.newspapers
+    newspapers = ", ".join(dict.fromkeys(example.newspapers))
     links = [Linked(headline or "no headline", example.address) for headline in example.headlines]
-    return example.score, example.days, first, one, links[0], second, other, links[1]
+    return example.score, example.days, newspapers, example.dates[0], *links

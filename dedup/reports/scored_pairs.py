@@ -105,7 +105,7 @@ class PassOptions(Settings):
     lowest: float = setting(
         0.0,
         help="The lowest score that is counted; 0 means the lowest score of the pass's settings.",
-        unit="score",
+        unit="as a score",
         source="a choice: what runs have found is counted without running the pass again",
         range=(0.0, TOP_BAND),
         label="Lowest score",
@@ -153,7 +153,7 @@ def edges_of(lowest: float) -> list[float]:
 
 def band_label(lowest: float, highest: float) -> str:
     """Return a band in words. Its highest score belongs to the band above, except 1."""
-    return f"{lowest:.2f} to {highest:.2f}"
+    return f"{lowest:.2f}–{highest:.2f}"
 
 
 def has_no_window(pass_name: str) -> bool:

@@ -17,7 +17,7 @@ from dedup.declarations import Settings, setting
 from dedup.evaluation.bounds import interval
 from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
 from dedup.reports.drawing import PALETTE, WIDTH, alt
-from dedup.reports.score_bands import Band, Subset, Threshold, check_subsets, count_bands, cumulated
+from dedup.reports.score_bands import Band, Counts, Subset, Threshold, check_subsets, count_bands, cumulated
 from dedup.reports.scored_pairs import PassOptions, edges_of, pairs, pass_pairs, scored, source_sentences
 from dedup.runs.scope import Scope
 
@@ -77,26 +77,28 @@ class ThresholdsReport(Report):
         """Return what was found at the lowest threshold, and where the pairs come from."""
         if not result.articles:
             return "There are no articles to count."
-        lowest = result.thresholds[-1]
-        counts = lowest.counts
+        lowest, counts = result.thresholds[-1].lowest, counts_of(result)
         found = (
-            f"The pass {result.pass_name} finds {pairs(counts.pairs)} with a score of at least {lowest.lowest:.2f}: "
+            f"The pass {result.pass_name} finds {pairs(counts.pairs)} with a score of at least {lowest:.2f}: "
             f"{counts.exact:,} exact and {counts.partial:,} partial, with {counts.articles:,} of {result.articles:,} "
             f"articles ({counts.articles / result.articles:.2%}). Pairs that share neither the headline nor the text: "
             f"{counts.new:,}."
         )
+        if not counts.decided and counts.pairs:
+            found += " Editors have decided none of these pairs."
         return " ".join([found, *_subset_sentences(result.subset), *source_sentences(result)])
 
     def tables(self, result: Thresholds) -> list[Table]:
-        """Return the bands, the thresholds, what editors decided, and the subset check if there was one."""
+        """Return the bands and the thresholds; what editors decided and the subset check, if there is any."""
         bands = tuple(_band_row(each, result.articles) for each in result.bands)
         thresholds = tuple(_threshold_row(each, result.articles) for each in result.thresholds)
-        precision = tuple(_precision_row(each) for each in result.bands)
         tables = [
             Table("bands", "Bands of scores", _BAND_COLUMNS, bands),
             Table("thresholds", "All pairs from a score on", _THRESHOLD_COLUMNS, thresholds),
-            Table("precision", "Pairs that editors decided", _PRECISION_COLUMNS, precision),
         ]
+        if counts_of(result).decided:
+            precision = tuple(_precision_row(each) for each in result.bands)
+            tables.append(Table("precision", "Pairs that editors decided", _PRECISION_COLUMNS, precision))
         if result.subset:
             rows = tuple(dataclasses.astuple(each) for each in result.subset)
             tables.append(
@@ -105,8 +107,17 @@ class ThresholdsReport(Report):
         return tables
 
     def charts(self, result: Thresholds) -> Sequence[Chart]:
-        """Return the pairs of each band, exact and partial ones."""
-        return [_pairs_chart(result)] if result.thresholds[-1].counts.pairs else []
+        """Return the pairs of each band, exact and partial ones, and the share of right ones that editors decided."""
+        counts = counts_of(result)
+        return [
+            *([_pairs_chart(result)] if counts.pairs else []),
+            *([_precision_chart(result)] if counts.decided else []),
+        ]
+
+
+def counts_of(result: Thresholds) -> Counts:
+    """Return the counts of all pairs."""
+    return result.thresholds[-1].counts
 
 
 _BAND_COLUMNS = (
@@ -214,3 +225,22 @@ def _pairs_chart(result: Thresholds) -> Chart:
         f"{most.counts.pairs:,} pairs."
     )
     return Chart("bands", f"Pairs of the pass {result.pass_name} by score", says, bars)
+
+
+def _precision_chart(result: Thresholds) -> Chart:
+    """Return the share of confirmed pairs of each band among the decided ones, with its interval."""
+    names = ("score", "pairs", "decided", "confirmed", "precision", "low", "high")
+    rows = [dict(zip(names, _precision_row(each), strict=True)) for each in result.bands if each.counts.decided]
+    scale = alt.Scale(domain=[0, 1])
+    base = alt.Chart({"values": rows}, width=WIDTH, height=alt.Step(32)).encode(
+        y=alt.Y("score:N", title=None, sort=[each.label for each in result.bands])
+    )
+    share = alt.X("precision:Q", title="Confirmed, of the decided", scale=scale, axis=alt.Axis(format=".0%"))
+    layers = alt.layer(
+        base.mark_rule(color=PALETTE[0], strokeWidth=2).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
+        base.mark_point(color=PALETTE[0], filled=True, size=80, opacity=1).encode(x=share),
+    )
+    says = (
+        "A point for the share of confirmed pairs of each band that has decided ones, and a line for its 95% interval."
+    )
+    return Chart("precision", "Confirmed duplicates of those that editors decided, by score", says, layers)

@@ -14,7 +14,7 @@ from dedup.article_sql import article_sql
 # Pairs of a year's gap are more often templates than copies: the study of a Google Alerts feed looked at those from
 # about two months on.
 FAR_DAYS = 60
-_EXAMPLES_OF_BAND = 5
+_EXAMPLES_OF_BAND = 3
 # So that 0.98 of 50 pairs are 49, whatever the product of the two numbers is in floating point.
 _ROUNDING = 1e-9
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
