@@ -179,20 +179,28 @@ LEFT JOIN dedup_evidence AS evidence ON %(pass)s <> '' AND evidence.pair_id = pa
 WHERE pair.best_score > 0
 """
 _COUNT_SQL = "SELECT cell, count(*) FROM sampled_cells GROUP BY cell"
-# The pairs of each cell with the smallest hashes.
+# The pairs of each cell with the smallest hashes. Only hashes below a bound are sorted.
 _DRAW_SQL = """
 SELECT left_id, right_id, number
 FROM (
-    SELECT cells.left_id, cells.right_id, wanted.number, wanted.pairs, row_number() OVER (
-        PARTITION BY wanted.number ORDER BY md5(concat_ws(' ', %(seed)s::text, cells.left_id, cells.right_id))
-    ) AS place
-    FROM sampled_cells AS cells
-    JOIN unnest(%(cells)s::text[], %(pairs)s::bigint[]) WITH ORDINALITY AS wanted (cell, pairs, number)
-        ON wanted.cell = cells.cell
+    SELECT left_id, right_id, number, pairs, row_number() OVER (PARTITION BY number ORDER BY hash) AS place
+    FROM (
+        SELECT cells.left_id, cells.right_id, wanted.number, wanted.pairs, wanted.bound,
+            md5(concat_ws(' ', %(seed)s::text, cells.left_id, cells.right_id)) COLLATE "C" AS hash
+        FROM sampled_cells AS cells
+        JOIN unnest(%(cells)s::text[], %(pairs)s::bigint[], %(bounds)s::text[])
+            WITH ORDINALITY AS wanted (cell, pairs, bound, number) ON wanted.cell = cells.cell
+        OFFSET 0
+    ) AS hashed
+    WHERE hash < bound
 ) AS placed
 WHERE place <= pairs
 ORDER BY number, place
 """
+# How many pairs of a stratum are sorted to draw so many: these times as many, and these more. The chance that they are
+# too few is below 1 in 10 billion; then all are sorted.
+_TIMES, _MORE = 3, 50
+_NO_BOUND = "g"  # above every hexadecimal digit
 
 
 def _of_proposed(plan: Plan, seed: int) -> tuple[list[Stratum], list[Chosen]]:
@@ -209,10 +217,21 @@ def _of_proposed(plan: Plan, seed: int) -> tuple[list[Stratum], list[Chosen]]:
         names = [name_of(_cell(cell), plan.bands, near, plan.pass_name) for cell in cells]
         wanted = [plan.per_stratum or number for number in numbers]
         strata = list(map(Stratum, names, sizes, wanted, numbers))
-        cursor.execute(_DRAW_SQL, {"seed": seed, "cells": cells, "pairs": numbers})
-        chosen = [Chosen(left, right, strata[number - 1]) for left, right, number in cursor]
+        asked = {"seed": seed, "cells": cells, "pairs": numbers}
+        cursor.execute(_DRAW_SQL, {**asked, "bounds": list(map(_bound, numbers, sizes))})
+        drawn = cursor.fetchall()
+        if len(drawn) < sum(numbers):
+            cursor.execute(_DRAW_SQL, {**asked, "bounds": [_NO_BOUND] * len(cells)})
+            drawn = cursor.fetchall()
+        chosen = [Chosen(left, right, strata[number - 1]) for left, right, number in drawn]
         cursor.execute("DROP TABLE sampled_cells")
     return strata, chosen
+
+
+def _bound(number: int, size: int) -> str:
+    """Return the text below which the hashes of enough pairs are, to draw so many from a stratum of this size."""
+    share = (_TIMES * number + _MORE) / size
+    return f"{round(share * 2**32):08x}" if share < 1 else _NO_BOUND
 
 
 def _numbers(plan: Plan, sizes: Sequence[int]) -> list[int]:

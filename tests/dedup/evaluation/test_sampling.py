@@ -8,6 +8,7 @@ from itertools import combinations
 
 import pytest
 
+from dedup.evaluation import sampling
 from dedup.evaluation.samples import read_sample, sample_labels
 from dedup.evaluation.sampling import Plan, SampleError, draw
 from dedup.evaluation.strata import Tally, estimated_total, precision, recall, shared_out
@@ -78,7 +79,7 @@ def test_estimates_have_the_intervals_of_stratified_sampling() -> None:
 
 
 @pytest.mark.django_db
-def test_a_sample_stands_for_the_archive(store) -> None:
+def test_a_sample_stands_for_the_archive(store, monkeypatch: pytest.MonkeyPatch) -> None:
     """40 articles of two newspapers on 10 days, 120 proposed pairs in known strata; every third pair is a duplicate."""
     rng = random.Random(5)
     articles = [
@@ -127,6 +128,12 @@ def test_a_sample_stands_for_the_archive(store) -> None:
         return list(draw(plan, seed=seed).pairs.order_by("position").values_list("left", "right"))
 
     assert chosen(7) == [(each.left_id, each.right_id) for each in drawn] != chosen(8)
+
+    # If too few pairs are below the bounds, all are sorted; either way, the same ones are drawn.
+    monkeypatch.setattr(sampling, "_TIMES", 0.5)
+    monkeypatch.setattr(sampling, "_MORE", 0)
+    assert chosen(7) == [(each.left_id, each.right_id) for each in drawn]
+    monkeypatch.undo()
 
     # Over many seeds, the estimate from the weights is the true number, and its interval has it 19 times of 20.
     small, truth = Plan(size=40, by=("band",)), sum(true.values())
