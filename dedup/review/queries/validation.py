@@ -117,7 +117,8 @@ class Results:
     strata: list[StratumResult]
     labels: list[LabelResult]
     precision: Estimated | None
-    recall: Estimated | None
+    recall: Estimated | None  # None also if no pairs were drawn that no pass proposes
+    recall_of_proposed: Estimated | None
     has_others: bool  # pairs that no pass proposes were drawn too
     agreements: list[tuple[str, str, Agreement]]
     disagreements: int
@@ -134,14 +135,17 @@ def results_of(sample: ValidationSample) -> Results:
         tables[each.stratum][each.label, each.line in called] += 1
     strata = [_stratum(each, tables[each["name"]]) for each in sample.strata]
     tallies = [_tally(each, tables[each["name"]]) for each in sample.strata]
+    of_strata = zip(sample.strata, tallies, strict=True)
+    proposed = [tally for each, tally in of_strata if not each["name"].startswith(NOT_PROPOSED)]
     differing = disagreements(sample)
     return Results(
         reading=reading,
         strata=strata,
         labels=[_label(label, place, strata) for place, label in enumerate(PairLabel)],
         precision=precision(tallies),
-        recall=recall(tallies),
-        has_others=any(each["name"].startswith(NOT_PROPOSED) for each in sample.strata),
+        recall=recall(tallies) if len(proposed) < len(tallies) else None,
+        recall_of_proposed=recall(proposed),
+        has_others=len(proposed) < len(tallies),
         agreements=agreements_of(sample),
         disagreements=differing.count(),
         unsettled=differing.filter(settled="").count(),
