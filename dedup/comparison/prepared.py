@@ -215,6 +215,13 @@ class _KnownWords(dict[str, tuple[str, int]]):
         return known
 
 
+def shown_sentences(content: str) -> list[str]:
+    """Return the sentences of a content as they are shown; sentence i is sentence i of the prepared article."""
+    compared = _typography(content[:MAX_CHARACTERS])
+    pattern = _pattern(compared)
+    return [sentence for sentence in sentences_of(compared) if pattern.findall(sentence)]
+
+
 def word_kind(word: str) -> int:
     """Return the kind of a word as far as the word alone shows it."""
     weekdays, months = _date_words()
