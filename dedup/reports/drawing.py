@@ -55,6 +55,8 @@ _LINE = "#80808059"
 _TEXT = {"labelColor": "currentColor", "titleColor": "currentColor", "titleFontWeight": "normal"}
 _CONFIG: dict[str, Any] = {
     "background": None,
+    # Room for names that the reader's font draws wider than the one they were measured with.
+    "padding": {"left": 28, "right": 28, "top": 5, "bottom": 5},
     "font": "system-ui, sans-serif",
     "aria": False,
     "axis": {

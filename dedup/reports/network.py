@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import log1p, sqrt
+from math import log1p, pi, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from articles.files.cells import guarded
@@ -30,6 +30,10 @@ MOST_DRAWN = 60
 MOST_NAMED = 25
 # The layout begins at random places; the same ones every time.
 SEED = 13
+# Of the drawing, and of its circles as areas, in pixels.
+_HEIGHT = 440
+_SMALLEST, _LARGEST = 60, 900
+_GAP = 3
 
 _DUPLICATES_SQL = article_sql(
     """
@@ -200,7 +204,7 @@ def _edges_csv(edges: Iterable[Together]) -> str:
 
 
 def places(result: Network) -> dict[int, tuple[float, float]]:
-    """Return where the newspapers with most pairs are drawn, -1..1; the same network always looks the same."""
+    """Return where the newspapers with most pairs are drawn, in 0..1; the same network always looks the same."""
     shown = {each.newspaper_id for each in result.nodes[:MOST_DRAWN]}
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(sorted(shown))
@@ -209,34 +213,21 @@ def places(result: Network) -> dict[int, tuple[float, float]]:
         for each in result.edges
         if {each.left_id, each.right_id} <= shown
     )
-    spread = 3 / sqrt(len(graph))
-    found = nx.spring_layout(graph, k=spread, iterations=200, seed=SEED)
-    return {newspaper: (float(x), float(y)) for newspaper, (x, y) in found.items()}
+    found = nx.spring_layout(graph, k=3 / sqrt(len(graph)), iterations=200, seed=SEED)
+    across, up = (_stretched([float(place[axis]) for place in found.values()]) for axis in (0, 1))
+    return dict(zip(found, zip(across, up, strict=True), strict=True))
+
+
+def _stretched(numbers: list[float]) -> list[float]:
+    """Return the numbers between 0 and 1, so that the drawing has no empty sides."""
+    low, high = min(numbers), max(numbers)
+    return [(each - low) / (high - low) if high > low else 0.5 for each in numbers]
 
 
 def _drawing(result: Network) -> Chart:
     at = places(result)
-    nodes = [
-        {
-            "x": at[each.newspaper_id][0],
-            "y": at[each.newspaper_id][1],
-            "name": drawn_name(each.name) if place < MOST_NAMED else "",
-            "duplicates": each.duplicates,
-            "href": duplicates_address(each.newspaper_id),
-        }
-        for place, each in enumerate(result.nodes[:MOST_DRAWN])
-    ]
-    edges = [
-        {
-            **dict(zip(("x", "y", "x2", "y2"), (*at[each.left_id], *at[each.right_id]), strict=True)),
-            "pairs": each.pairs,
-            "href": pairs_address(each.left_id, each.right_id),
-        }
-        for each in result.edges
-        if each.left_id in at and each.right_id in at
-    ]
     most = result.edges[0]
-    left_out = len(result.nodes) - len(nodes)
+    left_out = len(result.nodes) - len(at)
     return Chart(
         "network",
         "Newspapers that print the same articles",
@@ -244,28 +235,60 @@ def _drawing(result: Network) -> Chart:
         f"more pairs they share. Most: {most.left} and {most.right}, {most.pairs:,}. A click on a line lists the "
         "pairs, on a circle the duplicates of the newspaper."
         + (f" {left_out:,} newspapers with fewer pairs are in the tables only." if left_out else ""),
-        _layers(nodes, edges),
+        _layers(_circles(result, at), _lines(result, at)),
     )
 
 
+def _circles(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[str, Any]]:
+    """Return the newspapers as circles, with their area and the place of their names in pixels."""
+    shown = result.nodes[: len(at)]
+    most = max(each.duplicates for each in shown) or 1
+    circles = []
+    for place, each in enumerate(shown):
+        x, y = at[each.newspaper_id]
+        area = _SMALLEST + (_LARGEST - _SMALLEST) * each.duplicates / most
+        circles.append(
+            {
+                "x": x * WIDTH,
+                "y": y * _HEIGHT,
+                "area": area,
+                "above": y * _HEIGHT - sqrt(area / pi) - _GAP,
+                "name": drawn_name(each.name) if place < MOST_NAMED else "",
+                "href": duplicates_address(each.newspaper_id),
+            }
+        )
+    return circles
+
+
+def _lines(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[str, Any]]:
+    lines = []
+    for each in result.edges:
+        if each.left_id in at and each.right_id in at:
+            (x, y), (x2, y2) = at[each.left_id], at[each.right_id]
+            ends = {"x": x * WIDTH, "y": y * _HEIGHT, "x2": x2 * WIDTH, "y2": y2 * _HEIGHT}
+            lines.append({**ends, "pairs": each.pairs, "href": pairs_address(each.left_id, each.right_id)})
+    return lines
+
+
 def _layers(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Any:
-    scale = alt.Scale(domain=[-1.15, 1.15])
-    x, y = alt.X("x:Q", scale=scale, axis=None), alt.Y("y:Q", scale=scale, axis=None)
+    # Places and areas are in pixels already.
     lines = (
         alt.Chart(alt.InlineData(values=edges))
         .mark_rule(color=PALETTE[-1], opacity=0.55, strokeCap="round")
         .encode(
-            x=x,
-            y=y,
+            x=alt.X("x:Q", scale=None, axis=None),
+            y=alt.Y("y:Q", scale=None, axis=None),
             x2="x2:Q",
             y2="y2:Q",
-            size=alt.Size("pairs:Q", scale=alt.Scale(type="sqrt", range=[1, 9]), legend=None),
+            size=alt.Size("pairs:Q", scale=alt.Scale(type="sqrt", range=[1.5, 9]), legend=None),
             href="href:N",
         )
     )
-    at = alt.Chart(alt.InlineData(values=nodes)).encode(x=x, y=y, href="href:N")
+    at = alt.Chart(alt.InlineData(values=nodes)).encode(x=alt.X("x:Q", scale=None, axis=None), href="href:N")
     circles = at.mark_circle(color=PALETTE[0], opacity=0.9).encode(
-        size=alt.Size("duplicates:Q", scale=alt.Scale(zero=True, range=[60, 900]), legend=None)
+        y=alt.Y("y:Q", scale=None, axis=None), size=alt.Size("area:Q", scale=None)
     )
-    names = at.mark_text(dy=-14, fontSize=11).encode(text="name:N")
-    return alt.layer(lines, circles, names, width=WIDTH, height=WIDTH * 0.75).resolve_scale(size="independent")
+    names = at.mark_text(fontSize=11, baseline="bottom").encode(
+        y=alt.Y("above:Q", scale=None, axis=None), text="name:N"
+    )
+    return alt.layer(lines, circles, names, width=WIDTH, height=_HEIGHT).resolve_scale(size="independent")

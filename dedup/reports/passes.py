@@ -91,19 +91,22 @@ class PassesReport(Report):
         )
 
     def tables(self, result: Passes) -> list[Table]:
-        """Return a row for each pass, and the two matrices."""
-        rows = tuple(
+        """Return what each pass finds, the two matrices, and the precision of each pass."""
+        found = tuple(
             (
                 *(each.label, each.pairs, each.pairs_alone, each.clustered, each.clustered_alone),
                 *(each.duplicates, each.duplicates_alone),
-                *(each.decided, each.confirmed, each.precision, each.low, each.high),
             )
             for each in result.passes
         )
+        decided = tuple(
+            (each.label, each.decided, each.confirmed, each.precision, each.low, each.high) for each in result.passes
+        )
         return [
-            Table("passes", "Passes", _COLUMNS, rows),
+            Table("passes", "What each pass finds", _COLUMNS, found),
             _matrix(result, "pairs", "Pairs that two passes both find"),
             _matrix(result, "duplicates", "Duplicates that two passes both find"),
+            Table("precision", "Precision by pass", _PRECISION_COLUMNS, decided),
         ]
 
     def charts(self, result: Passes) -> list[Chart]:
@@ -121,6 +124,9 @@ _COLUMNS = (
     Column("clustered_alone", "It alone", ColumnType.COUNT),
     Column("duplicates", "Duplicates", ColumnType.COUNT),
     Column("duplicates_alone", "It alone", ColumnType.COUNT),
+)
+_PRECISION_COLUMNS = (
+    Column("pass", "Pass"),
     Column("decided", "Decided", ColumnType.COUNT),
     Column("confirmed", "Confirmed", ColumnType.COUNT),
     Column("precision", "Precision", ColumnType.SHARE),
@@ -210,24 +216,23 @@ def _squares(result: Passes) -> Chart:
             "column": labels[each.other],
             "share": each.pairs / whole[each.one],
             "text": f"{each.pairs / whole[each.one]:.0%}",
-            "dark": "high" if each.pairs / whole[each.one] > 0.6 else "low",
         }
         for each in result.overlap
     ]
     order = list(labels.values())
     base = alt.Chart(alt.InlineData(values=rows), width=alt.Step(54), height=alt.Step(30)).encode(
-        y=alt.Y("row:N", sort=order, title="Of the pairs of", axis=alt.Axis(domain=False, ticks=False)),
+        y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(domain=False, ticks=False)),
         x=alt.X(
             "column:N",
             sort=order,
-            title="also found by",
+            title=None,
             axis=alt.Axis(orient="top", domain=False, ticks=False, labelAngle=-40),
         ),
     )
     squares = base.mark_rect().encode(color=alt.Color("share:Q", scale=alt.Scale(domain=[0, 1]), legend=None))
     return Chart(
         "overlap",
-        "How passes overlap",
+        "How many of the pairs of a row the column finds too",
         "Of the pairs that the pass of a row finds, the share that the pass of a column finds too.",
         alt.layer(squares, base.mark_text().encode(text="text:N")),
     )
@@ -255,7 +260,7 @@ def precision_chart(rows: list[dict[str, Any]]) -> Chart:
     )
     scale = alt.Scale(domain=[0, 1])
     interval = base.mark_rule(strokeWidth=3, color=PALETTE[-1]).encode(
-        x=alt.X("low:Q", scale=scale, title="Precision", axis=alt.Axis(format="%")), x2="high:Q"
+        x=alt.X("low:Q", scale=scale, title="Precision", axis=alt.Axis(format="%", tickCount=5)), x2="high:Q"
     )
     points = base.mark_point(filled=True, size=90, color=PALETTE[0], opacity=1).encode(
         x=alt.X("precision:Q", scale=scale)

@@ -186,9 +186,24 @@ class QualityReport(Report):
             Table("decisions", "Decisions by day and editor", _DAY_COLUMNS, tuple(map(_day_row, result.days))),
             Table("pace", "Answers an hour", _PACE_COLUMNS, tuple(map(_pace_row, result.paces))),
             Table("agreement", "Agreement of editors", _READING_COLUMNS, tuple(map(_reading_row, result.agreement))),
-            _precision_table("precision_passes", "Precision by pass", by_pass),
-            _precision_table("precision_newspapers", "Precision by newspaper", by_newspaper),
-            _precision_table("precision", "Precision by pass and newspaper", by_both),
+            Table(
+                "precision_passes",
+                "Precision by pass",
+                (_PASS, *_MEASURED),
+                tuple((_pass_label(each), *_cells(each)[2:]) for each in by_pass),
+            ),
+            Table(
+                "precision_newspapers",
+                "Precision by newspaper",
+                (_NEWSPAPER, *_MEASURED),
+                tuple(_cells(each)[1:] for each in by_newspaper),
+            ),
+            Table(
+                "precision",
+                "Precision by pass and newspaper",
+                (_PASS, _NEWSPAPER, *_MEASURED),
+                tuple(map(_cells, by_both)),
+            ),
         ]
 
     def charts(self, result: Quality) -> list[Chart]:
@@ -222,6 +237,14 @@ _READING_COLUMNS = (
     Column("kappa", "Kappa", ColumnType.NUMBER),
     Column("kappa_low", "From", ColumnType.NUMBER),
     Column("kappa_high", "To", ColumnType.NUMBER),
+)
+_PASS, _NEWSPAPER = Column("pass", "Pass"), Column("newspaper", "Newspaper")
+_MEASURED = (
+    Column("decided", "Decided", ColumnType.COUNT),
+    Column("confirmed", "Confirmed", ColumnType.COUNT),
+    Column("precision", "Precision", ColumnType.SHARE),
+    Column("low", "From", ColumnType.SHARE),
+    Column("high", "To", ColumnType.SHARE),
 )
 
 
@@ -346,24 +369,11 @@ def _reading_row(each: Readings) -> tuple[Cell, ...]:
     return each.pairs, each.readings, each.agreed, each.agreed / each.readings, each.kappa, each.low, each.high
 
 
-def _precision_table(name: str, title: str, rows: Iterable[Precision]) -> Table:
-    columns = (
-        Column("pass", "Pass"),
-        Column("newspaper", "Newspaper"),
-        Column("decided", "Decided", ColumnType.COUNT),
-        Column("confirmed", "Confirmed", ColumnType.COUNT),
-        Column("precision", "Precision", ColumnType.SHARE),
-        Column("low", "From", ColumnType.SHARE),
-        Column("high", "To", ColumnType.SHARE),
+def _cells(each: Precision) -> tuple[Cell, ...]:
+    return (
+        *(_pass_label(each), each.newspaper),
+        *(each.decided, each.confirmed, each.precision, each.low, each.high),
     )
-    cells = tuple(
-        (
-            *(_pass_label(each), each.newspaper or "all newspapers"),
-            *(each.decided, each.confirmed, each.precision, each.low, each.high),
-        )
-        for each in rows
-    )
-    return Table(name, title, columns, cells)
 
 
 def _days_chart(days: list[EditorDay]) -> Chart:

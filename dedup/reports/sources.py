@@ -229,9 +229,9 @@ def _heat_map(pairs: list[Together]) -> Chart:
     shown = in_heat_map(pairs)
     order = sorted({each["row"] for each in _squares(pairs, shown)})
     names = "slice(datum.label, 3)"
-    base = alt.Chart(
-        alt.InlineData(values=list(_squares(pairs, shown))), width=alt.Step(24), height=alt.Step(24)
-    ).encode(
+    # A few squares are large, so that the drawing is about as wide as others.
+    width, height = max(360, 18 * len(order)), max(200, 18 * len(order))
+    base = alt.Chart(alt.InlineData(values=list(_squares(pairs, shown))), width=width, height=height).encode(
         y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelExpr=names)),
         x=alt.X("column:N", sort=order, title=None, axis=alt.Axis(labelExpr=names, labelAngle=-60)),
     )

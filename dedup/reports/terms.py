@@ -92,7 +92,7 @@ class TermsReport(Report):
     """What duplicates do to the frequencies of words."""
 
     name: ClassVar[str] = "terms"
-    label: ClassVar[str] = "Words that duplicates push"
+    label: ClassVar[str] = "Duplicates and words"
     help: ClassVar[str] = "Lists the 50 words whose share of all words changes most when duplicates are removed."
     options_class: ClassVar[type[Settings]] = TermsOptions
     heavy: ClassVar[bool] = True
