@@ -345,6 +345,11 @@ class ReportForm(ScopeForm):
                 data.setdefault(name, str(field.default))
 
     @property
+    def has_slider(self) -> bool:
+        """Whether an option is chosen by a slider, which is for trying out: the page shows it at once."""
+        return any(isinstance(each.widget, SliderInput) for each in self.fields.values())
+
+    @property
     def scope(self) -> Scope:
         """The articles to count; the form must be valid."""
         newspapers = self.cleaned_data["newspapers"]

@@ -13,6 +13,9 @@ from articles.storage.incoming import IncomingArticle
 from dedup.declarations import Settings
 from dedup.runs.scope import Scope
 
+# A page with more rows of a table takes long to load, and nobody reads to their end.
+MOST_SHOWN = 500
+
 
 @dataclass(frozen=True, slots=True)
 class Linked:
@@ -80,9 +83,14 @@ class Table:
         for row in self.rows:
             yield [(column, column.write(cell)) for column, cell in zip(self.columns, row, strict=True)]
 
+    @property
+    def hidden(self) -> int:
+        """The rows that a page leaves out; files have all."""
+        return max(len(self.rows) - MOST_SHOWN, 0)
+
     def shown(self) -> Iterator[list[tuple[Column, str, str]]]:
-        """Yield the same with the address of each cell that is a link; empty for the others."""
-        for row, cells in zip(self.rows, self.written(), strict=True):
+        """Yield the first rows with the address of each cell that is a link; empty for the others."""
+        for row, cells in zip(self.rows[:MOST_SHOWN], self.written(), strict=False):
             yield [
                 (column, text, cell.address if isinstance(cell, Linked) else "")
                 for (column, text), cell in zip(cells, row, strict=True)

@@ -247,7 +247,8 @@ def _heat_map(pairs: list[Together]) -> Chart:
         f"A square for every two of the {len(shown)} newspapers with most pairs; on the diagonal, clusters with two or "
         f"more articles of one newspaper. Most pairs: {both}, {most.pairs:,} in {most.clusters:,} clusters. A click on "
         "a square lists the pairs. The table below has all newspapers.",
-        squares,
+        # Slanted names need room below, as others need it on the left.
+        squares.configure(padding={"left": 28, "right": 28, "top": 5, "bottom": 24}),
     )
 
 

@@ -116,8 +116,9 @@ def test_network_joins_newspapers_and_its_links_lead_to_what_was_counted(
     page = editor_client.get("/reports/network/", {"least": "2"}).content.decode()
     assert '<input type="range" name="least" value="2" min="1" max="1000"' in page
     assert page.count(circle.address.replace("&", "&amp;")) == 3  # the circle, its name, and the table
-    again = editor_client.get("/reports/network.svg", {"least": "2"}).content
-    assert again == editor_client.get("/reports/network.svg", {"least": "2"}).content
+    drawing = editor_client.get("/reports/network.svg", {"least": "2"}).content.decode()
+    assert drawing in page
+    assert drawing == shown("network", least=2).pictures[0].svg
 
 
 def test_passes_overlap_and_each_finds_some_alone(archive: dict[str, Article]) -> None:
@@ -223,6 +224,16 @@ def test_a_long_pause_ends_a_sitting_and_few_answers_have_no_pace() -> None:
     ella, vera = paces(answers)
     assert (ella.answers, ella.sittings, ella.hours, ella.an_hour) == (6, 2, 0.5, 8.0)
     assert (vera.answers, vera.sittings, vera.hours, vera.an_hour) == (1, 1, 0.0, None)
+
+
+def test_a_page_leaves_out_the_end_of_a_long_table_and_says_so(
+    archive: dict[str, Article], editor_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dedup.reports.base.MOST_SHOWN", 3)
+    page = editor_client.get("/reports/sources/").content.decode()
+    assert page.count("more row") == 1
+    assert "1 more row: the CSV file has all." in page
+    assert editor_client.get("/reports/sources.csv").content.decode().count("\n") == 1 + 3 + 4
 
 
 HOSTILE = (
