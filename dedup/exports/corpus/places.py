@@ -100,19 +100,26 @@ def decide_places(asked: Asked) -> None:
     corpus_other must have the articles of the other corpus.
     """
     names = dict(Newspaper.objects.values_list("pk", "name"))
-    waiting: list[WholeCluster] = []
-    for each in whole_clusters(confirmed_only=asked.confirmed_only, boilerplate=asked.boilerplate):
-        waiting.append(each)
-        if sum(len(cluster.members) for cluster in waiting) >= _AT_ONCE:
-            _store(waiting, asked, names)
-            waiting = []
-    _store(waiting, asked, names)
+    for batch in _batches(whole_clusters(confirmed_only=asked.confirmed_only, boilerplate=asked.boilerplate)):
+        _store(batch, asked, names)
     bounds = asked.part.bounds()
     with connection.cursor() as cursor:
         if asked.also_in:
             cursor.execute(_ALONE_IN_OTHER_SQL, {"reason": asked.also_in, **bounds})
         if asked.boilerplate is not Mode.KEEP:
             cursor.execute(_ALONE_AND_EMPTY_SQL, {"reason": NOTHING_LEFT, "mode": asked.boilerplate.value, **bounds})
+
+
+def _batches(clusters: Iterator[WholeCluster]) -> Iterator[list[WholeCluster]]:
+    batch: list[WholeCluster] = []
+    articles = 0
+    for cluster in clusters:
+        batch.append(cluster)
+        articles += len(cluster.members)
+        if articles >= _AT_ONCE:
+            yield batch
+            batch, articles = [], 0
+    yield batch
 
 
 def _store(clusters: Sequence[WholeCluster], asked: Asked, names: dict[int, str]) -> None:

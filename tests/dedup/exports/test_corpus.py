@@ -12,6 +12,7 @@ import json
 import math
 import os
 import random
+import re
 import shlex
 import signal
 from collections import Counter
@@ -261,6 +262,23 @@ def test_three_formats_hold_the_same_rows_for_pandas_and_duckdb(tmp_path: Path) 
         assert len(lists[0]) == articles
     extra_names = pd.read_parquet(tmp_path / "c.parquet").columns[len(CORPUS_NAMES) :]
     assert list(extra_names) == ["topic", "Cluster.2", "extra.cluster"]
+
+
+def test_the_examples_of_the_documentation_run(
+    archive: dict[str, Article], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "corpus.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    export(Path("corpus.parquet"))
+    [for_pandas] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(for_pandas, {})  # noqa: S102 - our own text
+    assert re.search(r"^other newspaper +2$", capsys.readouterr().out, re.MULTILINE)
+    [for_duckdb] = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+    with duckdb.connect() as base:
+        base.execute(for_duckdb)
+        assert sorted(base.fetchall()) == [
+            ("Inland Courier", "Harbour Post", 1), ("Valley Sun", "Inland Courier", 1),
+        ]  # fmt: skip
 
 
 def test_against_another_corpus(archive: dict[str, Article], store: StoreArticle, tmp_path: Path) -> None:
