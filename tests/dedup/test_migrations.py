@@ -1,150 +1,214 @@
 """Migrations of rows: what an installation has stored is there after an upgrade, as the program reads it now."""
 
 import json
+from importlib import import_module
 from itertools import combinations
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from articles.models import Newspaper
+from articles.models import Article, Newspaper
 from dedup.models import FittedModel, Pair, Profile
 from dedup.review.decisions import decide_pair, undo
 from dedup.runs.tasks import find_duplicates_task, nightly_task
 from dedup.verdicts.model import default_model, dump_model
+from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
 
 pytestmark = pytest.mark.django_db
+
+
+def migrate(*target: str) -> None:
+    with connection.cursor() as cursor:
+        # A table with checks that wait for the end of the transaction cannot be altered.
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    call_command("migrate", *target, verbosity=0)
+
+
+# ---- one installation of long ago ----
 
 
 def paths() -> set[str]:
     return set(DBTaskResult.objects.values_list("task_path", flat=True))
 
 
-def test_tasks_that_wait_are_found_where_their_module_is_now() -> None:
-    profile = Profile.objects.get()
+def queue_tasks() -> DBTaskResult:
+    """Queue the two tasks; return one that is done."""
+    profile = Profile.objects.get(is_default=True)
     nightly_task.enqueue(profile_id=profile.pk, due="2026-03-03T02:15:00+00:00")
     find_duplicates_task.enqueue(profile_id=profile.pk)
-    done = DBTaskResult.objects.create(
+    return DBTaskResult.objects.create(
         task_path="dedup.tasks.nightly_task", args_kwargs={}, backend_name="default", finished_at=timezone.now()
     )
-    now = paths()
-
-    call_command("migrate", "dedup", "0009", verbosity=0)
-    before = {"dedup.tasks.nightly_task", "dedup.tasks.find_duplicates_task"}
-    assert paths() == before
-
-    call_command("migrate", "dedup", verbosity=0)
-    assert paths() == now
-    assert {each.task for each in DBTaskResult.objects.exclude(pk=done.pk)} == {nightly_task, find_duplicates_task}
 
 
-@pytest.mark.parametrize(("leans_on_it", "in_use"), [(0.0, True), (0.02, False)])
-def test_a_learnt_model_that_leans_on_a_removed_feature_is_switched_off(leans_on_it, in_use, capsys) -> None:
-    document = json.loads(dump_model(default_model()))
-    document["questions"]["duplicate"]["coefficients"]["words kept"] = leans_on_it
-    call_command("migrate", "dedup", "0010", verbosity=0)
-    fitted = FittedModel.objects.create(content=json.dumps(document), decisions=50, in_use=True)
-
-    call_command("migrate", "dedup", verbosity=0)
-    fitted.refresh_from_db()
-    assert fitted.in_use == in_use
-    assert ("fit_verdicts --switch-on" in capsys.readouterr().out) != in_use
+# What the profiles of before enable, and what they do after the upgrade; None: the same.
+PROFILES = {
+    "default": ({"sentence": {"enabled": True, "threshold": 0.1}}, {"containment": {"enabled": True}}),
+    "stricter": ({"sentence": {"enabled": True, "threshold": 0.2}}, None),
+    "wider": ({"sentence": {"enabled": True, "threshold": 0.1}, "trigram": {"day_window": 7}}, None),
+    "plain": ({}, None),
+}
 
 
-@pytest.mark.parametrize("of_today", [True, False])
-def test_a_model_learnt_with_earlier_features_is_switched_off(of_today, capsys) -> None:
-    content = dump_model(default_model())
-    if not of_today:
-        content = content.replace("fresh phrases contained", "shorter contained")
-    call_command("migrate", "dedup", "0015", verbosity=0)
-    fitted = FittedModel.objects.create(content=content, decisions=50, in_use=True)
-
-    call_command("migrate", "dedup", verbosity=0)
-    fitted.refresh_from_db()
-    assert fitted.in_use == of_today
-    assert ("fit_verdicts --switch-on" in capsys.readouterr().out) != of_today
+def settings_of_profiles() -> dict[str, object]:
+    return dict(Profile.objects.values_list("name", "settings"))
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ({"sentence": {"enabled": True, "threshold": 0.1}}, {"containment": {"enabled": True}}),
-        ({"sentence": {"enabled": True, "threshold": 0.2}}, None),
-        ({"sentence": {"enabled": True, "threshold": 0.1}, "trigram": {"day_window": 7}}, None),
-        ({}, None),
-    ],
-)
-def test_a_profile_that_nobody_changed_gets_the_passes_of_today(before, after) -> None:
-    call_command("migrate", "dedup", "0014", verbosity=0)
-    Profile.objects.update(settings=before)
-
-    call_command("migrate", "dedup", verbosity=0)
-    assert Profile.objects.get().settings == (before if after is None else after)
-
-
-def test_everybody_who_could_read_can_read_afterwards(client) -> None:
-    call_command("migrate", "dedup", "0016", verbosity=0)
+def make_people() -> None:
     Group.objects.create(name="interns")
     for name, *groups in (("anna",), ("ben", "interns"), ("mara", "editor"), ("ada", "admin")):
         make_user(name, *groups)
     make_user("gone", is_active=False)
     make_user("root", is_superuser=True)
 
-    call_command("migrate", "dedup", verbosity=0)
+
+NEWSPAPER = """
+INSERT INTO articles_newspaper (name, host, title_affixes, learnt_affixes, refused_affixes, kept_url_parameters, crawl,
+    feed_urls, sitemap_urls, section_urls, article_url_pattern)
+VALUES ('Selby Herald', 'herald.example', '{}', '{}', '{}', '{sid}', true, '{}', '{}', '{}', '')
+"""
+# The source of an article's day, and what it was called before.
+SOURCES = {"feed": "link", "json-ld": "json-ld", "import": "import", "": ""}
+
+
+def decide(store: StoreArticle, user: User) -> dict[tuple[int, int], Pair]:
+    """Confirm and reject some pairs of four articles; return all pairs by the places of their articles."""
+    articles = [store(date="2026-02-01") for _ in range(4)]
+    pairs = {ends: make_pair(*(articles[end] for end in ends), trigram=0.9) for ends in combinations(range(4), 2)}
+    for ends, kind in (((0, 1), "confirm"), ((1, 2), "confirm"), ((2, 3), "reject")):
+        decide_pair(pairs[ends].pk, kind, user=user)
+    return pairs
+
+
+def states() -> list[tuple[str, bool]]:
+    return list(Pair.objects.order_by("pk").values_list("state", "implied"))
+
+
+def articles_as_they_are() -> list[dict[str, object]]:
+    return list(Article.objects.order_by("pk").values("pk", "date", "headline", "content", "language", "revision"))
+
+
+def test_an_installation_of_before_has_everything_after_its_upgrade(store, client, capsys) -> None:
+    done = queue_tasks()
+    tasks = paths()
+    editor = make_user("ida", "editor")
+    pairs = decide(store, editor)
+    decided = states()
+    for name in PROFILES.keys() - {"default"}:
+        Profile.objects.create(name=name)
+    for source in SOURCES:
+        store(date="2026-03-02", date_source=source, language="en")
+    articles = articles_as_they_are()
+
+    migrate("dedup", "0009")
+    migrate("articles", "0008")
+    assert paths() == {"dedup.tasks.nightly_task", "dedup.tasks.find_duplicates_task"}
+    for name, (settings, _) in PROFILES.items():
+        Profile.objects.filter(name=name).update(settings=settings)
+    fitted = FittedModel.objects.create(content=a_model(leans_on_it=0.02), decisions=50, in_use=True)
+    make_people()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT date_source FROM articles_article WHERE date = '2026-03-02' ORDER BY id")
+        assert [source for (source,) in cursor] == list(SOURCES.values())
+        cursor.execute("UPDATE dedup_pair SET state = 'undecided' WHERE id = %s", [pairs[0, 2].pk])
+        cursor.execute(NEWSPAPER)
+
+    migrate()
+    check_tasks(tasks, done)
+    assert settings_of_profiles() == {
+        name: before if after is None else after for name, (before, after) in PROFILES.items()
+    }
+    fitted.refresh_from_db()
+    assert not fitted.in_use
+    assert "fit_verdicts --switch-on" in capsys.readouterr().out
+    check_people(client)
+    check_newspaper()
+    assert articles_as_they_are() == articles
+    check_articles()
+    assert states() == decided
+    check_decisions(pairs, editor)
+
+
+def check_tasks(before: set[str], done: DBTaskResult) -> None:
+    """Check that tasks that wait are found where their module is now."""
+    assert paths() == before
+    assert {each.task for each in DBTaskResult.objects.exclude(pk=done.pk)} == {nightly_task, find_duplicates_task}
+
+
+def check_people(client: Client) -> None:
+    """Check that everybody who could read can read, and that admins may merge newspapers."""
     groups = {user.username: sorted(user.groups.values_list("name", flat=True)) for user in User.objects.all()}
     assert groups == {
         "anna": ["viewer"],
         "ben": ["interns", "viewer"],
         "mara": ["editor"],
         "ada": ["admin"],
+        "ida": ["editor"],
         "gone": [],
         "root": [],
     }
     for user in User.objects.filter(is_active=True):
         client.force_login(user)
         assert client.get("/articles/").status_code == 200
-
-
-def test_newspapers_stay_as_they_are_and_admins_may_merge_them() -> None:
-    call_command("migrate", "dedup", "0020", verbosity=0)
-    call_command("migrate", "articles", "0010", verbosity=0)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO articles_newspaper (name, host, title_affixes, learnt_affixes, refused_affixes, "
-            "kept_url_parameters, crawl, feed_urls, sitemap_urls, section_urls, article_url_pattern) "
-            "VALUES ('Harbour Post', 'post.example', '{}', '{}', '{}', '{sid}', true, '{}', '{}', '{}', '')"
-        )
-
-    call_command("migrate", verbosity=0)
-    paper = Newspaper.objects.get()
-    assert (paper.name, paper.kept_url_parameters, paper.owner, paper.edition) == ("Harbour Post", ["sid"], "", "")
-    assert (paper.current, list(Newspaper.objects.in_use())) == (paper, [paper])
     may = {
-        role: make_user(role, role).has_perm("articles.add_newspapermerge") for role in ("viewer", "editor", "admin")
+        user.username for user in User.objects.filter(is_active=True) if user.has_perm("articles.add_newspapermerge")
     }
-    assert may == {"viewer": False, "editor": False, "admin": True}
+    assert may == {"ada", "root"}
 
 
-def test_what_earlier_decisions_imply_is_known_after_an_upgrade(store) -> None:
-    articles = [store() for _ in range(4)]
-    pairs = {ends: make_pair(*(articles[end] for end in ends), trigram=0.9) for ends in combinations(range(4), 2)}
-    user = make_user("mara", "editor")
-    for ends, kind in (((0, 1), "confirm"), ((1, 2), "confirm"), ((2, 3), "reject")):
-        decide_pair(pairs[ends].pk, kind, user=user)
-    states = list(Pair.objects.order_by("pk").values_list("state", "implied"))
-    with connection.cursor() as cursor:
-        # A table with checks that wait for the end of the transaction cannot be altered.
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    call_command("migrate", "dedup", "0022", verbosity=0)
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE dedup_pair SET state = 'undecided' WHERE id = %s", [pairs[0, 2].pk])
+def check_newspaper() -> None:
+    """Check that a newspaper is as it was, and merged with none."""
+    paper = Newspaper.objects.get(name="Selby Herald")
+    assert (paper.kept_url_parameters, paper.owner, paper.edition) == (["sid"], "", "")
+    assert paper.current == paper
+    assert paper in Newspaper.objects.in_use()
 
-    call_command("migrate", "dedup", verbosity=0)
-    assert list(Pair.objects.order_by("pk").values_list("state", "implied")) == states
-    assert [implied for _, implied in states] == [False, True, True, False, True, False]
-    undo(pairs[1, 2].decisions.get().pk, user=user)
+
+def check_articles() -> None:
+    """Check that articles have their day and no time, no extra columns and no other headlines."""
+    stored = list(Article.objects.filter(date="2026-03-02").order_by("pk"))
+    assert [each.date_source for each in stored] == list(SOURCES)
+    assert {(each.publication_time, each.published_precision) for each in stored} == {(None, "day")}
+    assert {(each.extra_columns, each.headline_variants.count()) for each in stored} == {("", 0)}
+
+
+def check_decisions(pairs: dict[tuple[int, int], Pair], editor: User) -> None:
+    """Check that what the decisions of before imply is known, and taken back with them."""
+    assert [implied for _, implied in states()] == [False, True, True, False, True, False]
+    undo(pairs[1, 2].decisions.get().pk, user=editor)
     assert not Pair.objects.filter(pk__in=[pairs[0, 2].pk, pairs[0, 3].pk]).exclude(state="undecided").exists()
+
+
+# ---- single migrations ----
+
+
+def a_model(*, leans_on_it: float = 0.0, of_today: bool = True) -> str:
+    """Return a learnt model, with this coefficient of a feature that was removed later."""
+    content = dump_model(default_model())
+    document = json.loads(content if of_today else content.replace("fresh phrases contained", "shorter contained"))
+    document["questions"]["duplicate"]["coefficients"]["words kept"] = leans_on_it
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("migration", "model", "in_use"),
+    [
+        ("0011_models_of_removed_features", a_model(), True),
+        ("0011_models_of_removed_features", a_model(leans_on_it=0.02), False),
+        ("0016_models_of_other_features", a_model(), True),
+        ("0016_models_of_other_features", a_model(of_today=False), False),
+    ],
+)
+def test_a_learnt_model_that_the_program_cannot_use_is_switched_off(migration, model, in_use, capsys) -> None:
+    fitted = FittedModel.objects.create(content=model, decisions=50, in_use=True)
+    import_module(f"dedup.migrations.{migration}").switch_off(apps, None)
+    fitted.refresh_from_db()
+    assert fitted.in_use == in_use
+    assert ("fit_verdicts --switch-on" in capsys.readouterr().out) != in_use
