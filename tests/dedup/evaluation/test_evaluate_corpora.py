@@ -161,7 +161,10 @@ def test_bad_corpora_are_refused_before_any_work(corpora, tmp_path, monkeypatch)
     assert refused(f"--labels={first}", "--learning-curve") == (
         "--learning-curve is measured on several corpora; name them with --corpus."
     )
-    assert refused() == "nothing to measure with; name a file of labels with --labels, or corpora with --corpus."
+    assert refused() == (
+        "nothing to measure with; name a file of labels with --labels, a validation sample with --sample, corpora "
+        "with --corpus, or clusters with --clusters"
+    )
     for names in ((f"{tmp_path}/none.jsonl", first), (articles, f"{tmp_path}/none.jsonl")):
         with pytest.raises(Exception, match=r"none\.jsonl cannot be opened: No such file or directory"):
             evaluate(*corpora["valley"], option, *names)
