@@ -91,7 +91,7 @@ def _pass(each: PassFacts) -> str:
     if each.lowest_score is not None:
         bounds.append(f"score from {each.lowest_score:g}")
     if each.most_days is not None and each.most_days < _ANY_DAYS:
-        bounds.append(f"at most {_counted(each.most_days, 'day')} apart")
+        bounds.append(f"at most {_counted(each.most_days, 'day')} apart" if each.most_days else "of the same day")
     return f"{each.label.lower()} ({', '.join([*bounds, _counted(each.pairs, 'pair')])})"
 
 
