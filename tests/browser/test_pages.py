@@ -10,7 +10,8 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from playwright.sync_api import Page, expect
 
-from dedup.models import DetectionRun, Profile
+from dedup.evaluation.sampling import Plan, draw
+from dedup.models import DetectionRun, Profile, SampleLabel, ValidationSample
 from dedup.review import decisions
 from tests.browser.conftest import Opener, Stored, settled
 
@@ -19,8 +20,17 @@ pytestmark = pytest.mark.browser
 PHONE = {"width": 375, "height": 667}
 
 
+def read_sample() -> ValidationSample:
+    """Return a validation sample that two people have labelled, each pair otherwise."""
+    sample = draw(Plan(size=3, by=(), readers=2), seed=1)
+    for pair in sample.pairs.all():
+        for reader, label in (("mara", "D"), ("ines", "V")):
+            SampleLabel.objects.create(pair=pair, reader=reader, label=label, note="A new paragraph.")
+    return sample
+
+
 def addresses(stored: Stored) -> list[str]:
-    pair, cluster = stored.first, stored.cluster
+    pair, cluster, sample = stored.first, stored.cluster, read_sample()
     mara = User.objects.get(username="mara")
     return [
         "/",
@@ -50,6 +60,10 @@ def addresses(stored: Stored) -> list[str]:
         "/batches/",
         "/batches/new/",
         "/learning/",
+        "/validation/new/",
+        f"/validation/{sample.pk}/",
+        f"/validation/{sample.pk}/1/",
+        f"/validation/{sample.pk}/disagreements/",
         f"/check/?url={pair.left.url}",
         "/compare/?left=a&right=0",
         "/runs/",

@@ -138,7 +138,7 @@ def test_a_sample_stands_for_the_archive(store, monkeypatch: pytest.MonkeyPatch)
     # Over many seeds, the estimate from the weights is the true number, and its interval has it 19 times of 20.
     small, truth = Plan(size=40, by=("band",)), sum(true.values())
     values, inside = [], 0
-    for seed in range(40):
+    for seed in range(30):
         again = draw(small, seed=seed)
         tally: defaultdict[str, Counter[bool]] = defaultdict(Counter)
         for stratum, left, right in again.pairs.values_list("stratum", "left", "right"):
@@ -146,8 +146,8 @@ def test_a_sample_stands_for_the_archive(store, monkeypatch: pytest.MonkeyPatch)
         total = estimated_total((each["pairs"], each["drawn"], tally[each["name"]][True]) for each in again.strata)
         values.append(total.value)
         inside += total.low <= truth <= total.high
-    assert sum(values) / 40 == pytest.approx(truth, rel=0.05)
-    assert inside >= 36
+    assert sum(values) / 30 == pytest.approx(truth, rel=0.05)
+    assert inside >= 27
 
 
 BANDS = ((0.9, "0.90-1.00"), (0.8, "0.80-0.90"), (0.6, "0.60-0.80"), (0.0, "0.00-0.60"))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 from itertools import combinations
 
 import pytest
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.test import Client
 
+from articles.models import Article
 from dedup.evaluation.sampling import Plan, draw
 from dedup.models import Cluster, Decision, Evidence, Pair, SampleLabel, ValidationSample
 from dedup.review.decisions import decide_pair
@@ -161,6 +164,17 @@ def test_results_can_be_opened_early_and_readers_are_warned(sample: ValidationSa
     assert "Opened early" not in warned
     assert 'href="?results=1"' in warned
     assert "Precision" in ines.get(f"{page}?results=1").content.decode()
+
+    # A sample stays what it was drawn as: a text that changes later is only mentioned.
+    drawn = list(sample.pairs.values())
+    strata = sample.strata
+    changed = sample.pairs.get(position=1).left
+    near = sample.pairs.filter(Q(left=changed) | Q(right=changed)).count()
+    Article.objects.filter(pk=changed.pk).update(content="The pier opens again.")
+    assert f"Of {near} pairs, an article has changed" in mara.get(page).content.decode()
+    sample.refresh_from_db()
+    assert (list(sample.pairs.values()), sample.strata) == (drawn, strata)
+    assert "The pier opens again." in html.unescape(re.sub("<[^>]+>", "", mara.get(f"{page}1/").content.decode()))
 
 
 def test_a_sample_is_drawn_from_the_page(store: StoreArticle, editor_client: Client, editor: User) -> None:
