@@ -77,6 +77,8 @@ def addresses(stored: Stored) -> list[str]:
         f"/crawls/{pair.left.newspaper_id}/",
         "/reports/",
         "/reports/exact/?since=2026-03-01",
+        "/reports/policies/",
+        "/exports/?policy=one-per-cluster",
         "/history/?kind=confirm",
         "/password/",
         "/help/",
