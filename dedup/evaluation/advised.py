@@ -11,12 +11,14 @@ from django.db import connection
 
 from articles.models import Newspaper
 from dedup.article_sql import article_sql
+from dedup.declarations import Finds
 from dedup.evaluation.advice import Advice, Cell, DecidedPair, advice
 from dedup.evaluation.decided import decided_pairs
 from dedup.evaluation.metrics import COUNTED
 from dedup.evaluation.samples import read_sample
-from dedup.models import ValidationSample
+from dedup.models import DetectionRun, ValidationSample
 from dedup.passes import PASSES
+from dedup.runs.rules import bound_named
 from dedup.runs.scope import Scope
 
 # Groups, not pairs: their number depends on the newspapers, and not on how many pairs there are.
@@ -63,10 +65,14 @@ Part = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Advised:
-    """The advice for a pass, and for one newspaper or, with an empty name, for all."""
+    """The advice for a pass, and for one newspaper or, with an empty name, for all.
+
+    `used` is the lowest score of the last run; None for a pass without one.
+    """
 
     pass_name: str
     newspaper: str
+    used: float | None
     advice: Advice
 
 
@@ -81,6 +87,7 @@ def advised(scope: Scope, wanted: float) -> list[Advised]:
         "newspaper_ids": None if scope.newspaper_ids is None else list(scope.newspaper_ids),
     }
     proposed, decided = _proposed(parameters), _decided(parameters)
+    used = _used()
     names = dict(Newspaper.objects.values_list("pk", "name"))
     parts = sorted(
         (part for part in proposed.keys() | decided.keys() if part[1] is None or part in decided),
@@ -90,6 +97,7 @@ def advised(scope: Scope, wanted: float) -> list[Advised]:
         Advised(
             pass_name,
             "" if newspaper is None else names[newspaper],
+            used.get(pass_name),
             advice(decided.get((pass_name, newspaper), []), proposed.get((pass_name, newspaper), {}), wanted),
         )
         for pass_name, newspaper in parts
@@ -102,6 +110,14 @@ def labelled_pairs() -> dict[Ends, str]:
     for sample in ValidationSample.objects.order_by("pk"):
         labels.update({(each.left, each.right): each.label.label for each in read_sample(sample).pairs})
     return labels | decided_pairs().labels
+
+
+def _used() -> dict[str, float]:
+    """Return the lowest score of each pass in the last run."""
+    run = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
+    bounds = {name: bound_named(name, Finds.FROM_SCORE) for name in PASSES}
+    config = run.config if run else {}
+    return {name: config[name][bound] for name, bound in bounds.items() if bound and bound in config.get(name, {})}
 
 
 def _proposed(parameters: Mapping[str, Any]) -> dict[Part, Mapping[Cell, int]]:

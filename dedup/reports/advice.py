@@ -64,13 +64,14 @@ class AdviceReport(Report):
         whole = [each for each in result.advised if not each.newspaper]
         if not any(each.advice.decided for each in whole):
             return "Nobody has decided a pair that a pass proposes, so there is no advice yet."
-        reached = sum(each.advice.advised is not None for each in whole)
+        parts = [each for each in result.advised if each.newspaper]
+        reached, among = (sum(each.advice.advised is not None for each in some) for some in (whole, parts))
         return (
-            f"For {reached:,} of {len(whole):,} passes, decisions show a threshold with a precision of at least "
-            f"{result.wanted:.0%}. Decisions are not a random sample: editors decide what the queue shows first. So "
-            "each decided pair stands for all proposed pairs with about its score and the same verdict. That corrects "
-            "the advice for these two things and for nothing else. Before you change a profile, check the advice on a "
-            "validation sample."
+            f"Decisions show a threshold with a precision of at least {result.wanted:.0%} for {reached:,} of "
+            f"{len(whole):,} passes, and for {among:,} of {len(parts):,} rows of one newspaper. Decisions are not a "
+            "random sample: editors decide what the queue shows first. So each decided pair stands for all proposed "
+            "pairs with about its score and the same verdict. That corrects the advice for these two things and for "
+            "nothing else. Before you change a profile, check the advice on a validation sample."
         )
 
     def tables(self, result: AdviceResult) -> list[Table]:
@@ -102,10 +103,11 @@ _ADVICE_COLUMNS = (
     Column("pass", "Pass"),
     Column("newspaper", "Newspaper"),
     Column("decided", "Decided", ColumnType.COUNT),
+    Column("used", "Now", ColumnType.NUMBER),
     Column("advice", "Lowest score"),
     Column("precision", "Precision", ColumnType.SHARE),
-    Column("precision_low", "at least", ColumnType.SHARE),
-    Column("precision_high", "at most", ColumnType.SHARE),
+    Column("precision_low", "From", ColumnType.SHARE),
+    Column("precision_high", "To", ColumnType.SHARE),
     Column("kept", "Keeps", ColumnType.SHARE),
 )
 _STEP_COLUMNS = (
@@ -113,8 +115,8 @@ _STEP_COLUMNS = (
     Column("threshold", "Lowest score", ColumnType.NUMBER),
     Column("decided", "Decided", ColumnType.COUNT),
     Column("precision", "Precision", ColumnType.SHARE),
-    Column("precision_low", "at least", ColumnType.SHARE),
-    Column("precision_high", "at most", ColumnType.SHARE),
+    Column("precision_low", "From", ColumnType.SHARE),
+    Column("precision_high", "To", ColumnType.SHARE),
     Column("kept", "Keeps", ColumnType.SHARE),
     Column("pairs", "Pairs", ColumnType.COUNT),
 )
@@ -123,7 +125,7 @@ _STEP_COLUMNS = (
 def _advice_row(each: Advised) -> tuple[Cell, ...]:
     found, step = each.advice, each.advice.advised
     numbers = (step.precision, step.low, step.high, step.kept) if step else (None, None, None, None)
-    return label_of_pass(each.pass_name), each.newspaper or "all", found.decided, found.says, *numbers
+    return label_of_pass(each.pass_name), each.newspaper or "all", found.decided, each.used, found.says, *numbers
 
 
 def _steps(result: AdviceResult) -> Iterator[tuple[Cell, ...]]:

@@ -62,7 +62,7 @@ class MethodsReport(Report):
     def files(self, result: Methods) -> list[File]:
         """Return the paragraph and the BibTeX entries."""
         return [
-            File("methods.txt", "text/plain", "Methods paragraph", f"{result.paragraph}\n", shown=True),
+            File("methods.txt", "text/plain", "Methods paragraph", f"{result.paragraph}\n"),
             File("methods.bib", "application/x-bibtex", "BibTeX", result.bibtex, shown=True),
         ]
 

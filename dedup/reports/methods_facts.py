@@ -213,7 +213,8 @@ def _measured(sample: ValidationSample) -> Measured:
 
 def _score(judged: Sequence[Judged], calls: Sequence[bool]) -> dict[str, Any]:
     numbers = score_numbers([each.label for each in judged], [each.found.label.weight for each in judged], calls)
-    return {key: numbers[key] for name in _MEASURES for key in (name, f"{name}_interval")}
+    counts = {"called": numbers["called"], "duplicates": numbers["duplicates"]}
+    return {**counts, **{key: numbers[key] for name in _MEASURES for key in (name, f"{name}_interval")}}
 
 
 def _second_readings() -> list[AgreementFacts]:

@@ -92,7 +92,8 @@ def _pass(each: PassFacts) -> str:
         bounds.append(f"score from {each.lowest_score:g}")
     if each.most_days is not None and each.most_days < _ANY_DAYS:
         bounds.append(f"at most {_counted(each.most_days, 'day')} apart" if each.most_days else "of the same day")
-    return f"{each.label.lower()} ({', '.join([*bounds, _counted(each.pairs, 'pair')])})"
+    name = each.label[:1].lower() + each.label[1:]
+    return f"{name} ({', '.join([*bounds, _counted(each.pairs, 'pair')])})"
 
 
 def _judged(facts: Facts) -> Iterator[str]:
@@ -116,14 +117,18 @@ def _quality(measured: Measured | None) -> str:
     of = "recall" if measured.of_all else "recall among proposed pairs"
     return (
         f"On {_counted(measured.pairs, 'labelled pair')} of a stratified random sample (seed {measured.seed}), this "
-        f"verdict had a precision of {_estimate(verdict, 'precision')} and a {of} of {_estimate(verdict, 'recall')}."
+        f"verdict had a precision of {_estimate(verdict, 'precision', 'called')} and a {of} of "
+        f"{_estimate(verdict, 'recall', 'duplicates')}."
     )
 
 
-def _estimate(numbers: dict[str, Any], name: str) -> str:
+def _estimate(numbers: dict[str, Any], name: str, whole: str) -> str:
+    """Return a share of so many pairs with its interval. A bootstrap of pairs that are all alike has none."""
     if numbers[name] is None:
         return "unknown value"
     low, high = numbers[f"{name}_interval"]
+    if low == high:
+        return f"{numbers[name]:.2f} (in all {_counted(numbers[whole], 'such pair')}, so without an interval)"
     return f"{numbers[name]:.2f} (95% interval {low:.2f}–{high:.2f})"
 
 

@@ -40,7 +40,7 @@ def threshold_chart(name: str, title: str, description: str, shares: Sequence[Sh
                 "title": None,
                 "sort": names,
                 "scale": {"domain": names, "range": colours},
-                "legend": {"orient": "bottom", "columns": 3},
+                "legend": {"orient": "bottom", "columns": 3, "symbolOpacity": 1},
             },
         },
         "layer": [

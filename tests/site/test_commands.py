@@ -23,7 +23,7 @@ LONG = {
     "crawl", "evaluate", "evaluate_extraction", "export_articles", "export_clusters", "export_corpus",
     "export_decisions",
     "export_pairs", "find_boilerplate", "find_duplicates",
-    "fit_verdicts", "import_articles", "reextract", "renormalize",
+    "fit_verdicts", "import_articles", "measure_noise", "reextract", "renormalize",
 }  # fmt: skip
 
 
