@@ -13,7 +13,7 @@ from articles.models import Newspaper
 from articles.normalization.text import normalize_text
 from dedup.declarations import Setting, Settings, make_config, option_name, settings_of
 from dedup.filters.base import DayInput
-from dedup.models import Answer, Decision, Profile
+from dedup.models import Answer, Decision, Profile, Webhook
 from dedup.reports.base import Report
 from dedup.review.batches import LINKS, SAMPLES
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, PAIR_KINDS
@@ -21,6 +21,7 @@ from dedup.review.queries.check import MAX_CHARACTERS, MAX_HEADLINE_CHARACTERS
 from dedup.runs.profiles import ProfileError, configs_of, enabled
 from dedup.runs.scope import Scope
 from dedup.tokens import NAME_CHARACTERS, scopes_of
+from dedup.webhooks.hooks import MAX_URL_CHARACTERS
 
 MAX_NUMBER = 2**63 - 1
 
@@ -295,6 +296,23 @@ class TokenForm(forms.Form):
             widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
             error_messages={"required": "Choose at least one thing that the token may do."},
         )
+
+
+class WebhookForm(forms.Form):
+    """A new webhook: where to send what."""
+
+    url = forms.CharField(
+        label="URL of the receiver",
+        max_length=MAX_URL_CHARACTERS,
+        widget=forms.URLInput(attrs={"class": "form-control", "autocomplete": "off"}),
+    )
+    events = forms.MultipleChoiceField(
+        choices=Webhook.Event.choices,
+        initial=[Webhook.Event.NEW.value],
+        label="Send when",
+        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+        error_messages={"required": "Choose at least one event."},
+    )
 
 
 class RunForm(ScopeForm):

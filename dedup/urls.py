@@ -27,6 +27,7 @@ from dedup.views import (
     stories,
     tokens,
     validation,
+    webhooks,
 )
 
 urlpatterns = [
@@ -137,6 +138,12 @@ urlpatterns = [
     path("exports/corpus/<slug:content>.jsonl", exports.corpus_jsonl, name="corpus_jsonl"),
     path("exports/<slug:name>.csv", exports.export_csv, name="export_csv"),
     path("exports/<slug:name>.jsonl", exports.export_jsonl, name="export_jsonl"),
+    path("webhooks/", webhooks.webhooks, name="webhooks"),
+    path("webhooks/new/", webhooks.webhook_new, name="webhook_new"),
+    path("webhooks/<int:webhook_id>/", webhooks.webhook, name="webhook"),
+    path("webhooks/<int:webhook_id>/switch/", webhooks.webhook_switch, name="webhook_switch"),
+    path("webhooks/<int:webhook_id>/test/", webhooks.webhook_test, name="webhook_test"),
+    path("webhooks/<int:webhook_id>/delete/", webhooks.webhook_delete, name="webhook_delete"),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/new/", tokens.token_new, name="token_new"),
     path("tokens/<int:token_id>/revoke/", tokens.token_revoke, name="token_revoke"),

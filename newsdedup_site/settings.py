@@ -180,6 +180,8 @@ CRAWL_STATE_DIR = Path(environment.text("CRAWL_STATE_DIR", default=str(BASE_DIR 
 CRAWL_PRIVATE_ADDRESSES = environment.networks("CRAWL_PRIVATE_ADDRESSES")
 # What fetches a page for an editor who checks it: the bounds of crawls, for the review pages, which know no crawler.
 PAGE_FETCHER = "crawlers.one_page.fetch_article"
+# What sends webhooks, within the same bounds.
+WEBHOOK_SENDER = "crawlers.posting.post"
 # What a run does at its end: runs know no reports, which read what runs have found.
 AFTER_RUN = "dedup.reports.counting.count_after_run"
 

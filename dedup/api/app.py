@@ -13,7 +13,7 @@ from ninja.errors import HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
-from dedup.api import articles, checks, clusters, pairs, runs, stories
+from dedup.api import articles, checks, clusters, pairs, runs, stories, webhooks
 from dedup.api.problems import CONTENT_TYPE, Problem, ProblemError, faults_of, problem_response
 from dedup.api.rendering import RENDERER
 
@@ -86,6 +86,7 @@ for prefix, router in (
     ("/check", checks.router),
     ("/runs", runs.router),
     ("/run-requests", runs.requests),
+    ("/webhooks", webhooks.router),
 ):
     api.add_router(prefix, router)
 

@@ -15,7 +15,7 @@ from articles.normalization.values import UnreadableDayError
 from articles.storage.incoming import Details, IncomingArticle, url_fault
 from articles.storage.ingest import Stored, store_articles
 from dedup.api.auth import READS, STORES
-from dedup.api.cursors import Page, PageQuery, page_of
+from dedup.api.cursors import Page, PageQuery, page_of, refuse_unknown
 from dedup.api.shapes import ArticleFull, ArticleRow, article_full, article_row
 from dedup.api.values import Day, Number, Text
 from dedup.review.queries.article_search import stored_under
@@ -84,6 +84,7 @@ def list_articles(request: HttpRequest, query: Query[ArticleQuery]) -> Page[Arti
 @router.get("/by-url", auth=READS, response=ArticleFull, summary="Find an article by its URL")
 def find_article(request: HttpRequest, url: Annotated[Text, Query(max_length=2000)]) -> ArticleFull:
     """Return the article with this URL, or with the same URL but for tracking parameters."""
+    refuse_unknown(request, ["url"])
     found = None if url_fault(url) else stored_under(url)
     if found is None:
         raise Http404("No article is stored under this URL.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import datetime
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from types import SimpleNamespace
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
@@ -70,8 +70,9 @@ def page_of(
 ) -> Page[Item]:
     """Return a page of these rows. `ordering` has names of their own columns, the last one unique.
 
-    Raises ProblemError, 422, for a cursor of another list.
+    Raises ProblemError, 422, for a cursor of another list, and for a parameter that the list does not have.
     """
+    refuse_unknown(request, type(query).model_fields)
     names = [name.removeprefix("-") for name in ordering]
     rows = rows.order_by(*ordering)
     if query.cursor is not None:
@@ -85,6 +86,17 @@ def page_of(
     shown = found[: query.limit]
     following = write_cursor([getattr(shown[-1], name) for name in names]) if len(found) > query.limit else None
     return Page(data=[make(row) for row in shown], next=_address(request, following) if following else None)
+
+
+def refuse_unknown(request: HttpRequest, names: Collection[str]) -> None:
+    """Raise ProblemError, 422, for a parameter with another name: a filter that is misspelt must not be ignored."""
+    faults = [
+        Fault(where=f"query/{name[:40]}", detail=f"There is no such parameter; use {', '.join(names)}.")
+        for name in request.GET
+        if name not in names
+    ]
+    if faults:
+        raise ProblemError(422, f"{faults[0].where}: {faults[0].detail}", errors=faults)
 
 
 def _address(request: HttpRequest, cursor: str) -> str:

@@ -14,8 +14,10 @@ from articles.models import Article
 from dedup.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
 from dedup.clustering.constraints import Constraints, KnownConstraints, constraints_in_force, lock_review
 from dedup.clustering.keeping import Candidate, kept_by
-from dedup.models import Cluster, Decision, Keep, Membership, Pair, Profile, Verdict
+from dedup.models import Cluster, Decision, Keep, Membership, Pair, Profile, Verdict, Webhook
+from dedup.webhooks.queue import announce
 
+_CONFIRMED = Cluster.State.CONFIRMED
 _MATCHED = ("left_matched", "right_matched")
 # What joins the articles of a pair with this verdict.
 RANKS = {Verdict.DUPLICATE.value: Rank.DUPLICATE, Verdict.VERSION.value: Rank.VERSION}
@@ -134,8 +136,30 @@ def _write(components: list[Component], concerned: Collection[int] | None) -> No
         placed.append((row, component))
     Cluster.objects.bulk_create(new)
     _update(changed)
-    _move(before, {article: row.pk for row, component in placed for article in component.articles})
+    after = {article: row.pk for row, component in placed for article in component.articles}
+    _move(before, after)
+    announce(_news(existing, [row for row, _ in placed], _parted(before, after)))
     Cluster.objects.filter(pk__in=set(before.values()) - {row.pk for row, _ in placed}).delete()
+
+
+def _parted(before: dict[int, int], after: dict[int, int]) -> set[int]:
+    """Return the clusters that an article left or joined."""
+    moved = [article for article in {**before, **after} if before.get(article) != after.get(article)]
+    return {places[article] for places in (before, after) for article in moved if article in places}
+
+
+def _news(
+    existing: dict[int, Cluster], rows: Sequence[Cluster], parted: Collection[int]
+) -> dict[Webhook.Event, Sequence[Cluster]]:
+    """Return what happened to these clusters, given them as they were and those with other articles now."""
+    told = [(row, existing.get(row.pk)) for row in rows]
+    return {
+        Webhook.Event.NEW: [row for row, was in told if was is None],
+        Webhook.Event.CHANGED: [row for row, was in told if was and (row.pk in parted or was.kept_id != row.kept_id)],
+        Webhook.Event.CONFIRMED: [
+            row for row, was in told if row.state == _CONFIRMED and (was is None or was.state != _CONFIRMED)
+        ],
+    }
 
 
 _FIELDS = ("kept", "state", "size", "lowest_score", "first_day", "last_day")

@@ -20,6 +20,7 @@ from dedup.models.series import HeadlineForm, Series
 from dedup.models.shingles import ArticleShingles
 from dedup.models.tokens import Token, TokenUse
 from dedup.models.verdicts import FittedModel, JudgedMonth, Verdict
+from dedup.models.webhooks import Delivery, Webhook
 
 __all__ = [
     "Answer",
@@ -31,6 +32,7 @@ __all__ = [
     "ConfirmedArticle",
     "CrowdedArticle",
     "Decision",
+    "Delivery",
     "DenseGroup",
     "DetectionRun",
     "Evidence",
@@ -65,5 +67,6 @@ __all__ = [
     "TokenUse",
     "ValidationSample",
     "Verdict",
+    "Webhook",
     "Worker",
 ]

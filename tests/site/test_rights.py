@@ -110,7 +110,8 @@ def test_what_asks_for_more_than_reading() -> None:
     assert asking("admin") == of_runs | of_learning | of_people | of_newspapers | of_profiles
     of_readers = {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"}
     of_views = {"view_save", "view_rename", "view_delete"}
-    assert of_readers == {"check", "token_new", "token_revoke", "stories_feed_address"} | of_views
+    of_programs = {"token_new", "token_revoke"} | {f"webhook_{act}" for act in ("new", "switch", "test", "delete")}
+    assert of_readers == {"check", "stories_feed_address"} | of_programs | of_views
     assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import logging
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection
@@ -17,8 +19,13 @@ from django_tasks_db.management.commands import db_worker
 from articles.management.base import ProjectCommand
 from dedup.models import Worker
 from dedup.runs.requests import SIGN_SECONDS
+from dedup.webhooks.sending import send_due
 
 _FORGOTTEN_AFTER = datetime.timedelta(days=1)
+# For the threads: what a receiver does not answer in so long is sent again by the next worker.
+_PATIENCE_SECONDS = 2.0
+
+logger = logging.getLogger(__name__)
 
 
 class Command(ProjectCommand, db_worker.Command):
@@ -28,23 +35,46 @@ class Command(ProjectCommand, db_worker.Command):
         """Run."""
         # Until the worker has handlers of its own; without one, a signal would leave its sign of life behind.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        with _signs_of_life(worker_id):
+        with _signs_of_life(worker_id), _beside(_go_on_sending):
             super().handle(worker_id=worker_id, **options)
+        if options["batch"]:
+            send_due()
 
 
 @contextmanager
 def _signs_of_life(name: str) -> Iterator[None]:
-    ended = threading.Event()
     _sign(name)
-    thread = threading.Thread(target=_go_on_signing, args=(name, ended), daemon=True)
+    try:
+        with _beside(partial(_go_on_signing, name)):
+            yield
+    finally:
+        with suppress(OperationalError, InterfaceError):
+            Worker.objects.filter(name=name).delete()
+
+
+@contextmanager
+def _beside(work: Callable[[threading.Event], None]) -> Iterator[None]:
+    """Do this work in a thread of its own; it is told when to end, and waited for if that takes no longer."""
+    ended = threading.Event()
+    thread = threading.Thread(target=work, args=(ended,), daemon=True)
     thread.start()
     try:
         yield
     finally:
         ended.set()
-        thread.join()
-        with suppress(OperationalError, InterfaceError):
-            Worker.objects.filter(name=name).delete()
+        thread.join(_PATIENCE_SECONDS)
+
+
+def _go_on_sending(ended: threading.Event) -> None:
+    """Send what webhooks are due; what cannot be sent now is due again by itself."""
+    while not ended.wait(SIGN_SECONDS):
+        try:
+            send_due(ended.is_set)
+        except (OperationalError, InterfaceError):
+            logger.info("Webhooks wait for the database.")
+        except Exception:
+            logger.exception("Sending webhooks failed.")
+        connection.close()
 
 
 def _go_on_signing(name: str, ended: threading.Event) -> None:

@@ -121,6 +121,8 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("GET", "/pairs?cursor=WyIxIiwgIjIiXQ", None, "query/cursor"),
     ("GET", "/articles?cursor=%00", None, "query/cursor"),
     ("GET", "/articles/99999999999999999999", None, "path/article_id"),
+    ("GET", "/pairs?min_score=0.5", None, "query/min_score"),
+    ("GET", "/articles/by-url?url=https://a.example/b&date=1", None, "query/date"),
     ("GET", "/pairs?probability_from=nan", None, "query/probability_from"),
     ("POST", "/check", {"text": "a\0b"}, "body/text"),
     ("POST", "/check", {"text": "\ud800"}, "body/text"),

@@ -1,0 +1,102 @@
+"""The webhooks of a user: a page of them, the page of each with its last deliveries, and changing them.
+
+Admins also see those of others, without their secrets, and switch them off or delete them.
+"""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from articles.paging import page_of
+from dedup.forms import WebhookForm
+from dedup.models import Webhook
+from dedup.runs.requests import is_worker_alive
+from dedup.views.requests import EditorRequest
+from dedup.views.tokens import MANAGES
+from dedup.webhooks.hooks import WebhookError, change_webhook, delete_webhook, make_webhook, send_test
+
+_DELIVERIES_SHOWN = 50
+
+
+def webhooks(request: EditorRequest) -> HttpResponse:
+    """List the webhooks of the user, and for admins those of others."""
+    return _page(request, WebhookForm())
+
+
+def webhook_new(request: EditorRequest) -> HttpResponse:
+    """Make a webhook, and show its page with its secret."""
+    if request.method != "POST":
+        return redirect("webhooks")
+    form = WebhookForm(request.POST)
+    if form.is_valid():
+        try:
+            hook = make_webhook(request.user, form.cleaned_data["url"], form.cleaned_data["events"])
+        except WebhookError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, "The webhook is ready. Give its secret to the receiver.")
+            return redirect("webhook", hook.pk)
+    return _page(request, form, status=400)
+
+
+@never_cache
+def webhook(request: EditorRequest, webhook_id: int) -> HttpResponse:
+    """Show a webhook with its last deliveries, and to its owner its secret."""
+    hook = get_object_or_404(_seen_by(request), pk=webhook_id)
+    context = {
+        "hook": hook,
+        "is_own": hook.owner_id == request.user.pk,
+        "deliveries": hook.deliveries.defer("body")[:_DELIVERIES_SHOWN],
+        "worker_alive": is_worker_alive(),
+    }
+    return render(request, "webhooks/webhook.html", context)
+
+
+@require_POST
+def webhook_switch(request: EditorRequest, webhook_id: int) -> HttpResponse:
+    """Switch a webhook on or off: `active` is 1 or 0. Only its owner switches it on."""
+    hook = get_object_or_404(_seen_by(request), pk=webhook_id)
+    active = request.POST.get("active") == "1"
+    if active and hook.owner_id != request.user.pk:
+        messages.error(request, "Only its owner can switch it on.")
+    else:
+        change_webhook(hook, by=request.user, active=active)
+        done = "on; what it has missed is sent now" if active else "off; what happens meanwhile is not queued for it"
+        messages.success(request, f"The webhook is switched {done}.")
+    return redirect("webhook", hook.pk)
+
+
+@require_POST
+def webhook_test(request: EditorRequest, webhook_id: int) -> HttpResponse:
+    """Queue a request without clusters."""
+    hook = get_object_or_404(Webhook, pk=webhook_id, owner=request.user)
+    send_test(hook)
+    messages.success(request, "A test is queued. Reload this page to see what came back.")
+    return redirect("webhook", hook.pk)
+
+
+@require_POST
+def webhook_delete(request: EditorRequest, webhook_id: int) -> HttpResponse:
+    """Delete a webhook with what waits for it."""
+    hook = get_object_or_404(_seen_by(request), pk=webhook_id)
+    delete_webhook(hook, by=request.user)
+    messages.success(request, "The webhook was deleted.")
+    return redirect("webhooks")
+
+
+def _seen_by(request: EditorRequest) -> QuerySet[Webhook]:
+    owned = {} if request.user.has_perm(MANAGES) else {"owner": request.user}
+    return Webhook.objects.select_related("owner").filter(**owned)
+
+
+def _page(request: EditorRequest, form: WebhookForm, *, status: int = 200) -> HttpResponse:
+    rows = Webhook.objects.select_related("owner")
+    context = {"form": form, "own": rows.filter(owner=request.user)}
+    if request.user.has_perm(MANAGES):
+        context["page"] = page_of(rows.exclude(owner=request.user), request.GET.get("page"))
+    return render(request, "webhooks/webhooks.html", context, status=status)
