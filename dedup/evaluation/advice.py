@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+
+from dedup.evaluation.bounds import interval
 
 # With fewer decided pairs, an interval of 95% is wider than 15 percentage points even around a precision of 0.95.
 LEAST_DECIDED = 30
 BANDS = 20
-_NORMAL_95 = 1.959964
 _TOLERANCE = 1e-6
 
 # A band of scores, 0 to BANDS (the last one has the score 1 alone), and a verdict.
@@ -115,17 +115,13 @@ def _step(
 def precision_interval(right: float, weights: Sequence[float]) -> tuple[float, float, float]:
     """Return the share that `right` is of all weights, and its 95% interval.
 
-    Wilson's interval ("Probable inference, the law of succession, and statistical inference", Journal of the American
-    Statistical Association 22, 1927), which is not empty if all are right; as wide as for so many pairs of equal weight
-    as Kish counts: the squared sum over the sum of squares ("Survey Sampling", 1965, 11.7).
+    It is as wide as for so many pairs of equal weight as Kish counts: the squared sum over the sum of squares ("Survey
+    Sampling", 1965, 11.7).
     """
     whole = sum(weights)
     share = min(right / whole, 1.0)
     count = whole * whole / sum(each * each for each in weights)
-    spread = _NORMAL_95**2 / count
-    middle = (share + spread / 2) / (1 + spread)
-    reach = sqrt(spread * share * (1 - share) + spread * spread / 4) / (1 + spread)
-    return share, max(middle - reach, 0.0), min(middle + reach, 1.0)
+    return share, *interval(count, share * count)
 
 
 def _says(decided: int, enough: Sequence[Step], advised: Step | None, wanted: float) -> str:

@@ -10,8 +10,10 @@ _HALVINGS = 60
 _DEVIATIONS = 1.959963984540054
 
 
-def interval(drawn: int, right: int) -> tuple[float, float]:
+def interval(drawn: float, right: float) -> tuple[float, float]:
     """Return the 95 % interval of the share of which `right` of `drawn` is a sample, within 0..1.
+
+    Unlike a normal approximation, it is not empty if all are right. Weighted samples count as a number of equal ones.
 
     The interval of Wilson, "Probable inference, the law of succession, and statistical inference" (Journal of the
     American Statistical Association 22, 1927). Raises ValueError unless 0 <= right <= drawn and 0 < drawn.

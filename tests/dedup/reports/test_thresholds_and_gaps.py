@@ -26,7 +26,6 @@ from articles.storage.ingest import store_articles
 from dedup.evaluation.bounds import interval
 from dedup.models import CrowdedArticle, DetectionRun, Evidence, Pair, StoredReport
 from dedup.passes.minhash import MinhashConfig
-from dedup.passes.trigram import TrigramConfig
 from dedup.reports.base import ReportError
 from dedup.reports.gaps import Gaps, GapsOptions, GapsReport
 from dedup.reports.score_bands import Counts, Subset
@@ -260,14 +259,16 @@ def test_one_article_has_no_pairs_and_an_empty_archive_no_articles(store: StoreA
 
 
 def test_pairs_that_a_lower_threshold_leaves_out_of_a_dense_group_are_not_missing(store: StoreArticle) -> None:
-    for number in range(8):
-        store(TEXT + f" {number}", date=f"2026-03-0{number + 1}")
-    # Near at .9, but not at .95: from .9 on they are crowded.
+    more = " Passengers with bicycles should come to the northern pier half an hour earlier than usual."
+    for number, ending in enumerate(("abcd 1", "abcd 2", "abcd 3", "wxyz 1", "wxyz 2", "wxyz 3")):
+        store(f"{TEXT}{more} {ending}", date=f"2026-03-0{number + 1}")
+    # Two of the same letters reach .95; any two reach .90, so that all six are crowded.
     minhash_run(dense_from=4, kept_pairs=1, threshold=0.85)
-    top, *lower = thresholds(subset_check=True).subset
-    assert {each.missing for each in (top, *lower)} == {0}
-    assert top.only_lower == 0
-    make_run(config={"trigram": asdict(TrigramConfig(threshold=0.6))})
+
+    assert thresholds(subset_check=True).subset == [
+        Subset(0.95, 0.9, pairs=6, missing=0, dense=2, only_lower=0),
+        Subset(0.9, 0.85, pairs=5, missing=0, dense=0, only_lower=0),
+    ]
     assert {each.missing for each in thresholds(pass_="trigram", subset_check=True).subset} == {0}
 
 
