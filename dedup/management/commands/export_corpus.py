@@ -43,8 +43,8 @@ class Command(LongCommand):
             "--output",
             required=True,
             metavar="FILE",
-            help="write the corpus to this .jsonl, .jsonl.gz, .csv, .csv.gz or .parquet file, FILE.removed next to it "
-            "in the same format, and the description as .json",
+            help="write the corpus to this .jsonl, .jsonl.gz, .csv, .csv.gz or .parquet file; for NAME.csv, what was "
+            "removed goes to NAME.removed.csv, and the description to NAME.json",
         )
         parser.add_argument(
             "--format", choices=get_args(CorpusFormat), help="the format, if FILE has no ending (default: its ending)"
