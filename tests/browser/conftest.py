@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from articles.models import Article, ArticleURL, RepeatedSentence
@@ -18,7 +21,7 @@ from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 from dedup.models import Cluster, DenseGroup, DetectionRun, Pair, Series
 from tests.conftest import StoreArticle
 from tests.dense import write_group
-from tests.factories import PASSWORD, make_cluster, make_pair, make_series, make_user
+from tests.factories import make_cluster, make_pair, make_series, make_user
 
 ARGUMENTS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
 
@@ -111,23 +114,23 @@ Opener = Callable[..., Page]
 
 @pytest.fixture
 def open_site(chromium: Browser, stored: Stored, live_server: Any) -> Iterator[Opener]:
-    """Return a function that logs in in a new window; no page may report an error."""
+    """Return a function that opens a new window in which this user is logged in; no page may report an error."""
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
     def _open(user: str = "mara", **options: Any) -> Page:
         context = chromium.new_context(base_url=live_server.url, **options)
         contexts.append(context)
+        client = Client()
+        client.force_login(User.objects.get(username=user))
+        session = client.cookies[settings.SESSION_COOKIE_NAME].value
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
         page = context.new_page()
         page.set_default_timeout(10_000)
         # A refusal by the Content-Security-Policy is an error of the console too.
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto("/")
-        page.fill("#id_username", user)
-        page.fill("#id_password", PASSWORD)
-        page.click("main button")
-        page.wait_for_url("**/")
         return page
 
     yield _open

@@ -13,7 +13,7 @@ from dedup.models import Decision, Pair
 from dedup.review import decisions
 from dedup.runs.headlines import update_series
 from tests.browser.conftest import Opener, Stored, settled
-from tests.factories import make_user
+from tests.factories import PASSWORD, make_user
 
 pytestmark = pytest.mark.browser
 
@@ -187,7 +187,12 @@ def test_a_cluster_is_put_right_and_confirmed(stored: Stored, open_site: Opener)
 
 def test_everything_works_without_javascript(stored: Stored, open_site: Opener) -> None:
     page = open_site(java_script_enabled=False)
+    page.get_by_role("button", name="Log out").click()
     page.goto("/queue/?tab=pairs")
+    page.fill("#id_username", "mara")
+    page.fill("#id_password", PASSWORD)
+    page.click("main button")
+    page.wait_for_url("**/queue/?tab=pairs")
     page.locator("summary", has_text="Filter").click()
     page.select_option("#id_pass_name", "title")
     page.get_by_role("button", name="Apply").click()

@@ -163,7 +163,7 @@ def test_bad_corpora_are_refused_before_any_work(corpora, tmp_path, monkeypatch)
     )
     assert refused() == (
         "nothing to measure with; name a file of labels with --labels, a validation sample with --sample, corpora "
-        "with --corpus, or clusters with --clusters"
+        "with --corpus, or clusters with --clusters."
     )
     for names in ((f"{tmp_path}/none.jsonl", first), (articles, f"{tmp_path}/none.jsonl")):
         with pytest.raises(Exception, match=r"none\.jsonl cannot be opened: No such file or directory"):
