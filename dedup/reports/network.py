@@ -26,14 +26,14 @@ else:
 
 # More newspapers than these cannot be distinguished in a drawing; all are in the tables and the files.
 MOST_DRAWN = 60
-# More names than these lie upon each other.
-MOST_NAMED = 25
 # The layout begins at random places; the same ones every time.
 SEED = 13
 # Of the drawing, and of its circles as areas, in pixels.
 _HEIGHT = 440
 _SMALLEST, _LARGEST = 60, 900
 _GAP = 3
+# About the width and height of a letter of a name, in pixels.
+_CHARACTER, _LINE = 6.5, 13
 
 _DUPLICATES_SQL = article_sql(
     """
@@ -219,9 +219,16 @@ def places(result: Network) -> dict[int, tuple[float, float]]:
 
 
 def _stretched(numbers: list[float]) -> list[float]:
-    """Return the numbers between 0 and 1, so that the drawing has no empty sides."""
+    """Return the numbers between 0 and 1, in the same order.
+
+    Each is half its place between the ends and half its rank, so that a few newspapers far out do not press all others
+    together.
+    """
     low, high = min(numbers), max(numbers)
-    return [(each - low) / (high - low) if high > low else 0.5 for each in numbers]
+    if low == high:
+        return [0.5] * len(numbers)
+    ranks = {each: place / (len(numbers) - 1) for place, each in enumerate(sorted(numbers))}
+    return [((each - low) / (high - low) + ranks[each]) / 2 for each in numbers]
 
 
 def _drawing(result: Network) -> Chart:
@@ -240,23 +247,25 @@ def _drawing(result: Network) -> Chart:
 
 
 def _circles(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[str, Any]]:
-    """Return the newspapers as circles, with their area and the place of their names in pixels."""
+    """Return the newspapers as circles, with their area and the place of their names in pixels.
+
+    A name that would lie upon that of a newspaper with more pairs is left out.
+    """
     shown = result.nodes[: len(at)]
     most = max(each.duplicates for each in shown) or 1
-    circles = []
-    for place, each in enumerate(shown):
-        x, y = at[each.newspaper_id]
+    circles: list[dict[str, Any]] = []
+    named: list[tuple[float, float, float]] = []
+    for each in shown:
+        x, y = at[each.newspaper_id][0] * WIDTH, at[each.newspaper_id][1] * _HEIGHT
         area = _SMALLEST + (_LARGEST - _SMALLEST) * each.duplicates / most
-        circles.append(
-            {
-                "x": x * WIDTH,
-                "y": y * _HEIGHT,
-                "area": area,
-                "above": y * _HEIGHT - sqrt(area / pi) - _GAP,
-                "name": drawn_name(each.name) if place < MOST_NAMED else "",
-                "href": duplicates_address(each.newspaper_id),
-            }
-        )
+        above, name = y - sqrt(area / pi) - _GAP, drawn_name(each.name)
+        reach = len(name) * _CHARACTER / 2
+        if any(abs(x - other) < reach + its and abs(above - its_y) < _LINE for other, its_y, its in named):
+            name = ""
+        else:
+            named.append((x, above, reach))
+        href = duplicates_address(each.newspaper_id)
+        circles.append({"x": x, "y": y, "area": area, "above": above, "name": name, "href": href})
     return circles
 
 

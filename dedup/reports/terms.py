@@ -21,7 +21,7 @@ from dedup.reports.names import drawn_name
 from dedup.runs.scope import Scope
 
 SHOWN = 50
-# Distinct words that are held in memory; then their counts go to the database. About 100 MB.
+# Distinct words that are held in memory; then their counts go to the database. About 45 MB.
 MOST_HELD = 300_000
 _ARTICLES_AT_ONCE = 500
 _PER = 100_000
