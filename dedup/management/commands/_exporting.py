@@ -13,6 +13,7 @@ from articles.files.whole_files import whole_file
 from articles.management.arguments import add_output_options, chosen_output
 from articles.management.base import ExitCode, LongCommand
 from dedup.exports import EXPORTS
+from dedup.exports.base import Export
 from dedup.exports.formats import FORMATS
 from dedup.filters.exports import FilterError, strict_filter
 
@@ -22,9 +23,10 @@ _SHOWN_EVERY = 1_000
 
 
 class ExportCommand(LongCommand):
-    """Writes the export `name` to a file or to standard output."""
+    """Writes an export of what the list `name` has, to a file or to standard output: `export`, or that list itself."""
 
     name: ClassVar[str]
+    export: ClassVar[Export | None] = None
     resuming = "No file was written."
     exit_codes: ClassVar = {FilterError: ExitCode.USAGE}
 
@@ -41,7 +43,7 @@ class ExportCommand(LongCommand):
 
     def handle(self, **options: Any) -> None:
         """Write the rows."""
-        export = EXPORTS[self.name]
+        export = self.export or EXPORTS[self.name]
         path, form = chosen_output(options)
         chosen = strict_filter(self.name, options["filter"]).qs
         written = 0
@@ -50,7 +52,7 @@ class ExportCommand(LongCommand):
                 self.progress({"no_progress": options["no_progress"] or path is None}, *_COLUMNS) as progress,
                 whole_file(path) if path else nullcontext(cast("TextIO", self.stdout)) as file,
             ):
-                task = progress.add_task(self.name, total=None)
+                task = progress.add_task(export.name, total=None)
 
                 def rows() -> Iterator[dict[str, Any]]:
                     nonlocal written

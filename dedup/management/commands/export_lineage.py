@@ -1,0 +1,14 @@
+"""`manage.py export_lineage`: exports which article follows which, a row for each follower."""
+
+from __future__ import annotations
+
+from dedup.exports.lineage import LINEAGE
+from dedup.management.commands._exporting import ExportCommand
+
+
+class Command(ExportCommand):
+    """Parse the options and write."""
+
+    name = "clusters"
+    export = LINEAGE
+    help = "Exports which article of a cluster follows which, a row for each follower, as JSON lines or CSV."

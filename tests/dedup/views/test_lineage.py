@@ -1,0 +1,90 @@
+"""The page of a cluster's lineage, its files, the command, and the report over all clusters."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from dedup.lineage.trace import NO_ORIGIN
+from dedup.models import Cluster
+from tests.conftest import StoreArticle
+from tests.factories import make_cluster
+
+pytestmark = pytest.mark.django_db
+
+PIER = (
+    "The old pier of Fenwick closes for repairs on Monday, the town said.",
+    "Divers found that eleven of its oak piles had rotted below the water line.",
+    "The work will take five months and cost two million.",
+    "Fishermen may use the northern steps until the end of March.",
+)
+ADDED = "Readers remember the winter when <ice> carried half of it away."
+
+
+def text(*sentences: str) -> str:
+    return "\n\n".join(sentences)
+
+
+@pytest.fixture
+def cluster(store: StoreArticle) -> Cluster:
+    """Return a newspaper's article, one that crops and adds and names it, and one of the same day without a time."""
+    first = store(text(*PIER), newspaper="Harbour Post", time="2026-03-02T08:00+01:00", headline="Pier closes")
+    second = store(
+        text(PIER[0], ADDED, PIER[1].replace("eleven", "twelve"), PIER[2], "Source: Harbour Post"),
+        newspaper="Coast Telegraph",
+        time="2026-03-02T11:30+01:00",
+    )
+    third = store(text(*PIER[:3]), newspaper="Inland Gazette")
+    return make_cluster(first, second, third)
+
+
+def test_shows_who_ran_it_first_and_what_each_changed(
+    visitor: Client, cluster: Cluster, django_assert_max_num_queries: object
+) -> None:
+    with django_assert_max_num_queries(14):  # type: ignore[operator]
+        page = visitor.get(reverse("cluster_lineage", args=[cluster.pk])).content.decode()
+
+    assert "2 added, 1 dropped, 1 changed" in page
+    assert "Readers remember the winter when &lt;ice&gt; carried half of it away." in page
+    assert "3.5 hours later" in page
+    assert "Coast Telegraph credits Harbour Post." in page
+    assert NO_ORIGIN in page
+    assert "only the day" in page
+    assert page.count('marker-end="url(#arrow-head)"') == 2
+    assert (
+        reverse("cluster_lineage", args=[cluster.pk])
+        in visitor.get(reverse("cluster", args=[cluster.pk])).content.decode()
+    )
+    gone = visitor.get(reverse("cluster_lineage", args=[cluster.pk + 999]))
+    assert (gone.status_code, visitor.get(f"/clusters/{cluster.pk + 999}/lineage.csv").status_code) == (404, 404)
+
+
+def test_page_files_and_command_give_the_same_edges(visitor: Client, cluster: Cluster, store: StoreArticle) -> None:
+    make_cluster(store("One text.", newspaper="Harbour Post"), store("One text.", newspaper="Inland Gazette"))
+    lines = b"".join(visitor.get(reverse("cluster_lineage_jsonl", args=[cluster.pk])).streaming_content)
+    table = b"".join(visitor.get(reverse("cluster_lineage_csv", args=[cluster.pk])).streaming_content)
+    out = io.StringIO()
+
+    call_command("export_lineage", format="jsonl", stdout=out, stderr=io.StringIO())
+
+    edges = [json.loads(line) for line in lines.decode().splitlines()]
+    everything = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [each for each in everything if each["cluster"] == cluster.pk] == edges
+    assert len(everything) == 3
+    assert [int(row["follower"]) for row in csv.DictReader(io.StringIO(table.decode()))] == [
+        each["follower"] for each in edges
+    ]
+    of_telegraph = next(each for each in edges if each["follower_newspaper"] == "Coast Telegraph")
+    assert (of_telegraph["source_newspaper"], of_telegraph["hours"], of_telegraph["direction"]) == (
+        "Harbour Post",
+        3.5,
+        "clear",
+    )
+    assert (of_telegraph["added"], of_telegraph["dropped"], of_telegraph["changed"]) == (2, 1, 1)
+    assert of_telegraph["source_published"] == "2026-03-02T08:00+01:00"
