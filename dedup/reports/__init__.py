@@ -7,6 +7,7 @@ from dedup.reports.advice import AdviceReport
 from dedup.reports.base import Report
 from dedup.reports.exact import ExactReport
 from dedup.reports.gaps import GapsReport
+from dedup.reports.lineage import LineageReport
 from dedup.reports.methods import MethodsReport
 from dedup.reports.network import NetworkReport
 from dedup.reports.newspapers import NewspapersReport
@@ -24,6 +25,7 @@ _ALL: tuple[Report, ...] = (
     NewspapersReport(),
     SourcesReport(),
     NetworkReport(),
+    LineageReport(),
     PassesReport(),
     ThresholdsReport(),
     GapsReport(),

@@ -30,19 +30,24 @@ class TracedCluster(NamedTuple):
     compared: dict[str, str]
 
 
-def traced_clusters(clusters: QuerySet[Cluster]) -> Iterator[TracedCluster]:
-    """Yield the lineage of each cluster, by number; memory holds the texts of one batch."""
+def traced_clusters(
+    clusters: QuerySet[Cluster], articles_of: QuerySet[Article] | None = None
+) -> Iterator[TracedCluster]:
+    """Yield the lineage of each cluster, by number; memory holds the texts of one batch.
+
+    Of `articles_of`, only these articles are traced, and clusters with fewer than two of them are left out.
+    """
     newspapers = Newspaper.objects.in_bulk()
     with transaction.atomic():
         batch: list[int] = []
         articles = 0
         for number, size in clusters.order_by("pk").values_list("pk", "size").iterator():
             if batch and articles + size > ARTICLES_AT_ONCE:
-                yield from _traced(batch, newspapers)
+                yield from _traced(batch, newspapers, articles_of)
                 batch, articles = [], 0
             batch.append(number)
             articles += size
-        yield from _traced(batch, newspapers)
+        yield from _traced(batch, newspapers, articles_of)
 
 
 _FACTS = (
@@ -56,11 +61,16 @@ _NO_SHINGLES = np.empty(0, dtype=np.uint32)
 _DIGEST = Case(When(article__topic_text=None, then=F("article__text_digest")), default=F("article__topic_digest"))
 
 
-def _traced(numbers: Sequence[int], newspapers: dict[int, Newspaper]) -> Iterator[TracedCluster]:
+def _traced(
+    numbers: Sequence[int], newspapers: dict[int, Newspaper], articles_of: QuerySet[Article] | None
+) -> Iterator[TracedCluster]:
     members: dict[int, list[LineageArticle]] = {number: [] for number in numbers}
     facts = Membership.objects.filter(cluster__in=numbers).annotate(text_key=_DIGEST).order_by()
+    if articles_of is not None:
+        facts = facts.filter(article__in=articles_of)
     for row in facts.values_list(*_FACTS):
         members[row[0]].append(_article(row, newspapers))
+    members = {number: articles for number, articles in members.items() if len(articles) > 1}
     wanted = {number: texts_to_read(articles) for number, articles in members.items()}
     contents = _contents([article for texts in wanted.values() for article in texts.values()])
     preparer = Preparer()

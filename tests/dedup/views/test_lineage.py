@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from dedup.declarations import Settings
 from dedup.lineage.trace import NO_ORIGIN
 from dedup.models import Cluster
+from dedup.reports.lineage import LineageReport
+from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster
 
@@ -67,8 +71,8 @@ def test_shows_who_ran_it_first_and_what_each_changed(
 
 def test_page_files_and_command_give_the_same_edges(visitor: Client, cluster: Cluster, store: StoreArticle) -> None:
     make_cluster(store("One text.", newspaper="Harbour Post"), store("One text.", newspaper="Inland Gazette"))
-    lines = b"".join(visitor.get(reverse("cluster_lineage_jsonl", args=[cluster.pk])).streaming_content)
-    table = b"".join(visitor.get(reverse("cluster_lineage_csv", args=[cluster.pk])).streaming_content)
+    lines = visitor.get(reverse("cluster_lineage_jsonl", args=[cluster.pk])).getvalue()
+    table = visitor.get(reverse("cluster_lineage_csv", args=[cluster.pk])).getvalue()
     out = io.StringIO()
 
     call_command("export_lineage", format="jsonl", stdout=out, stderr=io.StringIO())
@@ -88,3 +92,26 @@ def test_page_files_and_command_give_the_same_edges(visitor: Client, cluster: Cl
     )
     assert (of_telegraph["added"], of_telegraph["dropped"], of_telegraph["changed"]) == (2, 1, 1)
     assert of_telegraph["source_published"] == "2026-03-02T08:00+01:00"
+
+
+def test_the_report_counts_what_the_export_has(cluster: Cluster, store: StoreArticle) -> None:
+    make_cluster(store("One text.", newspaper="Harbour Post"), store("One text.", newspaper="Inland Gazette"))
+    make_cluster(store("Two texts."), store("Two texts.", date="2026-03-05"))
+    out = io.StringIO()
+    call_command("export_lineage", format="jsonl", stdout=out, stderr=io.StringIO())
+    edges = [json.loads(line) for line in out.getvalue().splitlines()]
+
+    result = LineageReport().result(Scope(), Settings())
+
+    kinds = {each["cluster"]: each["cluster_kind"] for each in edges}
+    assert {each.kind: each.clusters for each in result.kinds if each.clusters} == Counter(kinds.values())
+    assert (result.clusters, result.between, result.arrows) == (3, 2, len(edges))
+    assert result.unordered == sum(each["direction"] == "doubtful" for each in edges)
+    ordered = [each for each in edges if each["direction"] != "doubtful"]
+    followed = Counter((each["source_newspaper"], each["follower_newspaper"]) for each in ordered)
+    del followed["Harbour Post", "Harbour Post"]
+    assert {(each.source, each.follower): each.articles for each in result.followings} == followed
+    telegraph = next(each for each in result.followings if each.follower == "Coast Telegraph")
+    assert (telegraph.copying, telegraph.timed, telegraph.median_hours) == (1, 1, 3.5)
+    assert sum(each.led for each in result.leaders) == result.between - result.unknown_first
+    assert LineageReport().result(Scope(newspaper_ids=()), Settings()).clusters == 0

@@ -1,0 +1,279 @@
+"""Report `lineage`: who publishes first, who follows whom after how many hours, and the kinds of reuse.
+
+The lineage of each cluster is traced as on its page (dedup/lineage). Kinds of reuse: Nicholls, Detecting Textual Reuse
+in News Stories, At Scale, International Journal of Communication 13 (2019), 4173-4197.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, ClassVar
+
+from articles.models import Article
+from dedup.lineage.articles import KIND_LABELS, Confidence, Kind, Lineage
+from dedup.models import Cluster
+from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
+from dedup.reports.drawing import WIDTH, alt
+from dedup.reports.names import drawn_name
+from dedup.review.queries.lineage import traced_clusters
+from dedup.runs.scope import Scope
+
+# More bars than these are longer than a page.
+MOST_BARS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class KindCount:
+    """The clusters of one kind of reuse, by how well that is supported."""
+
+    kind: str
+    label: str
+    clusters: int
+    clear: int
+    likely: int
+    doubtful: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """A newspaper: the clusters with other newspapers that it is in, those whose first is known, and those it led."""
+
+    newspaper: str
+    clusters: int
+    known: int
+    led: int
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """How often the one newspaper followed the other; the median of hours is of the `timed` ones."""
+
+    source: str
+    follower: str
+    articles: int
+    copying: int  # newspaper to newspaper, not both from elsewhere
+    timed: int
+    median_hours: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lineages:
+    """The clusters in the scope. `between`: those of several owners; of these, the first of `unknown_first` is unknown.
+
+    `arrows` lead from articles to those that follow; the order of `unordered` ones is unknown. `unread` articles had
+    texts too many to be compared.
+    """
+
+    clusters: int
+    between: int
+    unknown_first: int
+    arrows: int
+    unordered: int
+    unread: int
+    kinds: list[KindCount]
+    leaders: list[Leader]
+    followings: list[Following]
+
+
+@dataclass
+class _Counting:
+    """What is counted while the clusters pass by; memory grows with newspapers and with hours, not with texts."""
+
+    clusters: int = 0
+    between: int = 0
+    unknown_first: int = 0
+    arrows: int = 0
+    unordered: int = 0
+    unread: int = 0
+    kinds: Counter[tuple[Kind, Confidence]] = field(default_factory=Counter)
+    present: Counter[str] = field(default_factory=Counter)
+    known: Counter[str] = field(default_factory=Counter)
+    led: Counter[str] = field(default_factory=Counter)
+    followed: Counter[tuple[str, str]] = field(default_factory=Counter)
+    copied: Counter[tuple[str, str]] = field(default_factory=Counter)
+    hours: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, lineage: Lineage) -> None:
+        """Count one cluster."""
+        self.clusters += 1
+        self.unread += lineage.unread
+        self.kinds[lineage.kind, lineage.confidence] += 1
+        self._add_edges(lineage)
+        if lineage.kind is Kind.OWN:
+            return
+        self.between += 1
+        names = {each.name for each in lineage.articles}
+        self.present.update(names)
+        if lineage.leader:
+            self.known.update(names)
+            self.led[lineage.leader.name] += 1
+        else:
+            self.unknown_first += 1
+
+    def _add_edges(self, lineage: Lineage) -> None:
+        names = {each.number: each.name for each in lineage.articles}
+        for edge in lineage.edges:
+            self.arrows += 1
+            both = names[edge.source], names[edge.follower]
+            if edge.direction is Confidence.DOUBTFUL:
+                self.unordered += 1
+            elif both[0] != both[1]:
+                self.followed[both] += 1
+                self.copied[both] += edge.kind is Kind.NEWSPAPER
+                if edge.hours is not None and edge.hours > 0:
+                    self.hours[both].append(edge.hours)
+
+    def result(self) -> Lineages:
+        """Return the counts, the most frequent first."""
+        return Lineages(
+            clusters=self.clusters,
+            between=self.between,
+            unknown_first=self.unknown_first,
+            arrows=self.arrows,
+            unordered=self.unordered,
+            unread=self.unread,
+            kinds=[self._kind(kind) for kind in Kind],
+            leaders=[
+                Leader(name, self.present[name], self.known[name], self.led[name])
+                for name in sorted(self.present, key=lambda name: (-self.led[name], -self.present[name], name))
+            ],
+            followings=[
+                self._following(*both)
+                for both, _ in sorted(self.followed.items(), key=lambda each: (-each[1], each[0]))
+            ],
+        )
+
+    def _kind(self, kind: Kind) -> KindCount:
+        counts = [self.kinds[kind, each] for each in (Confidence.CLEAR, Confidence.LIKELY, Confidence.DOUBTFUL)]
+        return KindCount(kind.value, KIND_LABELS[kind], sum(counts), *counts)
+
+    def _following(self, source: str, follower: str) -> Following:
+        both = source, follower
+        hours = self.hours.get(both, [])
+        middle = round(median(hours), 2) if hours else None
+        return Following(source, follower, self.followed[both], self.copied[both], len(hours), middle)
+
+
+class LineageReport(Report):
+    """Who publishes first, who follows whom, and what kinds of reuse there are."""
+
+    name: ClassVar[str] = "lineage"
+    label: ClassVar[str] = "Lineage"
+    help: ClassVar[str] = (
+        "Counts who publishes first, who follows whom after how many hours, and the kinds of reuse: wire copy, press "
+        "release, newspaper to newspaper, common source."
+    )
+    heavy: ClassVar[bool] = True
+
+    def result(self, scope: Scope, options: Any) -> Lineages:  # noqa: ARG002 - it has none
+        """Trace every cluster with two or more articles in the scope."""
+        counting = _Counting()
+        everything = scope.since is None and scope.until is None and scope.newspaper_ids is None
+        inside = None if everything else Article.objects.in_scope(scope.since, scope.until, scope.newspaper_ids)
+        for traced in traced_clusters(Cluster.objects.all(), inside):
+            counting.add(traced.lineage)
+        return counting.result()
+
+    def says(self, result: Lineages) -> str:
+        """Return a sentence with the most frequent kind, and how much is unknown."""
+        if not result.clusters:
+            return "There are no clusters to trace."
+        if not result.between:
+            return f"All {result.clusters:,} clusters are of one newspaper or owner each."
+        most = max((each for each in result.kinds if each.kind != Kind.OWN.value), key=lambda each: each.clusters)
+        return (
+            f"{result.between:,} of {result.clusters:,} clusters have articles of several owners. Most of these, "
+            f"{most.clusters:,}, are {most.label}. Who was first is unknown in {result.unknown_first:,} of them "
+            f"({result.unknown_first / result.between:.2%}). This doesn’t reflect an origin, exactly."
+        )
+
+    def tables(self, result: Lineages) -> list[Table]:
+        """Return the kinds, who publishes first, and who follows whom."""
+        kinds = tuple(
+            (each.label, each.clusters, _share(each.clusters, result.clusters), each.clear, each.likely, each.doubtful)
+            for each in result.kinds
+        )
+        leaders = tuple(
+            (each.newspaper, each.clusters, each.known, each.led, _share(each.led, each.known))
+            for each in result.leaders
+        )
+        followings: tuple[tuple[Cell, ...], ...] = tuple(
+            (each.source, each.follower, each.articles, each.copying, each.timed, each.median_hours)
+            for each in result.followings
+        )
+        return [
+            Table("kinds", "Kinds of reuse", _KINDS, kinds),
+            Table("first", "Who publishes first", _FIRST, leaders),
+            Table("following", "Who follows whom", _FOLLOWING, followings),
+        ]
+
+    def charts(self, result: Lineages) -> list[Chart]:
+        """Return the kinds of reuse, and who publishes first, as bars; none without clusters."""
+        return ([_kinds_chart(result)] if result.clusters else []) + (
+            [_leaders_chart(result)] if any(each.led for each in result.leaders) else []
+        )
+
+
+_KINDS = (
+    Column("kind", "Kind"),
+    Column("clusters", "Clusters", ColumnType.COUNT),
+    Column("share", "Share", ColumnType.SHARE),
+    Column("clear", "Clear", ColumnType.COUNT),
+    Column("likely", "Likely", ColumnType.COUNT),
+    Column("doubtful", "Doubtful", ColumnType.COUNT),
+)
+_FIRST = (
+    Column("newspaper", "Newspaper"),
+    Column("clusters", "Clusters with others", ColumnType.COUNT),
+    Column("known", "First is known", ColumnType.COUNT),
+    Column("led", "It was first", ColumnType.COUNT),
+    Column("share", "Share", ColumnType.SHARE),
+)
+_FOLLOWING = (
+    Column("source", "First"),
+    Column("follower", "Followed by"),
+    Column("articles", "Articles", ColumnType.COUNT),
+    Column("copying", "Newspaper to newspaper", ColumnType.COUNT),
+    Column("timed", "Hours known", ColumnType.COUNT),
+    Column("median_hours", "Median hours", ColumnType.NUMBER),
+)
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _bars(rows: list[dict[str, Any]], title: str) -> Any:
+    return (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH - 220, height=alt.Step(24))
+        .mark_bar()
+        .encode(
+            y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelExpr="slice(datum.label, 3)", labelLimit=220)),
+            x=alt.X("count:Q", title=title, axis=alt.Axis(tickMinStep=1)),
+        )
+    )
+
+
+def _kinds_chart(result: Lineages) -> Chart:
+    rows = [{"name": f"{place:02} {each.label}", "count": each.clusters} for place, each in enumerate(result.kinds, 1)]
+    counts = ", ".join(f"{each.label} {each.clusters:,}" for each in result.kinds)
+    return Chart(
+        "kinds", "Kinds of reuse", f"A bar for each kind, with its clusters: {counts}.", _bars(rows, "Clusters")
+    )
+
+
+def _leaders_chart(result: Lineages) -> Chart:
+    shown = [each for each in result.leaders if each.led][:MOST_BARS]
+    rows = [
+        {"name": f"{place:02} {drawn_name(each.newspaper)}", "count": each.led} for place, each in enumerate(shown, 1)
+    ]
+    most = shown[0]
+    return Chart(
+        "first",
+        "Who publishes first",
+        f"The {len(shown)} newspapers that were first most often, as far as the times say. {most.newspaper} was first "
+        f"in {most.led:,} of {most.known:,} clusters whose first article is known.",
+        _bars(rows, "Clusters in which it was first"),
+    )
