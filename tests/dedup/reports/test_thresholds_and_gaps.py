@@ -333,7 +333,7 @@ def test_every_number_is_that_of_brute_force_and_pandas_on_real_news() -> None:
     path = DATA / "snap_news.csv.gz"
     if not path.exists():
         pytest.skip("the alerts are not beside the checkout")
-    store_alerts(path, 900, 1_300)
+    store_alerts(path, 900, 1_150)
     pairs = brute_force(0.75)
     articles = pd.DataFrame(Article.objects.values("id", "normalized_title", "normalized_text")).set_index("id")
     again = {
