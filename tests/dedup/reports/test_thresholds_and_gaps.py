@@ -343,6 +343,7 @@ def test_every_number_is_that_of_brute_force_and_pandas_on_real_news() -> None:
     result, spread = thresholds(subset_check=True), gaps()
 
     assert len(pairs) > 20
+    assert all(band.counts.pairs for band in result.bands)
     ends = pd.concat([pairs.set_index(side).score for side in ("left", "right")])
     best = ends.groupby(ends.index).max()
     for band, one in zip(result.bands, result.thresholds, strict=True):
