@@ -117,6 +117,17 @@ def _tidy(part: Any, chart: str) -> None:
             part.set(name, f"url(#{chart}-{value.removeprefix('url(#')}")
     if address := part.get(_HREF):
         part.set(_HREF, address.removeprefix(_ELSEWHERE))
+        _name_link(part)
+
+
+def _name_link(link: Any) -> None:
+    """Name a link by the description of its mark, which readers hear and a mouse shows; a text names itself."""
+    for mark in link:
+        if words := mark.attrib.pop("aria-label", ""):
+            title = etree.Element(f"{_SVG}title")
+            title.text = words
+            link.insert(0, title)
+            return
 
 
 def _merged(name: str, value: Any) -> Any:

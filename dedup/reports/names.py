@@ -1,4 +1,4 @@
-"""Names as charts and XML files can hold them. Pure."""
+"""Names and numbers as charts and XML files have them. Pure."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ _DIRECTIONS = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 def xml_text(text: str) -> str:
     """Return a text without what an XML file must not have; each such character becomes U+FFFD."""
     return _NOT_IN_XML.sub("\ufffd", text)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, of which the plural ends in s: 1 pair, 1,234 pairs."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def drawn_name(name: str) -> str:

@@ -14,7 +14,7 @@ from dedup.article_sql import article_sql
 from dedup.declarations import Settings, setting
 from dedup.reports.base import Cell, Chart, Column, ColumnType, File, Linked, Report, Table
 from dedup.reports.drawing import PALETTE, WIDTH, alt, when_used
-from dedup.reports.names import drawn_name, xml_text
+from dedup.reports.names import counted, drawn_name, xml_text
 from dedup.reports.sources import duplicates_address, pairs_address
 from dedup.reports.together import Together, newspapers_together, rows_of, share
 from dedup.runs.scope import Scope
@@ -265,7 +265,8 @@ def _circles(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[s
         else:
             named.append((x, above, reach))
         href = duplicates_address(each.newspaper_id)
-        circles.append({"x": x, "y": y, "area": area, "above": above, "name": name, "href": href})
+        about = f"{each.name}: {counted(each.duplicates, 'duplicate')}"
+        circles.append({"x": x, "y": y, "area": area, "above": above, "name": name, "href": href, "about": about})
     return circles
 
 
@@ -275,7 +276,10 @@ def _lines(result: Network, at: dict[int, tuple[float, float]]) -> list[dict[str
         if each.left_id in at and each.right_id in at:
             (x, y), (x2, y2) = at[each.left_id], at[each.right_id]
             ends = {"x": x * WIDTH, "y": y * _HEIGHT, "x2": x2 * WIDTH, "y2": y2 * _HEIGHT}
-            lines.append({**ends, "pairs": each.pairs, "href": pairs_address(each.left_id, each.right_id)})
+            about = f"{each.left} and {each.right}: {counted(each.pairs, 'pair')}"
+            lines.append(
+                {**ends, "pairs": each.pairs, "href": pairs_address(each.left_id, each.right_id), "about": about}
+            )
     return lines
 
 
@@ -283,7 +287,7 @@ def _layers(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Any:
     # Places and areas are in pixels already.
     lines = (
         alt.Chart(alt.InlineData(values=edges))
-        .mark_rule(color=PALETTE[-1], opacity=0.55, strokeCap="round")
+        .mark_rule(color=PALETTE[-1], opacity=0.55, strokeCap="round", aria=True)
         .encode(
             x=alt.X("x:Q", scale=None, axis=None),
             y=alt.Y("y:Q", scale=None, axis=None),
@@ -291,11 +295,12 @@ def _layers(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Any:
             y2="y2:Q",
             size=alt.Size("pairs:Q", scale=alt.Scale(type="sqrt", range=[1.5, 9]), legend=None),
             href="href:N",
+            description="about:N",
         )
     )
     at = alt.Chart(alt.InlineData(values=nodes)).encode(x=alt.X("x:Q", scale=None, axis=None), href="href:N")
-    circles = at.mark_circle(color=PALETTE[0], opacity=0.9).encode(
-        y=alt.Y("y:Q", scale=None, axis=None), size=alt.Size("area:Q", scale=None)
+    circles = at.mark_circle(color=PALETTE[0], opacity=0.9, aria=True).encode(
+        y=alt.Y("y:Q", scale=None, axis=None), size=alt.Size("area:Q", scale=None), description="about:N"
     )
     names = at.mark_text(fontSize=11, baseline="bottom").encode(
         y=alt.Y("above:Q", scale=None, axis=None), text="name:N"

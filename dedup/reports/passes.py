@@ -268,7 +268,7 @@ def precision_chart(rows: list[dict[str, Any]]) -> Chart:
     said = "; ".join(f"{each['name']} {each['precision']:.0%} of {each['decided']:,}" for each in rows)
     return Chart(
         "precision",
-        "Precision by pass",
+        "Precision and its interval",
         "The share of decided pairs that are duplicates, with its 95% interval; the number of decided pairs is in "
         f"brackets. {said}.",
         alt.layer(interval, points),

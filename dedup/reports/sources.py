@@ -16,7 +16,7 @@ from django.urls import reverse
 from dedup.article_sql import article_sql
 from dedup.reports.base import Cell, Chart, Column, ColumnType, Linked, Report, Table
 from dedup.reports.drawing import PALETTE, WIDTH, alt
-from dedup.reports.names import drawn_name
+from dedup.reports.names import counted, drawn_name
 from dedup.reports.together import Together, newspapers_together, rows_of, share
 from dedup.runs.scope import Scope
 
@@ -181,19 +181,21 @@ def _bars(newspapers: list[Source]) -> Chart:
             "order": order,
             "duplicates": getattr(each, kind),
             "href": duplicates_address(each.newspaper_id),
+            "about": f"{each.name}, {words}: {getattr(each, kind):,}",
         }
         for place, each in enumerate(shown, 1)
         for order, (kind, words) in enumerate(_KINDS.items())
     ]
     spec = (
         alt.Chart(alt.InlineData(values=rows), width=WIDTH - 220, height=alt.Step(24))
-        .mark_bar()
+        .mark_bar(aria=True)
         .encode(
             y=alt.Y("newspaper:N", sort=None, title=None, axis=alt.Axis(labelExpr="slice(datum.label, 3)")),
             x=alt.X("sum(duplicates):Q", title="Duplicates", axis=alt.Axis(tickMinStep=1)),
             color=alt.Color("kind:N", sort=list(_KINDS.values()), title=None, legend=alt.Legend(orient="top")),
             order="order:Q",
             href="href:N",
+            description="about:N",
         )
     )
     most = shown[0]
@@ -221,8 +223,12 @@ def _squares(pairs: list[Together], shown: list[str]) -> Iterator[dict[str, Any]
     for each in pairs:
         if each.left in places and each.right in places:
             address = pairs_address(each.left_id, each.right_id)
-            for one, other in {(each.left, each.right), (each.right, each.left)}:
-                yield {"row": places[one], "column": places[other], "clusters": each.clusters, "href": address}
+            for one, other in dict.fromkeys([(each.left, each.right), (each.right, each.left)]):
+                about = f"{one} and {other}: {counted(each.clusters, 'cluster')}"
+                yield {"row": places[one], "column": places[other], "clusters": each.clusters} | {
+                    "href": address,
+                    "about": about,
+                }
 
 
 def _heat_map(pairs: list[Together]) -> Chart:
@@ -235,9 +241,10 @@ def _heat_map(pairs: list[Together]) -> Chart:
         y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelExpr=names)),
         x=alt.X("column:N", sort=order, title=None, axis=alt.Axis(labelExpr=names, labelAngle=-60)),
     )
-    squares = base.mark_rect(stroke=PALETTE[-1], strokeWidth=0.5).encode(
+    squares = base.mark_rect(stroke=PALETTE[-1], strokeWidth=0.5, aria=True).encode(
         color=alt.Color("clusters:Q", title="Clusters", scale=alt.Scale(type="log" if _spreads(pairs) else "linear")),
         href="href:N",
+        description="about:N",
     )
     most = pairs[0]
     both = most.left if most.left_id == most.right_id else f"{most.left} and {most.right}"

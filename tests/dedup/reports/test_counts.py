@@ -116,6 +116,7 @@ def test_network_joins_newspapers_and_its_links_lead_to_what_was_counted(
     page = editor_client.get("/reports/network/", {"least": "2"}).content.decode()
     assert '<input type="range" name="least" value="2" min="1" max="1000"' in page
     assert page.count(circle.address.replace("&", "&amp;")) == 3  # the circle, its name, and the table
+    assert "<title>Harbour Post and Inland Courier: 4 pairs</title>" in page
     drawing = editor_client.get("/reports/network.svg", {"least": "2"}).content.decode()
     assert drawing in page
     assert drawing == shown("network", least=2).pictures[0].svg
