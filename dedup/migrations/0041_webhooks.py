@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('url', models.TextField()),
                 ('secret', models.CharField(help_text='With it, the receiver checks the signature.', max_length=80)),
-                ('events', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('cluster.new', 'a cluster is new'), ('cluster.changed', 'its articles, or the one to keep, have changed'), ('cluster.confirmed', 'editors have confirmed it')], max_length=20), size=None)),
+                ('events', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('cluster.new', 'a cluster is new'), ('cluster.changed', 'the articles of a cluster, or the one to keep, change'), ('cluster.confirmed', 'editors confirm a cluster')], max_length=20), size=None)),
                 ('active', models.BooleanField(default=True)),
                 ('fault', models.TextField(blank=True, help_text='Why the program has switched it off; empty if it has not.')),
                 ('made_at', models.DateTimeField(default=django.utils.timezone.now)),

@@ -16,8 +16,8 @@ class Webhook(models.Model):
 
     class Event(models.TextChoices):
         NEW = "cluster.new", "a cluster is new"
-        CHANGED = "cluster.changed", "its articles, or the one to keep, have changed"
-        CONFIRMED = "cluster.confirmed", "editors have confirmed it"
+        CHANGED = "cluster.changed", "the articles of a cluster, or the one to keep, change"
+        CONFIRMED = "cluster.confirmed", "editors confirm a cluster"
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")
     url = models.TextField()
