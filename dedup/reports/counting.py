@@ -19,7 +19,7 @@ from dedup.models import Decision, DetectionRun, Pair, StoredReport
 from dedup.reports import REPORTS
 from dedup.reports.base import Report
 from dedup.reports.formats import as_json
-from dedup.reports.stored import Shown, from_json, presented, to_json
+from dedup.reports.stored import Shown, from_json, is_current, presented, to_json
 from dedup.runs.scope import Scope
 
 # A result that took less than this is counted again for each reader.
@@ -99,7 +99,7 @@ def count(report: Report, scope: Scope, options: Settings) -> Counted:
     before = StoredReport.objects.filter(report=report.name, key=key_of(asked)).first()
     # Drawing takes longer than most counts.
     drawn = before.shown if before is not None and before.result == text else None
-    shown = from_json(drawn) if drawn else presented(report, result)
+    shown = from_json(drawn) if drawn and is_current(drawn) else presented(report, result)
     now = timezone.now()
     StoredReport.objects.update_or_create(
         report=report.name,

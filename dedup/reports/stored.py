@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from dedup.reports.base import Cell, Column, ColumnType, File, Linked, Report, Table
@@ -45,7 +48,20 @@ def to_json(shown: Shown) -> dict[str, Any]:
         "tables": [_table_to_json(each) for each in shown.tables],
         "pictures": [dataclasses.asdict(each) for each in shown.pictures],
         "files": [dataclasses.asdict(each) for each in shown.files],
+        "drawn_by": _this_code(),
     }
+
+
+def is_current(stored: dict[str, Any]) -> bool:
+    """Return whether this version of the reports would show the same result in the same way."""
+    return bool(stored.get("drawn_by") == _this_code())
+
+
+@cache
+def _this_code() -> str:
+    """Return a digest of the code of all reports, which changes with an upgrade that words or draws one otherwise."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
 
 
 def from_json(stored: dict[str, Any]) -> Shown:

@@ -116,6 +116,14 @@ def test_a_chart_is_described_links_to_pages_and_shares_no_name_with_another(
         printed("--format", "svg", "--chart", "none")
 
 
+def test_an_upgrade_words_and_draws_the_same_numbers_again(slow: SlowReport, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "1 articles." in printed()
+    monkeypatch.setattr(SlowReport, "says", lambda *_: "One article.")
+    assert "1 articles." in printed()
+    StoredReport.objects.update(shown={**StoredReport.objects.get().shown, "drawn_by": "an older version"})
+    assert "One article." in printed()
+
+
 def test_what_cannot_be_counted_says_why(
     slow: SlowReport, editor_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
