@@ -29,9 +29,15 @@ class Additions:
         last = Counter(text.prepared.sentence_keys[-1] for text in texts.values() if text.prepared.sentence_keys)
         self._ends = {sentence for sentence, count in last.items() if count >= _ENDS}
         self._pairs: dict[str, set[int]] = {}
+        self._carried: dict[tuple[str, str], int] = {}
 
     def carried(self, source: str, follower: str) -> int:
         """Return how many sentences the follower shares with the source that are additions of the source."""
+        if (source, follower) not in self._carried:
+            self._carried[source, follower] = self._count(source, follower)
+        return self._carried[source, follower]
+
+    def _count(self, source: str, follower: str) -> int:
         others = [key for key in self._sets if key not in (source, follower)]
         sentences = self._texts[source].prepared.sentence_keys
         shared = self._sets[follower]

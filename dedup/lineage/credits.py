@@ -54,14 +54,25 @@ _WEAK = (
 _RELEASE_BYLINE = re.compile(rf"(?i:\b(?:{_RELEASE}|press\soffice|media\soffice|public\srelations)\b)")
 
 
+# Characters at the beginning and at the end of a text in which press offices leave their marks.
+_HEAD = 400
+_TAIL = 1_200
+
+
 def is_release(content: str, byline: str = "") -> bool:
     """Return whether a text says that it is a press release."""
-    return bool(_RELEASE_BYLINE.search(byline)) or any(mark.search(content) for mark in _STRONG)
+    ends = _ends(content)
+    return bool(_RELEASE_BYLINE.search(byline)) or any(mark.search(ends) for mark in _STRONG)
 
 
 def looks_like_release(content: str) -> bool:
     """Return whether a text has two or more marks that press offices put below theirs, such as whom to contact."""
-    return sum(1 for mark in _WEAK if mark.search(content)) > 1
+    end = content[-_TAIL:]
+    return sum(1 for mark in _WEAK if mark.search(end)) > 1
+
+
+def _ends(content: str) -> str:
+    return content if len(content) <= _HEAD + _TAIL else f"{content[:_HEAD]}\n{content[-_TAIL:]}"
 
 
 def is_of_agency(newspaper: str, agency: str) -> bool:

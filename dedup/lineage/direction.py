@@ -88,6 +88,8 @@ def direction(
 
 def _shape(source: LineageArticle, follower: LineageArticle, like: Likeness) -> tuple[int, str]:
     """Return what the two texts say: a cropped one ends early, an extended one has sentences in between."""
+    if not like.added and not like.dropped:
+        return 0, ""
     back = like.reversed
     for shape, first, second, sign in ((like, source, follower, 1), (back, follower, source, -1)):
         if shape.is_crop and not back_and_forth(shape):

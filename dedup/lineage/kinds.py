@@ -106,20 +106,21 @@ def _by_burst(articles: Sequence[LineageArticle], ties: Collection[Tie]) -> Kind
     near |= {tie.edge.source for tie in ties if tie.like.contains}
     copies = sorted((each for each in articles if each.number in near), key=lambda each: each.moment)
     span = datetime.timedelta(hours=BURST_HOURS)
-    best: list[LineageArticle] = []
+    houses: Counter[str] = Counter()
+    most, best = 0, slice(0)
     start = 0
     for end, last in enumerate(copies):
+        houses[last.house] += 1
         while last.moment - copies[start].moment > span:
+            houses[copies[start].house] -= 1
             start += 1
-        burst = copies[start : end + 1]
-        if len({each.house for each in burst}) > len({each.house for each in best}):
-            best = burst
-    houses = len({each.house for each in best})
-    if houses < BURST_HOUSES:
+        if (found := sum(count > 0 for count in houses.values())) > most:
+            most, best = found, slice(start, end + 1)
+    if most < BURST_HOUSES:
         return None
-    timed = all(each.time is not None and each.time.precision != Precision.DAY for each in best)
+    timed = all(each.time is not None and each.time.precision != Precision.DAY for each in copies[best])
     when = f"within {BURST_HOURS} hours" if timed else "on one day, of which not all times are known"
-    reason = f"{houses} newspapers of different owners ran the same text {when}; none credits an agency."
+    reason = f"{most} newspapers of different owners ran the same text {when}; none credits an agency."
     return KindFound(Kind.WIRE, Confidence.LIKELY if timed else Confidence.DOUBTFUL, (reason,))
 
 
