@@ -45,6 +45,7 @@ def addresses(stored: Stored) -> list[str]:
         f"/compare/?left={pair.left_id}&right={stored.other.left_id}",
         "/clusters/",
         f"/clusters/{cluster.pk}/",
+        f"/clusters/{cluster.pk}/lineage/",
         "/series/",
         f"/series/{stored.series.pk}/",
         "/groups/",
