@@ -216,9 +216,9 @@ _LISTS = {"by": "by", "bands": "bands"}
 def _drawing(measured: Measured) -> Iterator[str]:
     """Yield the options that draw the sample again, from the same archive."""
     for name, option in _DRAWN_BY.items():
-        if value := measured.options.get(name):
+        if (value := measured.options.get(name)) not in (None, ""):
             yield from (f"--{option}", str(value))
     for name, option in _LISTS.items():
-        if value := measured.options.get(name):
+        if (value := measured.options.get(name)) is not None:
             yield from (f"--{option}", ",".join(map(str, value)))
     yield from ("--seed", str(measured.seed))
