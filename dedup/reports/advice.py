@@ -106,8 +106,8 @@ _ADVICE_COLUMNS = (
     Column("used", "Now", ColumnType.NUMBER),
     Column("advice", "Lowest score"),
     Column("precision", "Precision", ColumnType.SHARE),
-    Column("precision_low", "From", ColumnType.SHARE),
-    Column("precision_high", "To", ColumnType.SHARE),
+    Column("precision_low", "95% from", ColumnType.SHARE),
+    Column("precision_high", "95% to", ColumnType.SHARE),
     Column("kept", "Keeps", ColumnType.SHARE),
 )
 _STEP_COLUMNS = (
@@ -115,8 +115,8 @@ _STEP_COLUMNS = (
     Column("threshold", "Lowest score", ColumnType.NUMBER),
     Column("decided", "Decided", ColumnType.COUNT),
     Column("precision", "Precision", ColumnType.SHARE),
-    Column("precision_low", "From", ColumnType.SHARE),
-    Column("precision_high", "To", ColumnType.SHARE),
+    Column("precision_low", "95% from", ColumnType.SHARE),
+    Column("precision_high", "95% to", ColumnType.SHARE),
     Column("kept", "Keeps", ColumnType.SHARE),
     Column("pairs", "Pairs", ColumnType.COUNT),
 )

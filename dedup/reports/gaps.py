@@ -190,9 +190,9 @@ _GAP_COLUMNS = (
     Column("pairs", "Pairs", ColumnType.COUNT),
     Column("same_day", "Same day", ColumnType.COUNT),
     Column("later", "Later", ColumnType.COUNT),
-    Column("q25", "25 %", ColumnType.NUMBER),
+    Column("q25", "25%", ColumnType.NUMBER),
     Column("median", "Median", ColumnType.NUMBER),
-    Column("q75", "75 %", ColumnType.NUMBER),
+    Column("q75", "75%", ColumnType.NUMBER),
     Column("mean", "Mean", ColumnType.NUMBER),
     Column("longest", "Longest", ColumnType.COUNT),
 )

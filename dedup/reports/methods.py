@@ -71,11 +71,11 @@ _COUNT_COLUMNS = (Column("counted", "Counted"), Column("count", "Count", ColumnT
 _MEASURED_COLUMNS = (
     Column("called", "Called duplicates by"),
     Column("precision", "Precision", ColumnType.SHARE),
-    Column("precision_low", "at least", ColumnType.SHARE),
-    Column("precision_high", "at most", ColumnType.SHARE),
+    Column("precision_low", "95% from", ColumnType.SHARE),
+    Column("precision_high", "95% to", ColumnType.SHARE),
     Column("recall", "Recall", ColumnType.SHARE),
-    Column("recall_low", "at least", ColumnType.SHARE),
-    Column("recall_high", "at most", ColumnType.SHARE),
+    Column("recall_low", "95% from", ColumnType.SHARE),
+    Column("recall_high", "95% to", ColumnType.SHARE),
     Column("f1", "F1", ColumnType.SHARE),
 )
 _AGREEMENT_COLUMNS = (
@@ -83,8 +83,8 @@ _AGREEMENT_COLUMNS = (
     Column("readings", "Pairs", ColumnType.COUNT),
     Column("agreed", "Agreed", ColumnType.SHARE),
     Column("kappa", "Kappa", ColumnType.NUMBER),
-    Column("kappa_low", "at least", ColumnType.NUMBER),
-    Column("kappa_high", "at most", ColumnType.NUMBER),
+    Column("kappa_low", "95% from", ColumnType.NUMBER),
+    Column("kappa_high", "95% to", ColumnType.NUMBER),
 )
 _SETTING_COLUMNS = (Column("part", "Part"), Column("setting", "Setting"), Column("value", "Value"))
 

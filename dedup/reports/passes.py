@@ -130,8 +130,8 @@ _PRECISION_COLUMNS = (
     Column("decided", "Decided", ColumnType.COUNT),
     Column("confirmed", "Confirmed", ColumnType.COUNT),
     Column("precision", "Precision", ColumnType.SHARE),
-    Column("low", "From", ColumnType.SHARE),
-    Column("high", "To", ColumnType.SHARE),
+    Column("low", "95% from", ColumnType.SHARE),
+    Column("high", "95% to", ColumnType.SHARE),
 )
 
 

@@ -235,16 +235,16 @@ _READING_COLUMNS = (
     Column("agreed", "Agreed", ColumnType.COUNT),
     Column("share", "Share", ColumnType.SHARE),
     Column("kappa", "Kappa", ColumnType.NUMBER),
-    Column("kappa_low", "From", ColumnType.NUMBER),
-    Column("kappa_high", "To", ColumnType.NUMBER),
+    Column("kappa_low", "95% from", ColumnType.NUMBER),
+    Column("kappa_high", "95% to", ColumnType.NUMBER),
 )
 _PASS, _NEWSPAPER = Column("pass", "Pass"), Column("newspaper", "Newspaper")
 _MEASURED = (
     Column("decided", "Decided", ColumnType.COUNT),
     Column("confirmed", "Confirmed", ColumnType.COUNT),
     Column("precision", "Precision", ColumnType.SHARE),
-    Column("low", "From", ColumnType.SHARE),
-    Column("high", "To", ColumnType.SHARE),
+    Column("low", "95% from", ColumnType.SHARE),
+    Column("high", "95% to", ColumnType.SHARE),
 )
 
 

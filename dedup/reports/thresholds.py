@@ -148,8 +148,8 @@ _PRECISION_COLUMNS = (
     Column("decided", "Decided", ColumnType.COUNT),
     Column("confirmed", "Confirmed", ColumnType.COUNT),
     Column("precision", "Precision", ColumnType.SHARE),
-    Column("low", "95 % from", ColumnType.SHARE),
-    Column("high", "to", ColumnType.SHARE),
+    Column("low", "95% from", ColumnType.SHARE),
+    Column("high", "95% to", ColumnType.SHARE),
 )
 _SUBSET_COLUMNS = (
     Column("threshold", "Score from", ColumnType.NUMBER),
