@@ -38,7 +38,7 @@ def test_a_token_is_made_shown_once_used_and_revoked() -> None:
     vera = make_user("vera", "viewer")
     client = client_of(vera)
     page = read(client)
-    assert "You have made no token." in page
+    assert "You have no tokens yet." in page
     assert re.findall(r'name="scopes" value="(\w+)"', page) == ["read", "webhooks", "feed"]
 
     made = client.post("/tokens/new/", {"name": "  Nightly  export", "scopes": ["feed", "read"], "days": "30"})

@@ -223,7 +223,7 @@ def test_webhooks_in_the_browser(receiver: Receiver) -> None:
         assert answer.status_code == status
         return html.unescape(answer.content.decode())
 
-    assert "You have no webhook." in page(vera, "/webhooks/")
+    assert "You have no webhooks yet." in page(vera, "/webhooks/")
     bad = clients[vera].post("/webhooks/new/", {"url": "receiver.example", "events": "cluster.new"})
     assert (bad.status_code, "not the URL of a receiver" in bad.content.decode()) == (400, True)
     made = clients[vera].post("/webhooks/new/", {"url": URL, "events": ["cluster.new", "cluster.confirmed"]})
