@@ -36,7 +36,7 @@ class CorpusForm(ScopeForm):
         ],
         label="Boilerplate",
     )
-    format = forms.ChoiceField(choices=_FORMATS, label="Format of the file that the command writes")
+    format = forms.ChoiceField(choices=_FORMATS, label="File format of the command")
 
     field_order = ("policy", "confirmed", "since", "until", "newspapers", "boilerplate", "format")
 
