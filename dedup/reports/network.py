@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log1p, pi, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from articles.files.cells import guarded
 from dedup.article_sql import article_sql
@@ -32,6 +32,8 @@ SEED = 13
 _HEIGHT = 440
 _SMALLEST, _LARGEST = 60, 900
 _GAP = 3
+# Around each of several groups, as a share of the drawing.
+_MARGIN = 0.06
 # About the width and height of a letter of a name, in pixels.
 _CHARACTER, _LINE = 6.5, 13
 
@@ -213,9 +215,48 @@ def places(result: Network) -> dict[int, tuple[float, float]]:
         for each in result.edges
         if {each.left_id, each.right_id} <= shown
     )
+    groups = sorted(nx.connected_components(graph), key=lambda group: (-len(group), min(group)))
+    return dict(_placed([graph.subgraph(sorted(group)) for group in groups], _Box(0, 0, 1, 1)))
+
+
+class _Box(NamedTuple):
+    """A part of the drawing, in 0..1."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def cut(self, part: float) -> tuple[_Box, _Box]:
+        """Return the two parts of this box, cut across its longer side in pixels; the first one has this share."""
+        x, y, width, height = self
+        if width * WIDTH >= height * _HEIGHT:
+            return _Box(x, y, width * part, height), _Box(x + width * part, y, width * (1 - part), height)
+        return _Box(x, y, width, height * part), _Box(x, y + height * part, width, height * (1 - part))
+
+
+def _placed(groups: Sequence[nx.Graph[int]], box: _Box) -> Iterator[tuple[int, tuple[float, float]]]:
+    """Yield the places of the newspapers of groups that no line joins, each group in a part of the box of its own."""
+    if len(groups) == 1:
+        yield from _laid_out(groups[0], box)
+        return
+    middle = (len(groups) + 1) // 2 if len(groups[0]) == len(groups[-1]) else 1
+    sizes = [sqrt(len(each)) for each in groups]
+    parts = box.cut(sum(sizes[:middle]) / sum(sizes))
+    for some, part in zip((groups[:middle], groups[middle:]), parts, strict=True):
+        yield from _placed(some, part)
+
+
+def _laid_out(graph: nx.Graph[int], box: _Box) -> Iterator[tuple[int, tuple[float, float]]]:
     found = nx.spring_layout(graph, k=3 / sqrt(len(graph)), iterations=200, seed=SEED)
-    across, up = (_stretched([float(place[axis]) for place in found.values()]) for axis in (0, 1))
-    return dict(zip(found, zip(across, up, strict=True), strict=True))
+    across, down = (_stretched([float(place[axis]) for place in found.values()]) for axis in (0, 1))
+    # Names need room between groups.
+    aside, above = _MARGIN * (box.width < 1), _MARGIN * (box.height < 1)
+    for newspaper, x, y in zip(found, across, down, strict=True):
+        yield (
+            newspaper,
+            (box.x + aside + x * (box.width - 2 * aside), box.y + above + y * (box.height - 2 * above)),
+        )
 
 
 def _stretched(numbers: list[float]) -> list[float]:
