@@ -44,7 +44,8 @@ class AdviceReport(Report):
     name: ClassVar[str] = "advice"
     label: ClassVar[str] = "Threshold advice"
     help: ClassVar[str] = (
-        "Advises a threshold for each pass and newspaper, from editors' decisions and the labels of validation samples."
+        "Recommends a threshold for each pass and newspaper, from editors' decisions and the labels of validation "
+        "samples."
     )
     options_class: ClassVar[type[Settings]] = AdviceOptions
     heavy: ClassVar[bool] = True
@@ -67,11 +68,12 @@ class AdviceReport(Report):
         parts = [each for each in result.advised if each.newspaper]
         reached, among = (sum(each.advice.advised is not None for each in some) for some in (whole, parts))
         return (
-            f"Decisions show a threshold with a precision of at least {result.wanted:.0%} for {reached:,} of "
-            f"{len(whole):,} passes, and for {among:,} of {len(parts):,} rows of one newspaper. Decisions are not a "
-            "random sample: editors decide what the queue shows first. So each decided pair stands for all proposed "
-            "pairs with about its score and the same verdict. That corrects the advice for these two things and for "
-            "nothing else. Before you change a profile, check the advice on a validation sample."
+            f"Decisions support a threshold with a precision of at least {result.wanted:.0%} for {reached:,} of "
+            f"{len(whole):,} passes, and for {among:,} of {len(parts):,} combinations of a pass and a newspaper. "
+            "Decisions are not a random sample: editors decide what the queue shows first. So each decided pair "
+            "stands for all proposed pairs with about its score and the same verdict. That corrects the advice for "
+            "these two things and for nothing else. Before you change a profile, check the advice on a validation "
+            "sample."
         )
 
     def tables(self, result: AdviceResult) -> list[Table]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from datetime import date, timedelta
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -41,14 +42,17 @@ else:
     alt = when_used("altair")
     vl_convert = when_used("vl_convert")
 
-__all__ = ["PALETTE", "SCALE", "WIDTH", "alt", "svg", "when_used"]
+__all__ = ["BEHIND_TEXT", "PALETTE", "SCALE", "WIDTH", "alt", "svg", "time_axis", "when_used"]
 
 # At least 3:1 on white and on the dark background of the pages; distinct for the colour-blind in this order, after
 # Okabe and Ito (2008), https://jfly.uni-koeln.de/color/.
 PALETTE = ("#2f7fbf", "#c26a00", "#0e8f6e", "#b3588f", "#8a7a00", "#7a7f87")
 # From few to many, for heat maps: all of them readable on both backgrounds, the first one hardly.
 SCALE = ("#8fa8bd33", "#2f7fbf")
+# The same for squares with numbers in them, whose black or white text has 4.5:1 on all of these.
+BEHIND_TEXT = ("#2f7fbf1a", "#2f7fbf99")
 WIDTH = 640
+FEWEST_BARS = 8
 
 _QUIET = "#7a7f87"
 _LINE = "#80808059"
@@ -64,6 +68,9 @@ _CONFIG: dict[str, Any] = {
         "gridColor": _LINE,
         "domainColor": _QUIET,
         "tickColor": _QUIET,
+        # The reader's font may be wider than the one that labels were measured with.
+        "labelSeparation": 12,
+        "labelFlush": False,
         "labelFontSize": 12,
         "titleFontSize": 12,
     },
@@ -104,6 +111,20 @@ def svg(chart: Chart) -> str:
     root.set("aria-labelledby", f"chart-{chart.name}-title")
     root.set("aria-describedby", f"chart-{chart.name}-desc")
     return etree.tostring(root, encoding="unicode")
+
+
+def time_axis(unit: str, first: date, last: date) -> tuple[Any, Any]:
+    """Return the scale and the axis for bars of days (`unit` is "day") or months.
+
+    With few of them, the scale has room on both sides: one day would otherwise be a bar as wide as the drawing.
+    """
+    days = 1 if unit == "day" else 30
+    count = (last - first).days // days + 1
+    room = timedelta(days=days * max(0, FEWEST_BARS - count) // 2)
+    domain = [f"{first - room:%Y-%m-%d}", f"{last + timedelta(days=days) + room:%Y-%m-%d}"]
+    ticks = {"interval": unit, "step": 1} if count <= FEWEST_BARS else 8
+    words = "%-d %b %Y" if unit == "day" else "%b %Y"
+    return alt.Scale(type="utc", domain=domain), alt.Axis(format=words, tickCount=ticks, labelOverlap="greedy")
 
 
 def _tidy(part: Any, chart: str) -> None:

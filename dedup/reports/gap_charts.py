@@ -37,7 +37,7 @@ def spread_chart(gaps: Sequence[Gap]) -> Chart:
             "newspapers:N",
             sort=names,
             scale=alt.Scale(domain=names, range=[PALETTE[0], PALETTE[1]]),
-            legend=alt.Legend(title=None, orient="top"),
+            legend=alt.Legend(title=None, orient="top", symbolOpacity=1),
         ),
     )
     scale = alt.Scale(type="log", domainMin=1, nice=False)
@@ -45,12 +45,13 @@ def spread_chart(gaps: Sequence[Gap]) -> Chart:
     low = alt.X("q5:Q", title="Days between the two articles (logarithmic)", scale=scale, axis=axis)
     layers = alt.layer(
         base.mark_rule(strokeWidth=2).encode(x=low, x2="q95:Q"),
-        base.mark_bar(size=12, opacity=0.35).encode(x=alt.X("q25:Q", scale=scale), x2="q75:Q"),
+        base.mark_bar(size=12, opacity=0.45).encode(x=alt.X("q25:Q", scale=scale), x2="q75:Q"),
         base.mark_tick(size=18, thickness=4).encode(x=alt.X("q50:Q", scale=scale)),
     )
     says = (
         "For each band of scores, pairs of the same newspaper and of two: the days between the articles of pairs that "
-        "are not of one day. A thick line marks the median, a bar the middle half, a thin line 5 to 95 of 100 pairs."
+        "were published on different days. A thick line marks the median, a bar the middle half, a thin line 5 "
+        "to 95 of 100 pairs."
     )
     return Chart("spread", "Days between the two articles, by score", says, layers)
 
@@ -63,7 +64,7 @@ def window_chart(band: str, by_days: Sequence[tuple[int, int]], advised: int | N
         rows.append({"days": days, "share": held / total})
     last = max(1, by_days[-1][0])
     scale = alt.Scale(type="symlog", domain=[0, last * 1.1], nice=False)
-    axis = alt.Axis(values=_days_up_to(last))
+    axis = alt.Axis(values=_days_up_to(last), format=",d")
     curve = (
         alt.Chart({"values": rows}, width=WIDTH, height=260)
         .mark_line(interpolate="step-after", point=len(rows) <= _MOST_POINTS)

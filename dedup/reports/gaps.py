@@ -135,13 +135,14 @@ class GapsReport(Report):
     def tables(self, result: Gaps) -> list[Table]:
         """Return the gaps, the windows, the pairs far apart by band, and examples of them."""
         hours = tuple(map(_hour_row, result.gaps))
+        examples = tuple(map(_example_row, result.examples))
         windows = tuple((each.share, each.days, each.pairs) for each in result.windows)
         return [
             Table("gaps", "Days between the two articles", _GAP_COLUMNS, tuple(map(_gap_row, result.gaps))),
             Table("hours", "Hours between them, where both times are known", _HOUR_COLUMNS, hours),
             Table("windows", f"Windows for scores {_top(result)}", _WINDOW_COLUMNS, windows),
             Table("far", f"Pairs more than {FAR_DAYS} days apart", _FAR_COLUMNS, tuple(map(_far_row, result.far))),
-            Table("examples", "Examples of them", _EXAMPLE_COLUMNS, tuple(map(_example_row, result.examples))),
+            Table("examples", f"Examples of pairs more than {FAR_DAYS} days apart", _EXAMPLE_COLUMNS, examples),
         ]
 
     def charts(self, result: Gaps) -> Sequence[Chart]:
@@ -175,8 +176,8 @@ def _advice(result: Gaps) -> Iterator[str]:
 def _far_sentences(every: FarPairs) -> Iterator[str]:
     if every.later:
         yield (
-            f"Of {pairs(every.later)} not of one day, {every.far:,} ({every.far / every.later:.2%}) are more than "
-            f"{FAR_DAYS} days apart."
+            f"Of {pairs(every.later)} published on different days, {every.far:,} ({every.far / every.later:.2%}) are "
+            f"more than {FAR_DAYS} days apart."
         )
 
 
@@ -210,7 +211,7 @@ _WINDOW_COLUMNS = (
 )
 _FAR_COLUMNS = (
     Column("band", "Score"),
-    Column("later", "Pairs of two days", ColumnType.COUNT),
+    Column("later", "Pairs on different days", ColumnType.COUNT),
     Column("far", f"Over {FAR_DAYS} days", ColumnType.COUNT),
     Column("share", "Share", ColumnType.SHARE),
 )
@@ -218,9 +219,9 @@ _EXAMPLE_COLUMNS = (
     Column("score", "Score", ColumnType.NUMBER),
     Column("days", "Days", ColumnType.COUNT),
     Column("newspapers", "Newspapers"),
-    Column("first_date", "Earlier", ColumnType.DAY),
-    Column("first_headline", "Its headline"),
-    Column("second_headline", "Headline of the later one"),
+    Column("first_date", "Earlier day", ColumnType.DAY),
+    Column("first_headline", "Earlier headline"),
+    Column("second_headline", "Later headline"),
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from dedup.article_sql import article_sql
 from dedup.reports.base import Chart, Column, ColumnType, Report, Table
-from dedup.reports.drawing import PALETTE, WIDTH, alt
+from dedup.reports.drawing import PALETTE, WIDTH, alt, time_axis
 from dedup.reports.found_by import found_by
 from dedup.reports.names import drawn_name
 from dedup.reports.together import rows_of, share
@@ -162,7 +162,7 @@ class OverviewReport(Report):
             ),
             Table(
                 "histogram",
-                "How many articles are how large",
+                "Articles by size",
                 _BAR_COLUMNS,
                 tuple(
                     (_KINDS[kind], bar.low, bar.high, bar.articles)
@@ -187,7 +187,7 @@ _METHOD_COLUMNS = (
     Column("pass", "Pass"),
     Column("duplicates", "Duplicates", ColumnType.COUNT),
     Column("share", "Share of all articles", ColumnType.SHARE),
-    Column("alone", "It alone", ColumnType.COUNT),
+    Column("alone", "By it alone", ColumnType.COUNT),
 )
 _SIZE_COLUMNS = (
     Column("size", "Size in"),
@@ -253,11 +253,13 @@ def _size_row(kind: str, sizes: Sizes) -> tuple[str | int | float, ...]:
 
 def _months_chart(months: list[Part]) -> Chart:
     rows = [{"month": f"{each.name}-01", "share": each.duplicates / each.articles} for each in months]
+    first, last = (datetime.date.fromisoformat(f"{each.name}-01") for each in (months[0], months[-1]))
+    scale, axis = time_axis("month", first, last)
     spec = (
         alt.Chart(alt.InlineData(values=rows), width=WIDTH - 60, height=200)
         .mark_bar()
         .encode(
-            x=alt.X("utcyearmonth(month):T", title=None),
+            x=alt.X("utcyearmonth(month):T", title=None, scale=scale, axis=axis),
             y=alt.Y("share:Q", title="Duplicates", axis=alt.Axis(format="%")),
         )
     )

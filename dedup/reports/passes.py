@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from dedup.evaluation.bounds import interval
 from dedup.reports.base import Chart, Column, ColumnType, Report, Table
-from dedup.reports.drawing import PALETTE, WIDTH, alt
+from dedup.reports.drawing import BEHIND_TEXT, PALETTE, WIDTH, alt
 from dedup.reports.found_by import FoundBy, found_by
 from dedup.reports.together import share
 from dedup.runs.scope import Scope
@@ -119,11 +119,11 @@ class PassesReport(Report):
 _COLUMNS = (
     Column("pass", "Pass"),
     Column("pairs", "Pairs", ColumnType.COUNT),
-    Column("pairs_alone", "It alone", ColumnType.COUNT),
+    Column("pairs_alone", "By it alone", ColumnType.COUNT),
     Column("clustered", "In one cluster", ColumnType.COUNT),
-    Column("clustered_alone", "It alone", ColumnType.COUNT),
+    Column("clustered_alone", "By it alone", ColumnType.COUNT),
     Column("duplicates", "Duplicates", ColumnType.COUNT),
-    Column("duplicates_alone", "It alone", ColumnType.COUNT),
+    Column("duplicates_alone", "By it alone", ColumnType.COUNT),
 )
 _PRECISION_COLUMNS = (
     Column("pass", "Pass"),
@@ -229,10 +229,12 @@ def _squares(result: Passes) -> Chart:
             axis=alt.Axis(orient="top", domain=False, ticks=False, labelAngle=-40),
         ),
     )
-    squares = base.mark_rect().encode(color=alt.Color("share:Q", scale=alt.Scale(domain=[0, 1]), legend=None))
+    squares = base.mark_rect().encode(
+        color=alt.Color("share:Q", scale=alt.Scale(domain=[0, 1], range=list(BEHIND_TEXT)), legend=None)
+    )
     return Chart(
         "overlap",
-        "How many of the pairs of a row the column finds too",
+        "Share of the pairs of a row that the column finds too",
         "Of the pairs that the pass of a row finds, the share that the pass of a column finds too.",
         alt.layer(squares, base.mark_text().encode(text="text:N")),
     )

@@ -94,19 +94,21 @@ class PoliciesReport(Report):
         ]
 
     def charts(self, result: PolicyResult) -> list[Chart]:
-        """Return a bar for each policy that removes something, divided by reason."""
+        """Return a bar for each policy that removes something, divided by reason; none if none does."""
         values = [
             {"policy": each.policy, "reason": reason, "articles": articles, "place": place}
             for each in result.policies
             for place, reason in enumerate(Reason)
             if (articles := each.by_reason.get(reason))
         ]
+        if not values:
+            return []
         policies = [each.policy for each in result.policies if each.removed]
         bars = alt.Chart(alt.InlineData(values=values)).mark_bar()
         spec = bars.encode(
             x=alt.X("articles:Q", title="Articles removed", axis=alt.Axis(tickMinStep=1)),
             y=alt.Y("policy:N", title=None, sort=policies),
-            color=alt.Color("reason:N", title=None, sort=list(Reason), legend=alt.Legend(orient="bottom", columns=3)),
+            color=alt.Color("reason:N", title=None, sort=list(Reason), legend=alt.Legend(orient="top", columns=4)),
             order=alt.Order("place:Q"),
         ).properties(width=WIDTH)
         says = "; ".join(f"{each.policy}: {each.removed:,}" for each in result.policies)

@@ -18,7 +18,7 @@ from dedup.evaluation.bounds import interval
 from dedup.models import Answer, Decision, SecondReading
 from dedup.passes import PASSES
 from dedup.reports.base import Cell, Chart, Column, ColumnType, Report, Table
-from dedup.reports.drawing import WIDTH, alt
+from dedup.reports.drawing import WIDTH, alt, time_axis
 from dedup.reports.names import drawn_name
 from dedup.reports.passes import precision_chart
 from dedup.reports.together import rows_of
@@ -151,7 +151,7 @@ class QualityReport(Report):
     name: ClassVar[str] = "quality"
     label: ClassVar[str] = "Quality of decisions"
     help: ClassVar[str] = (
-        "Counts decisions by day and editor, answers an hour, how well editors agree, and how many of the decided "
+        "Counts decisions by day and editor, answers per hour, how well editors agree, and how many of the decided "
         "pairs of each pass and newspaper are duplicates."
     )
 
@@ -174,7 +174,8 @@ class QualityReport(Report):
         )
         return (
             f"{editors:,} {'editor' if editors == 1 else 'editors'} made {decisions:,} "
-            f"{'decision' if decisions == 1 else 'decisions'}; {undone:,} of them were undone.{right}"
+            f"{'decision' if decisions == 1 else 'decisions'}; {undone:,} of them {'was' if undone == 1 else 'were'} "
+            f"undone.{right}"
         )
 
     def tables(self, result: Quality) -> list[Table]:
@@ -184,7 +185,7 @@ class QualityReport(Report):
         by_both = (each for each in result.precision if each.pass_name and each.newspaper)
         return [
             Table("decisions", "Decisions by day and editor", _DAY_COLUMNS, tuple(map(_day_row, result.days))),
-            Table("pace", "Answers an hour", _PACE_COLUMNS, tuple(map(_pace_row, result.paces))),
+            Table("pace", "Answers per hour", _PACE_COLUMNS, tuple(map(_pace_row, result.paces))),
             Table("agreement", "Agreement of editors", _READING_COLUMNS, tuple(map(_reading_row, result.agreement))),
             Table(
                 "precision_passes",
@@ -227,7 +228,7 @@ _PACE_COLUMNS = (
     Column("answers", "Answers", ColumnType.COUNT),
     Column("sittings", "Sittings", ColumnType.COUNT),
     Column("hours", "Hours", ColumnType.NUMBER),
-    Column("an_hour", "Answers an hour", ColumnType.NUMBER),
+    Column("an_hour", "Answers per hour", ColumnType.NUMBER),
 )
 _READING_COLUMNS = (
     Column("of_pairs", "Pairs"),
@@ -386,11 +387,12 @@ def _days_chart(days: list[EditorDay]) -> Chart:
         {"day": each.day.isoformat(), "editor": named.get(each.editor, "others"), "decisions": each.decisions}
         for each in days
     ]
+    scale, axis = time_axis("day", days[0].day, days[-1].day)
     spec = (
         alt.Chart(alt.InlineData(values=rows), width=WIDTH - 60, height=220)
         .mark_bar()
         .encode(
-            x=alt.X("utcyearmonthdate(day):T", title=None),
+            x=alt.X("utcyearmonthdate(day):T", title=None, scale=scale, axis=axis),
             y=alt.Y("sum(decisions):Q", title="Decisions", axis=alt.Axis(tickMinStep=1)),
             color=alt.Color(
                 "editor:N", sort=[*named.values(), "others"], title="Editor", legend=alt.Legend(orient="top")

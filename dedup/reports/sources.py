@@ -79,8 +79,8 @@ class SourcesReport(Report):
     name: ClassVar[str] = "sources"
     label: ClassVar[str] = "Sources of duplicates"
     help: ClassVar[str] = (
-        "Counts the duplicates of each newspaper, of its own articles and of other newspapers', and the clusters that "
-        "two newspapers share."
+        "Counts the duplicates of each newspaper, by whether they repeat its own article or another newspaper's, and "
+        "the clusters that two newspapers share."
     )
     after_run: ClassVar[bool] = True
 

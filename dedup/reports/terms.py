@@ -125,7 +125,7 @@ class TermsReport(Report):
 
     def tables(self, result: Terms) -> list[Table]:
         """Return a row for each word."""
-        return [Table("terms", "Words that move most", _COLUMNS, tuple(map(astuple, result.terms)))]
+        return [Table("terms", "Words whose share changes most", _COLUMNS, tuple(map(astuple, result.terms)))]
 
     def charts(self, result: Terms) -> list[Chart]:
         """Return the changes as bars; none if no word moves."""
@@ -134,10 +134,10 @@ class TermsReport(Report):
 
 _COLUMNS = (
     Column("word", "Word"),
-    Column("before", "With duplicates", ColumnType.COUNT),
-    Column("after", "Without", ColumnType.COUNT),
-    Column("per_100000_before", "In 100,000 words, with", ColumnType.NUMBER),
-    Column("per_100000_after", "Without", ColumnType.NUMBER),
+    Column("before", "Times, with duplicates", ColumnType.COUNT),
+    Column("after", "Times, without", ColumnType.COUNT),
+    Column("per_100000_before", "Per 100,000 words, with", ColumnType.NUMBER),
+    Column("per_100000_after", "Per 100,000, without", ColumnType.NUMBER),
     Column("difference", "Difference", ColumnType.NUMBER),
 )
 

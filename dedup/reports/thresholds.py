@@ -57,7 +57,7 @@ class ThresholdsReport(Report):
     label: ClassVar[str] = "Thresholds"
     help: ClassVar[str] = (
         "Counts the pairs of a pass by score: how many there are, how many exact matching would miss, and how many "
-        "of those that editors decided are duplicates."
+        "of the decided ones are duplicates."
     )
     options_class: ClassVar[type[Settings]] = ThresholdsOptions
     heavy: ClassVar[bool] = True

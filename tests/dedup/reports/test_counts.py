@@ -212,7 +212,7 @@ def test_quality_counts_decisions_paces_agreement_and_precision(archive: dict[st
     ]
     assert [row[1:] for row in by_both] == by_newspaper
     assert found.says == (
-        "1 editor made 6 decisions; 1 of them were undone. 3 of 4 decided pairs (75.00%) are duplicates."
+        "1 editor made 6 decisions; 1 of them was undone. 3 of 4 decided pairs (75.00%) are duplicates."
     )
     april = QualityReport().result(Scope(datetime.date(2026, 4, 1)), None)
     assert [(each.decisions, each.undone) for each in april.days] == [(2, 1)]

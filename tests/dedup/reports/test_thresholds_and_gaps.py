@@ -174,7 +174,7 @@ def test_gaps_are_counted_by_band_and_newspaper(by_hand: list[Pair]) -> None:
         .says(result)
         .startswith(
             "A window of 10 days holds 4 of 4 pairs with scores 0.95–1.00 (100.00%; you asked for 98.00%). Of 7 "
-            "pairs not of one day, 2 (28.57%) are more than 60 days apart. These are the pairs of run "
+            "pairs published on different days, 2 (28.57%) are more than 60 days apart. These are the pairs of run "
         )
     )
     assert [each.name for each in GapsReport().charts(result)] == ["spread", "window"]
