@@ -251,7 +251,7 @@ def _laid_out(graph: nx.Graph[int], box: _Box) -> Iterator[tuple[int, tuple[floa
     found = nx.spring_layout(graph, k=3 / sqrt(len(graph)), iterations=200, seed=SEED)
     across, down = (_stretched([float(place[axis]) for place in found.values()]) for axis in (0, 1))
     # Names need room between groups.
-    aside, above = _MARGIN * (box.width < 1), _MARGIN * (box.height < 1)
+    aside, above = (min(_MARGIN, side / 4) if side < 1 else 0.0 for side in (box.width, box.height))
     for newspaper, x, y in zip(found, across, down, strict=True):
         yield (
             newspaper,
