@@ -71,7 +71,7 @@ def printed(*arguments: str) -> str:
 def test_a_heavy_report_waits_for_a_worker_and_its_page_shows_what_it_counted(
     slow: SlowReport, editor_client: Client, visitor: Client, store: StoreArticle
 ) -> None:
-    assert "was not counted yet" in editor_client.get("/reports/slow/").content.decode()
+    assert "has not been counted yet" in editor_client.get("/reports/slow/").content.decode()
     assert editor_client.get("/reports/slow.csv").status_code == 400
     assert visitor.post("/reports/slow/count/").status_code == 403
     for _ in range(2):
