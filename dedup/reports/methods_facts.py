@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import Any
 
 from django.db.models import Count, Max, Min
@@ -16,22 +18,18 @@ from dedup.declarations import Finds
 from dedup.evaluation.agreement import Agreement
 from dedup.evaluation.answers import score_numbers
 from dedup.evaluation.measure import Judged, judged_pairs
-from dedup.evaluation.resampling import RESAMPLES, SEED
 from dedup.evaluation.samples import read_sample
-from dedup.evaluation.strata import NOT_PROPOSED
+from dedup.evaluation.strata import NOT_PROPOSED, precision, recall
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, ValidationSample
 from dedup.passes import PASSES
 from dedup.review.queries.disagreements import agreements
-from dedup.review.queries.validation import agreements_of
+from dedup.review.queries.validation import agreements_of, tally_of
 from dedup.review.validation import is_finished
 from dedup.runs.facts import label as label_of_pass
 from dedup.runs.months import model_in_use
 from dedup.runs.rules import bound_named
 from dedup.runs.scope import Scope
 from dedup.types import VerdictKind
-
-# Values of an estimate, in the order of their names.
-_MEASURES = ("precision", "recall", "f1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Precision, recall and F1 on a validation sample, of the verdict and of each pass, each with its interval.
+    """Precision, recall and F1 on a validation sample, of the verdict and of each pass; the first two with intervals.
 
     `of_all`: pairs that no pass proposes were drawn too; without them, recall is that among proposed pairs.
     """
@@ -120,7 +118,7 @@ def facts_of(scope: Scope) -> Facts:
         _counts(scope, run),
         None if sample is None else _measured(sample),
         [*_second_readings(), *([] if sample is None else _of_sample(sample))],
-        {"bootstrap": SEED, "resamples": RESAMPLES, **({} if sample is None else {"sample": sample.seed})},
+        {} if sample is None else {"sample": sample.seed},
     )
 
 
@@ -197,6 +195,7 @@ def _measured(sample: ValidationSample) -> Measured:
     read = read_sample(sample)
     judged = judged_pairs(read.pairs)
     passes = dict.fromkeys(name for each in judged for name in each.passes)
+    score = partial(_score, sample, judged)
     return Measured(
         sample.name,
         sample.seed,
@@ -206,15 +205,23 @@ def _measured(sample: ValidationSample) -> Measured:
         sample.readers,
         read.says(),
         any(each["name"].startswith(NOT_PROPOSED) for each in sample.strata),
-        _score(judged, [each.called for each in judged]),
-        {name: _score(judged, [name in each.passes for each in judged]) for name in PASSES if name in passes},
+        score([each.called for each in judged]),
+        {name: score([name in each.passes for each in judged]) for name in PASSES if name in passes},
     )
 
 
-def _score(judged: Sequence[Judged], calls: Sequence[bool]) -> dict[str, Any]:
+def _score(sample: ValidationSample, judged: Sequence[Judged], calls: Sequence[bool]) -> dict[str, Any]:
+    """Return precision, recall and F1 of these calls; the first two with intervals, as the sample's page has them."""
     numbers = score_numbers([each.label for each in judged], [each.found.label.weight for each in judged], calls)
-    counts = {"called": numbers["called"], "duplicates": numbers["duplicates"]}
-    return {**counts, **{key: numbers[key] for name in _MEASURES for key in (name, f"{name}_interval")}}
+    tables: defaultdict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
+    for each, call in zip(judged, calls, strict=True):
+        tables[each.found.label.stratum][each.label, call] += 1
+    tallies = [tally_of(stored, tables[stored["name"]]) for stored in sample.strata]
+    found: dict[str, Any] = {name: numbers[name] for name in ("called", "duplicates", "f1")}
+    for name, estimated in (("precision", precision(tallies)), ("recall", recall(tallies))):
+        found[name] = estimated.value if estimated else None
+        found[f"{name}_interval"] = (estimated.low, estimated.high) if estimated else None
+    return found
 
 
 def _second_readings() -> list[AgreementFacts]:

@@ -43,11 +43,12 @@ _WORKS = {
   year = {2008},
   pages = {563--570}
 }""",
-    "efron1993": """@book{efron1993,
-  author = {Efron, Bradley and Tibshirani, Robert J.},
-  title = {An Introduction to the Bootstrap},
-  publisher = {Chapman and Hall},
-  year = {1993}
+    "cochran1977": """@book{cochran1977,
+  author = {Cochran, William G.},
+  title = {Sampling Techniques},
+  edition = {3},
+  publisher = {Wiley},
+  year = {1977}
 }""",
     "cohen1960": """@article{cohen1960,
   author = {Cohen, Jacob},
@@ -123,12 +124,12 @@ def _quality(measured: Measured | None) -> str:
 
 
 def _estimate(numbers: dict[str, Any], name: str, whole: str) -> str:
-    """Return a share of so many pairs with its interval. A bootstrap of pairs that are all alike has none."""
+    """Return a share with its interval; a sample of all pairs that there are has none."""
     if numbers[name] is None:
         return "unknown value"
     low, high = numbers[f"{name}_interval"]
     if low == high:
-        return f"{numbers[name]:.2f} (in all {_counted(numbers[whole], 'such pair')}, so without an interval)"
+        return f"{numbers[name]:.2f} (of all {_counted(numbers[whole], 'such pair')}, so without an interval)"
     return f"{numbers[name]:.2f} (95% interval {low:.2f}–{high:.2f})"
 
 
@@ -168,7 +169,7 @@ def bibtex(facts: Facts) -> str:
         "}"
     )
     keys = [key for each in facts.passes for key in _FOLLOWS.get(each.name, ())]
-    keys += ["efron1993"] if facts.measured else []
+    keys += ["cochran1977"] if facts.measured else []
     keys += ["cohen1960"] if any(each.kappa is not None for each in facts.agreement) else []
     return "\n\n".join([own, *(_WORKS[key] for key in dict.fromkeys(keys))]) + "\n"
 

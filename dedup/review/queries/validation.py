@@ -134,7 +134,7 @@ def results_of(sample: ValidationSample) -> Results:
     for each in reading.labels:
         tables[each.stratum][each.label, each.line in called] += 1
     strata = [_stratum(each, tables[each["name"]]) for each in sample.strata]
-    tallies = [_tally(each, tables[each["name"]]) for each in sample.strata]
+    tallies = [tally_of(each, tables[each["name"]]) for each in sample.strata]
     of_strata = zip(sample.strata, tallies, strict=True)
     proposed = [tally for each, tally in of_strata if not each["name"].startswith(NOT_PROPOSED)]
     differing = disagreements(sample)
@@ -177,8 +177,11 @@ def _label(label: PairLabel, place: int, strata: Sequence[StratumResult]) -> Lab
     return LabelResult(label, sum(each.counts[place] for each in strata), estimated_total(counted))
 
 
-def _tally(stored: dict[str, Any], table: Counter[tuple[str, bool]]) -> Tally:
-    """Return the counts of a stratum; label V counts neither way."""
+def tally_of(stored: dict[str, Any], table: Counter[tuple[str, bool]]) -> Tally:
+    """Return the counts of a stratum, from its labelled pairs by label and by whether they are called duplicates.
+
+    Label V counts neither way.
+    """
     others = [label for label in COUNTED if label != PairLabel.DUPLICATE]
     return Tally(
         pairs=stored["pairs"],
