@@ -78,14 +78,17 @@ class Story:
 
 
 def listed_stories() -> QuerySet[Article]:
-    """Return the article that represents each story, the newest first. Served by the index article_date."""
+    """Return the article that represents each story, the newest first; those of a day without a time come last.
+
+    Served by the index article_date; PostgreSQL sorts each day that it reads.
+    """
     one_each = Q(membership=None) | Q(kept_by__isnull=False)
     return (
         Article.objects.without_texts()
         .select_related("newspaper", "membership")
         .annotate(beginning=Left("content", _LOOKED_AT), marks=F("boilerplate"))
         .filter(one_each)
-        .order_by("-date", "-id")
+        .order_by("-date", F("published_at").desc(nulls_last=True), "-id")
     )
 
 
