@@ -1,15 +1,18 @@
-"""What the reports on advice and methods count, counted again with pandas."""
+"""What the reports on advice, methods, decisions and lineage count, counted again with pandas."""
 
 from __future__ import annotations
 
 import dataclasses
+import io
+import json
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from django.core.management import call_command
 
-from articles.models import Article
+from articles.models import Article, Newspaper
 from dedup.models import Cluster, Evidence, Membership, Pair
 from dedup.reports import REPORTS
 from dedup.reports.advice import AdviceOptions
@@ -94,3 +97,56 @@ def check_methods(scope: Scope) -> None:
         "decided_pairs": (pairs["state"] != "undecided").sum(),
         "changed_since_run": 0,
     }
+
+
+def check_quality(scope: Scope) -> None:
+    """Compare the precision of every pass and newspaper; both articles of a pair are within the days."""
+    pairs = pairs_of(scope)
+    for side in ("left_day", "right_day"):
+        if scope.since and scope.until:
+            pairs = pairs[(pairs[side] >= scope.since) & (pairs[side] <= scope.until)]
+    decided = pairs[pairs["state"].isin(LABELS) & ~pairs["implied"].astype(bool)]
+    decided = decided.assign(confirmed=decided["state"] == "confirmed")
+    evidence = pd.DataFrame(
+        Evidence.objects.filter(stale=False).values_list("pair", "pass_name"), columns=["id", "pass_name"]
+    )
+    names = dict(Newspaper.objects.values_list("pk", "name"))
+    sides = [decided.assign(newspaper=decided[side].map(names)) for side in ("left_paper", "right_paper")]
+    of_newspapers = pd.concat(sides).drop_duplicates(["id", "newspaper"])
+    expected = {("", ""): (len(decided), int(decided["confirmed"].sum()))}
+    for rows, keys in (
+        (decided.merge(evidence, on="id").assign(newspaper=""), ["pass_name", "newspaper"]),
+        (of_newspapers.assign(pass_name=""), ["pass_name", "newspaper"]),
+        (of_newspapers.merge(evidence, on="id"), ["pass_name", "newspaper"]),
+    ):
+        for key, some in rows.groupby(keys):
+            expected[key] = (len(some), int(some["confirmed"].sum()))
+    found = REPORTS["quality"].result(scope, None).precision
+    assert {(each.pass_name, each.newspaper): (each.decided, each.confirmed) for each in found} == expected
+    assert all(each.precision == pytest.approx(each.confirmed / each.decided) for each in found)
+
+
+def check_lineage() -> None:
+    """Compare the counts of all clusters with the rows of the export, and with the newspapers of each cluster."""
+    out = io.StringIO()
+    call_command("export_lineage", format="jsonl", no_progress=True, stdout=out, stderr=io.StringIO())
+    edges = pd.DataFrame([json.loads(line) for line in out.getvalue().splitlines()])
+    members = pd.DataFrame(
+        Membership.objects.values_list("cluster", "article__newspaper__name"), columns=["cluster", "name"]
+    )
+    several = members.groupby("cluster")["name"].transform("nunique") > 1
+    present = members[several].drop_duplicates()["name"].value_counts().to_dict()
+    found = REPORTS["lineage"].result(Scope(), None)
+    assert (found.clusters, found.between) == (
+        members["cluster"].nunique(),
+        members[several]["cluster"].nunique(),
+    )
+    kinds = edges.drop_duplicates("cluster")["cluster_kind"].value_counts().to_dict()
+    assert {each.kind: each.clusters for each in found.kinds if each.clusters} == kinds
+    doubtful = edges["direction"] == "doubtful"
+    assert (found.arrows, found.unordered) == (len(edges), doubtful.sum())
+    ordered = edges[~doubtful & (edges["source_newspaper"] != edges["follower_newspaper"])]
+    followed = ordered.groupby(["source_newspaper", "follower_newspaper"]).size().to_dict()
+    assert {(each.source, each.follower): each.articles for each in found.followings} == followed
+    assert {each.newspaper: each.clusters for each in found.leaders} == present
+    assert sum(each.led for each in found.leaders) == found.between - found.unknown_first

@@ -25,7 +25,7 @@ from dedup.reports import REPORTS
 from dedup.reports.network import NetworkOptions
 from dedup.reports.terms import TermsOptions
 from dedup.runs.scope import Scope
-from tests.dedup.reports.counts_of_decisions import check_advice, check_methods
+from tests.dedup.reports.counts_of_decisions import check_advice, check_lineage, check_methods, check_quality
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 # Some of the days and all but one newspaper.
@@ -207,3 +207,5 @@ def test_every_number_of_the_reports_on_duplicates_equals_a_count_with_pandas() 
         check_terms(scope, articles)
         check_advice(scope)
         check_methods(scope)
+        check_quality(scope)
+    check_lineage()
