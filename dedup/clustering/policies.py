@@ -29,7 +29,7 @@ RULES = {
 
 
 class Reason(StrEnum):
-    """Why an article leaves. The first four say how it relates to the article that stands for it."""
+    """Why an article leaves. The first four say how it relates to the article that represents it."""
 
     SAME_DAY = "same newspaper, same day"
     LATER_DAY = "same newspaper, later day"
@@ -49,11 +49,11 @@ class Member(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """An article that leaves, why, and the article of the corpus that stands for it; None if none does."""
+    """An article that leaves, why, and the article of the corpus that represents it; None if none does."""
 
     article: int
     reason: Reason
-    stands_for: int | None
+    represented_by: int | None
 
 
 def removals(policy: Policy, members: Collection[Member], kept: int) -> list[Removal]:

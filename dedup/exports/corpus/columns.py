@@ -65,11 +65,11 @@ REMOVED = (
     Column("headline", Kind.TEXT, "its headline; may be empty"),
     Column("cluster", Kind.INTEGER, "number of its cluster; missing without one"),
     Column("reason", Kind.TEXT, "why it was removed"),
-    Column("stands_for_it", Kind.INTEGER, "number of the article that stands for it; missing if none does"),
-    Column("stands_for_it_external_id", Kind.TEXT, "that article's id in its collection; missing if none does"),
-    Column("stands_for_it_url", Kind.TEXT, "that article's URL; missing if none does"),
-    Column("stands_for_it_newspaper", Kind.TEXT, "that article's newspaper; missing if none does"),
-    Column("stands_for_it_date", Kind.DAY, "that article's day of publication; missing if none does"),
+    Column("represented_by", Kind.INTEGER, "number of the article that represents it; missing if none does"),
+    Column("represented_by_external_id", Kind.TEXT, "that article's id in its collection; missing if none does"),
+    Column("represented_by_url", Kind.TEXT, "that article's URL; missing if none does"),
+    Column("represented_by_newspaper", Kind.TEXT, "that article's newspaper; missing if none does"),
+    Column("represented_by_date", Kind.DAY, "that article's day of publication; missing if none does"),
 )
 CORPUS_NAMES = tuple(each.name for each in CORPUS)
 REMOVED_NAMES = tuple(each.name for each in REMOVED)

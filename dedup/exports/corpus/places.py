@@ -29,18 +29,18 @@ CREATE TEMPORARY TABLE corpus_cluster (
     id bigint PRIMARY KEY, state text, kept bigint, copies integer, newspapers text[], first_published text
 ) ON COMMIT DROP;
 CREATE TEMPORARY TABLE corpus_place (
-    article_id bigint PRIMARY KEY, cluster_id bigint, reason text, stands_for bigint
+    article_id bigint PRIMARY KEY, cluster_id bigint, reason text, represented_by bigint
 ) ON COMMIT DROP
 """
 _DROP_SQL = "DROP TABLE corpus_other, corpus_cluster, corpus_place"
 _COPY_CLUSTERS_SQL = "COPY corpus_cluster (id, state, kept, copies, newspapers, first_published) FROM STDIN"
-_COPY_PLACES_SQL = "COPY corpus_place (article_id, cluster_id, reason, stands_for) FROM STDIN"
+_COPY_PLACES_SQL = "COPY corpus_place (article_id, cluster_id, reason, represented_by) FROM STDIN"
 _OTHERS_SQL = "SELECT article_id FROM corpus_other WHERE article_id = ANY (%(ids)s)"
 # The articles in no cluster, in two statements: those of the other corpus, and those without a text. By their primary
 # key, and by a scan.
 _ALONE_IN_OTHER_SQL = article_sql(
     """
-INSERT INTO corpus_place (article_id, reason, stands_for)
+INSERT INTO corpus_place (article_id, reason, represented_by)
 SELECT article.id, %(reason)s, article.id
 FROM corpus_other JOIN {articles} AS article ON article.id = corpus_other.article_id
 WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
@@ -80,7 +80,7 @@ class _Place(NamedTuple):
     article: int
     cluster: int
     reason: str | None = None
-    stands_for: int | None = None
+    represented_by: int | None = None
 
 
 @contextmanager
@@ -160,7 +160,7 @@ def _places(cluster: WholeCluster, asked: Asked, others: Collection[int]) -> Ite
         if each.pk in cluster.empty:
             yield _Place(each.pk, cluster.pk, NOTHING_LEFT)
         elif removal := gone.get(each.pk):
-            yield _Place(each.pk, cluster.pk, removal.reason.value, removal.stands_for)
+            yield _Place(each.pk, cluster.pk, removal.reason.value, removal.represented_by)
         else:
             yield _Place(each.pk, cluster.pk)
 

@@ -33,7 +33,7 @@ SELECT article.id, article.external_id, article.url, newspaper.name, article.dat
 FROM corpus_place AS place
 JOIN {articles} AS article ON article.id = place.article_id
 JOIN articles_newspaper AS newspaper ON newspaper.id = article.newspaper_id
-LEFT JOIN {articles} AS other ON other.id = place.stands_for
+LEFT JOIN {articles} AS other ON other.id = place.represented_by
 LEFT JOIN articles_newspaper AS other_newspaper ON other_newspaper.id = other.newspaper_id
 WHERE place.reason IS NOT NULL
 ORDER BY article.date, article.id

@@ -73,7 +73,7 @@ def test_what_every_policy_promises() -> None:
             assert removals(policy, members[::-1], kept) == found
             left = newspaper.keys() - gone
             for each in found:
-                assert each.stands_for is None or each.stands_for in left
+                assert each.represented_by is None or each.represented_by in left
             if policy is Policy.ONE_PER_CLUSTER:
                 assert left == ({kept} if kept in newspaper else left)
                 assert len(left) == 1

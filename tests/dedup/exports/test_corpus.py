@@ -65,7 +65,7 @@ def exported(folder: Path, *options: str, policy: str = "one-per-cluster") -> tu
     """Export, and return the ids of the articles that stay by headline, and why each other headline went."""
     export(folder / "c.jsonl", *options, policy=policy)
     stay = {row["headline"]: row["id"] for row in read(folder / "c.jsonl")}
-    return stay, {row["headline"]: (row["reason"], row["stands_for_it"]) for row in read(folder / "c.removed.jsonl")}
+    return stay, {row["headline"]: (row["reason"], row["represented_by"]) for row in read(folder / "c.removed.jsonl")}
 
 
 def counts_of_the_report(*options: str) -> dict[str, Counter[str]]:
@@ -149,9 +149,9 @@ def test_rows_say_where_an_article_belongs(archive: dict[str, Article], tmp_path
     assert rows[1] == {
         "article": str(archive["other"].pk), "external_id": "x-3", "url": archive["other"].url,
         "newspaper": "Inland Courier", "date": "2026-03-02", "headline": "other", "cluster": str(cluster.pk),
-        "reason": "other newspaper", "stands_for_it": str(kept), "stands_for_it_external_id": "",
-        "stands_for_it_url": archive["first"].url, "stands_for_it_newspaper": "Harbour Post",
-        "stands_for_it_date": "2026-03-02",
+        "reason": "other newspaper", "represented_by": str(kept), "represented_by_external_id": "",
+        "represented_by_url": archive["first"].url, "represented_by_newspaper": "Harbour Post",
+        "represented_by_date": "2026-03-02",
     }  # fmt: skip
 
 
