@@ -1,6 +1,6 @@
 """Which threshold gives a wanted precision, judged by the pairs that people have decided. Pure.
 
-People decide what they are shown, which is not a random sample of what a pass proposes. So each decided pair stands for
+People decide what they are shown, which is not a random sample of what a pass proposes. So each decided pair represents
 the proposed pairs of its cell, which is a band of scores and a verdict (post-stratification: Holt and Smith, "Post
 stratification", Journal of the Royal Statistical Society A 142, 1979). What decided and undecided pairs of one cell
 differ in is not corrected.

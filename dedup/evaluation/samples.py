@@ -23,7 +23,7 @@ class SampleReading:
 
     The weights of a stratum add up to its pairs in the archive, also while some of its pairs have no label: reading in
     the order of the sample, the others are a random part of it. `unread` names the strata without any label, which
-    nothing stands for.
+    nothing represents.
     """
 
     pairs: list[FoundPair]

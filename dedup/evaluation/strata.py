@@ -22,7 +22,7 @@ class Stratum:
 
     @property
     def weight(self) -> float:
-        """How many pairs of the archive each drawn one stands for."""
+        """How many pairs of the archive each drawn one represents."""
         return self.pairs / self.drawn
 
 

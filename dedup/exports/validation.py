@@ -38,7 +38,7 @@ _SPLINK = {
 }
 _WEIGHTS = {
     "days": "days between the two",
-    "weight": "how many pairs of the archive this one stands for",
+    "weight": "how many pairs of the archive this one represents",
     "stratum": "the stratum it was drawn from",
 }
 

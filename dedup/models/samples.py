@@ -49,7 +49,7 @@ class ValidationSample(models.Model):
 
 
 class SampledPair(models.Model):
-    """A pair of a sample: two articles, the stratum it was drawn from, and how many pairs it stands for."""
+    """A pair of a sample: two articles, the stratum it was drawn from, and how many pairs it represents."""
 
     sample = models.ForeignKey(ValidationSample, on_delete=models.CASCADE, related_name="pairs")
     position = models.PositiveIntegerField(help_text="Its place in the order of reading, from 1; strata are mixed.")

@@ -71,7 +71,7 @@ class AdviceReport(Report):
             f"Decisions support a threshold with a precision of at least {result.wanted:.0%} for {reached:,} of "
             f"{len(whole):,} passes, and for {among:,} of {len(parts):,} combinations of a pass and a newspaper. "
             "Decisions are not a random sample: editors decide what the queue shows first. So each decided pair "
-            "stands for all proposed pairs with about its score and the same verdict. That corrects the advice for "
+            "represents all proposed pairs with about its score and the same verdict. That corrects the advice for "
             "these two things and for nothing else. Before you change a profile, check the advice on a validation "
             "sample."
         )
