@@ -43,11 +43,13 @@ class Command(ProjectCommand, db_worker.Command):
 
 @contextmanager
 def _signs_of_life(name: str) -> Iterator[None]:
-    _sign(name)
     try:
+        _sign(name)
         with _beside(partial(_go_on_signing, name)):
             yield
     finally:
+        # The signal may have come in the middle of a query, whose connection takes no other.
+        connection.close()
         with suppress(OperationalError, InterfaceError):
             Worker.objects.filter(name=name).delete()
 

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 import time_machine
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -73,15 +74,20 @@ def test_a_request_leads_to_its_run_and_a_cancelled_one_to_none(store) -> None:
 
 
 def test_a_worker_gives_signs_of_life_until_it_ends() -> None:
+    forgotten = Worker.objects.create(name="forgotten", seen_at=timezone.now() - datetime.timedelta(days=2))
     command = [sys.executable, "manage.py", "db_worker", "--interval", "60", "--no-startup-delay"]
-    with subprocess.Popen(command, env=os.environ | child_environment(), stderr=subprocess.PIPE) as process:
-        deadline = time.monotonic() + 60
-        while not is_worker_alive() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        alive = is_worker_alive()
-        process.terminate()
-        process.communicate(timeout=30)
-    assert (alive, Worker.objects.count()) == (True, 0)
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    # It has given its first sign, and is told to end in the middle of its next query.
+    with psycopg.connect(database_url()) as other, connection.cursor() as cursor:
+        other.execute("SELECT FROM dedup_worker FOR UPDATE")
+        with subprocess.Popen(command, env=os.environ | child_environment(), stderr=subprocess.PIPE) as process:
+            deadline = time.monotonic() + 60
+            while not cursor.execute(waiting).fetchone()[0] and time.monotonic() < deadline:
+                time.sleep(0.05)
+            alive = is_worker_alive()
+            process.terminate()
+            process.wait(timeout=30)
+    assert (alive, [*Worker.objects.all()]) == (True, [forgotten])
 
 
 def test_a_run_that_cannot_begin_says_so_where_runs_are_listed() -> None:
