@@ -14,9 +14,9 @@ from django.db import transaction
 
 from articles.models import Article
 from dedup.clustering.constraints import lock_review
+from dedup.judging.judge import JudgedRow
 from dedup.models import Decision, Link, Pair
 from dedup.review import decisions
-from dedup.runs.judging import JudgedRow
 
 
 def declare_pair(

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from articles.boilerplate.mode import Mode
-from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article
-from articles.normalization.titles import plain_title
 from articles.querysets import TIME_COLUMNS
-from dedup.comparison.prepared import ArticleText, PreparedArticle, Preparer
+from dedup.comparison.prepared import Preparer
+from dedup.judging.articles import JudgedArticle, StoredArticle, prepared
 from dedup.kernels.masked_shingles import Hashes
 from dedup.runs.headlines import AFFIX_COLUMNS
 
@@ -21,11 +20,10 @@ _KEPT_ARTICLES = 4_000
 _KNOWN_WORDS = 400_000
 
 
-class CachedArticle(NamedTuple):
-    """An article prepared for comparison at one revision, with the form of its headline."""
+class _Cached(NamedTuple):
+    """An article prepared for comparison at one revision."""
 
-    article: PreparedArticle
-    form: str
+    article: JudgedArticle
     revision: int
 
 
@@ -34,10 +32,10 @@ class ArticleCache:
 
     def __init__(self) -> None:
         self._preparer = Preparer()
-        self._articles: OrderedDict[int, CachedArticle] = OrderedDict()
+        self._articles: OrderedDict[int, _Cached] = OrderedDict()
         self._boilerplate = Mode.KEEP
 
-    def fetch(self, wanted: set[int], boilerplate: Mode) -> dict[int, CachedArticle]:
+    def fetch(self, wanted: set[int], boilerplate: Mode) -> dict[int, JudgedArticle]:
         """Return these articles, with or without their boilerplate."""
         if self._boilerplate is not boilerplate:
             self.clear()
@@ -51,7 +49,7 @@ class ArticleCache:
         for article in missing.only(*columns, "headline_form__form", "shingles__revision", "shingles__shingles"):
             self._articles[article.pk] = self._prepared(article)
             self._articles.move_to_end(article.pk)
-        found = {each: self._articles[each] for each in wanted}
+        found = {each: self._articles[each].article for each in wanted}
         while len(self._articles) > _KEPT_ARTICLES:
             self._articles.popitem(last=False)
         return found
@@ -60,23 +58,32 @@ class ArticleCache:
         """Forget all articles."""
         self._articles.clear()
 
-    def _prepared(self, article: Article) -> CachedArticle:
+    def _prepared(self, article: Article) -> _Cached:
         if self._preparer.known_words > _KNOWN_WORDS:
             self._preparer = Preparer()
-        headline = plain_title(article.headline, article.newspaper.affixes)
-        content = without_boilerplate(article.content, article.boilerplate, self._boilerplate)
-        text = ArticleText(
-            article.newspaper_id, article.date, headline, content, _masked(article, content), article.publication_time
-        )
-        known = getattr(article, "headline_form", None)  # the next run makes it of an article stored since the last one
-        form = known.form if known else self._preparer.headline_form(headline)
-        return CachedArticle(self._preparer.prepare(text), form, article.revision)
+        return _Cached(prepared(_stored(article), self._preparer, self._boilerplate), article.revision)
 
 
-def _masked(article: Article, content: str) -> Hashes | None:
-    """Return the stored shingles of an article if they are those of this content."""
+def _stored(article: Article) -> StoredArticle:
+    form = getattr(article, "headline_form", None)  # the next run makes it of an article stored since the last one
+    return StoredArticle(
+        article.pk,
+        article.newspaper_id,
+        article.date,
+        article.publication_time,
+        article.headline,
+        article.newspaper.affixes,
+        article.content,
+        article.boilerplate,
+        _masked(article),
+        form.form if form else None,
+    )
+
+
+def _masked(article: Article) -> Hashes | None:
+    """Return the stored shingles of an article if they are up to date."""
     known = getattr(article, "shingles", None)
-    if known is None or known.revision != article.revision or content != article.content:
+    if known is None or known.revision != article.revision:
         return None
     return np.frombuffer(known.shingles, dtype="<u4")
 

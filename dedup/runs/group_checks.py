@@ -19,10 +19,12 @@ from articles.models import Article
 from dedup.clustering.components import Apart, Edge, cluster
 from dedup.clustering.constraints import constraints_in_force
 from dedup.clustering.rebuild import RANKS
+from dedup.judging.judge import JudgedPair, JudgedRow
+from dedup.judging.months import days_of, month_of
 from dedup.models import DetectionRun, Evidence, GroupMember, JudgedMonth, Pair
 from dedup.runs.evidence import store_candidates, update_best_scores
-from dedup.runs.judging import JudgedPair, JudgedRow, judged_rows, store_rows
-from dedup.runs.months import MonthTask, model_in_use, months_to_judge, next_month
+from dedup.runs.judging import judged_rows, store_rows
+from dedup.runs.months import MonthTask, model_in_use, months_to_judge
 from dedup.types import DENSE_GROUPS, Candidate
 from dedup.verdicts.model import dump_model
 
@@ -117,13 +119,11 @@ class _Judge:
         days = dict(Article.objects.filter(pk__in={end for ends in pairs for end in ends}).values_list("pk", "date"))
         months: defaultdict[datetime.date, list[Ends]] = defaultdict(list)
         for left, right in pairs:
-            months[max(days[left], days[right]).replace(day=1)].append((left, right))
+            months[month_of(max(days[left], days[right]))].append((left, right))
         found: dict[Ends, JudgedRow] = {}
         for first_day, of_month in sorted(months.items()):
-            last_day = next_month(first_day) - datetime.timedelta(days=1)
             task = MonthTask(
-                first_day,
-                last_day,
+                *days_of(first_day),
                 len(of_month),
                 model=dump_model(model_in_use()),
                 versions_join=self._versions_join,

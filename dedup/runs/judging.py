@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import gc
-import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,17 +23,18 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article
 from dedup.article_sql import article_sql
 from dedup.clustering.constraints import lock_review
-from dedup.comparison.compare import Comparison, compare
-from dedup.comparison.recurring import NO_RECURRING_TEXT, SERIES_DAYS, HeadlineSeries, Recurrence
+from dedup.comparison.compare import Comparison
+from dedup.comparison.recurring import HeadlineSeries
+from dedup.judging.articles import JudgedArticle
+from dedup.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, Terms, compared, judged, judgement_on
+from dedup.judging.months import days_of, month_of, series_days
 from dedup.models import DetectionRun, GroupMember, HeadlineForm, JudgedMonth, Series
-from dedup.runs.article_cache import ARTICLES, ArticleCache, CachedArticle
-from dedup.runs.months import MonthTask, model_in_use, next_month
+from dedup.runs.article_cache import ARTICLES, ArticleCache
+from dedup.runs.months import MonthTask, model_in_use
 from dedup.runs.recurring_text import recurring_texts
-from dedup.types import VerdictKind
 from dedup.verdicts.features import features_of
 from dedup.verdicts.model import VerdictModel, dump_model, load_model
-from dedup.verdicts.reasons import DOUBTFUL, GROUP_RULE_REASON, NOTHING_LEFT, RULE_REASON, leftover
-from dedup.verdicts.verdict import Judgement, is_certain, judgement_of
+from dedup.verdicts.verdict import Judgement
 
 _PAIRS_AT_ONCE = 500
 
@@ -69,28 +69,6 @@ SET verdict = judged.verdict, probability = judged.probability, reasons = judged
 FROM judged_pair AS judged
 WHERE judged.id = pair.id
 """
-
-
-class JudgedPair(NamedTuple):
-    """A pair of article ids to judge."""
-
-    id: int
-    left: int
-    right: int
-    leftover: int  # the number of headlines over the text of both, if too many; else 0
-
-
-class JudgedRow(NamedTuple):
-    """The verdict of a pair, as its columns."""
-
-    id: int
-    verdict: str
-    probability: float
-    duplicate_probability: float
-    reasons: str  # JSON
-    joins: bool
-    left_matched: float
-    right_matched: float
 
 
 def judge_month(task: MonthTask, on_judged: Callable[[int], None]) -> int:
@@ -143,7 +121,7 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
     days = dict(seen.values_list("pk", "date"))
     months: defaultdict[datetime.date, list[JudgedPair]] = defaultdict(list)
     for left, right in sorted(each for each in ends if days.keys() >= set(each)):
-        months[max(days[left], days[right]).replace(day=1)].append(JudgedPair(0, left, right, 0))
+        months[month_of(max(days[left], days[right]))].append(JudgedPair(0, left, right, 0))
     boilerplate = _boilerplate_of_last_run()
     found: dict[tuple[int, int], tuple[float, ...]] = {}
     with _without_collector():
@@ -163,7 +141,7 @@ def judged_now(left: int, right: int, *, versions_join: bool, boilerplate: Mode,
     """
     later: datetime.date = Article.objects.filter(pk__in=[left, right]).aggregate(day=Max("date"))["day"]
     pair = JudgedPair(0, left, right, leftover)
-    task = _task_of(later.replace(day=1), boilerplate, dump_model(model_in_use()), versions_join=versions_join)
+    task = _task_of(month_of(later), boilerplate, dump_model(model_in_use()), versions_join=versions_join)
     [row] = MonthJudge(task, [pair], ArticleCache()).rows([pair])
     return row
 
@@ -187,10 +165,10 @@ def judge_now(left: int, right: int, *, leftover: int = 0) -> JudgedNow | None:
         return None
     pair = JudgedPair(0, left, right, leftover)
     model = model_in_use()
-    task = _task_of(max(days.values()).replace(day=1), _boilerplate_of_last_run(), dump_model(model))
+    task = _task_of(month_of(max(days.values())), _boilerplate_of_last_run(), dump_model(model))
     judge = MonthJudge(task, [pair], ArticleCache())
     [(_, one, other, comparison)] = judge.comparisons([pair])
-    return JudgedNow(judge.judged(pair, one, other, comparison), features_of(comparison), model)
+    return JudgedNow(judge.judgement(pair, one, other, comparison), features_of(comparison), model)
 
 
 def _boilerplate_of_last_run() -> Mode:
@@ -200,8 +178,7 @@ def _boilerplate_of_last_run() -> Mode:
 
 def _task_of(first_day: datetime.date, boilerplate: Mode, model: str = "", *, versions_join: bool = False) -> MonthTask:
     """Return a task for some pairs of a month, of which nothing is stored."""
-    last_day = next_month(first_day) - datetime.timedelta(days=1)
-    return MonthTask(first_day, last_day, 0, model, versions_join, fingerprint="", boilerplate=boilerplate)
+    return MonthTask(*days_of(first_day), 0, model, versions_join, fingerprint="", boilerplate=boilerplate)
 
 
 class MonthJudge:
@@ -210,79 +187,52 @@ class MonthJudge:
     def __init__(self, task: MonthTask, pairs: Collection[JudgedPair], cache: ArticleCache = ARTICLES) -> None:
         self._task = task
         self._cache = cache
-        self._rules = set(Series.objects.filter(ruled_at__isnull=False).values_list("newspaper", "form"))
-        ruled = GroupMember.objects.filter(group__ruled_at__isnull=False)
-        self._ruled_groups = dict(ruled.values_list("article", "group"))
         articles = {article for pair in pairs for article in (pair.left, pair.right)}
-        newspapers = Article.objects.filter(pk__in=articles).order_by().values_list("newspaper", flat=True).distinct()
-        self._series = HeadlineSeries(_forms_around(task, list(newspapers)))
-        self._texts = recurring_texts(task, articles, list(newspapers))
+        newspapers = list(
+            Article.objects.filter(pk__in=articles).order_by().values_list("newspaper", flat=True).distinct()
+        )
+        self._facts = MonthFacts(
+            HeadlineSeries(_forms_around(task, newspapers)), recurring_texts(task, articles, newspapers)
+        )
+        self._rulings = _rulings()
 
     @cached_property
-    def _model(self) -> VerdictModel:
-        return load_model(self._task.model)
+    def _terms(self) -> Terms:
+        return Terms(load_model(self._task.model), self._task.versions_join, self._task.boilerplate)
 
     def rows(self, pairs: Sequence[JudgedPair]) -> Iterator[JudgedRow]:
         """Yield the verdict of each pair as a row to store."""
-        for pair, left, right, comparison in self.comparisons(pairs):
-            judgement = self.judged(pair, left, right, comparison)
-            joins = self._joins(judgement, comparison)
-            doubtful = judgement.kind is VerdictKind.DUPLICATE and not joins
-            reasons = json.dumps([*judgement.reasons, *([DOUBTFUL] if doubtful else [])], ensure_ascii=False)
-            chances = (judgement.probability, judgement.duplicate_probability)
-            yield JudgedRow(pair.id, judgement.kind, *chances, reasons, joins, *_matched(left, right, comparison))
-
-    def _joins(self, judgement: Judgement, comparison: Comparison) -> bool:
-        if self._task.versions_join and judgement.kind in {VerdictKind.DUPLICATE, VerdictKind.VERSION}:
-            return True
-        return is_certain(judgement, comparison)
+        for pair, left, right in self._fetched(pairs):
+            yield judged(pair, left, right, self._facts, self._terms, self._rulings)
 
     def comparisons(
         self, pairs: Sequence[JudgedPair]
-    ) -> Iterator[tuple[JudgedPair, CachedArticle, CachedArticle, Comparison]]:
+    ) -> Iterator[tuple[JudgedPair, JudgedArticle, JudgedArticle, Comparison]]:
         """Yield each pair with its two articles and their full comparison."""
-        articles = self._fetch({article for pair in pairs for article in (pair.left, pair.right)})
+        for pair, left, right in self._fetched(pairs):
+            yield pair, left, right, compared(left, right, self._facts)
+
+    def judgement(
+        self, pair: JudgedPair, left: JudgedArticle, right: JudgedArticle, comparison: Comparison
+    ) -> Judgement:
+        """Return the judgement on a pair that was compared."""
+        return judgement_on(pair, left, right, comparison, self._terms, self._rulings)
+
+    def _fetched(self, pairs: Sequence[JudgedPair]) -> Iterator[tuple[JudgedPair, JudgedArticle, JudgedArticle]]:
+        wanted = {article for pair in pairs for article in (pair.left, pair.right)}
+        articles = self._cache.fetch(wanted, self._task.boilerplate)
         for pair in pairs:
-            left, right = articles[pair.left], articles[pair.right]
-            yield (
-                pair,
-                left,
-                right,
-                compare(left.article, right.article, self._recurrence_of(left), self._recurrence_of(right)),
-            )
-
-    def judged(self, pair: JudgedPair, left: CachedArticle, right: CachedArticle, comparison: Comparison) -> Judgement:
-        """Return the judgement on a pair that was compared: by the rules of editors, or else by the model."""
-        judgement = judgement_of(comparison, self._model)
-        series = (left.article.newspaper, left.form)
-        if series == (right.article.newspaper, right.form) and series in self._rules:
-            return Judgement(VerdictKind.TEMPLATE, 1.0, 0.0, (RULE_REASON, *judgement.reasons))
-        if pair.left in self._ruled_groups and self._ruled_groups[pair.left] == self._ruled_groups.get(pair.right):
-            return Judgement(VerdictKind.TEMPLATE, 1.0, 0.0, (GROUP_RULE_REASON, *judgement.reasons))
-        if self._task.boilerplate is not Mode.KEEP and not (left.article.words and right.article.words):
-            return Judgement(VerdictKind.SIMILAR, 1.0, 0.0, (NOTHING_LEFT, *judgement.reasons))
-        if pair.leftover:
-            return Judgement(VerdictKind.SIMILAR, 1.0, 0.0, (leftover(pair.leftover), *judgement.reasons))
-        return judgement
-
-    def _recurrence_of(self, each: CachedArticle) -> Recurrence:
-        text = self._texts.get(each.article.newspaper, NO_RECURRING_TEXT)
-        return self._series.recurrence_of(each.article.newspaper, each.article.date, each.form, text)
-
-    def _fetch(self, wanted: set[int]) -> dict[int, CachedArticle]:
-        return self._cache.fetch(wanted, self._task.boilerplate)
+            yield pair, articles[pair.left], articles[pair.right]
 
 
-def _matched(left: CachedArticle, right: CachedArticle, comparison: Comparison) -> tuple[float, float]:
-    """Return the share of the left article's words that match in the right one, and the other way round."""
-    shares = (comparison.matched_share, comparison.matched_longer)
-    return shares if len(left.article.words) <= len(right.article.words) else shares[::-1]
+def _rulings() -> Rulings:
+    series = Series.objects.filter(ruled_at__isnull=False).values_list("newspaper", "form")
+    groups = GroupMember.objects.filter(group__ruled_at__isnull=False).values_list("article", "group")
+    return Rulings(set(series), dict(groups))
 
 
 def _forms_around(task: MonthTask, newspapers: Collection[int]) -> Iterator[tuple[int, datetime.date, str]]:
-    around = datetime.timedelta(days=SERIES_DAYS)
-    days = (task.first_day - around, task.last_day + around)
-    forms = HeadlineForm.objects.filter(date__range=days, newspaper__in=newspapers)
+    forms = HeadlineForm.objects.filter(date__range=series_days(task.first_day), newspaper__in=newspapers)
     yield from forms.order_by().values_list("newspaper", "date", "form").iterator(5_000)
 
 

@@ -12,6 +12,7 @@ from articles.boilerplate.mode import Mode
 from articles.storage.fingerprints import fingerprint
 from dedup.article_sql import article_sql
 from dedup.comparison.recurring import RECURRING_TEXT_DAYS, SERIES_DAYS
+from dedup.judging.months import days_of, month_of
 from dedup.models import DenseGroup, FittedModel, JudgedMonth, Series
 from dedup.verdicts.model import VerdictModel, default_model, dump_model, load_model
 
@@ -64,8 +65,8 @@ def months_to_judge(*, versions_join: bool, boilerplate: Mode = Mode.KEEP) -> li
     rules = _rules()
     known = dict(JudgedMonth.objects.values_list("month", "fingerprint"))
     tasks = []
-    for first_day in sorted({day.replace(day=1) for day in pairs}):
-        last_day = next_month(first_day) - datetime.timedelta(days=1)
+    for first_day in sorted(set(map(month_of, pairs))):
+        last_day = days_of(first_day).last
         rests_on = fingerprint(
             COMPARISON_VERSION,
             model,
@@ -111,8 +112,3 @@ def _between(facts: Facts, first_day: datetime.date, last_day: datetime.date, ar
     margin = datetime.timedelta(days=around)
     days = sorted(day for day in facts if first_day - margin <= day <= last_day + margin)
     return [(day.isoformat(), facts[day]) for day in days]
-
-
-def next_month(day: datetime.date) -> datetime.date:
-    """Return the first day of the following month."""
-    return (day.replace(day=1) + datetime.timedelta(days=32)).replace(day=1)

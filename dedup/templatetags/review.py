@@ -12,9 +12,9 @@ from django.utils.safestring import SafeString
 
 from dedup.comparison.differences import Segment
 from dedup.comparison.highlighting import Passage
+from dedup.judging.judge import JudgedRow
 from dedup.models import Evidence, Pair, Series, Verdict
 from dedup.runs.facts import label
-from dedup.runs.judging import JudgedRow
 from dedup.verdicts.model import DUPLICATE_FROM
 from dedup.verdicts.shares import Share, percentage, shares_of
 

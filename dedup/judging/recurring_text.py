@@ -1,0 +1,42 @@
+"""What recurs in the texts of a newspaper around a month, learnt from all its articles of text_days(month). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from dedup.comparison.recurring import (
+    LEAST_LEARNT,
+    NO_RECURRING_TEXT,
+    RecurringText,
+    common_words,
+    recurring_phrases,
+)
+from dedup.kernels.masked_shingles import Hashes, ShingleSets, words_of
+from dedup.kernels.tokens import IntArray
+
+# Common words are learnt from at most this many articles of a newspaper, spread evenly over the days.
+_SAMPLED_ARTICLES = 300
+
+
+def sampled(articles: int) -> IntArray:
+    """Return which of so many articles of a newspaper common words are learnt from: places in order of day and id."""
+    return np.linspace(0, articles - 1, min(articles, _SAMPLED_ARTICLES)).astype(np.int64)
+
+
+def recurring_text(asked: Hashes, days: IntArray, phrases: ShingleSets, texts: Iterable[str]) -> RecurringText:
+    """Return what recurs in a newspaper around a month; nothing if it has too few articles.
+
+    `days` are the ordinal numbers of its articles' days, and `phrases` their masked word shingles, article by article.
+    Of the phrases, only those asked for (ascending, distinct) are returned: those of the articles to judge. `texts` are
+    the normalised texts of the sampled() articles, in any order; they are not read if there are too few articles. All
+    texts are without boilerplate where the pairs are compared without it.
+    """
+    if len(days) < LEAST_LEARNT:
+        return NO_RECURRING_TEXT
+    return RecurringText(
+        phrases=recurring_phrases(asked, days, phrases),
+        common=common_words(set(words_of(text)) for text in texts),
+        articles=len(days),
+    )
