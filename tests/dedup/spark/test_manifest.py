@@ -1,0 +1,105 @@
+"""What an export says of itself, and what is refused."""
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dedup.passes import PASSES
+from dedup.spark.command import main
+from dedup.spark.manifest import BundleError, Manifest
+from dedup.spark.options import OptionError, with_passes, with_threshold
+from dedup.spark.plan import planned, window_pairs
+from dedup.spark.versions import VersionsError, check_versions, versions
+
+
+def manifest_of(days: dict[str, int], **changes: Any) -> Manifest:
+    values: dict[str, Any] = {
+        "versions": versions(),
+        "comparison": 5,
+        "made_at": "2026-03-09T12:00:00+00:00",
+        "articles": sum(days.values()),
+        "newest": 99,
+        "days": [list(each) for each in sorted(days.items())],
+        "months": {},
+        "texts": {"text": 1_000, "content": 1_200},
+        "newspapers": 2,
+        "since": None,
+        "until": None,
+        "boilerplate": "keep",
+        "profile": "default",
+        "config": {name: dataclasses.asdict(each.config_class()) for name, each in PASSES.items()},
+        "passes": None,
+        "rules": [],
+        "newspaper_ids": None,
+        "versions_join": False,
+        "model": "{}",
+        "links": "",
+        "files": {},
+    }
+    return Manifest(**(values | changes))
+
+
+DAYS = {"2026-03-02": 100, "2026-03-03": 50, "2026-03-09": 10}
+
+
+def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
+    manifest = manifest_of(DAYS, until="2026-03-05")
+    path = tmp_path / "folder" / "manifest.json"
+    manifest.write(path)
+    again = Manifest.read(path)
+    assert again == manifest
+    assert (
+        again.fingerprint() == manifest.fingerprint() == manifest_of(DAYS, until="2026-03-05", made_at="").fingerprint()
+    )
+    assert again.fingerprint() != manifest_of(DAYS).fingerprint()
+    assert (str(again.first_day), str(again.last_day)) == ("2026-03-02", "2026-03-05")
+    assert {name: type(each) for name, each in again.configs().items()} == {
+        name: each.config_class for name, each in PASSES.items()
+    }
+    with pytest.raises(BundleError, match=re.escape("there is no manifest.json")):
+        Manifest.read(tmp_path / "manifest.json")
+    path.write_text('{"articles": 1}')
+    with pytest.raises(BundleError, match="make an export with"):
+        Manifest.read(path)
+
+
+def test_other_versions_are_named() -> None:
+    ours = versions()
+    check_versions(ours, dict(ours), theirs_are="the export", ours_are="here")
+    with pytest.raises(VersionsError, match=re.escape("Unicode 1.0 in the export and 14.0.0 in here")):
+        check_versions(
+            {**ours, "Unicode": "1.0"}, {**ours, "Unicode": "14.0.0"}, theirs_are="the export", ours_are="here"
+        )
+
+
+def test_options_change_the_settings_as_those_of_find_duplicates_do() -> None:
+    configs = manifest_of(DAYS).configs()
+    chosen = with_threshold(with_passes(configs, ["trigram", "url"]), "0.7")
+    assert [name for name, config in chosen.items() if config.enabled] == ["url", "trigram"]
+    assert chosen["trigram"].threshold == 0.7
+    assert with_threshold(configs, "trigram=0.8")["trigram"].threshold == 0.8
+    for text, message in (
+        ("url=0.5", "does not name one pass of this run"),
+        ("trigram=high", "is neither SCORE nor PASS=SCORE"),
+        ("trigram=2", "trigram: threshold is 2.0; it must be from 0.3 to 1"),
+    ):
+        with pytest.raises(OptionError, match=re.escape(message)):
+            with_threshold(configs, text)
+    with pytest.raises(OptionError, match="there is no pass 'tigram'"):
+        with_passes(configs, ["tigram"])
+
+
+def test_the_plan_counts_the_pairs_within_the_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = manifest_of(DAYS)
+    assert window_pairs(manifest, manifest.configs()["trigram"]) == 4950 + (1225 + 5000) + 45
+    plan = planned(manifest, with_passes(manifest.configs(), ["trigram"]), tile_pairs=5_000)
+    assert (plan.articles, plan.days, plan.largest_day, plan.tiles) == (160, 3, 100, 3)
+    manifest.write(tmp_path / "manifest.json")
+    assert main(["plan", str(tmp_path)]) == 0
+    assert "Articles: 160 on 3 days, at most 100 on one." in capsys.readouterr().out
+    assert main(["plan", str(tmp_path / "nothing")]) == 1
+    assert "there is no manifest.json" in capsys.readouterr().err
+    assert main(["plan", str(tmp_path), "--passes", "none"]) == 2
