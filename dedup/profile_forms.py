@@ -12,13 +12,13 @@ from django.db.models import Q
 from django.forms import BoundField
 
 from articles.models import Newspaper
+from dedup.bounds import bound_named
 from dedup.declarations import ConfigError, Finds, Setting, make_config, settings_of
 from dedup.forms import setting_field
 from dedup.models import Profile, ProfileRule
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig
 from dedup.runs.profiles import Configs
-from dedup.runs.rules import bound_named
 
 # The fields of a profile that are not settings of a pass: what comes first, and the rest.
 BASIC = ("name", "is_default", "nightly_at")

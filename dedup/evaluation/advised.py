@@ -11,6 +11,7 @@ from django.db import connection
 
 from articles.models import Newspaper
 from dedup.article_sql import article_sql
+from dedup.bounds import bound_named
 from dedup.declarations import Finds
 from dedup.evaluation.advice import Advice, Cell, DecidedPair, advice
 from dedup.evaluation.decided import decided_pairs
@@ -18,7 +19,6 @@ from dedup.evaluation.metrics import COUNTED
 from dedup.evaluation.samples import read_sample
 from dedup.models import DetectionRun, ValidationSample
 from dedup.passes import PASSES
-from dedup.runs.rules import bound_named
 from dedup.runs.scope import Scope
 
 # Groups, not pairs: their number depends on the newspapers, and not on how many pairs there are.

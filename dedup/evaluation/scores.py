@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from django.db import connection
 
+from dedup.bounds import bound_named
 from dedup.declarations import Finds, make_config, settings_of
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig
 from dedup.runs.profiles import Configs, ProfileError, configs_of
-from dedup.runs.rules import bound_named
 from dedup.types import Window
 
 Ends = tuple[int, int]

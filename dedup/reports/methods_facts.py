@@ -14,6 +14,7 @@ from django.db.models import Count, Max, Min
 from articles.models import Article
 from articles.querysets import given
 from articles.versions import versions
+from dedup.bounds import bound_named
 from dedup.declarations import Finds
 from dedup.evaluation.agreement import Agreement
 from dedup.evaluation.answers import score_numbers
@@ -27,7 +28,6 @@ from dedup.review.queries.validation import agreements_of, tally_of
 from dedup.review.validation import is_finished
 from dedup.runs.facts import label as label_of_pass
 from dedup.runs.months import model_in_use
-from dedup.runs.rules import bound_named
 from dedup.runs.scope import Scope
 from dedup.types import VerdictKind
 

@@ -11,10 +11,10 @@ from typing import Any
 from django.db import connection, transaction
 
 from dedup.article_sql import article_sql
+from dedup.bounds import bound_named
 from dedup.declarations import Finds
 from dedup.reports.scored_pairs import PassPairs, band_label, edges_of, fresh_scope
 from dedup.runs.one_pass import find_with
-from dedup.runs.rules import bound_named
 from dedup.runs.scope import Scope
 from dedup.types import Tally
 

@@ -18,6 +18,7 @@ from django.db import connection, transaction
 from articles.boilerplate.mode import Mode
 from articles.models import Article
 from dedup.article_sql import article_sql
+from dedup.bounds import bound_named
 from dedup.declarations import Finds, Settings, setting, settings_of
 from dedup.models import CrowdedArticle, DetectionRun
 from dedup.passes import PASSES
@@ -26,7 +27,6 @@ from dedup.reports.base import ReportError
 from dedup.runs.earlier_runs import earlier_runs
 from dedup.runs.one_pass import find_with
 from dedup.runs.profiles import ProfileError, configs_of, default_profile
-from dedup.runs.rules import bound_named
 from dedup.runs.scope import Scope
 from dedup.types import Tally
 

@@ -16,10 +16,11 @@ from django.db.models import Count
 
 from articles.models import Article
 from dedup.article_sql import article_sql
+from dedup.bounds import widened
 from dedup.models import CrowdedArticle, Evidence
 from dedup.passes.trigram import TrigramConfig, TrigramPass
 from dedup.runs.earlier_runs import earlier_runs
-from dedup.runs.rules import allowed, widened
+from dedup.runs.rules import allowed
 from dedup.runs.scope import Scope
 from dedup.types import Candidate
 

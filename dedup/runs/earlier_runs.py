@@ -10,11 +10,12 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 
 from articles.boilerplate.mode import Mode
+from dedup.bounds import general_bounds
 from dedup.declarations import Finds, settings_of
 from dedup.models import DetectionRun, Evidence
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig
-from dedup.runs.rules import general_bounds, own_bounds
+from dedup.runs.rules import own_bounds
 from dedup.runs.scope import Scope
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dedup.bounds import bound_named
 from dedup.declarations import Finds, settings_of
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
 from dedup.runs.phases import PHASES
-from dedup.runs.rules import bound_named
 from dedup.runs.scope import Scope
 from dedup.types import (
     BEST_SCORES,

@@ -20,6 +20,7 @@ from articles.storage.boilerplate_marks import NewspaperWeek, mark_week, outdate
 from articles.storage.ingest import newest_revision
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize
+from dedup.bounds import Rules
 from dedup.clustering.implications import update_version_implications
 from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import rebuild_clusters
@@ -37,7 +38,7 @@ from dedup.runs.judging import judge_month
 from dedup.runs.months import months_to_judge
 from dedup.runs.phases import PHASES, Progress, RunCancelledError, RunClock
 from dedup.runs.profiles import Configs, enabled, ran_or_retired, snapshot
-from dedup.runs.rules import Rules, find_pairs
+from dedup.runs.rules import find_pairs
 from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, window_of
 from dedup.runs.shingle_index import outdated_shingles, update_shingles
 from dedup.runs.workers import execute

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from dedup.bounds import Rule, Rules, bound_named
 from dedup.declarations import ConfigError, Finds, make_config, settings_of
 from dedup.models import Profile, ProfileRule
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig
-from dedup.runs.rules import Rule, Rules, bound_named
 
 Configs = dict[str, PassConfig]
 

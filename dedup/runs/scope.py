@@ -13,11 +13,11 @@ from django.db.models import Count, Max
 from articles.boilerplate.mode import Mode
 from articles.models import Article, Newspaper
 from articles.querysets import days_fault
+from dedup.bounds import Rules, widened
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
 from dedup.passes.base import NearConfig, PassConfig, Reach
 from dedup.runs.profiles import Configs, enabled
-from dedup.runs.rules import Rules, widened
 from dedup.types import Window
 
 # A block of days ends once it has this many articles, which bounds its memory and the work repeated after a crash.

@@ -17,6 +17,7 @@ from articles.models import Article
 from articles.normalization.language import detect_language
 from articles.normalization.text import normalize_text, text_digest
 from dedup.article_sql import article_sql
+from dedup.bounds import bound_named
 from dedup.comparison.compare import compare
 from dedup.comparison.prepared import ArticleText, Preparer
 from dedup.declarations import Finds
@@ -28,7 +29,6 @@ from dedup.review.queries.pairs import LEAST_PROBABILITY
 from dedup.runs.article_cache import ARTICLES
 from dedup.runs.months import model_in_use
 from dedup.runs.profiles import configs_of, default_profile, enabled
-from dedup.runs.rules import bound_named
 from dedup.types import Window
 from dedup.verdicts.verdict import judgement_of
 

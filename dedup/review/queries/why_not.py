@@ -12,6 +12,7 @@ from django.db import connection
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
+from dedup.bounds import Rules, bounded, bounds_of, general_bounds, widened
 from dedup.judging.judge import JudgedRow
 from dedup.models import CrowdedArticle, DetectionRun, Evidence, Profile, Verdict
 from dedup.passes import PASSES
@@ -19,7 +20,6 @@ from dedup.passes.base import Explanation, PassConfig
 from dedup.passes.exact import ExactPass
 from dedup.runs.judging import judged_now
 from dedup.runs.profiles import configs_of, rules_of
-from dedup.runs.rules import Rules, bounded, bounds_of, general_bounds, widened
 from dedup.types import Window
 
 
