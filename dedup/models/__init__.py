@@ -8,6 +8,7 @@ from dedup.models.decisions import ConfirmedArticle, Decision, Link, SeparateArt
 from dedup.models.fetches import PageFetch
 from dedup.models.groups import CrowdedArticle, DenseGroup, GroupMember
 from dedup.models.lessons import Lesson
+from dedup.models.marks import ChangedArticle, UpToDate
 from dedup.models.pairs import Evidence, Pair
 from dedup.models.profiles import Boilerplate, Keep, Profile, ProfileRule
 from dedup.models.questions import Lease, OpenQuestion, Postponement, QuestionCount
@@ -28,6 +29,7 @@ __all__ = [
     "Batch",
     "BatchItem",
     "Boilerplate",
+    "ChangedArticle",
     "Cluster",
     "ConfirmedArticle",
     "CrowdedArticle",
@@ -65,6 +67,7 @@ __all__ = [
     "StoredReport",
     "Token",
     "TokenUse",
+    "UpToDate",
     "ValidationSample",
     "Verdict",
     "Webhook",

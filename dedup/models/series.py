@@ -17,6 +17,8 @@ class HeadlineForm(models.Model):
     date = models.DateField()
     form = models.TextField()
     revision = models.BigIntegerField(help_text="The revision of the article when its form was computed.")
+    # Here, because to measure a long text PostgreSQL has to read and unpack it; reports need the lengths of all.
+    characters = models.IntegerField(null=True, help_text="The length of the article's content at that time.")
 
     class Meta:
         indexes = [

@@ -283,7 +283,12 @@ def _block_done(clock: RunClock, task: BlockTask, written: WrittenBlock) -> None
 def _judge_pairs(run: DetectionRun, scope: Scope, clock: RunClock, workers: int) -> None:
     """Give the pairs their verdicts, and compare more pairs of dense groups where clusters need them."""
     with clock.phase(SERIES):
-        update_series()
+        update_series(
+            workers=workers,
+            on_start=partial(clock.start, SERIES),
+            on_done=lambda articles: clock.advance(SERIES, articles, 0),
+            on_idle=clock.look,
+        )
     with clock.phase(VERDICTS):
         _judge(run, scope, clock, workers)
     with clock.phase(GROUP_CHECKS):

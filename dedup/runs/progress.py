@@ -37,7 +37,7 @@ from dedup.runs.facts import (
     run_summary,
     scores_in_order,
 )
-from dedup.types import BOILERPLATE, FORMS, SHINGLES, VERDICTS
+from dedup.types import BOILERPLATE, FORMS, SERIES, SHINGLES, VERDICTS
 
 _PAIRS_AT_ONCE = 1_000
 
@@ -86,7 +86,7 @@ class RunProgress:
     def _unit(self, step: str) -> str:
         if step == VERDICTS:
             return "pairs"
-        if step in (SHINGLES, FORMS):
+        if step in (SHINGLES, FORMS, SERIES):
             return "articles"
         return f"articles, {self._pairs[step]:,} {'sentences' if step == BOILERPLATE else 'pairs'}"
 

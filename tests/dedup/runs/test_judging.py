@@ -10,7 +10,9 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db.models.functions import Length
 
+from articles.models import Article
 from dedup.models import Cluster, DenseGroup, FittedModel, HeadlineForm, JudgedMonth, Pair, Profile, Series
 from dedup.review.group_rules import make_group_rule
 from dedup.review.queries.series import series_of_article
@@ -247,6 +249,24 @@ def test_a_series_that_is_no_more_is_forgotten_unless_it_is_a_rule(corpus) -> No
     find_duplicates()
     assert set(Series.objects.values_list("pk", flat=True)) == {kept.pk, ruled.pk}
     assert gone.pk not in {kept.pk, ruled.pk}
+
+
+def test_a_series_follows_its_articles_to_other_headlines_and_newspapers(corpus, store) -> None:
+    find_duplicates()
+    [series] = Series.objects.all()
+    ids = corpus["market"]
+    Article.objects.filter(pk__in=ids[:3]).update(headline="Krona closes", normalized_title="krona closes")
+    find_duplicates()
+    series.refresh_from_db()
+    assert (series.articles, series.days, str(series.first_day)) == (7, 7, "2026-03-04")
+    other = store("A text of another newspaper.", newspaper="Other", headline="Anything").newspaper
+    Article.objects.filter(pk__in=ids[3:9]).update(newspaper=other)
+    find_duplicates()
+    moved = Series.objects.get()
+    assert (moved.newspaper, moved.articles) == (other, 6)
+    assert moved.pk != series.pk
+    lengths = HeadlineForm.objects.filter(characters=Length("article__content"))
+    assert lengths.count() == Article.objects.count()
 
 
 def test_a_remnant_of_extraction_is_not_a_duplicate(store) -> None:
