@@ -132,16 +132,16 @@ def _is_unchanged(stopped: DetectionRun, scope: Scope) -> bool:
 def _prepare(run: DetectionRun, scope: Scope, clock: RunClock) -> None:
     """Bring up to date what the passes read, and note which articles the run compares."""
     with clock.phase(FORMS):
-        _update_forms(clock)
+        update_forms(clock)
     if scope.boilerplate is not Mode.KEEP:
         with clock.phase(BOILERPLATE):
-            _mark_boilerplate(scope, clock)
+            mark_boilerplate(scope, clock)
     if "fingerprint" not in run.counts:
         run.counts = {"fingerprint": state_of_articles(scope), "newest": newest_revision()}
         run.save(update_fields=["counts"])
 
 
-def _update_forms(progress: Progress) -> None:
+def update_forms(progress: Progress) -> None:
     """Bring the forms of merged newspapers' articles up to date; show a bar only if there is anything to do."""
     if newspapers := newspapers_to_renormalize():
         progress.start(FORMS, outdated_forms(newspapers).count())
@@ -154,7 +154,8 @@ def _outdated_weeks(scope: Scope) -> dict[NewspaperWeek, int]:
     return {} if scope.boilerplate is Mode.KEEP else outdated_weeks(scope.newspaper_ids, until=scope.until)
 
 
-def _mark_boilerplate(scope: Scope, progress: Progress) -> None:
+def mark_boilerplate(scope: Scope, progress: Progress) -> None:
+    """Mark the boilerplate of the weeks that have changed since they were marked."""
     weeks = _outdated_weeks(scope)
     progress.start(BOILERPLATE, sum(weeks.values()))
     for week, articles in weeks.items():

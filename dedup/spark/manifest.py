@@ -82,7 +82,7 @@ class Manifest(_Stored):
     newspaper_ids: list[int] | None  # the newspapers of the scope; None: all
     versions_join: bool
     model: str  # for load_model
-    links: str  # a hash of links.parquet, series_rules.parquet and group_rules.parquet
+    tables: dict[str, str]  # a hash of the rows of each small table
     files: dict[str, int]  # the bytes of each file, by its path in the folder
 
     @classmethod

@@ -18,7 +18,17 @@ FORMAT = 1
 # The packages and modules that decide pairs, verdicts and clusters.
 _DECISIVE = {
     "articles": ("boilerplate", "normalization"),
-    "dedup": ("comparison", "kernels", "passes", "spark", "verdicts", "clustering/components.py", "types.py"),
+    "dedup": (
+        "bounds.py",
+        "clustering/components.py",
+        "comparison",
+        "judging",
+        "kernels",
+        "passes",
+        "spark",
+        "types.py",
+        "verdicts",
+    ),
 }
 _LIBRARIES = ("numpy", "rapidfuzz", "regex", "sentencex")
 

@@ -36,7 +36,7 @@ def manifest_of(days: dict[str, int], **changes: Any) -> Manifest:
         "newspaper_ids": None,
         "versions_join": False,
         "model": "{}",
-        "links": "",
+        "tables": {},
         "files": {},
     }
     return Manifest(**(values | changes))

@@ -1,0 +1,84 @@
+"""`manage.py export_detection`: writes what a run on a cluster needs into a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django.core.management.base import CommandError, CommandParser
+
+from articles.boilerplate.mode import Mode
+from articles.management.arguments import add_day_options, add_newspaper_option, chosen_newspaper_ids
+from articles.management.base import ExitCode, LongCommand
+from articles.models import Article
+from dedup.management.arguments import (
+    add_override_options,
+    add_profile_options,
+    chosen_boilerplate,
+    chosen_configs,
+    chosen_passes,
+    chosen_profile,
+)
+from dedup.runs.cluster.exporting import Asked, export_detection, last_day_read
+from dedup.runs.cluster.tables import AlphabetError
+from dedup.runs.headlines import update_series
+from dedup.runs.lock import RunActiveError, run_lock
+from dedup.runs.pipeline import mark_boilerplate, update_forms
+from dedup.runs.profiles import ProfileError, rules_of
+from dedup.runs.progress import run_progress
+from dedup.runs.scope import Scope, ScopeError
+from dedup.spark.manifest import BundleError
+
+
+class Command(LongCommand):
+    help = (
+        "Writes the articles, decisions and settings that a run on a cluster needs into a folder. There, "
+        "newsdedup-spark run finds the same pairs, verdicts and clusters as find_duplicates; import_detection stores "
+        "them."
+    )
+
+    resuming = "The export is not complete; run the same command again."
+    exit_codes: ClassVar = {
+        AlphabetError: ExitCode.ERROR,
+        BundleError: ExitCode.ERROR,
+        ProfileError: ExitCode.USAGE,
+        ScopeError: ExitCode.USAGE,
+        RunActiveError: ExitCode.ACTIVE,
+    }
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", metavar="DIR", type=Path, help="a new folder, or that of an earlier export")
+        add_profile_options(parser)
+        add_day_options(parser, since="only pairs whose later article is from this day on")
+        add_newspaper_option(parser)
+        add_override_options(parser)
+
+    def handle(self, **options: Any) -> None:
+        profile = chosen_profile(options)
+        scope = Scope(
+            options["since"],
+            options["until"],
+            chosen_newspaper_ids(options),
+            chosen_passes(options),
+            boilerplate=chosen_boilerplate(options, profile),
+            rules=rules_of(profile),
+        )
+        asked = Asked(profile, chosen_configs(profile, options), scope)
+        try:
+            with run_lock(self.stderr.write), run_progress(show=not options["no_progress"]) as progress:
+                update_forms(progress)
+                if scope.boilerplate is not Mode.KEEP:
+                    mark_boilerplate(scope, progress)
+                update_series()  # which moves the rules of merged newspapers
+                ahead = Article.objects.in_scope(None, last_day_read(scope.until), scope.newspaper_ids)
+                progress.start("export", ahead.count())
+                manifest = export_detection(
+                    options["folder"], asked, lambda articles: progress.advance("export", articles, 0)
+                )
+        except OSError as error:
+            raise CommandError(f"{options['folder']} cannot be written: {error.strerror}.") from error
+        written = sum(manifest.files.values())
+        self.stdout.write(
+            f"Articles: {manifest.articles:,} on {len(manifest.days):,} days. Written: {written / 1e6:,.1f} MB."
+        )
+        self.stdout.write(f"What a run will cost: newsdedup-spark plan {options['folder']}")
