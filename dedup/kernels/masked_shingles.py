@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -30,10 +31,15 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u2e80-\ua9ff\uaa60-\uaa7f\uf900-\uffff\U000116d0-\U000116ff\U00016fe0-\U0003ffff]"
 )
 # The hash of what is several words: characters of such scripts, with or without others, and no blank in between.
-_TO_DIVIDE = 0
+_TO_DIVIDE = bytes(8)
+_NOT_ZERO = (1).to_bytes(8, "little")
 # The golden ratio of 64 bits: multiplying by it spreads neighbouring values (Knuth, TAOCP 6.4).
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _WIDTH = np.uint64(32)
+# Texts per step: few enough for their words and arrays to stay in the processor's cache.
+_TEXTS_AT_ONCE = 20
+# Words whose hashes a process keeps: with more of them, it starts over. They take about 150 bytes each.
+_KNOWN_WORDS = 300_000
 # The part of a set that is looked up.
 _EVERY = 8
 _LOWEST = 4
@@ -58,10 +64,19 @@ def masked_shingle_sets(texts: Sequence[str]) -> ShingleSets:
     of one to three words has one shingle, an empty one none. The hashes are the same on every machine. Two different
     shingles have one hash with a probability of 2^-32: of the shingles of a million articles, every twelfth meets one.
     """
-    known = _WordHashes()
-    sets = [_shingles(text, known) for text in texts]
-    offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64)
-    return ShingleSets(np.concatenate([np.empty(0, dtype=np.uint32), *sets]), offsets)
+    parts = [ShingleSets(np.empty(0, dtype=np.uint32), np.zeros(1, dtype=np.int64))]
+    for start in range(0, len(texts), _TEXTS_AT_ONCE):
+        if len(_KNOWN) > _KNOWN_WORDS:
+            _KNOWN.clear()
+        parts.append(_shingle_sets(texts[start : start + _TEXTS_AT_ONCE]))
+    return joined(parts)
+
+
+def joined(parts: Sequence[ShingleSets]) -> ShingleSets:
+    """Return the sets of all parts, in their order; there is at least one part."""
+    sizes = np.concatenate([part.sizes for part in parts])
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes, dtype=np.int64)])
+    return ShingleSets(np.concatenate([part.values for part in parts]), offsets)
 
 
 def sample_of(hashes: Hashes) -> Hashes:
@@ -82,32 +97,65 @@ def words_of(text: str) -> list[str]:
 
 def masked(word: str) -> str:
     """Return a word as it is hashed: words with a digit are equal."""
-    return _MASK if any(map(str.isdigit, word)) else word
+    return word if word.isalpha() or not any(map(str.isdigit, word)) else _MASK
 
 
-class _WordHashes(dict[str, int]):
+class _WordHashes(dict[str, bytes]):
     """64 bits of BLAKE2b of each word, filled as words are looked up."""
 
-    def __missing__(self, word: str) -> int:
+    def __missing__(self, word: str) -> bytes:
         if not word.isascii() and not _WORD.fullmatch(word):
             hashed = _TO_DIVIDE
         else:
-            digest = hashlib.blake2b(masked(word).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            hashed = int.from_bytes(digest, "little") or 1
+            hashed = hashlib.blake2b(masked(word).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+            if hashed == _TO_DIVIDE:
+                hashed = _NOT_ZERO
         self[word] = hashed
         return hashed
 
 
-def _shingles(text: str, known: _WordHashes) -> Hashes:
-    words = text.split()
-    hashed = np.fromiter(map(known.__getitem__, words), dtype=np.uint64, count=len(words))
+_KNOWN = _WordHashes()
+
+
+def _shingle_sets(texts: Sequence[str]) -> ShingleSets:
+    words = [text.split() for text in texts]
+    hashed = _hashes(words)
     if not hashed.all():
-        words = _WORD.findall(text)
-        hashed = np.fromiter(map(known.__getitem__, words), dtype=np.uint64, count=len(words))
-    count = max(len(words) - SHINGLE_WORDS + 1, min(len(words), 1))
-    mixed = np.zeros(count, dtype=np.uint64)
-    for place in range(min(SHINGLE_WORDS, len(words))):
-        mixed ^= hashed[place : place + count]
+        words = [_divided(text, each) for text, each in zip(texts, words, strict=True)]
+        hashed = _hashes(words)
+    shingles = _mixed(hashed, SHINGLE_WORDS)
+    ends = np.cumsum([len(each) for each in words], dtype=np.int64)
+    for begin, end in pairwise([0, *ends.tolist()]):
+        if begin < end < begin + SHINGLE_WORDS:
+            shingles[begin] = _mixed(hashed[begin:end], end - begin)[0]
+        else:
+            # In place and text by text, which is ten times faster than all of them together.
+            shingles[begin : max(end - SHINGLE_WORDS + 1, begin)].sort()
+    begins = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1]])
+    kept = np.ones(len(shingles), dtype=np.bool_)
+    np.not_equal(shingles[1:], shingles[:-1], out=kept[1:])
+    kept[begins[begins < ends]] = True
+    for place in range(1, SHINGLE_WORDS):
+        last = ends - place
+        kept[last[last > begins]] = False
+    before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
+    return ShingleSets(shingles.compress(kept), before[np.concatenate([begins[:1], ends])])
+
+
+def _hashes(words: Sequence[Sequence[str]]) -> npt.NDArray[np.uint64]:
+    # Joining bytes is faster than converting numbers one by one.
+    return np.frombuffer(b"".join(map(_KNOWN.__getitem__, chain.from_iterable(words))), dtype="<u8")
+
+
+def _divided(text: str, words: list[str]) -> list[str]:
+    return _WORD.findall(text) if any(_KNOWN[word] == _TO_DIVIDE for word in words) else words
+
+
+def _mixed(hashed: npt.NDArray[np.uint64], words: int) -> Hashes:
+    """Return the hash of so many words from each one on. The last ones have fewer, so that theirs are not valid."""
+    mixed = np.zeros(len(hashed), dtype=np.uint64)
+    for place in range(min(words, len(hashed))):
+        mixed[: len(hashed) - place] ^= hashed[place:]
         mixed *= _ODD
         mixed ^= mixed >> np.uint64(29)
-    return distinct((mixed >> _WIDTH).astype(np.uint32))
+    return (mixed >> _WIDTH).astype(np.uint32)
