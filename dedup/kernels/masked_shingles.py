@@ -89,6 +89,14 @@ def sample_of(hashes: Hashes) -> Hashes:
     return distinct(np.concatenate([hashes[:_LOWEST], hashes[hashes % _EVERY == 0]]))
 
 
+def samples_of(sets: ShingleSets) -> ShingleSets:
+    """Return the sample of each set, as sample_of makes it."""
+    begins = np.repeat(sets.offsets[:-1], sets.sizes)
+    sampled = (sets.values % _EVERY == 0) | (np.arange(len(sets.values)) - begins < _LOWEST)
+    before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sampled)])
+    return ShingleSets(sets.values.compress(sampled), before[sets.offsets])
+
+
 def words_of(text: str) -> list[str]:
     """Return the words of a normalised text, as its shingles have them; numbers are not masked."""
     words = text.split()

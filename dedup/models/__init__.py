@@ -18,13 +18,14 @@ from dedup.models.runs import DetectionRun, RunBlock, RunPhase, RunRequest, Work
 from dedup.models.samples import PairLabel, SampledPair, SampleLabel, ValidationSample
 from dedup.models.saved_views import SavedView
 from dedup.models.series import HeadlineForm, Series
-from dedup.models.shingles import ArticleShingles
+from dedup.models.shingles import ArticleSentences, ArticleShingles
 from dedup.models.tokens import Token, TokenUse
 from dedup.models.verdicts import FittedModel, JudgedMonth, Verdict
 from dedup.models.webhooks import Delivery, Webhook
 
 __all__ = [
     "Answer",
+    "ArticleSentences",
     "ArticleShingles",
     "Batch",
     "BatchItem",

@@ -1,4 +1,4 @@
-"""The cache of word shingles."""
+"""What is kept of the texts of articles, so that no run makes it again."""
 
 from __future__ import annotations
 
@@ -32,3 +32,18 @@ class ArticleShingles(models.Model):
 
     def __str__(self) -> str:
         return f"Shingles of article {self.article_id}"
+
+
+class ArticleSentences(models.Model):
+    """The sentences of an article's whole content, as dedup/kernels/sentences.py marks them. A cache."""
+
+    article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="sentences")
+    revision = models.BigIntegerField(help_text="The revision of the article when its sentences were marked.")
+    hashes = models.BinaryField(help_text="Their hashes: 64 bits each, little-endian, ascending and distinct.")
+    marks = models.BinaryField(help_text="Their lengths and whether they have a name: 16 bits each, little-endian.")
+
+    class Meta:
+        verbose_name_plural = "article sentences"
+
+    def __str__(self) -> str:
+        return f"Sentences of article {self.article_id}"

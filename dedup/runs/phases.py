@@ -81,6 +81,9 @@ class NoProgress:
         """Do nothing."""
 
 
+NO_PROGRESS = NoProgress()
+
+
 def shares(wall: float, work: Mapping[str, float]) -> dict[str, float]:
     """Return how many of these seconds each name gets, in proportion to its work; they add up to `wall`."""
     whole = sum(work.values())

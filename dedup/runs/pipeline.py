@@ -40,7 +40,8 @@ from dedup.runs.phases import PHASES, Progress, RunCancelledError, RunClock
 from dedup.runs.profiles import Configs, enabled, ran_or_retired, snapshot
 from dedup.runs.rules import find_pairs
 from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, window_of
-from dedup.runs.shingle_index import outdated_shingles, update_shingles
+from dedup.runs.shingle_index import SHINGLE_INDEX, SampleMerge, write_shingles
+from dedup.runs.text_indexes import update_index
 from dedup.runs.workers import execute
 from dedup.types import (
     BEST_SCORES,
@@ -197,9 +198,10 @@ def run_detection(
     if somebody cancelled it.
     """
     clock = RunClock(run, progress, _phases(configs, scope, verdicts=verdicts))
+    merge = SampleMerge()
     try:
         _prepare(run, scope, clock)
-        _find_pairs(run, configs, scope, clock, workers)
+        _find_pairs(run, configs, scope, clock, workers, merge)
         if verdicts:
             _judge_pairs(run, scope, clock, workers)
         with clock.phase(CLUSTERS):
@@ -225,7 +227,9 @@ def run_detection(
         # The run is done, whatever happens now.
         with suppress(RunCancelledError):
             _count_reports(run, clock)
+        merge.wait()
     finally:
+        merge.stop()
         clock.close()
 
 
@@ -249,12 +253,14 @@ def _phases(configs: Configs, scope: Scope, *, verdicts: bool) -> set[str]:
     return set(PHASES) - left_out
 
 
-def _find_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, workers: int) -> None:
+def _find_pairs(
+    run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, workers: int, merge: SampleMerge
+) -> None:
     """Do every block of every pass, and bring up to date what follows from the evidence of the pairs."""
     passes = enabled(configs)
     if SHINGLES in clock:
         with clock.phase(SHINGLES):
-            _update_shingles(clock)
+            merge.start(update_index(SHINGLE_INDEX, write_shingles, clock, workers=workers, on_idle=clock.look))
     with clock.phase(*passes, STORING, shared=True):
         tasks = _tasks(run, configs, scope, clock)
         execute(
@@ -301,13 +307,6 @@ def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Sc
     covered = scope.covered(pass_name)
     mark_stale(run, pass_name, covered | judged_by(pass_name, config, scope))
     forget_crowded(run, pass_name, only_new=covered["newer_than"] is not None)
-
-
-def _update_shingles(progress: Progress) -> None:
-    """Bring the shingle index up to date; show it as a step only if there is anything to do."""
-    if outdated := outdated_shingles():
-        progress.start(SHINGLES, outdated)
-        update_shingles(lambda articles: progress.advance(SHINGLES, articles, 0))
 
 
 def _judge(run: DetectionRun, scope: Scope, progress: RunClock, workers: int) -> None:

@@ -1,91 +1,130 @@
-"""The writer of the shingle index: each article's masked word shingles, stored so that no run makes them again."""
+"""The shingle index: each article's masked word shingles, stored so that no run makes them again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import Error, connection
 
 from dedup.article_sql import article_sql
-from dedup.kernels.masked_shingles import masked_shingle_sets, sample_of
+from dedup.kernels.masked_shingles import masked_shingle_sets, samples_of
+from dedup.runs.phases import NO_PROGRESS, Progress
+from dedup.runs.text_indexes import IndexTask, TextIndex, outdated_parts, update_index
+from dedup.types import SHINGLES
 
-_WRITTEN_AT_ONCE = 2_000
+# With more articles to write than this, the search tree is brought up to date while the run goes on.
+_MERGED_LATER = 20_000
 
-_COUNT_SQL = article_sql(
-    """
-SELECT count(*)
-FROM {articles} AS article
-LEFT JOIN dedup_articleshingles AS known ON known.article_id = article.id
-WHERE known.revision IS DISTINCT FROM article.revision OR known.sample IS NULL
+# With what was written last in a list of its own, a search reads this list; merging it makes a search 20 times faster.
+_MERGE_SQL = "SELECT gin_clean_pending_list('article_shingle_sample')"
+# Or each of the writers would merge it again and again. The setting is in kB.
+_NO_MERGE_SQL = "SET LOCAL gin_pending_list_limit = 2000000"
+
+
+def _made(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield the row of the index for each article: of its id, newspaper, day, revision and normalised text."""
+    made = masked_shingle_sets([text for *_, text in rows])
+    samples = samples_of(made)
+    stored, looked_up = made.values.astype("<u4").tobytes(), samples.values.view(np.int32).tolist()
+    begins, firsts = (4 * made.offsets).tolist(), samples.offsets.tolist()
+    for place, row in enumerate(rows):
+        shingles = stored[begins[place] : begins[place + 1]]
+        yield (*row[:-1], shingles, looked_up[firsts[place] : firsts[place + 1]])
+
+
+SHINGLE_INDEX = TextIndex(
+    name=SHINGLES,
+    # In parts of so many articles. The index article_revision finds those above a revision.
+    parts_sql=article_sql(
+        """
+SELECT min(id), max(id), count(*)
+FROM (
+    SELECT article.id, (row_number() OVER (ORDER BY article.id) - 1) / %(part)s AS part
+    FROM {articles} AS article
+    LEFT JOIN dedup_articleshingles AS known ON known.article_id = article.id
+    WHERE article.revision > %(above)s
+      AND (known.revision IS DISTINCT FROM article.revision OR known.sample IS NULL)
+) AS outdated
+GROUP BY part
+ORDER BY part
 """
-)
-# One batch at a time by id, from the primary keys.
-_OUTDATED_SQL = article_sql(
-    """
+    ),
+    read_sql=article_sql(
+        """
 SELECT article.id, article.newspaper_id, article.date, article.revision, article.normalized_text
 FROM {articles} AS article
-LEFT JOIN dedup_articleshingles AS known ON known.article_id = article.id
-WHERE article.id > %(after_id)s AND (known.revision IS DISTINCT FROM article.revision OR known.sample IS NULL)
+LEFT JOIN dedup_articleshingles AS known
+    ON known.article_id = article.id AND known.article_id BETWEEN %(first_id)s AND %(last_id)s
+WHERE article.id BETWEEN %(first_id)s AND %(last_id)s AND article.revision > %(above)s
+  AND (known.revision IS DISTINCT FROM article.revision OR known.sample IS NULL)
 ORDER BY article.id
-LIMIT %(batch)s
 """
+    ),
+    delete_sql="DELETE FROM dedup_articleshingles WHERE article_id = ANY (%(ids)s)",
+    copy_sql="COPY dedup_articleshingles (article_id, newspaper_id, date, revision, shingles, sample) "
+    "FROM STDIN (FORMAT binary)",
+    types=("int8", "int8", "date", "int8", "bytea", "int4[]"),
+    made=_made,
+    before_sql=_NO_MERGE_SQL,
 )
-_CREATE_SQL = """
-CREATE TEMPORARY TABLE made_shingles (
-    article_id bigint, newspaper_id bigint, date date, revision bigint, shingles bytea, sample int[]
-) ON COMMIT DROP
-"""
-_COPY_SQL = "COPY made_shingles (article_id, newspaper_id, date, revision, shingles, sample) FROM STDIN (FORMAT binary)"
-_STORE_SQL = """
-INSERT INTO dedup_articleshingles (article_id, newspaper_id, date, revision, shingles, sample)
-SELECT article_id, newspaper_id, date, revision, shingles, sample FROM made_shingles
-ON CONFLICT (article_id) DO UPDATE
-SET newspaper_id = excluded.newspaper_id, date = excluded.date, revision = excluded.revision,
-    shingles = excluded.shingles, sample = excluded.sample
-"""
-# What was written last waits in a list that every search reads; merging it makes a search 20 times faster.
-_MERGE_SQL = "SELECT gin_clean_pending_list('article_shingle_sample')"
+
+
+def write_shingles(task: IndexTask, on_written: Callable[[int], None]) -> None:
+    """Write a part of the index, in any process."""
+    SHINGLE_INDEX.write(task, on_written)
 
 
 def outdated_shingles() -> int:
     """Return the number of articles whose shingles are missing or outdated."""
+    return sum(part.articles for part in outdated_parts(SHINGLE_INDEX))
+
+
+def update_shingles(progress: Progress = NO_PROGRESS) -> None:
+    """Bring the shingle index up to date with all articles, in this process."""
+    update_index(SHINGLE_INDEX, write_shingles, progress)
+    merge_samples()
+
+
+def merge_samples() -> None:
+    """Merge what was written last into the search tree."""
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT_SQL)
-        count: int = cursor.fetchone()[0]
-    return count
+        cursor.execute(_MERGE_SQL)
 
 
-def update_shingles(on_written: Callable[[int], None] = lambda _articles: None) -> None:
-    """Bring the shingle index up to date with all articles; call `on_written` with the size of each batch.
+class SampleMerge:
+    """Merges what was written last into the search tree; in another thread if it is much, because it takes long."""
 
-    Each batch is one transaction, so a process that is killed loses one batch, and the next call does the rest.
-    """
-    after = 0
-    while rows := _outdated(after):
-        _write(rows)
-        on_written(len(rows))
-        after = rows[-1][0]
-    if after:
-        with connection.cursor() as cursor:
+    def __init__(self) -> None:
+        self._side: Any = None
+        self._thread: threading.Thread | None = None
+
+    def start(self, written: int) -> None:
+        """Merge the samples of so many articles."""
+        if 0 < written < _MERGED_LATER:
+            merge_samples()
+        elif written:
+            self._side = connection.copy()
+            self._side.inc_thread_sharing()
+            self._thread = threading.Thread(target=self._merge, daemon=True)
+            self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until all is merged."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def stop(self) -> None:
+        """Stop merging: PostgreSQL does the rest when it next cleans up."""
+        if self._thread is not None and self._thread.is_alive():
+            with suppress(Error):
+                self._side.connection.cancel()
+            self._thread.join()
+
+    def _merge(self) -> None:
+        with suppress(Error), self._side.cursor() as cursor:
             cursor.execute(_MERGE_SQL)
-
-
-def _outdated(after: int) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(_OUTDATED_SQL, {"after_id": after, "batch": _WRITTEN_AT_ONCE})
-        return cursor.fetchall()
-
-
-def _write(rows: list[Any]) -> None:
-    made = masked_shingle_sets([text for *_, text in rows])
-    stored = made.values.astype("<u4")
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_CREATE_SQL)
-        with cursor.copy(_COPY_SQL) as copy:
-            copy.set_types(["int8", "int8", "date", "int8", "bytea", "int4[]"])
-            for row, each in zip(rows, np.split(stored, made.offsets[1:-1]), strict=True):
-                copy.write_row((*row[:-1], each.tobytes(), sample_of(each).view("<i4").tolist()))
-        cursor.execute(_STORE_SQL)
-        cursor.execute("DROP TABLE made_shingles")
+        self._side.close()

@@ -14,7 +14,7 @@ from articles.storage.boilerplate_marks import mark_week, outdated_weeks
 from dedup.kernels.masked_shingles import masked_shingle_sets
 from dedup.models import ArticleShingles
 from dedup.passes import reading
-from dedup.runs import shingle_index
+from dedup.runs import text_indexes
 from dedup.runs.phases import NoProgress
 from dedup.runs.pipeline import run_detection, start_run
 from dedup.runs.profiles import configs_of
@@ -43,16 +43,29 @@ def stored() -> dict[int, list[int]]:
     return {pk: np.frombuffer(each, dtype="<u4").tolist() for pk, each in rows}
 
 
+class Steps(NoProgress):
+    """A progress that notes the steps: their name, how much is ahead or done, and the pairs found."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, int, int]] = []
+
+    def start(self, step: str, total: int) -> None:
+        self.seen.append((step, total, 0))
+
+    def advance(self, step: str, amount: int, pairs: int) -> None:
+        self.seen.append((step, amount, pairs))
+
+
 @pytest.mark.parametrize("batch", [2, 2_000])
 def test_each_article_has_the_shingles_of_its_text(store, batch, monkeypatch) -> None:
-    monkeypatch.setattr(shingle_index, "_WRITTEN_AT_ONCE", batch)
+    monkeypatch.setattr(text_indexes, "_WRITTEN_AT_ONCE", batch)
     articles = [store(text, date="2026-03-05") for text in (*STORIES, "Fire", "…")]
     assert outdated_shingles() == 5
 
-    written: list[int] = []
-    update_shingles(written.append)
+    steps = Steps()
+    update_shingles(steps)
 
-    assert written == ([2, 2, 1] if batch == 2 else [5])
+    assert [done for _, done, _ in steps.seen] == ([5, 2, 2, 1] if batch == 2 else [5, 5])
     assert outdated_shingles() == 0
     assert stored() == {article.pk: made_of(article.normalized_text) for article in articles}
     row = ArticleShingles.objects.select_related("article").earliest("pk")
@@ -67,25 +80,26 @@ def test_only_articles_that_are_new_or_have_changed_are_written(store) -> None:
     changed.save()
     added = store(STORIES[2])
 
-    written: list[int] = []
-    update_shingles(written.append)
+    steps = Steps()
+    update_shingles(steps)
 
-    assert written == [2]
+    assert steps.seen == [(SHINGLES, 2, 0), (SHINGLES, 2, 0)]
     assert stored()[changed.pk] == made_of("another text with five words")
     assert ArticleShingles.objects.get(pk=changed.pk).date == datetime.date(2026, 3, 9)
     assert stored().keys() == {changed.pk, same.pk, added.pk}
 
 
 def test_batches_written_before_an_error_stay_and_the_rest_follows(store, monkeypatch) -> None:
-    monkeypatch.setattr(shingle_index, "_WRITTEN_AT_ONCE", 2)
+    monkeypatch.setattr(text_indexes, "_WRITTEN_AT_ONCE", 2)
     for text in (*STORIES, "Fire"):
         store(text)
 
-    def stop(_articles: int) -> None:
-        raise KeyboardInterrupt
+    class Stop(NoProgress):
+        def advance(self, *_rest: object) -> None:
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        update_shingles(stop)
+        update_shingles(Stop())
     assert (len(stored()), outdated_shingles()) == (2, 2)
 
     update_shingles()
@@ -157,19 +171,6 @@ def test_a_run_that_needs_the_index_brings_it_up_to_date(store, options, rows) -
         store(text)
     call_command("find_duplicates", *options, "--no-progress", stdout=io.StringIO(), stderr=io.StringIO())
     assert ArticleShingles.objects.count() == rows
-
-
-class Steps(NoProgress):
-    """A progress that notes the steps: their name, how much is ahead or done, and the pairs found."""
-
-    def __init__(self) -> None:
-        self.seen: list[tuple[str, int, int]] = []
-
-    def start(self, step: str, total: int) -> None:
-        self.seen.append((step, total, 0))
-
-    def advance(self, step: str, amount: int, pairs: int) -> None:
-        self.seen.append((step, amount, pairs))
 
 
 def test_the_step_is_shown_if_there_is_anything_to_do(store) -> None:

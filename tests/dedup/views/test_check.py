@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from articles.extraction.extract import ExtractedArticle
 from articles.models import Article
-from dedup.models import ArticleShingles, Decision, PageFetch, Pair
+from dedup.models import ArticleShingles, Decision, PageFetch, Pair, UpToDate
 from dedup.review import fetches
 from dedup.review.queries import check as checks
 from dedup.review.queries.check import Pasted, check
@@ -110,6 +110,7 @@ def test_a_text_that_very_many_articles_have_is_found(store: StoreArticle, monke
 def test_the_index_of_an_older_installation_is_completed(shelf: list[Article]) -> None:
     assert outdated_shingles() == 0
     ArticleShingles.objects.filter(article__in=shelf[:2]).update(sample=None)
+    UpToDate.objects.all().delete()
     assert outdated_shingles() == 2
     update_shingles()
     assert not ArticleShingles.objects.filter(sample=None).exists()
