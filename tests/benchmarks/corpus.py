@@ -38,18 +38,22 @@ FROM STDIN
 _NO_DETAILS = ("", "", "", "", "", "", False, 0)
 
 
+Exchanges = Mapping[str, str]
+
+
 class CorpusError(Exception):
     """The file of real articles cannot be used; the message says why."""
 
 
 class Source(NamedTuple):
-    """A real article, its text normalised as an import would."""
+    """A real article: its text normalised as an import would, and its content as it was published."""
 
     date: datetime.date
     newspaper: str
     headline: str
     url: str
     text: str
+    content: str = ""
 
 
 class Row(NamedTuple):
@@ -76,7 +80,8 @@ def read_sources(path: Path) -> list[Source]:
 
 
 def _source(fields: dict[str, Any]) -> Source | None:
-    text = normalize_text(str(fields.get("content") or ""))
+    content = str(fields.get("content") or "")
+    text = normalize_text(content)
     try:
         date = datetime.date.fromisoformat(str(fields.get("date"))[:10])
     except ValueError:
@@ -84,7 +89,7 @@ def _source(fields: dict[str, Any]) -> Source | None:
     if not text:
         return None
     named = (str(fields.get(name) or "") for name in ("newspaper", "headline", "url"))
-    return Source(date, *named, text)
+    return Source(date, *named, text, content)
 
 
 def corpus(sources: Sequence[Source], size: int, per_day: int | None) -> Iterator[Row]:
@@ -94,24 +99,27 @@ def corpus(sources: Sequence[Source], size: int, per_day: int | None) -> Iterato
     """
     if per_day is None:
         for source in sorted(sources, key=lambda each: each.date)[-size:]:
-            yield Row(*source, round=0)
+            yield Row(*source[:5], round=0)
         return
+    for date, source, number, exchanged in dealt(sources, size, per_day):
+        text = perturbed(source.text, exchanged) if number else source.text
+        yield Row(date, *source[1:4], text, round=number)
+
+
+def dealt(sources: Sequence[Source], size: int, per_day: int) -> Iterator[tuple[datetime.date, Source, int, Exchanges]]:
+    """Yield `size` articles in order of date, each with the round of copies it is from and its words to replace.
+
+    The articles come shuffled, then round after round of copies. Round 0 are the real articles.
+    """
     order = list(sources)
     random.Random(SEED).shuffle(order)
-    for number, row in zip(range(size), _rounds(order), strict=False):
-        yield row._replace(date=FIRST_DAY + datetime.timedelta(days=number // per_day))
-
-
-def _rounds(sources: Sequence[Source]) -> Iterator[Row]:
-    """Yield the articles, then round after round of perturbed copies, without end."""
-    yield from (Row(*source, round=0) for source in sources)
-    words = by_frequency(source.text for source in sources)
-    number = 1
-    while True:
-        exchanged = exchanges(words, number)
-        for source in sources:
-            yield Row(*source._replace(text=perturbed(source.text, exchanged)), round=number)
-        number += 1
+    words = by_frequency(source.text for source in order) if size > len(order) else []
+    exchanged: Exchanges = {}
+    for place in range(size):
+        number, which = divmod(place, len(order))
+        if number and not which:
+            exchanged = exchanges(words, number)
+        yield FIRST_DAY + datetime.timedelta(days=place // per_day), order[which], number, exchanged
 
 
 def by_frequency(texts: Iterable[str]) -> list[str]:
@@ -134,7 +142,7 @@ def exchanges(words: Sequence[str], number: int) -> dict[str, str]:
     return exchanged
 
 
-def perturbed(text: str, exchanged: Mapping[str, str]) -> str:
+def perturbed(text: str, exchanged: Exchanges) -> str:
     """Return a normalised text with its words replaced; the result is normalised too."""
     return " ".join([exchanged.get(word, word) for word in text.split()])
 

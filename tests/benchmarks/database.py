@@ -25,6 +25,8 @@ PREFIX = 1000
 # The tables that passes write.
 _FORGET_SQL = "TRUNCATE dedup_detectionrun, dedup_pair, dedup_cluster RESTART IDENTITY CASCADE"
 
+_EMPTY_SQL = "TRUNCATE articles_article, articles_newspaper, auth_user RESTART IDENTITY CASCADE"
+
 _SLICE_SQL = """
 CREATE TABLE benchmark_left AS
 SELECT id, date, left(normalized_text, %(prefix)s) AS text FROM articles_article WHERE id = ANY (%(ids)s);
@@ -133,6 +135,21 @@ def forget() -> None:
     """Remove all results of passes, so that each starts from scratch."""
     with connection.cursor() as cursor:
         cursor.execute(_FORGET_SQL)
+
+
+def empty() -> None:
+    """Remove all articles, newspapers, results and users."""
+    forget()
+    with connection.cursor() as cursor:
+        cursor.execute(_EMPTY_SQL)
+
+
+def counted(table: str) -> int:
+    """Return the number of rows of a table."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table)))
+        (number,) = cursor.fetchone()
+    return number
 
 
 def evidence(pass_name: str) -> Pairs:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ import psutil
 CHECKOUT = Path(__file__).resolve().parents[2]
 _SAMPLE_SECONDS = 0.2
 _MEGABYTE = 1 << 20
+_PACKAGES = ("numpy", "datasketch", "rensa")
 
 
 class MeasuringError(Exception):
@@ -180,7 +181,10 @@ def machine(server: Server) -> dict[str, str]:
         "PostgreSQL": " ".join(server.version.split()[1:2]),
         "Python": platform.python_version(),
     }
-    return facts | {name: version(name) for name in ("numpy", "datasketch", "rensa")}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            facts[name] = version(name)
+    return facts
 
 
 def _processor() -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from tests.benchmarks.report import LABELS, ShingleResult, WindowResult
+from tests.benchmarks.results import LABELS, ShingleResult, WindowResult
 
 _PLAIN, _OURS, _RIVAL = "#b45309", "#1d4ed8", "#6b7280"
 _TEXT = "#1f2937"

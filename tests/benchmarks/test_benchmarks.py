@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import datetime
 import gzip
+import io
 import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.db import connection, transaction
 
 from articles.models import Article
+from articles.normalization.text import normalize_text
 from dedup.passes.minhash import MinhashConfig
+from tests.benchmarks.articles_file import Spelling, articles, write_files
 from tests.benchmarks.contestants import CONFIG, CONTESTANTS, brute_force
 from tests.benchmarks.corpus import (
     CorpusError,
@@ -30,15 +34,15 @@ from tests.benchmarks.measuring import Usage
 from tests.benchmarks.report import (
     BEGIN,
     END,
-    Results,
-    ShingleResult,
-    WindowResult,
     between_marks,
     markdown,
     near_rows,
+    sheets,
     shingle_rows,
     window_rows,
 )
+from tests.benchmarks.results import PageTime, Results, ShingleResult, Step, WholeResult, WindowResult
+from tests.benchmarks.whole_report import IMPORT, NEW, NOTHING_NEW, RUN, other_rows, page_rows, phase_rows, step_rows
 
 SOURCES = [
     Source(datetime.date(2026, 3, day), "Harbour Post", f"Ferry {day}", f"https://paper.example/{day}", text)
@@ -89,7 +93,8 @@ def test_sources_are_normalised_and_those_without_text_or_date_left_out(tmp_path
     ]
     path = tmp_path / "news.jsonl.gz"
     path.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
-    assert read_sources(path) == [Source(datetime.date(2026, 3, 2), "Harbour Post", "Ferry", "u", "the ferry")]
+    day = datetime.date(2026, 3, 2)
+    assert read_sources(path) == [Source(day, "Harbour Post", "Ferry", "u", "the ferry", "The FERRY!")]
 
 
 def test_a_file_without_articles_is_refused(tmp_path: Path) -> None:
@@ -129,6 +134,27 @@ def test_duplicates_stay_duplicates_of_each_other_in_a_round_of_copies() -> None
 
 def test_words_are_ordered_by_frequency_then_alphabetically() -> None:
     assert by_frequency(["b a c", "c d", "c a"]) == ["c", "a", "b", "d"]
+
+
+def test_words_are_replaced_with_their_capitals_punctuation_and_lines() -> None:
+    spelling = Spelling({"ferry": "bridge", "harbour": "opera"})
+    assert (
+        spelling.of("HARBOUR: the “Ferry,”\n\nferry-harbour -- at 6") == "OPERA: the “Bridge,”\n\nbridge opera -- at 6"
+    )
+
+
+@pytest.mark.django_db
+def test_a_file_has_the_articles_of_the_corpus_and_imports_as_its_normalised_texts(tmp_path: Path) -> None:
+    words = [f"Word{number}" for number in range(200)]
+    texts = [" ".join(words[place:]) + f". Ends {place}!\n\nDone" for place in (0, 40, 80)]
+    sources = [
+        source._replace(text=normalize_text(text), content=text) for source, text in zip(SOURCES, texts, strict=True)
+    ]
+    paths = [tmp_path / "articles.jsonl.gz", tmp_path / "new.jsonl.gz"]
+    write_files(articles(sources, 7, per_day=2), [(paths[0], 5), (paths[1], 2)])
+    call_command("import_articles", *map(str, paths), no_progress=True, stdout=io.StringIO())
+    stored = Article.objects.order_by("pk").values_list("date", "normalized_text")
+    assert list(stored) == [(row.date, row.text) for row in corpus(sources, 7, per_day=2)]
 
 
 @pytest.mark.django_db
@@ -211,18 +237,54 @@ def test_within_the_window_the_exact_join_is_compared_with_rensa_on_texts_of_the
     assert near_rows([longer, rival, own])[2] == ("1,000", *cells, "1.5, 1.3, 2.0", "245")
 
 
+def whole_result() -> WholeResult:
+    found = Usage(wall=40.0, command_cpu=60.0, server_cpu=10.0, command_memory=700.0, server_memory=300.0)
+    steps = [
+        Step(IMPORT, 9_000, replace(USAGE, wall=4.5), {}),
+        Step(RUN, 0, found, {"Same text": 1.25, "Clusters": 38.0}),
+        Step(NOTHING_NEW, 0, USAGE, {"Same text": 0.25}),
+        Step(NEW, 0, USAGE, {"Same text": 0.5, "Clusters": 1.0}),
+    ]
+    pages = [PageTime("queue", 61.4, 21)]
+    rival = shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)
+    return WholeResult(9_000, 4_500, 300, steps, pages, [WINDOW], [rival])
+
+
+def test_a_whole_run_is_shown_command_by_command_phase_by_phase_and_page_by_page() -> None:
+    result = whole_result()
+    assert step_rows(result)[:3] == [
+        ("9,000", IMPORT, "4.50", "4.00 (1.00)", "210 (95)", "2,000 articles/s"),
+        ("9,000", RUN, "40.0", "70.0 (10.0)", "700 (300)", "4,500 pairs, 300 clusters"),
+        ("9,000", NOTHING_NEW, "2.50", "4.00 (1.00)", "210 (95)", ""),
+    ]
+    assert phase_rows([result]) == [
+        ("Same text", "1.2", "0.2", "0.5"),
+        ("Clusters", "38.0", "", "1.0"),
+        ("All", "39.2", "0.2", "1.5"),
+    ]
+    assert page_rows([result, WholeResult(33_000)]) == [("queue", "61 (21)", "")]
+    assert [row[:2] + row[3:] for row in other_rows(result)] == [
+        ("9,000", "newsdedup, the whole run", "4,500", "", "40.0", "70.0 (10.0)", "77.8", "700"),
+        ("10,000", "newsdedup, trigram pass", "4,010", "", "2.50", "4.00 (1.00)", "4.00", "210"),
+        ("10,000", "plain SQL self-join", "4,010", "", "", "≈ 2,400", "≈ 2,400", ""),
+        ("10,000 of 20,000", "rensa, hashed shingles", "221", "0.9005", "3.00", "3.00 (0.00)", "3.00", "245"),
+    ]
+
+
 def test_results_survive_their_file_and_are_written_between_the_marks_of_the_page() -> None:
-    results = Results(
-        {"cores": "2"}, {"repeat": 1}, [WINDOW], [], [shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)]
-    )
+    near = [shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)]
+    results = Results({"cores": "2"}, {"repeat": 1}, [WINDOW], [], near, [whole_result()])
     assert Results.from_json(results.to_json()) == results
-    page = between_marks(f"Before\n\n{BEGIN}\nold\n{END}\nAfter\n", markdown(results))
-    assert page.startswith(f"Before\n\n{BEGIN}\n\nMachine: cores 2.\n\nRun: repeat 1.\n\n### The trigram pass")
+    parts = sheets(results)
+    assert list(parts) == ["whole run", "results"]
+    begin, end = BEGIN.format("results"), END.format("results")
+    page = between_marks(f"Before\n\n{begin}\nold\n{end}\nAfter\n", "results", markdown(results, parts["results"]))
+    assert page.startswith(f"Before\n\n{begin}\n\nMachine: cores 2.\n\nRun: repeat 1.\n\n### The trigram pass")
     assert "old" not in page
     assert "| 7 of 7 | 600 × | 750 × |\n\n### Character shingles" in page
-    assert page.endswith(f"| 2.00 | 1.00 | 1.0, 1.0, 1.0 | 245 |\n\n{END}\nAfter\n")
+    assert page.endswith(f"| 2.00 | 1.00 | 1.0, 1.0, 1.0 | 245 |\n\n{end}\nAfter\n")
 
 
 def test_a_page_without_marks_is_refused() -> None:
-    with pytest.raises(ValueError, match="<!-- results"):
-        between_marks("A page", "results")
+    with pytest.raises(ValueError, match="<!-- whole run: written by"):
+        between_marks("A page", "whole run", "tables")
