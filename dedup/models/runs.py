@@ -26,6 +26,14 @@ class DetectionRun(models.Model):
     scope = models.JSONField(help_text="What was compared: since, until, newspapers, passes, newer_than, boilerplate.")
     state = models.CharField(max_length=11, choices=State.choices, default=State.RUNNING)
     counts = models.JSONField(default=dict, help_text="Numbers of articles, pairs by pass, and clusters.")
+    results = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="A hash of the results of a run on a cluster that this run stored; empty if it searched here.",
+    )
     error = models.TextField(blank=True)
     started_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)

@@ -105,6 +105,7 @@ WHERE pair.id = evidence.pair_id
   AND (%(since)s::date IS NULL OR {pair.later_day} >= %(since)s)
   AND (%(until)s::date IS NULL OR {pair.later_day} <= %(until)s)
   AND {left_article.in_newspapers} AND {right_article.in_newspapers}
+  AND (%(up_to)s::bigint IS NULL OR greatest(left_article.revision, right_article.revision) <= %(up_to)s)
   AND (
       %(newer_than)s::bigint IS NULL
       OR greatest(left_article.revision, right_article.revision) > %(newer_than)s
@@ -201,7 +202,7 @@ def mark_stale(run: DetectionRun, pass_name: str, covered: dict[str, Any]) -> No
     """
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
-        cursor.execute(_MARK_STALE_SQL, {"run_id": run.pk, "pass_name": pass_name, **covered})
+        cursor.execute(_MARK_STALE_SQL, {"run_id": run.pk, "pass_name": pass_name, "up_to": None, **covered})
         run.counts["stale"] = run.counts.get("stale", 0) + cursor.rowcount
         run.save(update_fields=["counts"])
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
@@ -79,6 +79,16 @@ class BlockTask:
     rules: Rules = ()
 
 
+class Results(Protocol):
+    """What was found elsewhere, by a run that is only to be stored: what it writes is what a run here would write."""
+
+    def store_pairs(self, run: DetectionRun, clock: RunClock) -> None:
+        """Store the evidence and the crowded articles of every enabled pass, in blocks that are not repeated."""
+
+    def store_verdicts(self, run: DetectionRun, clock: RunClock) -> None:
+        """Store the verdicts on these pairs. What is not marked as judged then is judged here."""
+
+
 def start_run(
     configs: Configs,
     scope: Scope,
@@ -95,31 +105,42 @@ def start_run(
     """
     asked_as = profile.name if profile else ""
     asked = {"config": snapshot(configs), "scope": scope.stored()}
-    DetectionRun.objects.filter(state=DetectionRun.State.RUNNING).update(
-        state=DetectionRun.State.INTERRUPTED,
-        finished_at=timezone.now(),
-        error="The process ended unexpectedly (killed or crashed).",
-    )
+    end_killed_runs()
     last = DetectionRun.objects.order_by("-pk").first()
     stopped = (DetectionRun.State.INTERRUPTED, DetectionRun.State.FAILED)
     if (
         last is not None
         and last.state in stopped
         and {"config": last.config, "scope": last.scope} == asked
+        and not last.results
         and not (by_itself and last.cancelled_at)
         and _is_unchanged(last, scope)
     ):
-        last.state, last.finished_at, last.error = DetectionRun.State.RUNNING, None, ""
-        last.cancelled_at = last.cancelled_by = None
         last.profile, last.profile_name, last.requested_by_id = profile, asked_as, user_id
-        last.save()
-        return last
+        return resumed(last)
     return DetectionRun.objects.create(
         profile=profile,
         profile_name=asked_as,
         requested_by_id=user_id,
         **asked,
     )
+
+
+def end_killed_runs() -> None:
+    """Mark runs whose process is gone as interrupted. Call inside `run_lock`."""
+    DetectionRun.objects.filter(state=DetectionRun.State.RUNNING).update(
+        state=DetectionRun.State.INTERRUPTED,
+        finished_at=timezone.now(),
+        error="The process ended unexpectedly (killed or crashed).",
+    )
+
+
+def resumed(stopped: DetectionRun) -> DetectionRun:
+    """Store that a run that stopped goes on; return it."""
+    stopped.state, stopped.finished_at, stopped.error = DetectionRun.State.RUNNING, None, ""
+    stopped.cancelled_at = stopped.cancelled_by = None
+    stopped.save()
+    return stopped
 
 
 def _is_unchanged(stopped: DetectionRun, scope: Scope) -> bool:
@@ -186,24 +207,30 @@ def run_detection(
     progress: Progress,
     workers: int = 1,
     verdicts: bool = True,
+    results: Results | None = None,
 ) -> None:
     """Execute a run: every pass over every block, what is stale, groups, verdicts, clusters. Call it in `run_lock`.
 
     If newspapers were merged, the forms of their articles are brought up to date first. If texts are compared without
     boilerplate, the boilerplate of outdated weeks is marked then. Without `verdicts`, pairs are not judged: new pairs
-    join no cluster until a run with verdicts.
+    join no cluster until a run with verdicts. With `results`, nothing is prepared or searched: they are stored.
 
     Each block's evidence and mark are stored in one transaction, so a run that is killed repeats only its unfinished
     blocks, one per worker process. An error that ends the run early is stored with it and raised; RunCancelledError
     if somebody cancelled it.
     """
-    clock = RunClock(run, progress, _phases(configs, scope, verdicts=verdicts))
+    clock = RunClock(run, progress, _phases(configs, scope, verdicts=verdicts, stored=results is not None))
     merge = SampleMerge()
     try:
-        _prepare(run, scope, clock)
-        _find_pairs(run, configs, scope, clock, workers, merge)
+        if results is None:
+            _prepare(run, scope, clock)
+            _find_pairs(run, configs, scope, clock, workers, merge)
+        else:
+            with clock.phase(*enabled(configs), STORING, shared=True):
+                results.store_pairs(run, clock)
+        _update_pairs(run, configs, scope, clock)
         if verdicts:
-            _judge_pairs(run, scope, clock, workers)
+            _judge_pairs(run, scope, clock, workers, results)
         with clock.phase(CLUSTERS):
             update_version_implications()
             rebuilt = rebuild_clusters()
@@ -241,9 +268,11 @@ def _count_reports(run: DetectionRun, clock: RunClock) -> None:
     run.save(update_fields=["counts"])
 
 
-def _phases(configs: Configs, scope: Scope, *, verdicts: bool) -> set[str]:
-    """Return the phases of such a run."""
+def _phases(configs: Configs, scope: Scope, *, verdicts: bool, stored: bool) -> set[str]:
+    """Return the phases of such a run; those that prepare or search are left out if results are only `stored`."""
     left_out = set(PASSES) - set(enabled(configs))
+    if stored:
+        left_out |= {FORMS, BOILERPLATE, SHINGLES}
     if scope.boilerplate is Mode.KEEP:
         left_out.add(BOILERPLATE)
     if not verdicts:
@@ -256,7 +285,7 @@ def _phases(configs: Configs, scope: Scope, *, verdicts: bool) -> set[str]:
 def _find_pairs(
     run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, workers: int, merge: SampleMerge
 ) -> None:
-    """Do every block of every pass, and bring up to date what follows from the evidence of the pairs."""
+    """Do every block of every pass."""
     passes = enabled(configs)
     if SHINGLES in clock:
         with clock.phase(SHINGLES):
@@ -271,6 +300,10 @@ def _find_pairs(
             on_done=partial(_block_done, clock),
             on_idle=clock.look,
         )
+
+
+def _update_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock) -> None:
+    """Bring up to date what follows from the evidence of the pairs."""
     with clock.phase(STALE):
         for name, config in ran_or_retired(configs, scope.passes).items():
             _mark_stale(run, name, config, scope)
@@ -287,7 +320,9 @@ def _block_done(clock: RunClock, task: BlockTask, written: WrittenBlock) -> None
     clock.advance(task.pass_name, task.articles, written.pairs)
 
 
-def _judge_pairs(run: DetectionRun, scope: Scope, clock: RunClock, workers: int) -> None:
+def _judge_pairs(
+    run: DetectionRun, scope: Scope, clock: RunClock, workers: int, results: Results | None = None
+) -> None:
     """Give the pairs their verdicts, and compare more pairs of dense groups where clusters need them."""
     with clock.phase(SERIES):
         update_series(
@@ -297,6 +332,8 @@ def _judge_pairs(run: DetectionRun, scope: Scope, clock: RunClock, workers: int)
             on_idle=clock.look,
         )
     with clock.phase(VERDICTS):
+        if results is not None:
+            results.store_verdicts(run, clock)
         _judge(run, scope, clock, workers)
     with clock.phase(GROUP_CHECKS):
         check_groups(run, versions_join=_versions_join(run), boilerplate=scope.boilerplate)
@@ -305,7 +342,9 @@ def _judge_pairs(run: DetectionRun, scope: Scope, clock: RunClock, workers: int)
 def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Scope) -> None:
     """Mark or remove what the run covered in a pass, and would have found, and did not find again."""
     covered = scope.covered(pass_name)
-    mark_stale(run, pass_name, covered | judged_by(pass_name, config, scope))
+    # Results that came from elsewhere say nothing of articles that were stored since.
+    seen = {"up_to": run.counts["newest"] if run.results else None}
+    mark_stale(run, pass_name, covered | seen | judged_by(pass_name, config, scope))
     forget_crowded(run, pass_name, only_new=covered["newer_than"] is not None)
 
 

@@ -63,8 +63,11 @@ class RunProgress:
         self._read: Counter[str] = Counter()
 
     def start(self, step: str, total: int) -> None:
-        """Start the bar of a step."""
-        self._totals[step] = total
+        """Start the bar of a step, or make that of a step that starts again longer."""
+        self._totals[step] += total
+        if step in self._tasks:
+            self._bars.update(self._tasks[step], total=self._totals[step])
+            return
         self._tasks[step] = self._bars.add_task(label(step), total=total, unit=self._unit(step))
 
     def read(self, step: str, amount: int) -> None:
