@@ -7,14 +7,15 @@ title, by description and by both, and what the study's retention rule would dro
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, LiteralString
+from uuid import UUID
 
 from django.db import connection, transaction
 
+from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.titles import normalize_title
 from articles.storage.incoming import IncomingArticle
@@ -26,55 +27,89 @@ from dedup.runs.scope import Scope
 
 Form = Literal["exact", "normalised"]
 
+# The articles in one form: digests of their headlines and texts. An empty headline or text never matches.
 _ITEMS_SQL = """
-CREATE TEMPORARY TABLE dedup_item (form text, id bigint, newspaper text, date date, title text, text bytea)
-ON COMMIT DROP
+CREATE TEMPORARY TABLE dedup_item (id bigint, newspaper text, date date, title uuid, text uuid) ON COMMIT DROP
 """
-# One scan of the articles. An empty headline or text never matches.
-_STORED_SQL = article_sql(
+# Room for a digest of every article, so that a million of them are grouped without files.
+_MEMORY_SQL = "SET LOCAL work_mem = '64MB'"
+# Equal contents have equal digests if the same rules normalised them; an empty text has none. So only texts that come
+# twice once normalised are unpacked. The index article_text_digest has the digests in order.
+_EXACT_SQL = article_sql(
     """
 INSERT INTO dedup_item
-SELECT form, id, newspaper_id, date, title, text
-FROM {articles} AS article,
-     LATERAL (VALUES
-         ('exact', NULLIF(headline, ''), sha256(convert_to(content, 'UTF8'))),
-         ('normalised', NULLIF(normalized_title, ''), uuid_send(text_digest))
-     ) AS forms (form, title, text)
+SELECT id, newspaper_id, date, CASE WHEN headline <> '' THEN md5(headline)::uuid END,
+       CASE WHEN again.text_digest IS NOT NULL OR article.text_digest IS NULL OR normalizer_version <> %(normalizer)s
+            THEN encode(substring(sha256(convert_to(content, 'UTF8')) FOR 16), 'hex')::uuid END
+FROM {articles} AS article
+LEFT JOIN (
+    SELECT text_digest FROM {articles} WHERE text_digest IS NOT NULL GROUP BY text_digest HAVING count(*) > 1
+) AS again ON again.text_digest = article.text_digest
 WHERE (%(since)s::date IS NULL OR date >= %(since)s)
   AND (%(until)s::date IS NULL OR date <= %(until)s)
   AND {article.in_newspapers}
 """,
     "article",
 )
-_COPY_SQL = "COPY dedup_item (form, id, newspaper, date, title, text) FROM STDIN"
-_COUNT_SQL = """
-WITH counted AS (
-    SELECT form, title, text,
-           title IS NOT NULL AND count(*) OVER (PARTITION BY form, title) > 1 AS title_again,
-           text IS NOT NULL AND count(*) OVER (PARTITION BY form, text) > 1 AS text_again,
-           title IS NOT NULL AND text IS NOT NULL
-               AND count(*) OVER (PARTITION BY form, title, text) > 1 AS both_again,
-           title IS NOT NULL
-               AND row_number() OVER (PARTITION BY form, newspaper, date, title ORDER BY id) > 1
-               OR text IS NOT NULL
-               AND row_number() OVER (PARTITION BY form, newspaper, date, text ORDER BY id) > 1 AS copy_of_the_day,
-           title IS NOT NULL AND text IS NOT NULL
-               AND row_number() OVER (PARTITION BY form, newspaper, title, text ORDER BY date, id) > 1 AS copy
-    FROM dedup_item
+_NORMALISED_SQL = article_sql(
+    """
+INSERT INTO dedup_item
+SELECT id, newspaper_id, date, CASE WHEN normalized_title <> '' THEN md5(normalized_title)::uuid END, text_digest
+FROM {articles} AS article
+WHERE (%(since)s::date IS NULL OR date >= %(since)s)
+  AND (%(until)s::date IS NULL OR date <= %(until)s)
+  AND {article.in_newspapers}
+""",
+    "article",
 )
-SELECT form,
-       count(*),
-       count(DISTINCT title) FILTER (WHERE title_again),
-       count(*) FILTER (WHERE title_again),
-       count(DISTINCT text) FILTER (WHERE text_again),
-       count(*) FILTER (WHERE text_again),
-       count(DISTINCT (title, text)) FILTER (WHERE both_again),
-       count(*) FILTER (WHERE both_again),
-       count(*) FILTER (WHERE title_again OR text_again),
-       count(*) FILTER (WHERE copy_of_the_day),
-       count(*) FILTER (WHERE copy AND NOT copy_of_the_day)
-FROM counted
-GROUP BY form
+_STORED: tuple[tuple[Form, LiteralString], ...] = (("exact", _EXACT_SQL), ("normalised", _NORMALISED_SQL))
+# The articles of a file, which is read only once, in both forms.
+_FILE_SQL = """
+CREATE TEMPORARY TABLE dedup_file_item (form text, id bigint, newspaper text, date date, title uuid, text uuid)
+ON COMMIT DROP
+"""
+_COPY_SQL = "COPY dedup_file_item (form, id, newspaper, date, title, text) FROM STDIN"
+_OF_FILE_SQL = """
+INSERT INTO dedup_item SELECT id, newspaper, date, title, text FROM dedup_file_item WHERE form = %(form)s
+"""
+# Only the articles that may be copies of another one of their newspaper are put in order.
+_COUNT_SQL = """
+WITH title AS MATERIALIZED (
+    SELECT title AS title_again, count(*) AS articles FROM dedup_item
+    WHERE title IS NOT NULL GROUP BY title HAVING count(*) > 1
+), text AS MATERIALIZED (
+    SELECT text AS text_again, count(*) AS articles FROM dedup_item
+    WHERE text IS NOT NULL GROUP BY text HAVING count(*) > 1
+), day AS (
+    SELECT newspaper, date, title FROM dedup_item
+    WHERE title IS NOT NULL GROUP BY newspaper, date, title HAVING count(*) > 1
+), found AS MATERIALIZED (
+    SELECT item.*, text_again, day.title AS same_day
+    FROM dedup_item AS item
+    LEFT JOIN text ON text_again = item.text
+    LEFT JOIN day USING (newspaper, date, title)
+    WHERE text_again IS NOT NULL OR day.title IS NOT NULL
+), copy AS (
+    SELECT title IS NOT NULL AND row_number() OVER (PARTITION BY newspaper, date, title ORDER BY id) > 1
+               OR text IS NOT NULL AND row_number() OVER (PARTITION BY newspaper, date, text ORDER BY id) > 1
+               AS of_the_day,
+           title IS NOT NULL AND text IS NOT NULL
+               AND row_number() OVER (PARTITION BY newspaper, title, text ORDER BY date, id) > 1 AS of_any_day
+    FROM found
+), both_again AS (
+    SELECT count(*) AS articles FROM found
+    WHERE title IS NOT NULL AND text_again IS NOT NULL GROUP BY title, text HAVING count(*) > 1
+)
+SELECT (SELECT count(*) FROM dedup_item),
+       (SELECT count(*) FROM title),
+       (SELECT coalesce(sum(articles), 0)::bigint FROM title),
+       (SELECT count(*) FROM text),
+       (SELECT coalesce(sum(articles), 0)::bigint FROM text),
+       (SELECT count(*) FROM both_again),
+       (SELECT coalesce(sum(articles), 0)::bigint FROM both_again),
+       (SELECT count(*) FROM found JOIN title ON title_again = found.title WHERE text_again IS NOT NULL),
+       (SELECT count(*) FROM copy WHERE of_the_day),
+       (SELECT count(*) FROM copy WHERE of_any_day AND NOT of_the_day)
 """
 
 
@@ -109,57 +144,53 @@ class ExactCopies:
         return self.any / self.articles if self.articles else 0.0
 
 
-_NONE = ExactCopies(0, Groups(0, 0), Groups(0, 0), Groups(0, 0), 0, 0, 0)
-
-
 def exact_copies(
     since: date | None = None, until: date | None = None, newspaper_ids: tuple[int, ...] | None = None
 ) -> dict[Form, ExactCopies]:
     """Return the counts by form: "exact", as the articles are stored, and "normalised", as passes compare them."""
-    ids = None if newspaper_ids is None else list(newspaper_ids)
-    with _items() as cursor:
-        cursor.execute(_STORED_SQL, {"since": since, "until": until, "newspaper_ids": ids})
-        return _counts(cursor)
+    newspapers = None if newspaper_ids is None else list(newspaper_ids)
+    scope = {"since": since, "until": until, "newspaper_ids": newspapers, "normalizer": NORMALIZER_VERSION}
+    with transaction.atomic(), connection.cursor() as cursor:
+        return {form: _counts(cursor, statement, scope) for form, statement in _STORED}
 
 
 def exact_copies_in(articles: Iterable[IncomingArticle]) -> dict[Form, ExactCopies]:
     """Return the counts of articles that need not be stored. Each counts, even if its URL appears twice."""
-    with _items() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_FILE_SQL)
         with cursor.copy(_COPY_SQL) as copy:
             for row in _rows(articles):
                 copy.write_row(row)
-        return _counts(cursor)
+        found = {form: _counts(cursor, _OF_FILE_SQL, {"form": form}) for form, _ in _STORED}
+        cursor.execute("DROP TABLE dedup_file_item")
+    return found
 
 
 def _rows(articles: Iterable[IncomingArticle]) -> Iterator[tuple[Any, ...]]:
     for number, article in enumerate(articles):
         newspaper = article.newspaper or newspaper_host(article.url)
-        text = hashlib.sha256(article.content.encode()).digest()
-        yield "exact", number, newspaper, article.date, article.headline or None, text
-        title = normalize_title(article.headline, [newspaper]) or None
-        digest = text_digest(normalize_text(article.content))
-        yield "normalised", number, newspaper, article.date, title, digest and digest.bytes
+        text = UUID(bytes=hashlib.sha256(article.content.encode()).digest()[:16])
+        yield "exact", number, newspaper, article.date, _digest(article.headline), text
+        title = _digest(normalize_title(article.headline, [newspaper]))
+        yield "normalised", number, newspaper, article.date, title, text_digest(normalize_text(article.content))
 
 
-@contextmanager
-def _items() -> Iterator[Any]:
-    """Create the temporary table of the articles to count, and drop it afterwards."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_ITEMS_SQL)
-        yield cursor
-        cursor.execute("DROP TABLE dedup_item")
+def _digest(title: str) -> UUID | None:
+    return UUID(bytes=hashlib.md5(title.encode(), usedforsecurity=False).digest()) if title else None
 
 
-def _counts(cursor: Any) -> dict[Form, ExactCopies]:
+def _counts(cursor: Any, fill: LiteralString, parameters: Mapping[str, Any]) -> ExactCopies:
+    """Count what a statement puts into the temporary table of articles in one form. Call it in a transaction."""
+    cursor.execute(_MEMORY_SQL)
+    cursor.execute(_ITEMS_SQL)
+    cursor.execute(fill, parameters)
+    cursor.execute("ANALYZE dedup_item")
     cursor.execute(_COUNT_SQL)
-    found = {form: _copies(counts) for form, *counts in cursor.fetchall()}
-    return {"exact": found.get("exact", _NONE), "normalised": found.get("normalised", _NONE)}
-
-
-def _copies(counts: list[int]) -> ExactCopies:
-    articles, *groups = counts[:7]
-    headline, text, both = (Groups(*groups[start : start + 2]) for start in (0, 2, 4))
-    return ExactCopies(articles, headline, text, both, *counts[7:])
+    articles, *groups, both, same_day, other_day = cursor.fetchone()
+    cursor.execute("DROP TABLE dedup_item")
+    headline, text, together = (Groups(*groups[start : start + 2]) for start in (0, 2, 4))
+    repeats = headline.articles + text.articles - both
+    return ExactCopies(articles, headline, text, together, repeats, same_day, other_day)
 
 
 class ExactReport(Report):

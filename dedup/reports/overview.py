@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import datetime
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from math import ceil
 from typing import Any, ClassVar
 
 from dedup.article_sql import article_sql
@@ -33,31 +38,27 @@ ORDER BY month, newspaper.name
 """,
     "article",
 )
-# The cached sets of word shingles have 4 bytes a shingle (dedup/kernels/masked_shingles.py); PostgreSQL knows their
-# lengths without reading them. Sizes of as many binary digits are one bar of the histogram.
+# How many articles have each size. The lengths of texts are stored with the headline forms, which articles that came
+# since the last run do not have yet. The cached sets of word shingles have 4 bytes a shingle
+# (dedup/kernels/masked_shingles.py); PostgreSQL knows their lengths without reading them.
 _SIZES_SQL = article_sql(
     """
-WITH size AS MATERIALIZED (
-    SELECT kinds.kind, kinds.size
+SELECT CASE WHEN grouping(characters) = 0 THEN 'characters' ELSE 'shingles' END,
+    coalesce(characters, shingles), count(*)
+FROM (
+    SELECT coalesce(form.characters, length(article.content)) AS characters,
+           octet_length(cached.shingles) / 4 AS shingles
     FROM {articles} AS article
+    LEFT JOIN dedup_headlineform AS form ON form.article_id = article.id AND form.revision = article.revision
     LEFT JOIN dedup_articleshingles AS cached
         ON cached.article_id = article.id AND cached.revision = article.revision AND cached.sample IS NOT NULL
-    CROSS JOIN LATERAL (VALUES
-        ('characters', length(article.content)), ('shingles', octet_length(cached.shingles) / 4)
-    ) AS kinds (kind, size)
-    WHERE kinds.size IS NOT NULL
-      AND (%(since)s::date IS NULL OR article.date >= %(since)s)
+    WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
       AND (%(until)s::date IS NULL OR article.date <= %(until)s)
       AND {article.in_newspapers}
-)
-SELECT kind, NULL::int, count(*), avg(size)::float8,
-    percentile_disc(%(quantiles)s::float8[]) WITHIN GROUP (ORDER BY size)
-FROM size GROUP BY kind
-UNION ALL
-SELECT kind, width.bits, count(*), NULL, NULL
-FROM size CROSS JOIN LATERAL (SELECT length(ltrim(size::bit(32)::text, '0')) AS bits) AS width
-GROUP BY kind, width.bits
-ORDER BY 1, 2 NULLS FIRST
+) AS sizes
+GROUP BY GROUPING SETS ((characters), (shingles))
+HAVING characters IS NOT NULL OR shingles IS NOT NULL
+ORDER BY 1, 2
 """,
     "article",
 )
@@ -222,16 +223,27 @@ def _part(month: datetime.date | None, newspaper: str | None, articles: int, dup
 
 
 def _sizes(scope: Scope) -> dict[str, Sizes]:
-    wholes: dict[str, tuple[int, float, list[int]]] = {}
-    bars: dict[str, list[Bar]] = {}
-    for kind, bits, articles, mean, quantiles in rows_of(
-        _SIZES_SQL, scope, lambda *columns: columns, quantiles=list(QUANTILES)
-    ):
-        if bits is None:
-            wholes[kind] = articles, mean, quantiles
-        else:
-            bars.setdefault(kind, []).append(Bar(2**bits // 2, max(2**bits - 1, 0), articles))
-    return {kind: Sizes(*wholes[kind], bars[kind]) for kind in _KINDS if kind in wholes}
+    counted: dict[str, list[tuple[int, int]]] = {}
+    for kind, size, articles in rows_of(_SIZES_SQL, scope, lambda *columns: columns):
+        counted.setdefault(kind, []).append((size, articles))
+    return {kind: _sizes_of(counted[kind]) for kind in _KINDS if kind in counted}
+
+
+def _sizes_of(counted: Sequence[tuple[int, int]]) -> Sizes:
+    """Describe sizes, given in ascending order with the number of articles that have each."""
+    up_to = list(accumulate(articles for _, articles in counted))
+    # As percentile_disc does: the first size that at least this share of the articles does not exceed.
+    quantiles = [counted[bisect_left(up_to, max(ceil(share * up_to[-1]), 1))][0] for share in QUANTILES]
+    # Sizes of as many binary digits are one bar.
+    bars = Counter[int]()
+    for size, articles in counted:
+        bars[size.bit_length()] += articles
+    return Sizes(
+        up_to[-1],
+        sum(size * articles for size, articles in counted) / up_to[-1],
+        quantiles,
+        [Bar(2**bits // 2, max(2**bits - 1, 0), articles) for bits, articles in sorted(bars.items())],
+    )
 
 
 def _part_columns(name: str, heading: str) -> tuple[Column, ...]:
