@@ -143,6 +143,8 @@ class Report(ABC):
     heavy: ClassVar[bool] = False
     # Counted with its default options at the end of each run of a large archive, so that its page is there at once.
     after_run: ClassVar[bool] = False
+    # Its result names the last run, so that it changes with every run.
+    names_run: ClassVar[bool] = False
 
     def check(self, options: Any) -> None:  # noqa: B027 - most reports can be counted with any options
         """Raise ReportError if the report can never be counted with these options; `result` raises it too."""

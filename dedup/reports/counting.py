@@ -6,26 +6,42 @@ import hashlib
 import json
 import logging
 import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from django.db.models import Max
+from django.db import connection
+from django.db.models import Count, Max
 from django.utils import timezone
 
-from articles.models import Article
+from articles.models import Article, Newspaper
+from articles.storage.fingerprints import fingerprint
 from dedup.declarations import Settings
-from dedup.models import Decision, DetectionRun, Pair, StoredReport
+from dedup.models import (
+    Decision,
+    DetectionRun,
+    FittedModel,
+    Pair,
+    SampledPair,
+    SampleLabel,
+    StoredReport,
+    UpToDate,
+)
 from dedup.reports import REPORTS
 from dedup.reports.base import Report
 from dedup.reports.formats import as_json
-from dedup.reports.stored import Shown, from_json, is_current, presented, to_json
+from dedup.reports.stored import Shown, from_json, is_current, presented, shown_by, to_json
 from dedup.runs.scope import Scope
 
 # A result that took less than this is counted again for each reader.
 QUICK_SECONDS = 0.2
 # At the end of a run, reports are counted if there are as many articles or pairs; below, a page counts at once.
 LARGE_ARCHIVE = 20_000
+# What the reports of the last run rest on is kept under this name.
+REPORTS_MARK = "reports"
 # Results kept of each report: the latest ones.
 _KEPT = 100
 # More than this are not counted one by one to say what has changed since.
@@ -88,18 +104,35 @@ def counted(stored: StoredReport) -> Counted | None:
     return Counted(stored.result, from_json(stored.shown), stored.counted_at, stored.seconds)
 
 
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What a report counted, in how many seconds, and up to where the archive had come before."""
+
+    state: State
+    result: Any
+    seconds: float
+
+
 def count(report: Report, scope: Scope, options: Settings) -> Counted:
     """Count a report, and keep the result. Raises ReportError if it cannot be counted like this."""
+    return _kept(report, scope, options, _result(report, scope, options))
+
+
+def _result(report: Report, scope: Scope, options: Settings) -> _Result:
     state = current_state()
     began = time.monotonic()
     result = report.result(scope, options)
-    seconds = time.monotonic() - began
-    text = as_json(result)
+    return _Result(state, result, time.monotonic() - began)
+
+
+def _kept(report: Report, scope: Scope, options: Settings, found: _Result) -> Counted:
+    """Draw a result, and keep it."""
+    text = as_json(found.result)
     asked = asked_for(scope, options)
     before = StoredReport.objects.filter(report=report.name, key=key_of(asked)).first()
     # Drawing takes longer than most counts.
     drawn = before.shown if before is not None and before.result == text else None
-    shown = from_json(drawn) if drawn and is_current(drawn) else presented(report, result)
+    shown = from_json(drawn) if drawn and is_current(drawn) else presented(report, found.result)
     now = timezone.now()
     StoredReport.objects.update_or_create(
         report=report.name,
@@ -110,14 +143,14 @@ def count(report: Report, scope: Scope, options: Settings) -> Counted:
             "requested_by": None,
             "error": "",
             "counted_at": now,
-            "seconds": seconds,
-            **asdict(state),
+            "seconds": found.seconds,
+            **asdict(found.state),
             "result": text,
             "shown": to_json(shown),
         },
     )
     _forget_oldest(report)
-    return Counted(text, shown, now, seconds)
+    return Counted(text, shown, now, found.seconds)
 
 
 def current_state() -> State:
@@ -135,24 +168,82 @@ def changes_since(stored: StoredReport) -> Changes:
     return Changes(*(each.order_by()[:_CHANGES_COUNTED].count() for each in (runs, decisions, articles)))
 
 
-def count_after_run() -> int:
-    """Count the reports that a large archive has ready after each run; return how many.
+def count_after_run(
+    *,
+    workers: int = 1,
+    unchanged: bool = False,
+    on_start: Callable[[int], None] = lambda _reports: None,
+    on_done: Callable[[int], None] = lambda _reports: None,
+) -> int:
+    """Count the reports that a large archive has ready after each run; return how many are ready.
 
-    One that fails is logged, and its page says why: the run itself is done.
+    Those of a run that left all pairs and clusters `unchanged` are kept if nothing else that they count has changed.
+    `workers` of them are counted at the same time. One that fails is logged, and its page says why: the run itself is
+    done.
     """
     if not _is_large():
         return 0
     ready = [each for each in REPORTS.values() if each.after_run]
-    for report in ready:
+    rests_on = _rests_on()
+    kept = unchanged and UpToDate.objects.filter(name=REPORTS_MARK, rests_on=rests_on).exists()
+    due = [each for each in ready if each.names_run] if kept else ready
+    on_start(len(due))
+    failed = 0
+    for report, counting in _results(due, workers):
         try:
-            count(report, Scope(), report.options_class())
+            _kept(report, Scope(), report.options_class(), counting())
         except Exception as error:
+            failed += 1
             log.exception("The report %s could not be counted after the run", report.name)
             asked = asked_for(Scope(), report.options_class())
             StoredReport.objects.update_or_create(
                 report=report.name, key=key_of(asked), defaults={"asked": asked, "error": str(error)}
             )
+        on_done(1)
+    state = current_state()
+    for report in ready if kept else ():
+        key = key_of(asked_for(Scope(), report.options_class()))
+        StoredReport.objects.filter(report=report.name, key=key).update(run=state.run_id)
+    if failed:
+        UpToDate.objects.filter(name=REPORTS_MARK).delete()
+    else:
+        defaults = {"revision": state.newest_revision, "rests_on": rests_on}
+        UpToDate.objects.update_or_create(name=REPORTS_MARK, defaults=defaults)
     return len(ready)
+
+
+def _results(reports: Sequence[Report], workers: int) -> Iterator[tuple[Report, Callable[[], _Result]]]:
+    """Yield each report with a function that returns or raises what it counted, in the order in which they finish.
+
+    The database counts several at a time, while this thread draws. In a transaction there is only its own connection.
+    """
+    if workers < 2 or connection.in_atomic_block:
+        for report in reports:
+            yield report, partial(_result, report, Scope(), report.options_class())
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        pending = {pool.submit(_in_thread, report): report for report in reports}
+        for future in as_completed(pending):
+            yield pending[future], future.result
+
+
+def _in_thread(report: Report) -> _Result:
+    try:
+        return _result(report, Scope(), report.options_class())
+    finally:
+        connection.close()
+
+
+def _rests_on() -> str:
+    """Return a digest of what the reports count apart from pairs and clusters, which runs change."""
+    state = current_state()
+    return fingerprint(
+        [state.last_decision, state.newest_revision, shown_by(), sorted(REPORTS)],
+        list(Newspaper.objects.order_by("pk").values_list("pk", "name")),
+        [str(each) for each in SampleLabel.objects.aggregate(Count("pk"), Max("labelled_at")).values()],
+        [str(each) for each in SampledPair.objects.aggregate(Count("pk"), Max("settled_at")).values()],
+        list(FittedModel.objects.filter(in_use=True).values_list("pk", flat=True)),
+    )
 
 
 def _is_large() -> bool:

@@ -33,6 +33,7 @@ class MethodsReport(Report):
     help: ClassVar[str] = "Writes the methods paragraph of a paper, and lists the commands that repeat every number."
     options_class: ClassVar[type[Settings]] = Settings
     after_run: ClassVar[bool] = True
+    names_run: ClassVar[bool] = True
 
     def result(self, scope: Scope, _options: Settings) -> Methods:
         """Collect what is known of the last run and of the archive."""

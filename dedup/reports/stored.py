@@ -48,17 +48,17 @@ def to_json(shown: Shown) -> dict[str, Any]:
         "tables": [_table_to_json(each) for each in shown.tables],
         "pictures": [dataclasses.asdict(each) for each in shown.pictures],
         "files": [dataclasses.asdict(each) for each in shown.files],
-        "drawn_by": _this_code(),
+        "drawn_by": shown_by(),
     }
 
 
 def is_current(stored: dict[str, Any]) -> bool:
     """Return whether this version of the reports would show the same result in the same way."""
-    return bool(stored.get("drawn_by") == _this_code())
+    return bool(stored.get("drawn_by") == shown_by())
 
 
 @cache
-def _this_code() -> str:
+def shown_by() -> str:
     """Return a digest of the code of all reports, which changes with an upgrade that words or draws one otherwise."""
     files = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()

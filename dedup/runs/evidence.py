@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
+from articles.storage.ingest import newest_revision
 from dedup.article_sql import article_sql
+from dedup.clustering.changes import NOTE_PROPOSED_SQL
 from dedup.clustering.constraints import lock_review, with_pair_state
-from dedup.models import DetectionRun, RunBlock
+from dedup.models import DetectionRun, RunBlock, UpToDate
 from dedup.runs.crowded import store_crowded
 from dedup.types import Candidate, Tally, Window
 
@@ -87,6 +89,17 @@ WHERE pair.id = evidence.pair_id
   AND NOT evidence.stale
   AND evidence.run_id <> %(run_id)s
   AND evidence.pass_name = %(pass_name)s
+  -- Where only new articles were compared, their pairs and those of dense groups are looked up one by one.
+  AND (%(newer_than)s::bigint IS NULL OR pair.id = ANY (ARRAY(
+      SELECT near.id FROM {articles} AS fresh JOIN dedup_pair AS near ON near.left_id = fresh.id
+      WHERE fresh.revision > %(newer_than)s
+      UNION
+      SELECT near.id FROM {articles} AS fresh JOIN dedup_pair AS near ON near.right_id = fresh.id
+      WHERE fresh.revision > %(newer_than)s
+      UNION
+      SELECT near.id FROM dedup_crowdedarticle AS crowded JOIN dedup_pair AS near ON near.left_id = crowded.article_id
+      WHERE crowded.run_id = %(run_id)s AND crowded.pass_name = %(pass_name)s
+  )))
   AND (
       coalesce(own.hides, %(hides)s)
       OR evidence.run_id = ANY (%(same_runs)s)
@@ -123,24 +136,37 @@ WHERE pair.id = evidence.pair_id
           )
       )
   )
+RETURNING pair.id
 """,
     "left_article",
     "right_article",
 )
 
+# Of all pairs, or of those that a run has found evidence of or marked it as stale.
 _BEST_SCORES_SQL = """
-UPDATE dedup_pair AS pair
-SET best_score = best.score
-FROM (
-    SELECT pair.id, coalesce(max(evidence.score) FILTER (WHERE NOT evidence.stale), 0) AS score
-    FROM dedup_pair AS pair
-    LEFT JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id
-    GROUP BY pair.id
-) AS best
-WHERE best.id = pair.id AND pair.best_score <> best.score
+WITH changed AS (
+    UPDATE dedup_pair AS pair
+    SET best_score = best.score
+    FROM (
+        SELECT pair.id, pair.best_score AS before,
+               coalesce(max(evidence.score) FILTER (WHERE NOT evidence.stale), 0) AS score
+        FROM dedup_pair AS pair
+        LEFT JOIN dedup_evidence AS evidence ON evidence.pair_id = pair.id
+        WHERE %(run_id)s::bigint IS NULL
+           OR pair.id = ANY (%(stale)s::bigint[])
+           OR pair.id = ANY (ARRAY(SELECT pair_id FROM dedup_evidence WHERE run_id = %(run_id)s))
+        GROUP BY pair.id
+    ) AS best
+    WHERE best.id = pair.id AND pair.best_score <> best.score
+    RETURNING pair.left_id, pair.right_id, best.score > 0 AS proposed, best.before > 0 AS was_proposed
+)
+INSERT INTO dedup_changedarticle (article)
+SELECT unnest(ARRAY[left_id, right_id]) FROM changed
+WHERE proposed <> was_proposed AND EXISTS (SELECT FROM dedup_uptodate WHERE name = 'clusters')
 """
 
-# What a pair says of its two articles, where it is no longer so: a newspaper was merged, or a day was corrected.
+# What a pair says of its two articles, where it is no longer so: a newspaper was merged, or a day was corrected. Both
+# give the articles new revisions, which the index article_revision finds.
 _ARTICLE_FACTS_SQL = article_sql(
     """
 UPDATE dedup_pair AS pair
@@ -150,11 +176,19 @@ FROM (
            abs(left_article.date - right_article.date) AS days_apart
     FROM dedup_pair AS pair
     {pair.both_articles}
+    WHERE %(revision)s::bigint = 0 OR pair.id = ANY (ARRAY(
+        SELECT of_left.id FROM {articles} AS article JOIN dedup_pair AS of_left ON of_left.left_id = article.id
+        WHERE article.revision > %(revision)s
+        UNION
+        SELECT of_right.id FROM {articles} AS article JOIN dedup_pair AS of_right ON of_right.right_id = article.id
+        WHERE article.revision > %(revision)s
+    ))
 ) AS facts
 WHERE facts.id = pair.id
   AND (pair.same_newspaper, pair.days_apart) IS DISTINCT FROM (facts.same_newspaper, facts.days_apart)
 """
 )
+_ARTICLE_FACTS = "article facts"
 
 
 class WrittenBlock(NamedTuple):
@@ -195,32 +229,42 @@ def write_block(
     return WrittenBlock(pairs, found - began, time.monotonic() - found)
 
 
-def mark_stale(run: DetectionRun, pass_name: str, covered: dict[str, Any]) -> None:
+def mark_stale(run: DetectionRun, pass_name: str, covered: dict[str, Any]) -> list[int]:
     """Mark the evidence of a pass that a finished run covered and did not find again, and add it to the run's count.
 
     Both are one transaction: a run that is killed after it and resumed finds nothing left to mark, but counts it.
+    Returns the ids of the pairs.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
         cursor.execute(_MARK_STALE_SQL, {"run_id": run.pk, "pass_name": pass_name, "up_to": None, **covered})
-        run.counts["stale"] = run.counts.get("stale", 0) + cursor.rowcount
+        pairs = [pair for (pair,) in cursor]
+        run.counts["stale"] = run.counts.get("stale", 0) + len(pairs)
         run.save(update_fields=["counts"])
+    return pairs
 
 
-def update_best_scores() -> None:
-    """Set the best score of every pair to the highest score of its evidence that is not stale, or 0."""
+def update_best_scores(run: DetectionRun | None = None, stale: Collection[int] = ()) -> None:
+    """Set the best score of every pair to the highest score of its evidence that is not stale, or 0.
+
+    With a run, only of the pairs that it found and of those whose evidence it marked as `stale`: all others are right.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
-        # After a first run, the statistics still describe empty tables: the plan would visit all pairs for each pair.
-        cursor.execute("ANALYZE dedup_pair, dedup_evidence")
-        cursor.execute(_BEST_SCORES_SQL)
+        if run is None:
+            # After a first run, the statistics still describe empty tables: the plan would visit all pairs for each.
+            cursor.execute("ANALYZE dedup_pair, dedup_evidence")
+        cursor.execute(_BEST_SCORES_SQL, {"run_id": run.pk if run else None, "stale": list(stale)})
 
 
 def update_article_facts() -> None:
     """Correct the days between the articles of each pair, and whether they are of one newspaper."""
+    newest = newest_revision()
     with transaction.atomic(), connection.cursor() as cursor:
         lock_review()
-        cursor.execute(_ARTICLE_FACTS_SQL)
+        done = UpToDate.objects.filter(name=_ARTICLE_FACTS).values_list("revision", flat=True).first() or 0
+        cursor.execute(_ARTICLE_FACTS_SQL, {"revision": done})
+        UpToDate.objects.update_or_create(name=_ARTICLE_FACTS, defaults={"revision": newest})
 
 
 def store_candidates(
@@ -246,6 +290,7 @@ def store_candidates(
             lock_review()
             cursor.execute(_INSERT_PAIRS_SQL)
             cursor.execute(_UPSERT_EVIDENCE_SQL, {"run_id": run_id})
+            cursor.execute(NOTE_PROPOSED_SQL)
             cursor.execute(_RAISE_SCORES_SQL)
         cursor.execute("DROP TABLE found_candidate")
     return pairs

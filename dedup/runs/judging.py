@@ -22,6 +22,7 @@ from django.db.models import Max
 from articles.boilerplate.mode import Mode
 from articles.models import Article
 from dedup.article_sql import article_sql
+from dedup.clustering.changes import NOTE_JUDGED_SQL
 from dedup.clustering.constraints import lock_review
 from dedup.comparison.compare import Comparison
 from dedup.comparison.recurring import HeadlineSeries
@@ -107,6 +108,7 @@ def store_rows(rows: Iterable[JudgedRow]) -> None:
                 for row in batch:
                     copy.write_row(row)
         lock_review()
+        cursor.execute(NOTE_JUDGED_SQL)
         cursor.execute(_STORE_SQL)
         cursor.execute("DROP TABLE judged_pair")
 

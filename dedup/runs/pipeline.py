@@ -21,9 +21,9 @@ from articles.storage.ingest import newest_revision
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize
 from dedup.bounds import Rules
+from dedup.clustering.changes import contradictions, update_clusters
 from dedup.clustering.implications import update_version_implications
 from dedup.clustering.questions import update_questions
-from dedup.clustering.rebuild import rebuild_clusters
 from dedup.models import Cluster, DenseGroup, DetectionRun, Evidence, Membership, Pair, Profile, Verdict
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig
@@ -222,22 +222,25 @@ def run_detection(
     clock = RunClock(run, progress, _phases(configs, scope, verdicts=verdicts, stored=results is not None))
     merge = SampleMerge()
     try:
+        # If a run was stopped, this one or the one before, the scores of any pair may be wrong.
+        only_found = scope.newer_than is not None and "fingerprint" not in run.counts and _follows_a_finished_run(run)
         if results is None:
             _prepare(run, scope, clock)
             _find_pairs(run, configs, scope, clock, workers, merge)
         else:
             with clock.phase(*enabled(configs), STORING, shared=True):
                 results.store_pairs(run, clock)
-        _update_pairs(run, configs, scope, clock)
+        _update_pairs(run, configs, scope, clock, only_found=only_found)
         if verdicts:
             _judge_pairs(run, scope, clock, workers, results)
         with clock.phase(CLUSTERS):
             update_version_implications()
-            rebuilt = rebuild_clusters()
+            rebuilt = update_clusters(only_changed=scope.newer_than is not None)
         with clock.phase(QUESTIONS):
-            update_questions(rebuilt.articles)
+            if rebuilt.articles != set():
+                update_questions(rebuilt.articles)
         with clock.phase(COUNTS):
-            counts = _counts(run, scope, len(rebuilt.contradictions))
+            counts = _counts(run, scope)
         _finish(run, DetectionRun.State.DONE, counts=counts | {"phases": clock.seconds()})
     except KeyboardInterrupt:
         _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")
@@ -253,17 +256,27 @@ def run_detection(
     else:
         # The run is done, whatever happens now.
         with suppress(RunCancelledError):
-            _count_reports(run, clock)
+            _count_reports(run, clock, workers, unchanged=rebuilt.articles == set() and not _wrote(run))
         merge.wait()
     finally:
         merge.stop()
         clock.close()
 
 
-def _count_reports(run: DetectionRun, clock: RunClock) -> None:
+def _wrote(run: DetectionRun) -> bool:
+    """Return whether a finished run stored or marked any evidence."""
+    return bool(run.counts["pairs"] or run.counts.get("stale"))
+
+
+def _count_reports(run: DetectionRun, clock: RunClock, workers: int, *, unchanged: bool) -> None:
     """Bring up to date the reports that are counted after each run, which is done already: they read it as the last."""
     with clock.phase(REPORTS):
-        import_string(settings.AFTER_RUN)()
+        import_string(settings.AFTER_RUN)(
+            workers=workers,
+            unchanged=unchanged,
+            on_start=partial(clock.start, REPORTS),
+            on_done=lambda reports: clock.advance(REPORTS, reports, 0),
+        )
     run.counts = run.counts | {"phases": clock.seconds()}
     run.save(update_fields=["counts"])
 
@@ -280,6 +293,11 @@ def _phases(configs: Configs, scope: Scope, *, verdicts: bool, stored: bool) -> 
         if ContainmentPass.name in left_out:
             left_out.add(SHINGLES)
     return set(PHASES) - left_out
+
+
+def _follows_a_finished_run(run: DetectionRun) -> bool:
+    states = DetectionRun.objects.filter(pk__lt=run.pk).order_by("-pk").values_list("state", flat=True)
+    return states.first() == DetectionRun.State.DONE
 
 
 def _find_pairs(
@@ -302,13 +320,17 @@ def _find_pairs(
         )
 
 
-def _update_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock) -> None:
-    """Bring up to date what follows from the evidence of the pairs."""
+def _update_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, *, only_found: bool) -> None:
+    """Bring up to date what follows from the evidence of the pairs.
+
+    `only_found`: the scores of the pairs that the run neither finds nor misses are right.
+    """
+    stale: list[int] = []
     with clock.phase(STALE):
         for name, config in ran_or_retired(configs, scope.passes).items():
-            _mark_stale(run, name, config, scope)
+            stale += _mark_stale(run, name, config, scope)
     with clock.phase(BEST_SCORES):
-        update_best_scores()
+        update_best_scores(run if only_found else None, stale)
         update_article_facts()
     with clock.phase(GROUPS):
         update_groups()
@@ -339,13 +361,17 @@ def _judge_pairs(
         check_groups(run, versions_join=_versions_join(run), boilerplate=scope.boilerplate)
 
 
-def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Scope) -> None:
-    """Mark or remove what the run covered in a pass, and would have found, and did not find again."""
+def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Scope) -> list[int]:
+    """Mark or remove what the run covered in a pass, and would have found, and did not find again.
+
+    Returns the ids of the pairs that lost the evidence of this pass.
+    """
     covered = scope.covered(pass_name)
     # Results that came from elsewhere say nothing of articles that were stored since.
     seen = {"up_to": run.counts["newest"] if run.results else None}
-    mark_stale(run, pass_name, covered | seen | judged_by(pass_name, config, scope))
+    pairs = mark_stale(run, pass_name, covered | seen | judged_by(pass_name, config, scope))
     forget_crowded(run, pass_name, only_new=covered["newer_than"] is not None)
+    return pairs
 
 
 def _judge(run: DetectionRun, scope: Scope, progress: RunClock, workers: int) -> None:
@@ -392,7 +418,7 @@ def perform_block(task: BlockTask, on_read: Callable[[int], None]) -> WrittenBlo
     return write_block(task.run_id, task.pass_name, candidates, task.window, tally)
 
 
-def _counts(run: DetectionRun, scope: Scope, contradictions: int) -> dict[str, Any]:
+def _counts(run: DetectionRun, scope: Scope) -> dict[str, Any]:
     passes: dict[str, dict[str, Any]] = {}
     for mark in run.blocks.all():
         entry = passes.setdefault(mark.pass_name, {"candidates": 0, "verified": 0, "pairs": 0, "seconds": 0.0})
@@ -416,7 +442,7 @@ def _counts(run: DetectionRun, scope: Scope, contradictions: int) -> dict[str, A
         "clustered_articles": members,
         "duplicate_articles": members - clusters,
         "duplicate_share": round((members - clusters) / articles, 6) if articles else 0.0,
-        "contradictions": contradictions,
+        "contradictions": contradictions(),
         "dense_groups": DenseGroup.objects.count(),
         "dense_articles": DenseGroup.objects.aggregate(articles=Sum("size"))["articles"] or 0,
     }

@@ -37,7 +37,7 @@ from dedup.runs.facts import (
     run_summary,
     scores_in_order,
 )
-from dedup.types import BOILERPLATE, FORMS, SERIES, SHINGLES, VERDICTS
+from dedup.types import BOILERPLATE, FORMS, REPORTS, SERIES, SHINGLES, VERDICTS
 
 _PAIRS_AT_ONCE = 1_000
 
@@ -91,6 +91,8 @@ class RunProgress:
             return "pairs"
         if step in (SHINGLES, FORMS, SERIES):
             return "articles"
+        if step == REPORTS:
+            return "reports"
         return f"articles, {self._pairs[step]:,} {'sentences' if step == BOILERPLATE else 'pairs'}"
 
 

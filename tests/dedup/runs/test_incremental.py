@@ -15,6 +15,7 @@ from articles.models import Article, Newspaper
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import newest_revision, store_articles
 from dedup.models import (
+    ChangedArticle,
     Cluster,
     CrowdedArticle,
     DenseGroup,
@@ -22,12 +23,17 @@ from dedup.models import (
     Evidence,
     JudgedMonth,
     Membership,
+    OpenQuestion,
     Pair,
     Profile,
     RunBlock,
     Series,
+    StoredReport,
+    UpToDate,
 )
 from dedup.passes import PASSES
+from dedup.reports import counting
+from dedup.runs import pipeline
 from dedup.runs.facts import run_facts
 
 pytestmark = pytest.mark.django_db
@@ -89,6 +95,7 @@ def forget_runs() -> None:
         DetectionRun,
         JudgedMonth,
         Series,
+        UpToDate,
     ):
         model.objects.all().delete()
 
@@ -145,6 +152,43 @@ def test_runs_of_what_is_new_end_where_a_run_of_all_ends(seed, dense) -> None:
     assert rows() == step_by_step
     assert groups() == dense_groups
     assert {each[0] for each in step_by_step[0]} >= OF_THE_INVENTED
+
+
+def test_a_run_that_was_killed_before_its_clusters_is_repaired_by_one_of_what_is_new(monkeypatch) -> None:
+    articles = invented(9, 60)
+    store_articles(articles[:40])
+    find_duplicates("--passes", EVERY)
+    store_articles(articles[40:50])
+    with monkeypatch.context() as patched:
+        patched.setattr(pipeline, "update_clusters", lambda **_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            find_duplicates("--new", "--passes", EVERY)
+    store_articles(articles[50:])
+    find_duplicates("--new", "--passes", EVERY)
+    assert not ChangedArticle.objects.exists()
+    repaired = rows()
+    forget_runs()
+    find_duplicates("--passes", EVERY)
+    assert rows() == repaired
+
+
+def test_a_run_with_nothing_new_keeps_clusters_questions_and_reports(store, monkeypatch) -> None:
+    monkeypatch.setattr(counting, "LARGE_ARCHIVE", 1)
+    one, _ = store(OPENINGS[0]), store(OPENINGS[0])
+    find_duplicates("--passes=trigram")
+    questions = set(OpenQuestion.objects.values_list("pk", flat=True))
+    counted = dict(StoredReport.objects.values_list("report", "counted_at"))
+    with monkeypatch.context() as patched:
+        patched.setattr("dedup.clustering.changes.rebuild_clusters", None)
+        summary = find_duplicates("--passes=trigram", "--new")
+    assert (summary["clusters"], summary["duplicate_articles"], summary["contradictions"]) == (1, 1, 0)
+    assert set(OpenQuestion.objects.values_list("pk", flat=True)) == questions
+    now = dict(StoredReport.objects.values_list("report", "counted_at"))
+    assert {name for name in now if now[name] != counted[name]} == {"methods"}
+    assert set(StoredReport.objects.values_list("run", flat=True)) == {summary["run"]}
+    Newspaper.objects.filter(pk=one.newspaper_id).update(name="Renamed")
+    find_duplicates("--passes=trigram", "--new")
+    assert StoredReport.objects.get(report="overview").counted_at > now["overview"]
 
 
 @pytest.mark.parametrize("dense", [False, True], indirect=True)
