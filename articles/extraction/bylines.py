@@ -124,6 +124,10 @@ _ENDINGS = tuple(
         rf"(?:^|\n)(?:©|\(c\)|Copyright\b).{{0,12}}?(?:\d{{4}}\s)?{_AGENCY}(?:\.\s|,|$)",
     )
 )
+# What may follow the agency in the first three, and how the last one begins.
+_AFTER_AGENCY = "./)]" + "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+_LAST_WORDS = tuple(alias.rstrip(_AFTER_AGENCY) for alias in _CANONICAL)
+_COPYRIGHT = re.compile(r"©|\(c\)|Copyright")
 # Reuters names the authors and editors at the end of its texts.
 _SIGN_OFF = re.compile(
     r"\(?(?:Reporting|Writing|Additional reporting) by [^()\n]{3,400}?;?\s?[Ee]diting by [^()\n]{3,200}\)?"
@@ -242,7 +246,10 @@ def _squash(name: str) -> str:
 def _ending(text: str) -> str:
     """Return the agency that is credited at the end."""
     end = text[-_END:].rstrip()
-    for pattern in _ENDINGS:
-        if match := pattern.search(end):
-            return _CANONICAL[match["agency"]]
-    return "Reuters" if _SIGN_OFF.search(text[-2 * _END :]) else ""
+    # Few texts end with an agency, and to see that takes a tenth of the time of the searches.
+    if end.rstrip(_AFTER_AGENCY).endswith(_LAST_WORDS) or _COPYRIGHT.search(end):
+        for pattern in _ENDINGS:
+            if match := pattern.search(end):
+                return _CANONICAL[match["agency"]]
+    sign_off = text[-2 * _END :]
+    return "Reuters" if "diting by" in sign_off and _SIGN_OFF.search(sign_off) else ""

@@ -30,6 +30,11 @@ _WEB_ADDRESS = re.compile(
     r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?(?::(?P<port>\d+))?"
     r"(?P<path>/[^?#]*)?(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?"
 )
+# An address that safe_url_string leaves as it is: most are. A label has up to 63 characters (RFC 1035).
+_LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_PLAIN_ADDRESS = re.compile(
+    rf"https?://(?P<host>{_LABEL}(?:\.{_LABEL})+)(?P<path>/[A-Za-z0-9._~/-]*)?(?:\?(?P<query>[A-Za-z0-9._~=&-]*))?"
+)
 # http and https count as one, so the default port of either is dropped.
 _DEFAULT_PORTS = frozenset({"", "80", "443"})
 
@@ -136,6 +141,11 @@ def dropped_parameters(url: str, kept: Collection[str] = ()) -> dict[str, str]:
     return {each.name: each.text.partition("=")[2] for each in parameters if each.dropped}
 
 
+def has_decoration(url: str) -> bool:
+    """Return whether dropped_parameters(url) has any."""
+    return "?" in url and bool(dropped_parameters(url))
+
+
 def unwrap_url(url: str) -> str:
     """Return the target of a Google redirect if its URL contains it; any other URL unchanged."""
     if "google" not in url.lower():  # most URLs have none, and need no parsing
@@ -158,8 +168,12 @@ def registered_name(host: str) -> str:
     return parts.domain if parts.suffix and parts.subdomain in {"", "www"} else ""
 
 
+@lru_cache(maxsize=2048)  # a URL is checked, and then asked for its host and its key
 def _parse(url: str) -> _Address | None:
     """Return the parts of an http(s) URL with escapes in one spelling; None for another text."""
+    if plain := _PLAIN_ADDRESS.fullmatch(url):
+        host, path, query = plain.groups(default="")
+        return _Address(user="", host=host, port="", path=path or "/", query=query, state="")
     try:
         match = _WEB_ADDRESS.fullmatch(safe_url_string(_trim(url)))
     except ValueError:  # an impossible port, bracket or host

@@ -4,7 +4,8 @@
 
 import pytest
 
-from articles.normalization.language import detect_language
+from articles.normalization import language as languages
+from articles.normalization.language import detect_language, detect_languages
 
 TEXTS = {
     "en": "The old ferry across the sound made its last crossing on Friday, and half the island stood on the quay.",
@@ -44,3 +45,13 @@ def test_the_page_decides_only_if_the_text_leaves_doubt() -> None:
 
 def test_blanks_do_not_shorten_the_text() -> None:
     assert detect_language("\n\t  " * 300 + TEXTS["fr"]) == "fr"
+
+
+def test_many_texts_together_get_the_languages_that_each_gets_alone() -> None:
+    beginnings = [text[:length] for text in TEXTS.values() for length in (0, 1, 30, 60, 125, 250, 2_000)]
+    together = detect_languages([*beginnings, *beginnings[::-1]])
+    assert together == [*map(detect_language, beginnings), *map(detect_language, beginnings[::-1])]
+    assert len(beginnings) > 50
+    identifier = languages._identifier()
+    samples = [text for text in beginnings if text]
+    assert identifier.classify_all(samples) == [identifier.classify(sample) for sample in samples]

@@ -65,6 +65,12 @@ def test_normalising_is_idempotent(text: str) -> None:
     assert normalize_text(once) == once == once.lower()
 
 
+@given(st.text(st.one_of(st.characters(max_codepoint=255), st.sampled_from("’‘“”–—…\u0301\u200bœßıS"))))
+def test_texts_of_latin_script_take_a_shortcut_to_the_same_form(text: str) -> None:
+    # A letter of another script rules the shortcut out.
+    assert f"{normalize_text(text)} ж".strip() == normalize_text(f"{text} ж")
+
+
 def test_digest_is_fixed_because_it_is_stored() -> None:
     assert text_digest("harbour bridge") == uuid.UUID("443825b1-48fd-ff4c-4ef1-d01bdeabde6b")
 

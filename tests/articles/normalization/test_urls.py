@@ -353,3 +353,13 @@ def test_any_text_has_one_stable_form(text: str, kept: set[str]) -> None:
 def test_unwrapping_is_idempotent_and_keeps_the_form(text: str) -> None:
     assert unwrap_url(unwrap_url(text)) == unwrap_url(text)
     assert normalize_url(unwrap_url(text)) == normalize_url(text)
+
+
+@given(
+    st.from_regex(r"[a-z0-9.-]{1,8}\.[a-z-]{1,4}(/[A-Za-z0-9._~/-]{0,6})?(\?[A-Za-z0-9._~=&-]{0,6})?", fullmatch=True)
+)
+def test_plain_urls_take_a_shortcut_to_the_same_key(rest: str) -> None:
+    # Capital letters in the scheme rule the shortcut out.
+    assert canonicalize_url(f"https://{rest}").lower() == canonicalize_url(f"HTTPS://{rest}").lower()
+    assert host_of(f"https://{rest}") == host_of(f"HTTPS://{rest}")
+    assert normalize_url(f"https://{rest}") == normalize_url(f"HTTPS://{rest}")
