@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import queue
 import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from multiprocessing.connection import Connection, wait
@@ -26,6 +28,9 @@ Begin = Callable[..., AbstractContextManager[Any]]
 _PROGRESS, _DONE, _FAILED = "progress", "done", "failed"
 # While no process reports anything, whoever waits is called this often.
 _IDLE_SECONDS = 1.0
+# A stream has this many tasks under way for each process: one that it performs, and one that waits for it while the
+# caller is busy with a result.
+_UNDER_WAY = 2
 
 
 class WorkerDiedError(RuntimeError):
@@ -94,6 +99,33 @@ class Workers(Generic[Task, Result]):
                     _send(ready, tasks[busy[ready]])
                 yield done, content
 
+    def stream(self, tasks: Iterable[Task]) -> Generator[tuple[Task, Result], None, None]:
+        """Yield every task with its result, in the order of the tasks, which are taken only as processes need them.
+
+        The processes go on while the caller is busy with a result. Leave the iterator by its end or close it: then no
+        task is under way any more. Raises as `results` does; what tasks report is passed over.
+        """
+        if self._count < 2:
+            for task in tasks:
+                yield task, self._perform(task, lambda _amount: None)
+            return
+        while len(self._pipes) < self._count:
+            self._start()
+        free: queue.SimpleQueue[Connection] = queue.SimpleQueue()
+        for pipe in self._pipes:
+            free.put(pipe)
+        waiting: deque[tuple[Task, Future[Result]]] = deque()
+        threads = ThreadPoolExecutor(self._count)
+        try:
+            for task in tasks:
+                waiting.append((task, threads.submit(_asked, free, task)))
+                if len(waiting) == _UNDER_WAY * self._count:
+                    yield _first_of(waiting)
+            while waiting:
+                yield _first_of(waiting)
+        finally:
+            threads.shutdown(cancel_futures=True)
+
     def in_order(self, tasks: Sequence[Task]) -> list[Result]:
         """Return the results in the order of the tasks. A slow task delays only its own process."""
         found = dict(self.results(tasks))
@@ -110,6 +142,23 @@ class Workers(Generic[Task, Result]):
         theirs.close()  # otherwise the pipe would not show the end of the process
         self._pipes.append(ours)
         self._processes.append(process)
+
+
+def _asked(free: queue.SimpleQueue[Connection], task: object) -> Any:
+    """Have a free process perform a task, and return the result."""
+    pipe = free.get()
+    try:
+        _send(pipe, task)
+        while (answer := _answer(pipe))[0] == _PROGRESS:
+            pass
+        return answer[1]
+    finally:
+        free.put(pipe)
+
+
+def _first_of(waiting: deque[tuple[Task, Future[Result]]]) -> tuple[Task, Result]:
+    task, result = waiting.popleft()
+    return task, result.result()
 
 
 def _send(pipe: Any, task: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -44,6 +44,29 @@ def test_results_come_in_the_order_of_the_tasks_batch_by_batch(count: int) -> No
 
 
 @pytest.mark.parametrize("count", [1, 2])
+def test_a_stream_keeps_the_order_and_takes_tasks_only_as_they_are_needed(count: int) -> None:
+    taken: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for number in (5, 1, 4, 2, 7, 3, 6):
+            taken.append(number)
+            yield number
+
+    with Workers(count, double) as processes:
+        stream = processes.stream(tasks())
+        assert next(stream) == (5, 10)
+        assert len(taken) == (1 if count == 1 else 4)
+        assert list(stream) == [(1, 2), (4, 8), (2, 4), (7, 14), (3, 6), (6, 12)]
+        stream = processes.stream([1, 2, 3, 4, 5, 6])
+        assert next(stream) == (1, 2)
+        stream.close()
+        with pytest.raises(ValueError, match="-3 is below nought"):
+            list(processes.stream([1, 2, -3, 4]))
+        assert list(processes.stream([8])) == [(8, 16)]
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
 def test_an_exception_of_a_task_is_raised_in_the_parent(count: int) -> None:
     with pytest.raises(ValueError, match="-3 is below nought") as raised, Workers(count, double) as processes:
         processes.in_order([1, -3, 2])
@@ -66,3 +89,5 @@ def test_a_worker_that_is_killed_between_two_batches_is_reported_too() -> None:
             child.join()
         with pytest.raises(WorkerDiedError, match="--workers 1"):
             processes.in_order([3, 4])
+        with pytest.raises(WorkerDiedError, match="--workers 1"):
+            list(processes.stream([3, 4, 5, 6]))
