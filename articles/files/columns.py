@@ -182,7 +182,7 @@ class _Row:
         in_fields = self._used | blank
         if len(in_fields) == len(self._values) and not record.repeated:
             return ""
-        return extra_columns(record.members, in_fields)
+        return extra_columns(record.members(), in_fields)
 
 
 @lru_cache(maxsize=256)

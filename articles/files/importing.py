@@ -1,23 +1,30 @@
-"""Imports articles from files, row by row in bounded memory, with a reason for each row it rejects.
+"""Imports articles from files in bounded memory, with a reason for each row it rejects.
 
+This process finds the rows and stores them, batch by batch and in their order; worker processes do what lies between.
 articles/storage/ingest.py does the storing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO, TypeAlias
+from itertools import chain, islice
+from typing import BinaryIO, NamedTuple, TypeAlias
 from uuid import UUID
 
 from articles.files.columns import article_in, check_columns
 from articles.files.formats import STDIN, Source
-from articles.files.records import MAX_LINE_BYTES, FileFormat, read_records
-from articles.normalization.urls import url_key
+from articles.files.records import MAX_LINE_BYTES, FileFormat, FoundRow, find_rows, record_of
 from articles.normalization.values import UnreadableDayError
-from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article, story_url
-from articles.storage.ingest import Stored, known_urls, store_articles
+from articles.processes import Workers
+from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article
+from articles.storage.ingest import Again, Stored, known_keys, store_prepared
+from articles.storage.newspapers import Naming, Paper, papers_for
+from articles.storage.preparing import Prepared, prepare, prepare_all
+
+# Starting processes takes longer than preparing this many rows.
+FEW_ROWS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +37,25 @@ class Row:
     reason: str = ""
 
 
-Imported: TypeAlias = tuple[Row, Stored]
-Store: TypeAlias = Callable[[Sequence[IncomingArticle]], list[Stored]]
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows that are stored in one transaction, and the newspaper of those that do not name one."""
+
+    rows: Sequence[FoundRow]
+    newspaper: str
+
+
+class PreparedRow(NamedTuple):
+    """A row, and its article when it is ready to be stored, or the reason why it has none and `raw` as in Row."""
+
+    line: int
+    raw: str
+    reason: str
+    article: Prepared | None = None
+
+
+Imported: TypeAlias = tuple[PreparedRow, Stored]
+Store: TypeAlias = Callable[[Sequence[Prepared], Again], list[Stored]]
 
 
 def read_rows(stream: BinaryIO, file_format: FileFormat, *, newspaper: str = "") -> Iterator[Row]:
@@ -39,14 +63,19 @@ def read_rows(stream: BinaryIO, file_format: FileFormat, *, newspaper: str = "")
 
     `newspaper` is used for rows that do not name one. Raises UnreadableFileError before the first row.
     """
-    for record in read_records(stream, file_format, check_header=check_columns):
-        if record.fault:
-            yield Row(record.line, record.raw, reason=record.fault)
-            continue
-        try:
-            yield Row(record.line, record.raw, article_in(record, newspaper))
-        except (RejectedArticleError, UnreadableDayError) as rejection:
-            yield Row(record.line, record.raw, reason=str(rejection))
+    for found in find_rows(stream, file_format, check_header=check_columns):
+        yield row_of(found, newspaper)
+
+
+def row_of(found: FoundRow, newspaper: str) -> Row:
+    """Read a row; `newspaper` is used if it does not name one."""
+    record = record_of(found)
+    if record.fault:
+        return Row(record.line, record.raw, reason=record.fault)
+    try:
+        return Row(record.line, record.raw, article_in(record, newspaper))
+    except (RejectedArticleError, UnreadableDayError) as rejection:
+        return Row(record.line, record.raw, reason=str(rejection))
 
 
 @contextmanager
@@ -70,43 +99,94 @@ def check_rows(source: Source) -> None:
         next(rows, None)
 
 
-def import_rows(rows: Iterable[Row], *, batch_size: int, store: Store = store_articles) -> Iterator[list[Imported]]:
-    """Store the rows in batches, one transaction each; yield the rows of each with their results."""
-    for batch in _batches(rows, batch_size):
-        stored = iter(store([row.article for row in batch if row.article is not None]))
-        yield [(row, Stored("rejected", reason=row.reason) if row.article is None else next(stored)) for row in batch]
+def import_rows(
+    rows: Iterable[FoundRow],
+    processes: Workers[Batch, list[PreparedRow]],
+    *,
+    batch_size: int,
+    newspaper: str = "",
+    store: Store = store_prepared,
+) -> Iterator[list[Imported]]:
+    """Store the rows in batches, one transaction each; yield the rows of each with their results.
+
+    The processes prepare the batches, unless these are few. Raises WorkerDiedError if a process was killed.
+    """
+    batches = _batches(rows, batch_size, newspaper)
+    first = list(islice(batches, -(-FEW_ROWS // batch_size)))
+    left = next(batches, None)
+    prepared = processes.stream(chain(first, [left], batches)) if left else _prepared_here(first)
+    with closing(prepared):
+        for batch, found in prepared:
+            yield _stored(batch, found, store)
+
+
+def prepare_batch(batch: Batch, _on_progress: Callable[[int], None] = lambda _rows: None) -> list[PreparedRow]:
+    """Read and check the rows of a batch, and prepare their articles; a task of a worker process."""
+    rows = [row_of(each, batch.newspaper) for each in batch.rows]
+    namings: dict[int, Naming] = {}
+    faults: dict[int, str] = {}
+    for place, row in enumerate(rows):
+        if row.article is not None:
+            try:
+                check_article(row.article)
+                namings[place] = Naming.of(row.article.newspaper, row.article.url)
+            except RejectedArticleError as rejection:
+                faults[place] = str(rejection)
+    papers = papers_for(list(namings.values()))
+    valid = [(article, naming) for place, naming in namings.items() if (article := rows[place].article) is not None]
+    prepared = prepare_all([(article, naming, paper) for (article, naming), paper in zip(valid, papers, strict=True)])
+    articles = dict(zip(namings, prepared, strict=True))
+    return [
+        PreparedRow(row.line, "", "", articles[place])
+        if place in articles
+        else PreparedRow(row.line, row.raw, faults.get(place, row.reason))
+        for place, row in enumerate(rows)
+    ]
 
 
 class Rehearsal:
-    """Replaces store_articles in a dry run: stores nothing, keeps the keys of all URLs (100 bytes each)."""
+    """Replaces store_prepared in a dry run: stores nothing, keeps the keys of all URLs (100 bytes each)."""
 
     def __init__(self) -> None:
         self._met: set[UUID] = set()
 
-    def __call__(self, batch: Sequence[IncomingArticle]) -> list[Stored]:
-        known = known_urls(article.url for article in batch)
-        return [self._outcome(article, known) for article in batch]
+    def __call__(self, batch: Sequence[Prepared], _again: Again) -> list[Stored]:
+        stored = known_keys({key for each in batch for key in each.own_keys})
+        return [self._outcome(each, stored) for each in batch]
 
-    def _outcome(self, article: IncomingArticle, known: Collection[str]) -> Stored:
-        try:
-            check_article(article)
-        except RejectedArticleError as rejection:
-            return Stored("rejected", reason=str(rejection))
-        key = url_key(story_url(article.url))
-        met = article.url in known or key in self._met
-        self._met.add(key)
+    def _outcome(self, article: Prepared, stored: Collection[UUID]) -> Stored:
+        met = any(key in stored or key in self._met for key in article.own_keys)
+        self._met.update(article.own_keys)
         return Stored("known" if met else "created")
 
 
-def _batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
-    """Yield the rows in lists of `size`, or shorter ones if the articles are long."""
-    batch: list[Row] = []
-    characters = 0
+def _batches(rows: Iterable[FoundRow], size: int, newspaper: str) -> Iterator[Batch]:
+    """Yield the rows in lists of `size`, or shorter ones if they are long."""
+    batch: list[FoundRow] = []
+    held = 0
     for row in rows:
         batch.append(row)
-        characters += len(row.article.content) if row.article else 0
-        if len(batch) == size or characters > MAX_LINE_BYTES:
-            yield batch
-            batch, characters = [], 0
+        held += row.size
+        if len(batch) == size or held > MAX_LINE_BYTES:
+            yield Batch(batch, newspaper)
+            batch, held = [], 0
     if batch:
-        yield batch
+        yield Batch(batch, newspaper)
+
+
+def _prepared_here(batches: Iterable[Batch]) -> Generator[tuple[Batch, list[PreparedRow]], None, None]:
+    for batch in batches:
+        yield batch, prepare_batch(batch)
+
+
+def _stored(batch: Batch, rows: Sequence[PreparedRow], store: Store) -> list[Imported]:
+    """Store the articles of a batch; return its rows with their results."""
+    found = [(place, row.article) for place, row in enumerate(rows) if row.article is not None]
+
+    def again(number: int, paper: Paper) -> Prepared:
+        place, article = found[number]
+        row = row_of(batch.rows[place], batch.newspaper)
+        return article if row.article is None else prepare(row.article, article.naming, paper)
+
+    stored = iter(store([article for _, article in found], again))
+    return [(row, Stored("rejected", reason=row.reason) if row.article is None else next(stored)) for row in rows]

@@ -1,6 +1,7 @@
 """Reads the rows of JSON lines and CSV one by one in bounded memory, with a fault for each unreadable row.
 
-Every row is yielded once, in order, with the number of its first physical line in the uncompressed file.
+Every row is yielded once, in order, with the number of its first physical line in the uncompressed file. Finding the
+rows and reading a row are two steps, because other processes can do the second one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, count
 from typing import BinaryIO, Literal, TypeAlias
 
@@ -34,26 +36,38 @@ class UnreadableFileError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class Line:
+    """A physical line, or the fault that makes it unreadable; of JSON lines, a row that is not yet read."""
+
     number: int
     data: bytes
     fault: str = ""
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, in bytes, roughly."""
+        return len(self.data)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """The values of a row by column name, or the fault that makes the row unreadable.
 
-    `raw` is the beginning of its text. If a name is `repeated`, its last value counts. `members` are all columns as
-    they came, repeated ones too, and can be read once; a cell of CSV without text is not among them.
+    `raw` is the beginning of its text. If a name is `repeated`, its last value counts. `members` yields all columns as
+    they came, repeated ones too; a cell of CSV without text is not among them. `size` is that of the row in bytes.
     """
 
     line: int
     raw: str
     values: Mapping[str, object]
+    size: int
     fault: str = ""
-    members: Iterable[Member] = ()
+    members: Callable[[], Iterable[Member]] = tuple
     repeated: bool = False
+
+
+# A row that has been found: of JSON lines, its line; of CSV, its values.
+FoundRow: TypeAlias = Line | Record
 
 
 def read_records(
@@ -64,13 +78,25 @@ def read_records(
     `check_header` gets the column names of a CSV file and may raise UnreadableFileError; this function raises it too,
     before the first row.
     """
+    return map(record_of, find_rows(stream, file_format, check_header=check_header))
+
+
+def find_rows(
+    stream: BinaryIO, file_format: FileFormat, *, check_header: Callable[[Sequence[str]], None] | None = None
+) -> Iterator[FoundRow]:
+    """Yield the same rows for record_of, in this process or another one."""
     lines = _read_lines(stream)
     if file_format == "jsonl":
-        return _json_records(lines)
+        return (line for line in lines if line.fault or line.data.strip())
     return _csv_records(lines, check_header or (lambda _names: None))
 
 
-def _read_lines(stream: BinaryIO) -> Iterator[_Line]:
+def record_of(found: FoundRow) -> Record:
+    """Return the values of a row that find_rows found."""
+    return found if isinstance(found, Record) else _json_record(found)
+
+
+def _read_lines(stream: BinaryIO) -> Iterator[Line]:
     """Yield the physical lines, never holding more than MAX_LINE_BYTES of one."""
     for number in count(1):
         fault = ""
@@ -83,11 +109,11 @@ def _read_lines(stream: BinaryIO) -> Iterator[_Line]:
             if number == 1 and isinstance(error, gzip.BadGzipFile):
                 raise UnreadableFileError(f"its name ends in .gz, but: {error}; rename or compress it") from error
             fault = f"the gzip data is cut off or damaged in this line ({error}); get a complete copy of the file"
-            yield _Line(number, b"", fault)
+            yield Line(number, b"", fault)
             return
         if not data:
             return
-        yield _Line(number, _without_mark(data) if number == 1 else data, fault)
+        yield Line(number, _without_mark(data) if number == 1 else data, fault)
 
 
 def _skip_line(stream: BinaryIO, beginning: bytes) -> None:
@@ -109,26 +135,24 @@ def _beginning(data: bytes) -> str:
     return data[: 4 * RAW_CHARACTERS].decode(errors="replace").strip("\r\n")[:RAW_CHARACTERS]
 
 
-def _json_records(lines: Iterable[_Line]) -> Iterator[Record]:
-    for line in lines:
-        if not line.fault and not line.data.strip():
-            continue
-        values: object = {}
-        text, names = "", 0
-        fault = line.fault
-        if not fault:
-            try:
-                text = line.data.decode()
-                values, names = _json_value(text)
-            except UnicodeDecodeError as error:
-                fault = _encoding_fault(line.number, error)
-            except json.JSONDecodeError as error:
-                fault = f"line is not JSON: {error.msg} at character {error.pos + 1}; write one object per line"
-            except (ValueError, RecursionError):
-                fault = "line is JSON with too many levels or too long a number; write one object per line"
-        if not isinstance(values, dict):
-            fault, values = f"line holds {kind_of(values)}, not a JSON object; write one object per line", {}
-        yield Record(line.number, _beginning(line.data), values, fault, members_of(text), names != len(values))
+def _json_record(line: Line) -> Record:
+    values: object = {}
+    text, names = "", 0
+    fault = line.fault
+    if not fault:
+        try:
+            text = line.data.decode()
+            values, names = _json_value(text)
+        except UnicodeDecodeError as error:
+            fault = _encoding_fault(line.number, error)
+        except json.JSONDecodeError as error:
+            fault = f"line is not JSON: {error.msg} at character {error.pos + 1}; write one object per line"
+        except (ValueError, RecursionError):
+            fault = "line is JSON with too many levels or too long a number; write one object per line"
+    if not isinstance(values, dict):
+        fault, values = f"line holds {kind_of(values)}, not a JSON object; write one object per line", {}
+    members, repeated = partial(members_of, text), names != len(values)
+    return Record(line.number, _beginning(line.data), values, line.size, fault, members, repeated)
 
 
 def _json_value(text: str) -> tuple[object, int]:
@@ -150,13 +174,13 @@ def _encoding_fault(line_number: int, error: UnicodeDecodeError) -> str:
 class _RecordLines:
     """Gives lines to csv.reader and keeps those of the current record, whose end only the reader knows."""
 
-    def __init__(self, lines: Iterator[_Line]) -> None:
+    def __init__(self, lines: Iterator[Line]) -> None:
         self._lines = lines
-        self._returned: deque[_Line] = deque()
+        self._returned: deque[Line] = deque()
         self.begin()
 
     def begin(self) -> None:
-        self.taken: list[_Line] = []
+        self.taken: list[Line] = []
         self.fault = ""
         self._bytes = 0
 
@@ -188,12 +212,16 @@ class _RecordLines:
             if len(data) > 4 * RAW_CHARACTERS:
                 break
             data += line.data
-        members = (text_member(name, cell) for name, cell in zip(names, cells, strict=False) if cell)
-        values = dict(zip(names, cells, strict=False))
-        return Record(first.number, _beginning(data), values, fault, members, len(values) < len(cells))
+        members, values = partial(_cell_members, names, cells), dict(zip(names, cells, strict=False))
+        size, repeated = sum(line.size for line in self.taken), len(values) < len(cells)
+        return Record(first.number, _beginning(data), values, size, fault, members, repeated)
 
 
-def _csv_records(lines: Iterator[_Line], check_header: Callable[[Sequence[str]], None]) -> Iterator[Record]:
+def _cell_members(names: Sequence[str], cells: Sequence[str]) -> Iterator[Member]:
+    return (text_member(name, cell) for name, cell in zip(names, cells, strict=False) if cell)
+
+
+def _csv_records(lines: Iterator[Line], check_header: Callable[[Sequence[str]], None]) -> Iterator[Record]:
     first = next((line for line in lines if line.fault or line.data.strip()), None)
     if first is None:
         return

@@ -43,7 +43,7 @@ def restored_article(record: Record, newspaper: str) -> IncomingArticle:
         other_urls=list(_urls(values)),
         details=_details(values),
         headlines=list(_headlines(values)),
-        extra_columns=extra_columns(record.members, own) if record.repeated or len(own) < len(values) else "",
+        extra_columns=extra_columns(record.members(), own) if record.repeated or len(own) < len(values) else "",
         restored=True,
     )
 

@@ -7,28 +7,24 @@ like any other article: the detection passes find them, and editors can review a
 
 from __future__ import annotations
 
-import dataclasses
+import datetime
 import gzip
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Literal, TypeAlias
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Max
+from django.utils import timezone
 
-from articles.extraction.bylines import text_bylines
 from articles.models import Article, ArticlePage, ArticleURL, HeadlineVariant, Newspaper
-from articles.normalization import NORMALIZER_VERSION
-from articles.normalization.language import detect_language
-from articles.normalization.text import normalize_text, text_digest
-from articles.normalization.titles import normalize_title
 from articles.normalization.urls import comparable_url, url_key
-from articles.querysets import LONG_TEXTS, TIME_COLUMNS
+from articles.querysets import TIME_COLUMNS
+from articles.storage.copying import copy_cells, copy_into, copy_row
 from articles.storage.incoming import (
-    Details,
     IncomingArticle,
     PageCopy,
     RejectedArticleError,
@@ -39,7 +35,8 @@ from articles.storage.incoming import (
     url_fault,
 )
 from articles.storage.locks import Lock, lock_transaction
-from articles.storage.newspapers import newspapers_for
+from articles.storage.newspapers import Naming, Paper, newspapers_for
+from articles.storage.preparing import PREPARED_COLUMNS, Prepared, PreparedURL, prepare
 from articles.storage.url_parameters import learn_parameters
 
 # After this many new or changed articles, call refresh_statistics.
@@ -63,31 +60,45 @@ class Stored:
     headline: Literal["", "kept", "not kept"] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Forms:
-    """The normalised forms of an article, which are compared; named as their columns."""
+# Prepares an article of a batch again, by its place, for another state of its newspaper.
+Again: TypeAlias = Callable[[int, Paper], Prepared]
 
+
+@dataclass(slots=True)
+class _Stored:
+    """What the writer needs to know of a stored article, or of one that it is about to store (`pk` 0)."""
+
+    pk: int
+    newspaper_id: int
+    date: datetime.date
+    headline: str
     normalized_title: str
-    normalized_text: str
     text_digest: UUID | None
-
-    @classmethod
-    def of(cls, newspaper: Newspaper, headline: str, content: str) -> Self:
-        """Return the forms by the rules of today and the newspaper's affixes."""
-        text = normalize_text(content)
-        return cls(normalize_title(headline, newspaper.affixes), text, text_digest(text))
+    published_at: datetime.datetime | None
+    extractor_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """A checked article with everything that can be computed outside the lock."""
+@dataclass(slots=True)
+class _Outcome:
+    """A prepared article, and the article that it is stored as."""
 
-    incoming: IncomingArticle
-    newspaper: Newspaper
-    forms: Forms
-    url: str  # of the article, without redirects
-    own_keys: Sequence[UUID]  # of that URL, and of the redirect that led to it
-    urls: dict[UUID, SeenURL]  # its own first
+    prepared: Prepared
+    created: bool
+    article: _Stored
+
+
+_OWNERS_SQL = """
+SELECT url.key, article.id, article.newspaper_id, article.date, article.headline, article.normalized_title,
+       article.text_digest, article.published_at, article.extractor_version
+FROM articles_articleurl AS url JOIN articles_article AS article ON article.id = url.article_id
+WHERE url.key = ANY(%(keys)s)
+"""
+# The articles of a batch get their ids in its order.
+_IDS_SQL = """
+SELECT nextval(pg_get_serial_sequence('articles_article', 'id')) FROM generate_series(1, %(count)s)
+"""
+_ARTICLE_COLUMNS = ("id", "newspaper_id", "stored_at", *PREPARED_COLUMNS)
+_URL_COLUMNS = ("article_id", "seen_at", "key", "url", "kind", "normalized_url")
 
 
 @contextmanager
@@ -111,29 +122,45 @@ def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
 
     A batch has up to some hundred articles. Invalid ones are rejected, the others stored.
     """
-    results: list[Stored | None] = [None] * len(batch)
-    prepared: dict[int, _Prepared] = {}
+    results: dict[int, Stored] = {}
+    namings: dict[int, Naming] = {}
     for position, incoming in enumerate(batch):
         try:
             check_article(incoming)
+            namings[position] = Naming.of(incoming.newspaper, incoming.url)
         except RejectedArticleError as rejection:
             results[position] = Stored("rejected", reason=str(rejection))
-    valid = [position for position, result in enumerate(results) if result is None]
-    newspapers = newspapers_for([(batch[position].newspaper, batch[position].url) for position in valid])
-    for position, newspaper in zip(valid, newspapers, strict=True):
-        prepared[position] = _prepare(batch[position], newspaper)
-    with writing():
-        for position, stored in _write(_as_of_now(prepared)).items():
-            results[position] = stored
-    return [stored for stored in results if stored is not None]
+    newspapers = newspapers_for(list(namings.values()))
+    papers = {each.pk: Paper.of(each) for each in newspapers}
+
+    def prepared(place: int, paper: Paper) -> Prepared:
+        position = valid[place]
+        return prepare(batch[position], namings[position], paper)
+
+    valid = list(namings)
+    first = [prepared(place, papers[newspaper.pk]) for place, newspaper in enumerate(newspapers)]
+    results |= dict(zip(valid, _store(first, newspapers, prepared), strict=True))
+    return [results[position] for position in range(len(batch))]
+
+
+def store_prepared(batch: Sequence[Prepared], again: Again) -> list[Stored]:
+    """Store a batch that was prepared in another process, as store_articles does.
+
+    Those whose newspaper was, or is now, another one than they were prepared for are prepared again.
+    """
+    return _store(batch, newspapers_for([each.naming for each in batch]), again)
 
 
 def known_urls(urls: Iterable[str]) -> set[str]:
     """Return those of the URLs that belong to a stored article or redirect to one; they need no fetching."""
     keys = {url: {url_key(url), url_key(story_url(url))} for url in urls}
-    wanted = {key for either in keys.values() for key in either}
-    known = set(ArticleURL.objects.filter(key__in=wanted).values_list("key", flat=True))
+    known = known_keys({key for either in keys.values() for key in either})
     return {url for url, either in keys.items() if not known.isdisjoint(either)}
+
+
+def known_keys(keys: Collection[UUID]) -> set[UUID]:
+    """Return those of the keys that are of a URL of a stored article."""
+    return set(ArticleURL.objects.filter(key__in=keys).values_list("key", flat=True))
 
 
 def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
@@ -143,9 +170,10 @@ def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
         owner = Article.objects.filter(urls__key__in=names).only("newspaper_id").first()
         if owner is None:
             return False
-        seen = {url_key(each.url): each for each in urls if not url_fault(each.url)}
+        kept = Newspaper.objects.only("kept_url_parameters").get(pk=owner.newspaper_id).kept_url_parameters
+        seen = {url_key(each.url): PreparedURL.of(each, kept) for each in urls if not url_fault(each.url)}
         owners = _owners(seen)
-        _attach([(key, each, owner) for key, each in seen.items() if key not in owners])
+        _attach([(key, each, owner.pk) for key, each in seen.items() if key not in owners])
     return True
 
 
@@ -165,169 +193,84 @@ def refresh_statistics() -> None:
         cursor.execute("ANALYZE articles_article, articles_articleurl")
 
 
-def _prepare(incoming: IncomingArticle, newspaper: Newspaper) -> _Prepared:
-    url, own_keys, urls = _restored_urls(incoming) if incoming.restored else _urls(incoming)
-    forms = Forms.of(newspaper, incoming.headline, incoming.content)
-    incoming = dataclasses.replace(incoming, details=_details(incoming, newspaper))
-    return _Prepared(incoming=incoming, newspaper=newspaper, forms=forms, url=url, own_keys=own_keys, urls=urls)
+def _store(batch: Sequence[Prepared], newspapers: Sequence[Newspaper], again: Again) -> list[Stored]:
+    with writing():
+        written = _write(_as_of_now(batch, newspapers, again))
+    return [written[place] for place in range(len(batch))]
 
 
-def _urls(incoming: IncomingArticle) -> tuple[str, tuple[UUID, ...], dict[UUID, SeenURL]]:
-    """Return the article's URL, the keys of its own URLs, and all its URLs by key."""
-    came_under, url = SeenURL(incoming.url.strip(), incoming.kind), story_url(incoming.url.strip())
-    own = [came_under] if url == came_under.url else [SeenURL(url, ArticleURL.Kind.REDIRECT), came_under]
-    urls = {url_key(each.url): each for each in own}
-    own_keys = tuple(urls)
-    for seen in incoming.other_urls:
-        if not url_fault(seen.url):
-            urls.setdefault(url_key(seen.url), seen)
-    return url, own_keys, urls
+def _as_of_now(
+    batch: Sequence[Prepared], newspapers: Sequence[Newspaper], again: Again
+) -> dict[int, tuple[Prepared, int]]:
+    """Return the articles with the ids of their newspapers, by place.
+
+    Prepares those again whose newspaper was merged, or got other affixes or parameters, while they waited for the lock.
+    """
+    now = Newspaper.objects.in_bulk({each.pk for each in newspapers})
+    current = {pk: each.current for pk, each in now.items()}
+    papers = {pk: Paper.of(each) for pk, each in current.items()}
+    found: dict[int, tuple[Prepared, int]] = {}
+    for place, (each, newspaper) in enumerate(zip(batch, newspapers, strict=True)):
+        paper = papers[newspaper.pk]
+        found[place] = (each if each.paper == paper else again(place, paper)), current[newspaper.pk].pk
+    return found
 
 
-def _restored_urls(incoming: IncomingArticle) -> tuple[str, tuple[UUID, ...], dict[UUID, SeenURL]]:
-    """Return the same for an article whose `other_urls` are all its URLs, in their order."""
-    own = url_key(incoming.url)
-    urls = {url_key(each.url): each for each in reversed(incoming.other_urls)}
-    urls = dict(reversed(urls.items()))  # of two URLs with one key, the first
-    urls.setdefault(own, SeenURL(incoming.url, incoming.kind))
-    return incoming.url, (own,), urls
-
-
-def _as_of_now(prepared: Mapping[int, _Prepared]) -> dict[int, _Prepared]:
-    """Prepare those again whose newspaper was merged, or got other affixes, while they waited for the lock."""
-    now = Newspaper.objects.in_bulk({each.newspaper.pk for each in prepared.values()})
-    current = dict(prepared)
-    for position, each in prepared.items():
-        newspaper = now[each.newspaper.pk].current
-        if (newspaper.pk, newspaper.affixes) != (each.newspaper.pk, each.newspaper.affixes):
-            current[position] = _prepare(each.incoming, newspaper)
-    return current
-
-
-def _details(incoming: IncomingArticle, newspaper: Newspaper) -> Details:
-    """Return the article's details; if it came without its page, completed from its text."""
-    details = incoming.details
-    if incoming.page is not None or incoming.restored:
-        return details
-    found = text_bylines(incoming.content, (newspaper.name, newspaper.host))
-    return dataclasses.replace(
-        details,
-        language=details.language or detect_language(incoming.content),
-        byline=details.byline or found.byline,
-        agency=details.agency or found.agency,
-        dateline=details.dateline or found.dateline,
+def _write(prepared: Mapping[int, tuple[Prepared, int]]) -> dict[int, Stored]:
+    """Store the prepared articles of these newspapers, inside the lock; return the result for each."""
+    outcomes, new_urls = _decide(prepared)
+    created = [each for each in outcomes.values() if each.created]
+    _create(created)
+    _attach(
+        (key, url if paper_id == article.newspaper_id else _of_another(url, article.newspaper_id), article.pk)
+        for key, url, paper_id, article in new_urls
     )
-
-
-def _write(prepared: dict[int, _Prepared]) -> dict[int, Stored]:
-    """Store the prepared articles, inside the lock; return the result for each."""
-    owners = _owners({key for each in prepared.values() for key in each.urls})
-    outcomes: dict[int, tuple[Literal["created", "known"], Article]] = {}
-    new_urls: list[tuple[UUID, SeenURL, Article]] = []
-    for position, each in prepared.items():
-        known = _known_article(each, owners)
-        article = known or _new_article(each)
-        outcomes[position] = ("known" if known else "created", article)
-        for key, seen in each.urls.items():
-            if key not in owners:
-                owners[key] = article
-                new_urls.append((key, seen, article))
-    Article.objects.bulk_create([article for outcome, article in outcomes.values() if outcome == "created"])
-    _attach(new_urls)
-    _fill_times(
-        (prepared[position].incoming, article)
-        for position, (outcome, article) in outcomes.items()
-        if outcome == "known"
-    )
+    _fill_times([each for each in outcomes.values() if not each.created])
     headlines = _keep_headlines(
-        (position, article, seen)
-        for position, (outcome, article) in outcomes.items()
-        for seen in _other_headlines(prepared[position], outcome, article)
+        (place, each.article.pk, seen) for place, each in outcomes.items() for seen in _other_headlines(each)
     )
     ArticlePage.objects.bulk_create(
-        _new_page(page, article.pk)
-        for position, (outcome, article) in outcomes.items()
-        if outcome == "created" and (page := prepared[position].incoming.page)
+        _new_page(page, each.article.pk) for each in created if (page := each.prepared.page) is not None
     )
     return {
-        position: Stored(outcome, article.pk, headline=headlines.get(position, "") if outcome == "known" else "")
-        for position, (outcome, article) in outcomes.items()
+        place: Stored("created", each.article.pk)
+        if each.created
+        else Stored("known", each.article.pk, headline=headlines.get(place, ""))
+        for place, each in outcomes.items()
     }
 
 
-def _fill_times(known: Iterable[tuple[IncomingArticle, Article]]) -> None:
-    """Give imported articles that have no time of publication the time of a row on the same day.
+def _decide(
+    prepared: Mapping[int, tuple[Prepared, int]],
+) -> tuple[dict[int, _Outcome], list[tuple[UUID, PreparedURL, int, _Stored]]]:
+    """Return what becomes of each article, one after the other, and the URLs that are new.
 
-    So a file that was imported before times were kept can be imported again. An article with its page gets its time
-    from there, by reextraction.
+    Each with the id of the newspaper that it was prepared for, and with its article.
     """
-    filled: dict[int, Article] = {}
-    for incoming, article in known:
-        from_page = article.extractor_version or incoming.page is not None
-        if not (from_page or article.published_at) and incoming.details.published_day == article.date:
-            for name in _TIME_FIELDS:
-                setattr(article, name, getattr(incoming.details, name))
-            filled[article.pk] = article
-    Article.objects.bulk_update(filled.values(), _TIME_FIELDS)
+    owners = _owners({key for each, _ in prepared.values() for key in each.urls})
+    outcomes: dict[int, _Outcome] = {}
+    new_urls: list[tuple[UUID, PreparedURL, int, _Stored]] = []
+    for place, (each, newspaper_id) in prepared.items():
+        known = _known_article(each, newspaper_id, owners)
+        article = known or _new_article(each, newspaper_id)
+        outcomes[place] = _Outcome(each, known is None, article)
+        for key, url in each.urls.items():
+            if key not in owners:
+                owners[key] = article
+                new_urls.append((key, url, newspaper_id, article))
+    return outcomes, new_urls
 
 
-def _other_headlines(each: _Prepared, outcome: Literal["created", "known"], article: Article) -> list[SeenHeadline]:
-    """Return the headlines under which an article came and which are not its own."""
-    if outcome == "created":
-        return list(each.incoming.headlines)
-    came = SeenHeadline(each.incoming.headline.strip(), each.incoming.date, each.url)
-    return [seen for seen in (came, *each.incoming.headlines) if seen.headline not in ("", article.headline)]
-
-
-def _keep_headlines(others: Iterable[tuple[int, Article, SeenHeadline]]) -> dict[int, Literal["kept", "not kept"]]:
-    """Keep headlines with their articles, each once; return by position which are new, and whether they are kept."""
-    others = list(others)
-    kept: dict[int, set[str]] = defaultdict(set)
-    if ids := {article.pk for _, article, _ in others}:
-        for variant in HeadlineVariant.objects.filter(article_id__in=ids).only("article_id", "headline"):
-            kept[variant.article_id].add(variant.headline)
-    results: dict[int, Literal["kept", "not kept"]] = {}
-    new: list[HeadlineVariant] = []
-    for position, article, seen in others:
-        if seen.headline in kept[article.pk]:
-            continue
-        if len(kept[article.pk]) == MAX_HEADLINE_VARIANTS:
-            results[position] = "not kept"
-            continue
-        kept[article.pk].add(seen.headline)
-        new.append(HeadlineVariant(article=article, headline=seen.headline, day=seen.day, url=seen.url))
-        results.setdefault(position, "kept")
-    HeadlineVariant.objects.bulk_create(new)
-    return results
-
-
-def _attach(new_urls: Sequence[tuple[UUID, SeenURL, Article]]) -> None:
-    """Store new URLs, and learn from them which parameters distinguish a newspaper's stories."""
-    papers = {article.newspaper_id for _, _, article in new_urls}
-    # Read inside the lock, because another writer may have learnt a parameter since the newspapers were read.
-    kept = dict(Newspaper.objects.filter(pk__in=papers).values_list("pk", "kept_url_parameters"))
-    learn_parameters(
-        ArticleURL.objects.bulk_create(
-            ArticleURL(
-                article=article,
-                url=seen.url,
-                key=key,
-                normalized_url=comparable_url(seen.url, kept[article.newspaper_id]),
-                kind=seen.kind,
-            )
-            for key, seen, article in new_urls
-        )
-    )
-
-
-def _owners(keys: Collection[UUID]) -> dict[UUID, Article]:
+def _owners(keys: Collection[UUID]) -> dict[UUID, _Stored]:
     """Return the stored article that each of these URLs belongs to."""
-    rows = ArticleURL.objects.filter(key__in=keys).select_related("article")
-    rows = rows.defer(*(f"article__{name}" for name in LONG_TEXTS if name != "normalized_title"))
-    return {row.key: row.article for row in rows}
+    with connection.cursor() as cursor:
+        cursor.execute(_OWNERS_SQL, {"keys": list(keys)})
+        rows = cursor.fetchall()
+    articles = {pk: _Stored(pk, *rest) for _, pk, *rest in rows}
+    return {key: articles[pk] for key, pk, *_ in rows}
 
 
-def _known_article(each: _Prepared, owners: dict[UUID, Article]) -> Article | None:
+def _known_article(each: Prepared, newspaper_id: int, owners: Mapping[UUID, _Stored]) -> _Stored | None:
     """Return the stored article with the same URL, or with another URL of this one; None if it is new.
 
     Another URL, such as a canonical link, counts only within the newspaper and for the same headline or text: a site
@@ -339,29 +282,106 @@ def _known_article(each: _Prepared, owners: dict[UUID, Article]) -> Article | No
             return owners[key]
     for key in each.urls:
         owner = owners.get(key)
-        if owner is None or owner.newspaper_id != each.newspaper.pk:
+        if owner is None or owner.newspaper_id != newspaper_id:
             continue
-        forms = each.forms
-        same_title = bool(forms.normalized_title) and owner.normalized_title == forms.normalized_title
-        if same_title or (forms.text_digest is not None and owner.text_digest == forms.text_digest):
+        same_title = bool(each.normalized_title) and owner.normalized_title == each.normalized_title
+        if same_title or (each.text_digest is not None and owner.text_digest == each.text_digest):
             return owner
     return None
 
 
-def _new_article(each: _Prepared) -> Article:
-    return Article(
-        newspaper=each.newspaper,
-        external_id=each.incoming.external_id,
-        date=each.incoming.date,
-        headline=each.incoming.headline.strip(),
-        url=each.url,
-        content=each.incoming.content,
-        extra_columns=each.incoming.extra_columns,
-        **dataclasses.asdict(each.forms),
-        normalizer_version=NORMALIZER_VERSION,
-        extractor_version=each.incoming.page.extractor_version if each.incoming.page else 0,
-        **dataclasses.asdict(each.incoming.details),
+def _new_article(each: Prepared, newspaper_id: int) -> _Stored:
+    return _Stored(
+        pk=0,
+        newspaper_id=newspaper_id,
+        date=each.date,
+        headline=each.headline,
+        normalized_title=each.normalized_title,
+        text_digest=each.text_digest,
+        published_at=each.published_at,
+        extractor_version=each.extractor_version,
     )
+
+
+def _create(new: Sequence[_Outcome]) -> None:
+    """Store new articles, and set their ids."""
+    if not new:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_IDS_SQL, {"count": len(new)})
+        ids = sorted(pk for (pk,) in cursor.fetchall())
+    for pk, each in zip(ids, new, strict=True):
+        each.article.pk = pk
+    now = timezone.now()
+    # The row is a prepared one with these columns before it.
+    rows = (copy_cells((each.article.pk, each.article.newspaper_id, now)) + each.prepared.columns for each in new)
+    copy_into("articles_article", _ARTICLE_COLUMNS, rows)
+
+
+def _attach(new_urls: Iterable[tuple[UUID, PreparedURL, int]]) -> None:
+    """Store new URLs of articles, and learn from them which parameters distinguish a newspaper's stories."""
+    new_urls = list(new_urls)
+    if not new_urls:
+        return
+    now = timezone.now()
+    rows = (copy_row((article_id, now, key, each.url, each.kind, each.form)) for key, each, article_id in new_urls)
+    copy_into("articles_articleurl", _URL_COLUMNS, rows)
+    decorated = {each.form for _, each, _ in new_urls if each.decorated}
+    learn_parameters(decorated, {article_id for _, _, article_id in new_urls})
+
+
+def _of_another(url: PreparedURL, newspaper_id: int) -> PreparedURL:
+    """Return a URL of an article of another newspaper than the one that it was prepared for."""
+    kept = Newspaper.objects.only("kept_url_parameters").get(pk=newspaper_id).kept_url_parameters
+    return url._replace(form=comparable_url(url.url, kept))
+
+
+def _fill_times(known: Iterable[_Outcome]) -> None:
+    """Give imported articles that have no time of publication the time of a row on the same day.
+
+    So a file that was imported before times were kept can be imported again. An article with its page gets its time
+    from there, by reextraction.
+    """
+    filled: list[Article] = []
+    for each in known:
+        article, time = each.article, each.prepared.time
+        if time is None or article.extractor_version or article.published_at or time.day != article.date:
+            continue
+        article.published_at = time.at
+        values = dict(zip(_TIME_FIELDS, (time.at, time.offset, time.precision, time.source), strict=True))
+        filled.append(Article(pk=article.pk, **values))
+    Article.objects.bulk_update(filled, _TIME_FIELDS)
+
+
+def _other_headlines(each: _Outcome) -> list[SeenHeadline]:
+    """Return the headlines under which an article came and which are not its own."""
+    prepared = each.prepared
+    if each.created:
+        return list(prepared.headlines)
+    came = SeenHeadline(prepared.headline, prepared.date, prepared.url)
+    return [seen for seen in (came, *prepared.headlines) if seen.headline not in ("", each.article.headline)]
+
+
+def _keep_headlines(others: Iterable[tuple[int, int, SeenHeadline]]) -> dict[int, Literal["kept", "not kept"]]:
+    """Keep headlines of articles, each once; return by place which are new, and whether they are kept."""
+    others = list(others)
+    kept: dict[int, set[str]] = defaultdict(set)
+    if ids := {article_id for _, article_id, _ in others}:
+        for variant in HeadlineVariant.objects.filter(article_id__in=ids).only("article_id", "headline"):
+            kept[variant.article_id].add(variant.headline)
+    results: dict[int, Literal["kept", "not kept"]] = {}
+    new: list[HeadlineVariant] = []
+    for place, article_id, seen in others:
+        if seen.headline in kept[article_id]:
+            continue
+        if len(kept[article_id]) == MAX_HEADLINE_VARIANTS:
+            results[place] = "not kept"
+            continue
+        kept[article_id].add(seen.headline)
+        new.append(HeadlineVariant(article_id=article_id, headline=seen.headline, day=seen.day, url=seen.url))
+        results.setdefault(place, "kept")
+    HeadlineVariant.objects.bulk_create(new)
+    return results
 
 
 def _new_page(page: PageCopy, article_id: int) -> ArticlePage:

@@ -6,13 +6,45 @@ now, except newspaper_itself.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple, Self, TypeAlias
 
 from articles.models import Newspaper, NewspaperAlias
 from articles.normalization.urls import host_of, normalize_url
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS, story_url
 
 _SHOWN_NAMES = 20
+
+
+class Naming(NamedTuple):
+    """By what the newspaper of an article is found: its name, or else the host of the article's URL."""
+
+    name: str
+    host: str
+
+    @classmethod
+    def of(cls, name: str, url: str) -> Self:
+        """Return it for an article that names this newspaper, or none, and has this URL."""
+        return cls(name.strip(), newspaper_host(url))
+
+
+class Paper(NamedTuple):
+    """What the prepared forms of an article depend on in its newspaper."""
+
+    name: str
+    host: str
+    affixes: tuple[str, ...]
+    kept_url_parameters: tuple[str, ...]
+
+    @classmethod
+    def of(cls, newspaper: Newspaper) -> Self:
+        """Return it for a newspaper."""
+        kept = tuple(newspaper.kept_url_parameters)
+        return cls(newspaper.name, newspaper.host, tuple(newspaper.affixes), kept)
+
+
+# Makes the newspapers that are missing; the argument has a host for each name.
+_Create: TypeAlias = Callable[[Mapping[str, str]], list[Newspaper]]
 
 
 class UnknownNewspaperError(ValueError):
@@ -65,32 +97,49 @@ def newspaper_host(url: str) -> str:
     return target
 
 
-def newspapers_for(wanted: Sequence[tuple[str, str]]) -> list[Newspaper]:
-    """Return the newspaper of each name or, without a name, of each URL; creates those that are missing.
+def newspapers_for(wanted: Sequence[Naming]) -> list[Newspaper]:
+    """Return the newspaper of each name or, without a name, of each host; creates those that are missing.
 
     If a row of the batch names a newspaper, its rows without a name find it by its host, whatever their order. An alias
     takes precedence over the host of another newspaper.
     """
-    keys = [(name.strip(), "" if name.strip() else newspaper_host(url)) for name, url in wanted]
-    first_urls = {name: url for (name, _), (_, url) in zip(reversed(keys), reversed(wanted), strict=True) if name}
-    by_name = _named({name: newspaper_host(url) for name, url in first_urls.items()})
-    hosts = {host for _, host in keys if host}
-    by_host = {each.host: each for each in Newspaper.objects.filter(host__in=hosts).order_by("-id")} | _aliased(hosts)
-    by_host |= _named({host: host for host in hosts if host not in by_host})
-    return [(by_name[name] if name else by_host[host]).current for name, host in keys]
+    return _found(wanted, _created)
 
 
-def _named(hosts: Mapping[str, str]) -> dict[str, Newspaper]:
-    """Return the newspapers of these names; creates a missing one with the host given for it."""
+def papers_for(wanted: Sequence[Naming]) -> list[Paper]:
+    """Return what newspapers_for would find, or create, if nothing else changed; creates nothing."""
+    found = _found(wanted, _imagined)
+    # By name, because one that is only imagined has no id.
+    papers = {each.name: Paper.of(each) for each in {id(each): each for each in found}.values()}
+    return [papers[each.name] for each in found]
+
+
+def _found(wanted: Sequence[Naming], create: _Create) -> list[Newspaper]:
+    by_name, new = _named({name: host for name, host in reversed(wanted) if name}, create)
+    hosts = {host for name, host in wanted if not name}
+    by_host = {each.host: each for each in reversed(new)}
+    by_host |= {each.host: each for each in Newspaper.objects.filter(host__in=hosts).order_by("-id")} | _aliased(hosts)
+    by_host |= _named({host: host for host in hosts if host not in by_host}, create)[0]
+    return [(by_name[name] if name else by_host[host]).current for name, host in wanted]
+
+
+def _named(hosts: Mapping[str, str], create: _Create) -> tuple[dict[str, Newspaper], list[Newspaper]]:
+    """Return the newspapers of these names, and those of them that were missing, by name."""
     found = {each.name: each for each in Newspaper.objects.filter(name__in=hosts)}
     if missing := {name for name in hosts if name not in found}:
         found |= _aliased(missing)
-    if missing := {name for name in hosts if name not in found}:
-        # Always in the same order, so that two writers of the same names cannot deadlock.
-        rows = [Newspaper(name=name, host=hosts[name]) for name in sorted(missing)]
-        Newspaper.objects.bulk_create(rows, ignore_conflicts=True)
-        found |= {each.name: each for each in Newspaper.objects.filter(name__in=missing)}
-    return found
+    # Always in the same order, so that two writers of the same names cannot deadlock.
+    new = create({name: hosts[name] for name in sorted(missing) if name not in found})
+    return found | {each.name: each for each in new}, new
+
+
+def _created(hosts: Mapping[str, str]) -> list[Newspaper]:
+    Newspaper.objects.bulk_create(_imagined(hosts), ignore_conflicts=True)
+    return list(Newspaper.objects.filter(name__in=hosts)) if hosts else []
+
+
+def _imagined(hosts: Mapping[str, str]) -> list[Newspaper]:
+    return [Newspaper(name=name, host=host) for name, host in hosts.items()]
 
 
 def _aliased(names: Collection[str]) -> dict[str, Newspaper]:

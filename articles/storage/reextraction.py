@@ -23,7 +23,8 @@ from articles.storage.incoming import (
     check_article,
     extracted_details,
 )
-from articles.storage.ingest import Forms, writing
+from articles.storage.ingest import writing
+from articles.storage.preparing import Forms
 from articles.storage.publication_day import dated_details
 from articles.storage.renormalization import FORMS, UpdatedBatch, articles_of, set_fields
 
@@ -88,7 +89,7 @@ def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict
         day, details = dated_details(extraction, listed, page.fetched_at.date())
     headline, content = extraction.headline, extraction.text
     check_article(IncomingArticle(date=day, headline=headline, url=article.url, content=content, details=details))
-    forms = Forms.of(article.newspaper, headline, content)
+    forms = Forms.of(article.newspaper.affixes, headline, content)
     return {"headline": headline.strip(), "content": content, "date": day, **asdict(details), **asdict(forms)}
 
 

@@ -13,7 +13,9 @@ from django.db.models import F, QuerySet
 
 from articles.models import Article, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
-from articles.storage.ingest import Forms, writing
+from articles.normalization.urls import has_decoration
+from articles.storage.ingest import writing
+from articles.storage.preparing import Forms
 from articles.storage.url_parameters import learn_parameters, update_url_forms
 
 FORMS = [field.name for field in fields(Forms)]
@@ -80,7 +82,7 @@ def _update_forms(articles: Sequence[Article]) -> set[int]:
 
 
 def _set_forms(article: Article) -> bool:
-    return set_fields(article, asdict(Forms.of(article.newspaper, article.headline, article.content)))
+    return set_fields(article, asdict(Forms.of(article.newspaper.affixes, article.headline, article.content)))
 
 
 def _update_urls(articles: Sequence[Article]) -> set[int]:
@@ -88,7 +90,9 @@ def _update_urls(articles: Sequence[Article]) -> set[int]:
     urls = list(ArticleURL.objects.filter(article_id__in=by_id))
     for url in urls:
         url.article = by_id[url.article_id]
-    return update_url_forms(urls) | learn_parameters(urls)
+    changed = update_url_forms(urls)
+    decorated = {url.normalized_url for url in urls if has_decoration(url.url)}
+    return changed | learn_parameters(decorated, {url.article_id for url in urls})
 
 
 def set_fields(article: Article, values: dict[str, object]) -> bool:

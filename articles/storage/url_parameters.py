@@ -76,14 +76,12 @@ class _Collision:
         return frozenset(name for name in first.keys() & second.keys() if first[name].keys().isdisjoint(second[name]))
 
 
-def learn_parameters(seen: Sequence[ArticleURL]) -> set[int]:
-    """Learn from stored URLs whose forms other articles share; return the ids of the articles whose forms changed.
+def learn_parameters(forms: Collection[str], new: Collection[int]) -> set[int]:
+    """Learn from URLs whose forms other articles share; return the ids of the articles whose forms changed.
 
-    Call it inside ingest.writing(). Costs one index query if no form is shared, and none if no URL has a dropped
-    parameter.
+    `forms` are those of stored URLs that have decoration, and `new` the ids of the articles to learn from. Call it
+    inside ingest.writing(). Costs one index query if no form is shared, and none without forms.
     """
-    forms = {url.normalized_url for url in seen if "?" in url.url and dropped_parameters(url.url)}
-    new = {url.article_id for url in seen}
     changed: set[int] = set()
     for newspaper_id, articles in _sharing(forms):
         some = sorted(articles, key=lambda each: (each.article_id not in new, each.article_id))[:MAX_ARTICLES]

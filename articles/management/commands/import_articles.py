@@ -7,25 +7,29 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, TextIO, TypeAlias, cast
 
 from django.core.management.base import CommandError, CommandParser
 from django.db import Error as DatabaseFault
+from django.db import connection
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 from rich.text import Text
 
+from articles.files.columns import check_columns
 from articles.files.formats import STDIN, Source, source_named
-from articles.files.importing import Rehearsal, Row, Store, check_rows, import_rows, open_rows
-from articles.files.records import FileFormat
-from articles.management.arguments import number_up_to
-from articles.management.base import LongCommand, usage_error
+from articles.files.importing import Imported, PreparedRow, Rehearsal, Store, check_rows, import_rows, prepare_batch
+from articles.files.records import FileFormat, FoundRow, find_rows
+from articles.management.arguments import add_workers_option, number_up_to
+from articles.management.base import ExitCode, LongCommand, usage_error
+from articles.processes import WorkerDiedError, Workers
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from articles.storage.ingest import (
     MANY,
@@ -33,15 +37,18 @@ from articles.storage.ingest import (
     Stored,
     newest_revision,
     refresh_statistics,
-    store_articles,
+    store_prepared,
 )
 from articles.storage.title_affixes import affixes_line, newspapers_since, update_affixes_and_forms
+from articles.storage.workers import connected
 
 # Each is one transaction. Larger ones are no faster, and crawlers wait while one is written.
 DEFAULT_BATCH_SIZE = 500
 MAX_BATCH_SIZE = 5_000
 SHOWN_REJECTS = 5
 REPORTED = ("read", "stored", "known", "rejected", "seconds", "articles/s")
+
+Importer: TypeAlias = Callable[[Iterable[FoundRow]], Iterator[list[Imported]]]
 
 # The parts of a reason that differ from row to row: quoted values and numbers.
 _VALUE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<!UTF-)\d(?:[\d,.:-]*\d)?""")
@@ -95,7 +102,7 @@ class Rejects:
         self.first: list[str] = []
         self.reasons: Counter[str] = Counter()
 
-    def add(self, name: str, row: Row, reason: str) -> None:
+    def add(self, name: str, row: PreparedRow, reason: str) -> None:
         # The remedy follows the semicolon.
         self.reasons[_VALUE.sub("…", reason).partition(";")[0]] += 1
         if self._file is not None:
@@ -110,6 +117,7 @@ class Rejects:
 
 
 class Command(LongCommand):
+    exit_codes = {WorkerDiedError: ExitCode.ERROR}
     help = (
         "Imports articles from .jsonl, .jsonl.gz, .csv and .csv.gz files with the columns date, headline or title, "
         "url, content or text, newspaper or source, and id. An article whose URL is already stored is left unchanged."
@@ -134,6 +142,7 @@ class Command(LongCommand):
             metavar="N",
             help=f"rows per transaction, 1 to {MAX_BATCH_SIZE:,} (default: %(default)s)",
         )
+        add_workers_option(parser, note="; none for small files")
         parser.add_argument("--dry-run", action="store_true", help="read and check every row; store nothing")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -150,14 +159,11 @@ class Command(LongCommand):
             self._report(tallies, options)
 
     def _import(self, sources: Sequence[Source], tallies: list[FileTally], options: dict[str, Any]) -> None:
-        store: Store = Rehearsal() if options["dry_run"] else store_articles
         path = options["rejects"]
         with open(path, "w", encoding="utf-8") if path else nullcontext() as file:  # noqa: PTH123 - as short as nullcontext
             rejects, before = Rejects(file), newest_revision()
             try:
-                for source in sources:
-                    tallies.append(FileTally(source.name))
-                    self._import_source(source, tallies[-1], store, rejects, options)
+                self._import_sources(sources, tallies, rejects, options)
                 if not options["dry_run"]:
                     self._settle(before, sum(tally.outcomes["created"] for tally in tallies))
             finally:
@@ -170,14 +176,26 @@ class Command(LongCommand):
         for newspaper in update_affixes_and_forms(newspapers_since(before)):
             self.stdout.write(affixes_line(newspaper))
 
+    def _import_sources(
+        self, sources: Sequence[Source], tallies: list[FileTally], rejects: Rejects, options: dict[str, Any]
+    ) -> None:
+        store: Store = Rehearsal() if options["dry_run"] else store_prepared
+        database = connection.settings_dict["NAME"]
+        with Workers(options["workers"], prepare_batch, connected, database) as processes:
+            how = {"batch_size": options["batch_size"], "newspaper": options["newspaper"] or "", "store": store}
+            importer = partial(import_rows, processes=processes, **how)
+            for source in sources:
+                tallies.append(FileTally(source.name))
+                self._import_source(source, tallies[-1], importer, rejects, options)
+
     def _import_source(
-        self, source: Source, tally: FileTally, store: Store, rejects: Rejects, options: dict[str, Any]
+        self, source: Source, tally: FileTally, importer: Importer, rejects: Rejects, options: dict[str, Any]
     ) -> None:
         started = time.monotonic()
-        opened = open_rows(source, newspaper=options["newspaper"] or "")
-        with opened as (rows, position, size), self.progress(options, *_columns()) as progress:
+        with source.open() as (stream, position, size), self.progress(options, *_columns()) as progress:
             task = progress.add_task(source.name, total=size, tally=tally)
-            for batch in import_rows(rows, batch_size=options["batch_size"], store=store):
+            rows = find_rows(stream, source.file_format, check_header=check_columns)
+            for batch in importer(rows):
                 for row, stored in batch:
                     tally.count(stored)
                     if stored.outcome == "rejected":

@@ -18,6 +18,7 @@ from django.db import OperationalError, connection
 from articles.management.commands import import_articles
 from articles.models import Article, ArticleURL, Newspaper
 from articles.storage import ingest
+from articles.storage.preparing import Prepared
 from tests.articles.rows import json_lines, row
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -314,7 +315,7 @@ def breaks_in_third_batch(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseExce
     def _break(error: BaseException) -> None:
         write, calls = ingest._write, iter(range(1, 9))
 
-        def _write(prepared: dict[int, ingest._Prepared]) -> dict[int, ingest.Stored]:
+        def _write(prepared: dict[int, tuple[Prepared, int]]) -> dict[int, ingest.Stored]:
             written = write(prepared)
             if next(calls) == 3:
                 raise error

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import pty
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -18,7 +19,13 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.models import Count
 
-from articles.models import Article, ArticleURL
+from articles.files import importing
+from articles.files.importing import import_rows, prepare_batch
+from articles.files.records import find_rows
+from articles.models import Article, ArticleURL, HeadlineVariant, Newspaper
+from articles.processes import Workers
+from articles.storage.ingest import Again, Stored, store_prepared
+from articles.storage.preparing import Prepared
 from tests.articles.rows import json_lines, row
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -47,8 +54,10 @@ import os, signal, sys
 import django
 django.setup()
 from django.core.management import call_command
+from articles.files import importing
 from articles.storage import ingest
 
+importing.FEW_ROWS = 20
 write, calls = ingest._write, iter(range(1, 99))
 
 def write_and_die(prepared):
@@ -71,8 +80,9 @@ def test_a_killed_import_is_repaired_by_running_it_again(
     path.write_bytes(gzip.compress(json_lines(*rows)))
     options = [str(path), "--batch-size=10", f"--rejects={rejects}"]
     killed = subprocess.run(
-        [sys.executable, "-c", KILLED_IN_THIRD_BATCH, *options], check=False, cwd=CHECKOUT, env=environment
-    )
+        [sys.executable, "-c", KILLED_IN_THIRD_BATCH, *options, "--workers=2"],
+        check=False, cwd=CHECKOUT, env=environment,
+    )  # fmt: skip
 
     assert killed.returncode == -signal.SIGKILL
     assert Article.objects.count() == 18
@@ -83,6 +93,79 @@ def test_a_killed_import_is_repaired_by_running_it_again(
         Article.objects.values("url").distinct().count() == Article.objects.count() == ArticleURL.objects.count() == 90
     )
     assert len(rejects.read_text().splitlines()) == 10
+
+
+def tables() -> list[list[tuple[object, ...]]]:
+    """Return the rows of all tables without the times of storing; articles are counted from 1."""
+    rows = [
+        Newspaper.objects.order_by("pk").values_list("name", "host"),
+        Article.objects.order_by("pk").values_list(
+            "newspaper__name", "external_id", "date", "published_at", "headline", "url", "content", "extra_columns",
+            "normalized_title", "normalized_text", "text_digest", "language", "byline", "agency", "dateline",
+            "date_source",
+        ),
+        ArticleURL.objects.order_by("pk").values_list("article__url", "url", "key", "normalized_url", "kind"),
+        HeadlineVariant.objects.order_by("pk").values_list("article__url", "headline", "day", "url"),
+    ]  # fmt: skip
+    return [list(each) for each in rows]
+
+
+def mixed_rows() -> Iterator[dict[str, object]]:
+    """Yield rows of several newspapers, some without a name, some invalid, some twice."""
+    for number in range(120):
+        host = ("harbourpost.example", "www.skerry.example", "m.tide.example")[number % 3]
+        url = f"https://{host}/2026/the-ferry-sails-{number % 100}?sid={number % 7}"
+        text = f"Ferry {number} sails to the island \\ again.\n\tIt’s late. " * 3
+        lead = "VESTBY, March 3 (Reuters) - " if number % 4 else ""
+        changes = {
+            "url": url if number % 11 else f"https://www.google.com/url?url={url}",
+            "newspaper": ("Harbour Post", "Skerry Times", "")[number % 3],
+            "headline": f"Ferry {number} sails | {'Harbour Post' if number % 3 == 0 else 'News'}",
+            "content": "" if number % 13 == 0 else f"{lead}{text}",
+            "published_at": f"2026-03-02T10:{number % 60:02}:00Z" if number % 5 == 0 else None,
+            "section": "Sport" if number % 2 else None,
+        }
+        yield row(number, **changes)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_worker_processes_give_the_rows_ids_and_rejects_of_one_process(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, rejects = tmp_path / "a.jsonl", tmp_path / "rejects.jsonl"
+    path.write_bytes(json_lines(*mixed_rows()))
+    found = []
+    for workers, few in ((1, 1_000), (2, 0)):
+        monkeypatch.setattr(importing, "FEW_ROWS", few)
+        # Twice: the second time all are known.
+        options = ["--batch-size=20", f"--rejects={rejects}", f"--workers={workers}"]
+        call_command("import_articles", str(path), str(path), *options)
+        ids = list(Article.objects.order_by("pk").values_list("pk", flat=True))
+        assert ids == list(range(ids[0], ids[0] + len(ids)))
+        found.append((capsys.readouterr().out.splitlines()[-1], rejects.read_bytes(), tables()))
+        Article.objects.all().delete()
+        Newspaper.objects.all().delete()
+    assert found[0] == found[1]
+    assert found[0][0].endswith(" 20 rejected.")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_newspaper_that_changes_while_batches_wait_counts_as_it_is_when_they_are_stored() -> None:
+    batches = iter(range(3))
+
+    def changed(batch: Sequence[Prepared], again: Again) -> list[Stored]:
+        if next(batches) == 1:
+            Newspaper.objects.update(title_affixes=["News"], kept_url_parameters=["sid"])
+        return store_prepared(batch, again)
+
+    rows = (row(n, url=f"https://a.example/story-{5000 + n}?sid=1", headline=f"Ferry {n} | News") for n in range(6))
+    found = find_rows(io.BytesIO(json_lines(*rows)), "jsonl")
+    with Workers(1, prepare_batch) as processes:
+        list(import_rows(found, processes, batch_size=2, store=changed))
+    titles = Article.objects.order_by("pk").values_list("normalized_title", flat=True)
+    assert list(titles) == ["ferry 0 news", "ferry 1 news", "ferry 2", "ferry 3", "ferry 4", "ferry 5"]
+    forms = ArticleURL.objects.order_by("pk").values_list("normalized_url", flat=True)
+    assert [form.endswith("?sid=1") for form in forms] == [False, False, True, True, True, True]
 
 
 def lines_for_both(rows: int) -> Iterator[bytes]:

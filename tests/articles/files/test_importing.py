@@ -9,17 +9,21 @@ import io
 import json
 import re
 import tracemalloc
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from articles.files import importing, records
 from articles.files.importing import Row, read_rows
+from articles.files.records import find_rows
 from articles.models import Article, ArticleURL
 from articles.normalization.times import written_time
 from articles.normalization.values import DATE_FORMS
+from articles.processes import Workers
 from articles.storage import ingest
 from articles.storage.incoming import Details, IncomingArticle, RejectedArticleError, check_article
+from articles.storage.newspapers import Paper
 from tests.articles.rows import json_lines, row
 
 
@@ -489,15 +493,17 @@ def test_memory_does_not_grow_with_the_length_of_a_line(monkeypatch: pytest.Monk
     assert peak < 5_000_000
 
 
-def test_long_articles_make_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_rows_make_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "MAX_LINE_BYTES", 1_000)
-    rows = [Row(number, "", IncomingArticle(datetime.date(2026, 3, 2), "", "", "x" * 600)) for number in range(5)]
+    monkeypatch.setattr(importing, "papers_for", lambda wanted: [Paper(name, host, (), ()) for name, host in wanted])
+    stream = io.BytesIO(json_lines(*(row(number, content="x" * 450) for number in range(5))))
     sizes: list[int] = []
 
-    def store(batch: object) -> list[ingest.Stored]:
-        assert isinstance(batch, list)
+    def store(batch: Sequence[object], _again: object) -> list[ingest.Stored]:
         sizes.append(len(batch))
         return [ingest.Stored("created", 1) for _ in batch]
 
-    assert sum(len(batch) for batch in importing.import_rows(rows, batch_size=4, store=store)) == 5
+    with Workers(1, importing.prepare_batch) as processes:
+        found = importing.import_rows(find_rows(stream, "jsonl"), processes, batch_size=4, store=store)
+        assert sum(len(batch) for batch in found) == 5
     assert sizes == [2, 2, 1]

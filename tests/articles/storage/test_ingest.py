@@ -22,7 +22,7 @@ from articles.storage.ingest import (
     store_article,
     store_articles,
 )
-from articles.storage.newspapers import newspaper_host, newspapers_for
+from articles.storage.newspapers import Naming, newspaper_host, newspapers_for
 
 Kind = ArticleURL.Kind
 FERRY = "https://www.harbourpost.example/2026/ferry"
@@ -412,7 +412,7 @@ def test_a_dozen_urls_of_one_story_belong_to_one_article() -> None:
 
 @pytest.mark.django_db
 def test_a_newspaper_is_found_by_name_then_by_host() -> None:
-    [named] = newspapers_for([("Harbour Post", FERRY)])
+    [named] = newspapers_for([Naming.of("Harbour Post", FERRY)])
     results = store_articles(
         [
             incoming(f"{FERRY}/1", newspaper=""),

@@ -26,7 +26,14 @@ from articles.storage.newspaper_merges import (
     stored_since,
     undo_merge,
 )
-from articles.storage.newspapers import UnknownNewspaperError, current_ids, newspapers_for, newspapers_named
+from articles.storage.newspapers import (
+    Naming,
+    Paper,
+    UnknownNewspaperError,
+    current_ids,
+    newspapers_for,
+    newspapers_named,
+)
 from articles.storage.renormalization import outdated_forms, renormalize
 from tests.articles.storage.test_url_parameters import FERRY, PAGE, SCHOOL
 from tests.conftest import StoreArticle
@@ -180,7 +187,7 @@ def test_old_names_and_hosts_find_the_newspaper(papers: tuple[Newspaper, Newspap
     assert plan_merge(old, main).names == [OLD, "prod.example"]
     merge_newspapers(old, main)
     assert store(newspaper=OLD).newspaper == main
-    assert newspapers_for([("", "https://www.prod.example/1"), (OLD, "https://x.example/2")]) == [main, main]
+    assert newspapers_for([Naming("", "prod.example"), Naming(OLD, "x.example")]) == [main, main]
     assert newspapers_named([OLD, str(old.pk), MAIN]) == [main]
     assert current_ids([old.pk]) == (main.pk,)
     with pytest.raises(UnknownNewspaperError, match=f"no newspaper is named 'x'; known newspapers: {MAIN}$"):
@@ -188,7 +195,7 @@ def test_old_names_and_hosts_find_the_newspaper(papers: tuple[Newspaper, Newspap
     # A chain of merges leads to its end.
     third = Newspaper.objects.create(name="Selby Gazette")
     merge_newspapers(main, third)
-    assert newspapers_for([(OLD, "https://x.example/2"), ("", "https://prod.example/1")]) == [third, third]
+    assert newspapers_for([Naming(OLD, "x.example"), Naming("", "prod.example")]) == [third, third]
 
 
 def test_an_alias_finds_its_newspaper(papers: tuple[Newspaper, Newspaper], store: StoreArticle) -> None:
@@ -197,7 +204,7 @@ def test_an_alias_finds_its_newspaper(papers: tuple[Newspaper, Newspaper], store
         NewspaperAlias.objects.create(newspaper=main, alias=alias)
     assert store(newspaper="The Post").newspaper == main
     # An alias is chosen by somebody, and takes precedence over another newspaper's host.
-    wanted = [("", "https://m.post.example/1"), ("", "https://prod.example/1"), (OLD, "https://prod.example/2")]
+    wanted = [Naming("", "m.post.example"), Naming("", "prod.example"), Naming(OLD, "prod.example")]
     assert newspapers_for(wanted) == [main, main, papers[0]]
     assert newspapers_named(["The Post"]) == [main]
     assert Newspaper.objects.count() == 2
@@ -264,14 +271,14 @@ def test_an_article_prepared_before_a_merge_is_stored_after_it(
     papers: tuple[Newspaper, Newspaper], store: StoreArticle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, main = papers
-    prepare = ingest._prepare
+    prepare = ingest.prepare
 
-    def prepare_and_merge(article: IncomingArticle, newspaper: Newspaper) -> Any:
-        prepared = prepare(article, newspaper)
-        if newspaper == old:
+    def prepare_and_merge(article: IncomingArticle, naming: Naming, paper: Paper) -> Any:
+        prepared = prepare(article, naming, paper)
+        if paper.name == OLD:
             merge_newspapers(old, main)
         return prepared
 
-    monkeypatch.setattr(ingest, "_prepare", prepare_and_merge)
+    monkeypatch.setattr(ingest, "prepare", prepare_and_merge)
     article = store(newspaper=OLD, headline="Wire: the ferry is back")
     assert (article.newspaper, article.normalized_title) == (main, "the ferry is back")

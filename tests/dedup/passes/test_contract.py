@@ -17,7 +17,7 @@ from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article, Newspaper
 from articles.storage.boilerplate_marks import mark_week, outdated_weeks
-from articles.storage.ingest import Forms
+from articles.storage.preparing import Forms
 from dedup.declarations import ConfigError, make_config, settings_of
 from dedup.passes import PASSES
 from dedup.passes.base import NearConfig, PassConfig, Reach
@@ -248,7 +248,7 @@ def test_texts_are_compared_as_if_stored_without_what_the_mode_removes(name, mod
     with_all = find(name)
     for article in Article.objects.select_related("newspaper"):
         content = without_boilerplate(article.content, article.boilerplate, mode)
-        forms = dataclasses.asdict(Forms.of(article.newspaper, article.headline, content))
+        forms = dataclasses.asdict(Forms.of(article.newspaper.affixes, article.headline, content))
         Article.objects.filter(pk=article.pk).update(content=content, **forms)
     told = [(each, each.evidence) for each in sorted(find(name))]
 

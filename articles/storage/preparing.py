@@ -1,0 +1,198 @@
+"""Prepares articles for the writer: all that can be computed before it has its lock, in any process."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+from uuid import UUID
+
+from articles.extraction.bylines import text_bylines
+from articles.models import ArticleURL
+from articles.normalization import NORMALIZER_VERSION
+from articles.normalization.language import detect_languages
+from articles.normalization.text import normalize_text, text_digest
+from articles.normalization.times import Precision
+from articles.normalization.titles import normalize_title
+from articles.normalization.urls import comparable_url, has_decoration, url_key
+from articles.storage.copying import copy_row
+from articles.storage.incoming import (
+    Details,
+    IncomingArticle,
+    PageCopy,
+    SeenHeadline,
+    SeenURL,
+    story_url,
+    url_fault,
+)
+from articles.storage.newspapers import Naming, Paper
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The normalised forms of an article, which are compared; named as their columns."""
+
+    normalized_title: str
+    normalized_text: str
+    text_digest: UUID | None
+
+    @classmethod
+    def of(cls, affixes: Sequence[str], headline: str, content: str) -> Self:
+        """Return the forms by the rules of today and a newspaper's affixes."""
+        text = normalize_text(content)
+        return cls(normalize_title(headline, affixes), text, text_digest(text))
+
+
+class PreparedURL(NamedTuple):
+    """A URL of an article, its form, and whether decoration is dropped from it for a newspaper that keeps none."""
+
+    url: str
+    kind: ArticleURL.Kind
+    form: str
+    decorated: bool
+
+    @classmethod
+    def of(cls, seen: SeenURL, kept: Collection[str]) -> Self:
+        """Return it with its form for a newspaper that keeps these parameters."""
+        return cls(seen.url, seen.kind, comparable_url(seen.url, kept), has_decoration(seen.url))
+
+
+class ListedTime(NamedTuple):
+    """A time of publication, its day by the source's clock, and its source."""
+
+    day: datetime.date
+    at: datetime.datetime
+    offset: int | None
+    precision: Precision
+    source: str
+
+
+class Prepared(NamedTuple):
+    """A checked article: what the writer decides by, and what it then only passes on.
+
+    `columns` are those of PREPARED_COLUMNS, as COPY reads them; `paper` is the newspaper as it was then. `time` is None
+    without a time of publication, and for an article that came with its page.
+    """
+
+    naming: Naming
+    paper: Paper
+    date: datetime.date
+    headline: str
+    normalized_title: str
+    text_digest: UUID | None
+    published_at: datetime.datetime | None
+    time: ListedTime | None
+    url: str  # of the article, without redirects
+    own_keys: Sequence[UUID]  # of that URL, and of the redirect that led to it
+    urls: dict[UUID, PreparedURL]  # its own first
+    headlines: Sequence[SeenHeadline]
+    page: PageCopy | None
+    extractor_version: int
+    columns: bytes
+
+
+_DETAILS = tuple(field.name for field in dataclasses.fields(Details))
+PREPARED_COLUMNS = (
+    *("external_id", "date", "headline", "url", "content", "extra_columns"),
+    *("normalized_title", "normalized_text", "text_digest", "normalizer_version", "extractor_version", "revision"),
+    *_DETAILS,
+)
+# A trigger counts it up.
+_REVISION = 0
+
+
+def prepare(incoming: IncomingArticle, naming: Naming, paper: Paper) -> Prepared:
+    """Prepare a checked article of a newspaper."""
+    [prepared] = prepare_all([(incoming, naming, paper)])
+    return prepared
+
+
+def prepare_all(articles: Sequence[tuple[IncomingArticle, Naming, Paper]]) -> list[Prepared]:
+    """Prepare many articles; their languages are detected together."""
+    unknown = [
+        place
+        for place, (incoming, _, _) in enumerate(articles)
+        if _wants_details(incoming) and not incoming.details.language
+    ]
+    found = detect_languages([articles[place][0].content for place in unknown])
+    languages = dict(zip(unknown, found, strict=True))
+    return [_prepared(*article, languages.get(place, "")) for place, article in enumerate(articles)]
+
+
+def _prepared(incoming: IncomingArticle, naming: Naming, paper: Paper, language: str) -> Prepared:
+    url, own_keys, urls = _restored_urls(incoming) if incoming.restored else _urls(incoming)
+    forms = Forms.of(paper.affixes, incoming.headline, incoming.content)
+    details = _details(incoming, paper, language)
+    version = incoming.page.extractor_version if incoming.page else 0
+    headline = incoming.headline.strip()
+    return Prepared(
+        naming=naming,
+        paper=paper,
+        date=incoming.date,
+        headline=headline,
+        normalized_title=forms.normalized_title,
+        text_digest=forms.text_digest,
+        published_at=details.published_at,
+        time=None if incoming.page else _time(details),
+        url=url,
+        own_keys=own_keys,
+        urls={key: PreparedURL.of(seen, paper.kept_url_parameters) for key, seen in urls.items()},
+        headlines=incoming.headlines,
+        page=incoming.page,
+        extractor_version=version,
+        columns=copy_row((
+            *(incoming.external_id, incoming.date, headline, url, incoming.content, incoming.extra_columns),
+            *(forms.normalized_title, forms.normalized_text, forms.text_digest),
+            *(NORMALIZER_VERSION, version, _REVISION),
+            *(getattr(details, name) for name in _DETAILS),
+        )),
+    )  # fmt: skip
+
+
+def _urls(incoming: IncomingArticle) -> tuple[str, tuple[UUID, ...], dict[UUID, SeenURL]]:
+    """Return the article's URL, the keys of its own URLs, and all its URLs by key."""
+    came_under, url = SeenURL(incoming.url.strip(), incoming.kind), story_url(incoming.url.strip())
+    own = [came_under] if url == came_under.url else [SeenURL(url, ArticleURL.Kind.REDIRECT), came_under]
+    urls = {url_key(each.url): each for each in own}
+    own_keys = tuple(urls)
+    for seen in incoming.other_urls:
+        if not url_fault(seen.url):
+            urls.setdefault(url_key(seen.url), seen)
+    return url, own_keys, urls
+
+
+def _restored_urls(incoming: IncomingArticle) -> tuple[str, tuple[UUID, ...], dict[UUID, SeenURL]]:
+    """Return the same for an article whose `other_urls` are all its URLs, in their order."""
+    own = url_key(incoming.url)
+    urls = {url_key(each.url): each for each in reversed(incoming.other_urls)}
+    urls = dict(reversed(urls.items()))  # of two URLs with one key, the first
+    urls.setdefault(own, SeenURL(incoming.url, incoming.kind))
+    return incoming.url, (own,), urls
+
+
+def _wants_details(incoming: IncomingArticle) -> bool:
+    """Return whether the article's details are completed from its text: it came without its page."""
+    return incoming.page is None and not incoming.restored
+
+
+def _details(incoming: IncomingArticle, paper: Paper, language: str) -> Details:
+    details = incoming.details
+    if not _wants_details(incoming):
+        return details
+    found = text_bylines(incoming.content, (paper.name, paper.host))
+    return dataclasses.replace(
+        details,
+        language=details.language or language,
+        byline=details.byline or found.byline,
+        agency=details.agency or found.agency,
+        dateline=details.dateline or found.dateline,
+    )
+
+
+def _time(details: Details) -> ListedTime | None:
+    day, at = details.published_day, details.published_at
+    if day is None or at is None:
+        return None
+    return ListedTime(day, at, details.published_offset, details.published_precision, details.date_source)
