@@ -140,11 +140,11 @@ def _pairs(rows: Iterable[Any], window: Window, config: ExactConfig) -> Iterator
         window=window,
         largest=config.largest_group,
         star=True,
-        evidence=partial(_headlines, most=config.most_headlines),
+        evidence=partial(headline_counts, most=config.most_headlines),
     )
 
 
-def _headlines(texts: Sequence[str], *, most: int) -> dict[str, Any]:
+def headline_counts(texts: Sequence[str], *, most: int) -> dict[str, Any]:
     """Return how many articles share a text, and the highest number of headlines that one newspaper has over it.
 
     `texts` have the newspaper, the day and the headline of each article. What is probably a remnant of extraction also

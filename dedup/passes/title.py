@@ -67,7 +67,7 @@ SELECT left(normalized_text, %(characters)s) FROM {articles} WHERE id = ANY (%(i
 _READ_AT_ONCE = 50
 
 # Thai, Lao, Burmese, Khmer, kana and Han have no blanks between words: two characters count as a word.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class _Headline(NamedTuple):
 
 def _long_enough(config: TitleConfig) -> dict[str, int | str]:
     """Return the parameters of the statements that say how long a headline must be."""
-    return {"minimum_words": config.minimum_words, "unspaced": f"[{_UNSPACED}]{{{2 * config.minimum_words}}}"}
+    return {"minimum_words": config.minimum_words, "unspaced": f"[{UNSPACED}]{{{2 * config.minimum_words}}}"}
 
 
 def _fault(one: _Headline, other: _Headline, config: TitleConfig) -> str:

@@ -1,11 +1,50 @@
-"""A run on a cluster, stage by stage."""
+"""A run on a cluster, stage by stage.
+
+Spark deals out the tasks and repeats those of a lost machine, and brings together what has the same key. The tasks read
+and write the files of the export themselves (work.py), so that texts never go through a shuffle.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+import datetime
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial, reduce
+from math import isqrt
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from dedup.spark.manifest import BundleError, Configs, Manifest, Result
+from dedup.bounds import Rule, Rules, widened
+from dedup.judging.months import month_of, text_days
+from dedup.passes import PASSES
+from dedup.passes.base import NearConfig, PassConfig, Reach
+from dedup.spark.bands import find_similar
+from dedup.spark.clustering import write_clusters
+from dedup.spark.components import connected_with
+from dedup.spark.keyed import PAIRS_DDL, find_exact, find_titles, find_urls, mapped
+from dedup.spark.manifest import Configs, Manifest, Result, fingerprint
+from dedup.spark.members import find_by_members
+from dedup.spark.pairs import allowed
+from dedup.spark.parts import parts_of
 from dedup.spark.schema import Bundle
+from dedup.spark.schema import month_of as month_name
+from dedup.spark.stages import Counts, Stage, Stages, files_of
+from dedup.spark.tasks import perform_all
+from dedup.spark.versions import versions
+from dedup.spark.work import Done, Tile, Unit, Work, find_in_tile, find_on_day, judge, learn, prepare, tiles_of
+from dedup.types import VerdictKind, Window
+
+# A part has at most so many articles, and at least so many if there are enough workers for more parts.
+MOST_ARTICLES, LEAST_ARTICLES = 20_000, 2_000
+# Articles around a month that one task learns from.
+_LEARNT_FROM = 100_000
+_ARTICLES_A_PARTITION = 100_000
+_VERDICTS = (
+    "left long, right long, verdict string, probability double, duplicate_probability double, reasons string, "
+    "joins boolean, left_matched double, right_matched double"
+)
 
 
 def run_stages(
@@ -17,6 +56,347 @@ def run_stages(
     `tile_pairs` pairs of articles at a time. With `resume`, stages that an earlier run finished are kept. Raises
     BundleError.
     """
-    raise BundleError(
-        f"{bundle.root} cannot be run yet ({spark}, {manifest.articles}, {configs}, {tile_pairs}, {resume})"
+    return _Run(spark, bundle, manifest, configs, tile_pairs, resume=resume).result()
+
+
+class _Run:
+    """The stages of a run, in order."""
+
+    def __init__(
+        self, spark: Any, bundle: Bundle, manifest: Manifest, configs: Configs, tile_pairs: int, *, resume: bool
+    ) -> None:
+        self._spark, self._bundle, self._manifest, self._configs = spark, bundle, manifest, configs
+        self._config = {name: dataclasses.asdict(config) for name, config in configs.items()}
+        self._side = max(1, isqrt(tile_pairs))
+        rests_on = fingerprint([manifest.fingerprint(), self._config, versions(), tile_pairs])
+        self._stages = Stages(bundle.stages, rests_on[:12], _report)
+        if not resume:
+            self._stages.forget()
+        shutil.rmtree(bundle.results, ignore_errors=True)
+        # A shuffle moves some hundred bytes an article; each of its partitions costs a fifth of a second.
+        partitions = max(spark.sparkContext.defaultParallelism, manifest.articles // _ARTICLES_A_PARTITION)
+        spark.conf.set("spark.sql.shuffle.partitions", partitions)
+        spread = -(-manifest.articles // (4 * spark.sparkContext.defaultParallelism))
+        most = min(MOST_ARTICLES, self._side, max(LEAST_ARTICLES, spread))
+        self._work = Work(
+            bundle.root,
+            parts_of(bundle.articles, most),
+            manifest.last_day.toordinal(),
+            manifest.mode,
+            self._stages.stage("prepared").folder / "articles",
+        )
+        self._rules: Rules = tuple(_rule(stored) for stored in manifest.rules)
+        self._counts: dict[str, Counts] = {}
+
+    def result(self) -> Result:
+        self._stages.perform("prepared", self._prepare)
+        enabled = {name: config for name, config in self._configs.items() if config.enabled}
+        for name, config in enabled.items():
+            self._counts[name] = self._find(name, config)
+        pairs = self._to_judge(list(enabled))
+        learnt, _ = self._stages.perform("recurring", partial(self._learn, pairs))
+        _, verdicts = self._stages.perform("verdicts", partial(self._judge, pairs, learnt))
+        _, clusters = self._stages.perform("clusters", self._cluster)
+        result = Result(
+            manifest=self._manifest.fingerprint(),
+            versions=versions(),
+            config=self._config,
+            passes={name: self._summary(name) for name in enabled},
+            counts=self._all_counts(verdicts, clusters),
+            seconds=self._stages.seconds,
+            finished_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        )
+        result.write(self._bundle.result)
+        return result
+
+    def _prepare(self, stage: Stage) -> Counts:
+        tasks = [part for part in range(len(self._work.parts)) if not self._work.file_of(part).exists()]
+        return perform_all(self._spark, tasks, partial(prepare, self._work), stage.folder / "tallies")
+
+    def _find(self, name: str, config: PassConfig) -> Counts:
+        wide = widened(name, config, self._rules)
+        _, counts = self._stages.perform(name, lambda stage: self._found_by(name, wide, stage))
+        _, allowed_ = self._stages.perform(f"evidence-{name}", partial(self._allow, name, config, counts["days"]))
+        return counts | allowed_
+
+    def _found_by(self, name: str, config: Any, stage: Stage) -> Counts:
+        """Write the pairs of a pass into the folder `pairs` of its stage; return what it did."""
+        folder, window = stage.folder, Window(self._manifest.first_day, self._manifest.last_day)
+        every = dataclasses.replace(window, first_day=datetime.date.min)
+        if name in ("trigram", "stopword"):
+            return self._in_tiles(config, stage)
+        if name in ("containment", "sentence"):
+            return find_by_members(self._spark, self._work, config, folder)
+        if name == "minhash":
+            return find_similar(self._spark, self._work, config, window.first_day.toordinal(), folder)
+        if name == "exact":
+            pairs = candidates = find_exact(self._spark, self._work, config, every, folder / "pairs")
+        else:
+            find = find_urls if name == "url" else find_titles
+            candidates, pairs = find(self._spark, self._work, config, every, folder)
+        return {"candidates": candidates, "verified": candidates, "pairs": pairs, "days": []}
+
+    def _in_tiles(self, config: NearConfig, stage: Stage) -> Counts:
+        """Compare tile by tile; then the days with dense groups, a window at a time."""
+        folder, work = stage.folder, self._work
+        tiles = list(tiles_of(work.parts, config.day_window, self._side))
+        counts = perform_all(self._spark, tiles, partial(_find_in_tile, work, config, folder), folder / "tallies")
+        days = sorted({*counts["days"], *self._crowded_days(folder / "pairs", config.dense_from)})
+        if days:
+            dense = perform_all(
+                self._spark, days, partial(_find_on_day, work, config, folder), folder / "tallies-of-dense-days"
+            )
+            for each in ("candidates", "verified", "pairs"):
+                counts[each] += dense[each]
+        return counts | {"days": days}
+
+    def _crowded_days(self, pairs: Path, dense_from: int) -> list[int]:
+        """Return the days of articles that have too many pairs that end on their day: the tiles know only some."""
+        from pyspark.sql import functions as f  # noqa: PLC0415 - an extra
+
+        found = self._spark.read.schema(PAIRS_DDL).parquet(str(pairs))
+        later = f.greatest("left_day", "right_day")
+        sides = [
+            found.where(f.col(f"{side}_day") == later).select(f.col(side).alias("article"), later.alias("day"))
+            for side in ("left", "right")
+        ]
+        ending = sides[0].union(sides[1]).groupBy("article", "day").count().where(f.col("count") > dense_from)
+        return [row["day"] for row in ending.select("day").distinct().collect()]
+
+    def _allow(self, name: str, config: PassConfig, dense_days: Sequence[int], stage: Stage) -> Counts:
+        """Write the evidence of a pass: what the scope and the rules of the profile allow of its pairs."""
+        from pyspark.sql import functions as f  # noqa: PLC0415
+
+        folder = self._stages.stage(name).folder
+        later = f.greatest("left_day", "right_day")
+        found = self._spark.read.schema(PAIRS_DDL).parquet(str(folder / "pairs"))
+        if dense_days:
+            found = found.where(~later.isin(list(dense_days))).union(
+                self._spark.read.parquet(str(folder / "dense")).select(*found.columns)
+            )
+        first_day = self._manifest.first_day.toordinal() if PASSES[name].reach is Reach.PAIR else 1
+        rules = self._rules
+        found = found.where(later >= first_day)
+        if rules:
+            found = mapped(found, lambda table: allowed(table, name, config, rules), PAIRS_DDL)
+        found.write.mode("overwrite").parquet(str(stage.folder / "allowed"))
+        kept = self._spark.read.parquet(str(stage.folder / "allowed"))
+        _by_month(kept, later).select("left", "right", "score", "details", "month").write.mode("overwrite").partitionBy(
+            "month"
+        ).parquet(str(self._bundle.evidence / f"pass_name={name}"))
+        return {"pairs": kept.count(), "crowded": self._write_crowded(name, folder)}
+
+    def _write_crowded(self, name: str, folder: Path) -> int:
+        from pyspark.sql import functions as f  # noqa: PLC0415
+
+        if not any(files_of(folder / "crowded")):
+            return 0
+        crowded = self._spark.read.parquet(str(folder / "crowded")).groupBy("article").agg(f.max("near").alias("near"))
+        to = self._bundle.crowded / f"pass_name={name}"
+        crowded.write.mode("overwrite").parquet(str(to))
+        count: int = self._spark.read.parquet(str(to)).count()
+        return count
+
+    def _to_judge(self, passes: Sequence[str]) -> Stage:
+        stage, _ = self._stages.perform("pairs", partial(self._write_pairs, passes))
+        return stage
+
+    def _write_pairs(self, passes: Sequence[str], stage: Stage) -> Counts:
+        """Write every pair once, those of a unit in one folder."""
+        from pyspark.sql import functions as f  # noqa: PLC0415
+
+        days, headlines = ("left_day", "right_day", "left_newspaper", "right_newspaper"), "$.leftover"
+        frames = []
+        for name in passes:
+            found = self._spark.read.parquet(str(self._stages.stage(f"evidence-{name}").folder / "allowed"))
+            noted = f.get_json_object("details", headlines).cast("bigint") if name == "exact" else f.lit(None)
+            leftover = f.coalesce(noted, f.lit(0)).cast("bigint").alias("leftover")
+            frames.append(found.select("left", "right", *days, leftover))
+        every = reduce(lambda one, other: one.union(other), frames)
+        first = [f.first(each).alias(each) for each in days]
+        once = every.groupBy("left", "right").agg(*first, f.max("leftover").alias("leftover"))
+        units = self._spark.createDataFrame(list(self._units_of_days()), "day bigint, unit bigint, units bigint")
+        placed = once.join(f.broadcast(units), f.greatest("left_day", "right_day") == f.col("day"))
+        placed = placed.withColumn("unit", f.col("unit") + f.pmod("left", "units")).drop("day", "units")
+        placed.repartition("unit").write.mode("overwrite").partitionBy("unit").parquet(str(stage.folder / "units"))
+        return {"pairs": self._spark.read.parquet(str(stage.folder / "units")).count()}
+
+    def _units_of_days(self) -> Iterator[tuple[int, int, int]]:
+        """Yield for each day the first unit of its pairs, and how many units these are."""
+        for day, unit, units in _dealt(self._manifest.days, self._articles_a_unit()):
+            yield day.toordinal(), unit, units
+
+    def _articles_a_unit(self) -> int:
+        spread = -(-self._manifest.articles // (4 * self._spark.sparkContext.defaultParallelism))
+        return min(MOST_ARTICLES, max(LEAST_ARTICLES, spread))
+
+    def _learn(self, pairs: Stage, stage: Stage) -> Counts:
+        """Learn what the newspapers of each month's pairs print repeatedly."""
+        tasks = [
+            _Lesson(month, (bucket, buckets), _files(pairs, units))
+            for month, units in self._units_of_months(pairs).items()
+            for buckets in [self._buckets(month)]
+            for bucket in range(buckets)
+        ]
+        tasks = [task for task in tasks if not _lesson_file(stage.folder, task.month, task.bucket[0]).exists()]
+        return perform_all(self._spark, tasks, partial(_learn, self._work, stage.folder), stage.folder / "tallies")
+
+    def _judge(self, pairs: Stage, learnt: Stage, stage: Stage) -> Counts:
+        """Judge every unit of pairs."""
+        terms = self._terms()
+        tasks = [
+            _Judged(
+                Unit(unit, month),
+                _files(pairs, [unit]),
+                [_lesson_file(learnt.folder, month, bucket) for bucket in range(self._buckets(month))],
+            )
+            for month, units in self._units_of_months(pairs).items()
+            for unit in units
+        ]
+        to = self._bundle.verdicts
+        tasks = [task for task in tasks if not _verdict_file(to, task.unit).exists()]
+        perform_all(self._spark, tasks, partial(_judge, self._work, terms, to), stage.folder / "tallies")
+        kinds = self._spark.read.schema(_VERDICTS).parquet(str(to)).groupBy("verdict").count().collect()
+        return {"verdicts": {row["verdict"]: row["count"] for row in kinds}}
+
+    def _terms(self) -> dict[str, Any]:
+        """Return what all verdicts rest on, apart from the articles."""
+        rules = self._bundle.read("series_rules").to_pylist()
+        return {
+            "model": self._manifest.model,
+            "versions_join": self._manifest.versions_join,
+            "series": [(rule["newspaper"], rule["form"]) for rule in rules],
+            "groups": self._ruled_groups(),
+        }
+
+    def _ruled_groups(self) -> dict[int, int]:
+        """Return the articles of dense groups with a rule, and what kept pairs connect with them."""
+        ruled = self._bundle.read("group_rules").to_pylist()
+        if not ruled:
+            return {}
+        held = [(row["first"], row["article"]) for row in ruled]
+        return connected_with({row["article"] for row in ruled}, [*held, *self._kept_pairs()])
+
+    def _kept_pairs(self) -> list[tuple[int, int]]:
+        """Return the pairs of two articles that one pass found crowded: of dense groups, which a rule is made for."""
+        found = []
+        for folder in sorted(self._bundle.crowded.glob("pass_name=*")):
+            crowded = self._spark.read.parquet(str(folder)).select("article")
+            pairs = self._spark.read.parquet(str(self._bundle.evidence / folder.name)).select("left", "right")
+            for side in ("left", "right"):
+                pairs = pairs.join(crowded.withColumnRenamed("article", side), side)
+            found += [(row["left"], row["right"]) for row in pairs.collect()]
+        return found
+
+    def _units_of_months(self, pairs: Stage) -> dict[datetime.date, list[int]]:
+        """Return the units with pairs of each month that has any."""
+        found: dict[datetime.date, list[int]] = {}
+        for day, first, count in _dealt(self._manifest.days, self._articles_a_unit()):
+            units = found.setdefault(month_of(day), [])
+            units += [unit for unit in range(first, first + count) if unit not in units and _files(pairs, [unit])]
+        return {month: units for month, units in found.items() if units}
+
+    def _buckets(self, month: datetime.date) -> int:
+        """Return into how many tasks the newspapers of a month are dealt."""
+        first, last = text_days(month)
+        around = [count for day, count in self._manifest.days if first <= datetime.date.fromisoformat(day) <= last]
+        return -(-sum(around) // _LEARNT_FROM) or 1
+
+    def _cluster(self, stage: Stage) -> Counts:
+        return write_clusters(self._spark, self._bundle, stage.folder, self._stages.fingerprint)
+
+    def _summary(self, name: str) -> dict[str, float]:
+        counts = self._counts[name]
+        seconds = self._stages.seconds[name] + self._stages.seconds[f"evidence-{name}"]
+        return {each: counts[each] for each in ("candidates", "verified", "pairs")} | {"seconds": round(seconds, 3)}
+
+    def _all_counts(self, verdicts: Counts, clusters: Counts) -> dict[str, Any]:
+        kinds = {kind.value: verdicts["verdicts"].get(kind.value, 0) for kind in VerdictKind}
+        crowded = sum(counts.get("crowded", 0) for counts in self._counts.values())
+        return {"crowded": crowded, "verdicts": kinds, "group_checks": 0, **clusters}
+
+
+class _Lesson(NamedTuple):
+    """The newspapers of a month that one task learns from: see work.learn."""
+
+    month: datetime.date
+    bucket: tuple[int, int]
+    pairs: list[Path]
+
+
+class _Judged(NamedTuple):
+    """The pairs that one task judges: see work.judge."""
+
+    unit: Unit
+    pairs: list[Path]
+    learnt: list[Path]
+
+
+def _learn(work: Work, folder: Path, task: _Lesson) -> Done:
+    return learn(work, task.month, task.bucket, task.pairs, _lesson_file(folder, task.month, task.bucket[0]))
+
+
+def _judge(work: Work, terms: dict[str, Any], to: Path, task: _Judged) -> Done:
+    return judge(work, task.pairs, task.learnt, terms, _verdict_file(to, task.unit))
+
+
+def _find_in_tile(work: Work, config: NearConfig, folder: Path, tile: Tile) -> Done:
+    name = "-".join(f"{each:06}" for each in (tile.one, tile.other, tile.rows_of_one[0], tile.rows_of_other[0]))
+    return find_in_tile(work, tile, config, folder / "pairs" / f"{name}.parquet")
+
+
+def _find_on_day(work: Work, config: NearConfig, folder: Path, day: int) -> Done:
+    crowded = folder / "crowded" / f"{day}.parquet"
+    return find_on_day(work, day, config, folder / "dense" / f"{day}.parquet", crowded)
+
+
+def _files(pairs: Stage, units: Sequence[int]) -> list[Path]:
+    return [file for unit in units for file in files_of(pairs.folder / "units" / f"unit={unit}")]
+
+
+def _lesson_file(folder: Path, month: datetime.date, bucket: int) -> Path:
+    return folder / "newspapers" / f"{month_name(month)}-{bucket:04}.parquet"
+
+
+def _verdict_file(to: Path, unit: Unit) -> Path:
+    return to / f"month={month_name(unit.month)}" / f"{unit.number:06}.parquet"
+
+
+def _dealt(days: Sequence[tuple[str, int]], most: int) -> Iterator[tuple[datetime.date, int, int]]:
+    """Yield each day with the first of its units and their number; a unit is of one month, with about `most` articles.
+
+    A day with more articles has several units.
+    """
+    unit, articles, month = 0, 0, None
+    for text, count in days:
+        day = datetime.date.fromisoformat(text)
+        if articles and (month != month_of(day) or articles + count > most):
+            unit, articles = unit + 1, 0
+        month = month_of(day)
+        units = -(-count // most)
+        yield day, unit, units
+        articles += count
+        if units > 1:
+            unit, articles = unit + units, 0
+
+
+def _by_month(found: Any, later: Any) -> Any:
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    day = f.date_add(f.lit("1970-01-01").cast("date"), (later - 719_163).cast("int"))
+    return found.withColumn("month", f.date_format(day, "yyyy-MM")).repartition("month")
+
+
+def _rule(stored: dict[str, Any]) -> Rule:
+    return Rule(
+        stored["newspaper"],
+        stored["other"],
+        tuple(stored["names"]),
+        stored["settings"],
+        stored["left_out"],
+        stored["retired"],
     )
+
+
+def _report(name: str, seconds: float) -> None:
+    sys.stderr.write(f"{name}: {seconds:,.1f} s\n")

@@ -1,0 +1,157 @@
+"""Tiles of articles find what one join of all finds, however articles are cut and ordered. No Spark, no database."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from articles.boilerplate.mode import Mode
+from dedup.kernels.parity_join import DayRange, similar_pairs
+from dedup.kernels.tokens import Alphabet
+from dedup.passes.base import NearConfig
+from dedup.passes.stopword import StopwordConfig
+from dedup.passes.trigram import TrigramConfig
+from dedup.spark.parts import KEYS, Keys, parts_of
+from dedup.spark.schema import ALPHABET, ARTICLES, Bundle
+from dedup.spark.tiles import scored_pairs, similar_of_day, stopword_tile, trigram_tile
+from dedup.spark.work import Work, find_in_tile, find_on_day, tiles_of
+from dedup.types import Tally
+
+FIRST = datetime.date(2024, 2, 26)
+STORY = "the harbour of a town in the north and its old bridge was closed for some days after a storm at sea"
+WORDS = STORY.split()
+Row = tuple[int, int, float]
+
+
+def articles(count: int, days: int, seed: int, copies: int = 0) -> list[dict[str, object]]:
+    """Return articles of which many share words; the last `copies` are nearly one text, on two days."""
+    rng = random.Random(seed)
+    print("seed", seed)
+    rows = []
+    for number in range(count):
+        text = " ".join(rng.choice(WORDS) + rng.choice(["", "", "s"]) for _ in range(rng.randrange(12, 30)))
+        if rows and rng.random() < 0.4:
+            text = str(rng.choice(rows)["normalized_text"]) + f" {rng.choice(WORDS)}"
+        day = FIRST + datetime.timedelta(days=rng.randrange(days))
+        if number >= count - copies:
+            text, day = f"{' '.join(WORDS * 3)} berth {number % 7}", FIRST + datetime.timedelta(days=number % 2)
+        rows.append(
+            {
+                "id": 1000 - 3 * number if number % 2 else 1001 + number,
+                "newspaper": number % 5 + 1,
+                "day": day,
+                "revision": number,
+                "published_precision": "day",
+                "headline": f"Headline {number}",
+                "content": text,
+                "boilerplate": "[]",
+                "normalized_title": f"headline {number}",
+                "normalized_text": text,
+                "digest": str(number),
+            }
+        )
+    return rows
+
+
+def work(folder: Path, rows: list[dict[str, object]], *, a_file: int, a_group: int, most: int) -> Work:
+    """Return an export of these articles in files and row groups of so many, in parts of at most `most`."""
+    bundle = Bundle(folder)
+    bundle.articles.mkdir(parents=True)
+    for start in range(0, len(rows), a_file):
+        table = pa.Table.from_pylist(rows[start : start + a_file], schema=ARTICLES)
+        parquet.write_table(table, bundle.articles / f"{start:05}.parquet", row_group_size=a_group)
+    letters = [ord(each) for each in "abcdefghijklmnopqrstuvwxyz0123456789"]
+    parquet.write_table(pa.table([letters, letters], schema=ALPHABET), bundle.table("alphabet"))
+    return Work(folder, parts_of(bundle.articles, most), FIRST.toordinal() + 100, Mode.KEEP, folder / "prepared")
+
+
+def found_in_tiles(store: Work, config: NearConfig, side: int, folder: Path) -> tuple[set[Row], set[int]]:
+    """Return what the tiles and then the dense days find, and the crowded articles."""
+    days: set[int] = set()
+    for number, tile in enumerate(tiles_of(store.parts, config.day_window, side)):
+        days |= set(find_in_tile(store, tile, config, folder / "pairs" / f"{number}.parquet").days)
+    rows = _rows(folder / "pairs")
+    ending: dict[tuple[int, int], int] = {}
+    for left, right, _, left_day, right_day in rows:
+        for article, day in ((left, left_day), (right, right_day)):
+            if day == max(left_day, right_day):
+                ending[article, day] = ending.get((article, day), 0) + 1
+    days |= {day for (_, day), count in ending.items() if count > config.dense_from}
+    for day in days:
+        find_on_day(store, day, config, folder / "dense" / f"{day}.parquet", folder / "crowded" / f"{day}.parquet")
+    kept = [row for row in rows if max(row[3:]) not in days]
+    kept += _rows(folder / "dense") if days else []
+    crowded = parquet.read_table(folder / "crowded")["article"].to_pylist() if days else []
+    assert len({row[:2] for row in kept}) == len(kept)
+    return {row[:3] for row in kept}, set(crowded)
+
+
+def _rows(folder: Path) -> list[tuple[int, int, float, int, int]]:
+    table = parquet.read_table(folder)
+    return [
+        tuple(row.values()) for row in table.select(["left", "right", "score", "left_day", "right_day"]).to_pylist()
+    ]
+
+
+def at_once(rows: list[dict[str, object]], config: TrigramConfig | StopwordConfig) -> tuple[set[Row], set[int]]:
+    """Return what one block of all days finds."""
+    ordered = sorted(rows, key=lambda row: (row["day"], row["id"]))
+    table = pa.table(
+        {
+            **{name: pa.array([row[name] for row in ordered]) for name in ("id", "newspaper")},
+            "day": [row["day"].toordinal() for row in ordered],  # type: ignore[attr-defined]
+            "text": [row["normalized_text"] for row in ordered],
+        }
+    ).select([*KEYS, "text"])
+    letters = {each: each for each in "abcdefghijklmnopqrstuvwxyz0123456789"}
+    trigram = isinstance(config, TrigramConfig)
+    sets = trigram_tile(table, config, Alphabet.of(letters.items())) if trigram else stopword_tile(table, config)
+    days = sets.keys.days
+    asked = DayRange(days, 0, config.day_window)
+    found = similar_pairs(
+        sets.sets, asked, threshold=config.threshold, universe=sets.universe, most_near=config.dense_from
+    )
+    crowded: set[int] = set()
+    if found is None:
+        every: set[Row] = set()
+        for day in sorted(set(days.tolist())):
+            tally = Tally()
+            upto = int(np.searchsorted(days, day, side="right"))
+            first = int(np.searchsorted(days, day - 2 * config.day_window))
+            part = sets._replace(keys=Keys(*(each[first:upto] for each in sets.keys)), sets=sets.sets.part(first, upto))
+            dense = similar_of_day(part, day, config, config.threshold, tally)
+            every |= _of(scored_pairs(part.keys, dense.left, dense.right, dense.scores, config))
+            crowded |= set(tally.crowded)
+        return every, crowded
+    return _of(scored_pairs(sets.keys, found.left, found.right, found.scores, config)), crowded
+
+
+def _of(table: pa.Table) -> set[Row]:
+    return {tuple(row.values()) for row in table.select(["left", "right", "score"]).to_pylist()}
+
+
+@pytest.mark.parametrize(
+    ("config", "copies"),
+    [
+        (TrigramConfig(threshold=0.5, dense_from=1000), 0),
+        (TrigramConfig(threshold=0.5, dense_from=12, day_window=1), 60),
+        (StopwordConfig(threshold=0.4, minimum_shingles=3, dense_from=1000), 0),
+    ],
+)
+def test_tiles_find_what_one_join_finds(tmp_path: Path, config: TrigramConfig | StopwordConfig, copies: int) -> None:
+    rows = articles(240, 9, seed=7, copies=copies)
+    expected, crowded = at_once(rows, config)
+    assert len(expected) > 50
+    assert bool(crowded) == bool(copies)
+    cuts = [(240, 240, 1000, 1000), (70, 20, 40, 13), (33, 33, 1, 100)]
+    for number, (a_file, a_group, most, side) in enumerate(cuts):
+        ordered = sorted(rows, key=lambda row: str(row["day"])) if number == 1 else rows
+        folder = tmp_path / str(number)
+        store = work(folder, ordered, a_file=a_file, a_group=a_group, most=most)
+        assert found_in_tiles(store, config, side, folder / "found") == (expected, crowded)
