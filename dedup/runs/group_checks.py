@@ -68,8 +68,7 @@ def check_groups(run: DetectionRun, *, versions_join: bool, boilerplate: Mode) -
     stale = Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False)
     if checked or stale.exists():
         with transaction.atomic():
-            _store(run, checked)
-            stale.exclude(run=run).update(stale=True)
+            stale.exclude(pair__in=_store(run, checked)).update(stale=True)
             update_best_scores()
             # Only what was compared here has changed since the months were judged.
             for month in months_to_judge(versions_join=versions_join, boilerplate=boilerplate):
@@ -135,7 +134,8 @@ class _Judge:
         return found
 
 
-def _store(run: DetectionRun, checked: Mapping[Ends, JudgedRow]) -> None:
+def _store(run: DetectionRun, checked: Mapping[Ends, JudgedRow]) -> list[int]:
+    """Store these pairs; return their numbers."""
     store_candidates(run.pk, (Candidate(*ends, DENSE_GROUPS, _score(row)) for ends, row in checked.items()))
     lefts = {left for left, _ in checked}
     numbers = {
@@ -143,6 +143,7 @@ def _store(run: DetectionRun, checked: Mapping[Ends, JudgedRow]) -> None:
         for number, left, right in Pair.objects.filter(left__in=lefts).values_list("pk", "left", "right").iterator()
     }
     store_rows(row._replace(id=numbers[ends]) for ends, row in checked.items())
+    return [numbers[ends] for ends in checked]
 
 
 def _score(row: JudgedRow) -> float:

@@ -185,7 +185,7 @@ class Bundle:
 
 def month_of(day: datetime.date) -> str:
     """Return the month of a day as the names of folders have it: 2026-03."""
-    return f"{day:%Y-%m}"
+    return day.isoformat()[:7]
 
 
 def alphabet_of(table: pa.Table) -> Alphabet:

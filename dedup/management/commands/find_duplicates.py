@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from django.core.checks import Tags
 from django.core.management.base import CommandError, CommandParser
@@ -28,19 +28,16 @@ from dedup.management.arguments import (
     chosen_passes,
     chosen_profile,
 )
+from dedup.management.auditing import add_audit_option, audit_run, check_audit
+from dedup.management.spark_engine import SparkRunError, add_engine_options, check_engine, find_with_spark
 from dedup.models import Profile
-from dedup.passes.trigram import TrigramConfig
-from dedup.runs.audit import SECONDS_PER_PAIR, audit, audited_pairs, random_days
 from dedup.runs.dry_run import dry_run
 from dedup.runs.lock import RunActiveError, run_lock
 from dedup.runs.phases import RunCancelledError
 from dedup.runs.pipeline import run_detection, start_run
 from dedup.runs.profiles import Configs, ProfileError, enabled, rules_of
-from dedup.runs.progress import print_audit, print_run, run_progress
+from dedup.runs.progress import print_run, run_progress
 from dedup.runs.scope import Scope, ScopeError, only_new
-
-# An audit that takes longer, in seconds, says so before it starts.
-_SAID_FROM = 60
 
 
 class Command(LongCommand):
@@ -52,6 +49,7 @@ class Command(LongCommand):
         ProfileError: ExitCode.USAGE,
         ScopeError: ExitCode.USAGE,
         RunActiveError: ExitCode.ACTIVE,
+        SparkRunError: ExitCode.ERROR,
         WorkerDiedError: ExitCode.ERROR,
         RunCancelledError: ExitCode.INTERRUPTED,
     }
@@ -68,13 +66,7 @@ class Command(LongCommand):
         )
         add_override_options(parser)
         add_workers_option(parser, note="; small archives and dry runs use one")
-        parser.add_argument(
-            "--audit",
-            type=int,
-            default=0,
-            metavar="N",
-            help="afterwards re-check N random days with the plain SQL join and report whether the pairs are the same",
-        )
+        add_audit_option(parser)
         parser.add_argument(
             "--no-verdicts",
             action="store_true",
@@ -84,6 +76,7 @@ class Command(LongCommand):
         parser.add_argument(
             "--format", choices=("text", "json", "jsonl"), default="text", help="jsonl: one line per pair"
         )
+        add_engine_options(parser)
 
     def handle(self, **options: Any) -> None:
         """Run."""
@@ -99,7 +92,11 @@ class Command(LongCommand):
             boilerplate=chosen_boilerplate(options, profile),
             rules=rules_of(profile),
         )
-        _check_audit(options, configs)
+        check_audit(options, configs)
+        check_engine(options)
+        if options["engine"] == "spark":
+            find_with_spark(options, self.stdout, self.stderr)
+            return
         try:
             with run_lock(self.stderr.write):
                 self._warn_of_outdated_forms(dry_run=options["dry_run"])
@@ -141,24 +138,7 @@ class Command(LongCommand):
             )
         print_run(run, options["format"], self.stdout, detailed=options["verbosity"] > 1)
         if options["audit"]:
-            self._audit(configs, scope, options)
-
-    def _audit(self, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
-        days = random_days(options["audit"], scope)
-        config = cast("TrigramConfig", configs["trigram"])
-        pairs = audited_pairs(days, config, scope)
-        if pairs * SECONDS_PER_PAIR > _SAID_FROM:
-            minutes = round(pairs * SECONDS_PER_PAIR / 60)
-            self.stderr.write(f"The audit compares {pairs:,} pairs one by one, which takes about {minutes:,} minutes.")
-        with run_progress(show=not options["no_progress"]) as progress:
-            audited = []
-            progress.start("audit", sum(articles for _, articles in days))
-            for each in audit(days, config, scope):
-                audited.append(each)
-                progress.advance("audit", each.articles, len(each.plain))
-        print_audit(audited, self.stderr if options["format"] != "text" else self.stdout)
-        if not all(each.agrees for each in audited):
-            raise CommandError("the trigram pass and the plain join differ; please report this with the table above")
+            audit_run(configs, scope, options, self.stdout, self.stderr)
 
     def _dry_run(self, configs: Configs, scope: Scope, options: dict[str, Any]) -> None:
         if scope.boilerplate is not Mode.KEEP and (weeks := outdated_weeks(scope.newspaper_ids, until=scope.until)):
@@ -169,11 +149,3 @@ class Command(LongCommand):
         with run_progress(show=not options["no_progress"]) as progress:
             run, scores = dry_run(configs, scope, progress=progress)
         print_run(run, options["format"], self.stdout, scores=scores, detailed=options["verbosity"] > 1)
-
-
-def _check_audit(options: dict[str, Any], configs: Configs) -> None:
-    """Raise ScopeError for an audit that is impossible."""
-    if options["audit"] < 0:
-        raise ScopeError(f"--audit is {options['audit']}; it must be at least 1 day")
-    if options["audit"] and (options["dry_run"] or not configs["trigram"].enabled):
-        raise ScopeError("--audit checks what the trigram pass has stored; run that pass, without --dry-run")

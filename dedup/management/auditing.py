@@ -1,0 +1,54 @@
+"""The audit of commands that store a run: some days again, with the plain SQL join."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.core.management.base import CommandError, CommandParser
+
+from dedup.passes.trigram import TrigramConfig
+from dedup.runs.audit import SECONDS_PER_PAIR, audit, audited_pairs, random_days
+from dedup.runs.profiles import Configs
+from dedup.runs.progress import print_audit, run_progress
+from dedup.runs.scope import Scope, ScopeError
+
+# An audit that takes longer, in seconds, says so before it starts.
+_SAID_FROM = 60
+
+
+def add_audit_option(parser: CommandParser) -> None:
+    """Add --audit."""
+    parser.add_argument(
+        "--audit",
+        type=int,
+        default=0,
+        metavar="N",
+        help="afterwards re-check N random days with the plain SQL join and report whether the pairs are the same",
+    )
+
+
+def check_audit(options: dict[str, Any], configs: Configs) -> None:
+    """Raise ScopeError for an audit that is impossible."""
+    if options["audit"] < 0:
+        raise ScopeError(f"--audit is {options['audit']}; it must be at least 1 day")
+    if options["audit"] and (options["dry_run"] or not configs["trigram"].enabled):
+        raise ScopeError("--audit checks what the trigram pass has stored; run that pass, without --dry-run")
+
+
+def audit_run(configs: Configs, scope: Scope, options: dict[str, Any], stdout: Any, stderr: Any) -> None:
+    """Audit as many days as --audit says and print the result. Raises CommandError if pairs differ."""
+    days = random_days(options["audit"], scope)
+    config = cast("TrigramConfig", configs["trigram"])
+    pairs = audited_pairs(days, config, scope)
+    if pairs * SECONDS_PER_PAIR > _SAID_FROM:
+        minutes = round(pairs * SECONDS_PER_PAIR / 60)
+        stderr.write(f"The audit compares {pairs:,} pairs one by one, which takes about {minutes:,} minutes.")
+    with run_progress(show=not options["no_progress"]) as progress:
+        audited = []
+        progress.start("audit", sum(articles for _, articles in days))
+        for each in audit(days, config, scope):
+            audited.append(each)
+            progress.advance("audit", each.articles, len(each.plain))
+    print_audit(audited, stderr if options["format"] != "text" else stdout)
+    if not all(each.agrees for each in audited):
+        raise CommandError("the trigram pass and the plain join differ; please report this with the table above")

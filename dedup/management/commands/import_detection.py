@@ -1,0 +1,101 @@
+"""`manage.py import_detection`: stores what a run on a cluster found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django.core.checks import Tags
+from django.core.management.base import CommandParser
+from django.db import DEFAULT_DB_ALIAS
+
+from articles.management.arguments import add_workers_option
+from articles.management.base import ExitCode, LongCommand
+from articles.processes import WorkerDiedError
+from dedup.management.auditing import add_audit_option, audit_run, check_audit
+from dedup.models import DetectionRun
+from dedup.runs.cluster.importing import (
+    ChangedArticlesError,
+    Finished,
+    StoredResults,
+    check_articles,
+    clusters_differ,
+    read_results,
+    start_import,
+    terms_have_changed,
+)
+from dedup.runs.lock import RunActiveError, run_lock
+from dedup.runs.phases import RunCancelledError
+from dedup.runs.pipeline import run_detection
+from dedup.runs.progress import print_run, run_progress
+from dedup.runs.scope import ScopeError
+from dedup.spark.manifest import BundleError
+from dedup.spark.versions import VersionsError
+
+
+class Command(LongCommand):
+    help = (
+        "Stores the results of newsdedup-spark run as a run, as if find_duplicates had found them here. Articles that "
+        "have changed since the export, and results of other versions, are refused. The same results are stored once."
+    )
+
+    exit_codes: ClassVar = {
+        BundleError: ExitCode.ERROR,
+        ChangedArticlesError: ExitCode.ERROR,
+        RunActiveError: ExitCode.ACTIVE,
+        ScopeError: ExitCode.USAGE,
+        RunCancelledError: ExitCode.INTERRUPTED,
+        VersionsError: ExitCode.ERROR,
+        WorkerDiedError: ExitCode.ERROR,
+    }
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of the export, with the results")
+        add_audit_option(parser)
+        parser.add_argument("--dry-run", action="store_true", help="check all, and print the counts, but store nothing")
+        add_workers_option(parser)
+        parser.add_argument(
+            "--format", choices=("text", "json", "jsonl"), default="text", help="jsonl: one line per pair"
+        )
+
+    def handle(self, **options: Any) -> None:
+        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
+        finished = read_results(options["folder"])
+        check_audit(options, finished.configs)
+        with run_lock(self.stderr.write):
+            check_articles(finished)
+            if changed := terms_have_changed(finished):
+                self.stderr.write(f"Changed since the export: {', '.join(changed)}. All pairs are judged again here.")
+            if options["dry_run"]:
+                self._describe(finished)
+                return
+            self._store(finished, options)
+
+    def _store(self, finished: Finished, options: dict[str, Any]) -> None:
+        run = start_import(finished)
+        if run.state == DetectionRun.State.DONE:
+            self.stdout.write(f"Run {run.pk} has stored these results; nothing to do.")
+            return
+        with run_progress(show=not options["no_progress"]) as progress:
+            run_detection(
+                run,
+                finished.configs,
+                finished.scope,
+                progress=progress,
+                workers=options["workers"],
+                results=StoredResults(finished),
+            )
+        print_run(run, options["format"], self.stdout)
+        if why := clusters_differ(finished):
+            self.stderr.write(f"The clusters are not those of {options['folder']}: {why}.")
+        if options["audit"]:
+            audit_run(finished.configs, finished.scope, options, self.stdout, self.stderr)
+
+    def _describe(self, finished: Finished) -> None:
+        counts = finished.result.counts
+        for name, of_pass in finished.result.passes.items():
+            self.stdout.write(f"{name}: {of_pass['pairs']:,.0f} pairs")
+        verdicts = ", ".join(f"{kind} {count:,}" for kind, count in counts["verdicts"].items())
+        self.stdout.write(f"Verdicts: {verdicts}.")
+        self.stdout.write(f"Clusters: {counts['clusters']:,} of {counts['clustered_articles']:,} articles.")
+        self.stdout.write("Nothing was stored.")

@@ -1,0 +1,220 @@
+"""Results of a cluster are stored as if a run here had found them."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.db.models import F
+
+from articles.models import Article
+from articles.storage.ingest import store_articles
+from dedup.models import (
+    CrowdedArticle,
+    Decision,
+    DetectionRun,
+    Evidence,
+    GroupMember,
+    JudgedMonth,
+    Membership,
+    Pair,
+    Profile,
+    RunBlock,
+)
+from dedup.review.decisions import decide_pair
+from dedup.runs import judging
+from dedup.spark.manifest import Manifest, Result
+from dedup.types import DENSE_GROUPS
+from tests.conftest import StoreArticle
+from tests.dedup.runs.cluster_results import write_results
+from tests.dedup.runs.made_up_news import made_up_news
+from tests.dedup.runs.test_group_checks import forms_with_copies
+from tests.dedup.runs.test_group_checks import store as store_copies
+from tests.dedup.runs.test_incremental import forget_runs
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+SEED = 20_260_311
+# With contained texts, no pair of the dense group would be left to compare for its clusters.
+SETTINGS = {"trigram": {"dense_from": 10, "kept_pairs": 2}, "containment": {"enabled": False}}
+
+
+def command(name: str, *options: str) -> str:
+    out, err = io.StringIO(), io.StringIO()
+    call_command(name, *options, "--no-progress", stdout=out, stderr=err)
+    return out.getvalue() + err.getvalue()
+
+
+def stored_rows() -> dict[str, Any]:
+    """Return what a run stores, without numbers and times."""
+    ends = ("pair__left", "pair__right")
+    pairs = Pair.objects.order_by("left", "right")
+    columns = [field.name for field in Pair._meta.fields if field.name not in {"id", "found_at"}]
+    clusters: dict[int, list[Any]] = {}
+    for article, cluster, *facts in Membership.objects.order_by("article").values_list(
+        "article", "cluster", "cluster__kept", "cluster__state", "cluster__lowest_score"
+    ):
+        clusters.setdefault(cluster, facts).append(article)
+    run = DetectionRun.objects.latest("pk")
+    return {
+        "pairs": list(pairs.values_list(*columns)),
+        "evidence": sorted(Evidence.objects.values_list(*ends, "pass_name", "score", "details__shared", "stale")),
+        "crowded": sorted(CrowdedArticle.objects.values_list("pass_name", "article", "near")),
+        "groups": sorted(GroupMember.objects.values_list("article", "group__fingerprint", "group__pairs")),
+        "clusters": sorted(clusters.values(), key=lambda facts: facts[3]),
+        "months": sorted(JudgedMonth.objects.values_list("month", "fingerprint")),
+        "counts": {name: value for name, value in run.counts.items() if name not in ("passes", "phases", "stale")},
+        "passes": {name: {**each, "seconds": 0} for name, each in run.counts["passes"].items()},
+        "config": run.config,
+        "scope": run.scope,
+    }
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """Undo what is stored inside."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def news(db: None) -> None:
+    store_articles(made_up_news(SEED)[:60])
+    store_copies(forms_with_copies(2, 70))
+    Profile.objects.filter(is_default=True).update(settings=SETTINGS)
+
+
+@pytest.fixture
+def judged_here(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that gets the number of pairs of every month that is judged in this process."""
+    judged: list[int] = []
+    whole: Callable[..., Any] = judging.judged_rows
+
+    def counted(task: Any, pairs: Any, *more: Any) -> Any:
+        judged.append(len(pairs))
+        return whole(task, pairs, *more)
+
+    monkeypatch.setattr("dedup.runs.judging.judged_rows", counted)
+    monkeypatch.setattr("dedup.runs.group_checks.judged_rows", counted)
+    return judged
+
+
+def test_an_import_stores_the_rows_of_a_run(news: None, tmp_path: Path, judged_here: list[int]) -> None:
+    command("find_duplicates")
+    found = stored_rows()
+    assert {"trigram", "url", DENSE_GROUPS} <= {row[2] for row in found["evidence"]}
+    assert found["groups"]
+    assert found["clusters"]
+    command("export_detection", str(tmp_path))
+    write_results(tmp_path)
+    forget_runs()
+    judged_here.clear()
+
+    assert "Nothing was stored." in command("import_detection", str(tmp_path), "--dry-run")
+    assert not DetectionRun.objects.exists()
+    said = command("import_detection", str(tmp_path), "--audit", "3")
+    assert stored_rows() == found
+    assert judged_here == []
+    assert "The same pairs with the same scores on 3 of 3 days." in said
+    assert "The clusters are not" not in said
+
+    # Twice is once.
+    blocks = RunBlock.objects.count()
+    assert "has stored these results; nothing to do" in command("import_detection", str(tmp_path))
+    assert (stored_rows(), RunBlock.objects.count(), DetectionRun.objects.count()) == (found, blocks, 1)
+    # Nothing is left to do for a run of new articles, and one that stopped goes on.
+    command("find_duplicates", "--new")
+    assert stored_rows()["pairs"] == found["pairs"]
+    assert judged_here == []
+
+
+def test_an_import_into_a_reviewed_database_is_a_run_on_it(
+    news: None, store: StoreArticle, tmp_path: Path, judged_here: list[int]
+) -> None:
+    editor = make_user("Edda", "editor")
+    command("export_detection", str(tmp_path))
+    with undone():
+        command("find_duplicates")
+        write_results(tmp_path)
+    command("find_duplicates", "--passes=trigram", "--threshold=0.95")
+    for pair in Pair.objects.filter(joins=True).order_by("left", "right")[:2]:
+        decide_pair(pair.pk, Decision.Kind.REJECT, user=editor)
+    with undone():
+        command("find_duplicates")
+        found = stored_rows()
+    assert "rejected" in [row[2] for row in found["pairs"]]
+    said = command("import_detection", str(tmp_path))
+    assert stored_rows() == found
+    assert "The clusters are not those of" in said
+    assert "editors have decided since the export" in said
+
+    # Of articles that came since, the results say nothing.
+    new = store(Article.objects.earliest("pk").content, newspaper="Evening Echo", date="2026-02-10")
+    command("find_duplicates", "--new")
+    of_new = Evidence.objects.filter(pair__right=new.pk, stale=False).count()
+    assert of_new
+    DetectionRun.objects.exclude(results="").update(results="forgotten")
+    judged_here.clear()
+    command("import_detection", str(tmp_path))
+    assert Evidence.objects.filter(pair__right=new.pk, stale=False).count() == of_new
+    assert sum(judged_here) >= of_new
+
+
+def test_what_does_not_fit_is_refused_by_name(news: None, tmp_path: Path) -> None:
+    command("find_duplicates", "--passes=url")
+    command("export_detection", str(tmp_path), "--passes=url")
+    with pytest.raises(CommandError, match=r"there is no result\.json in .*; finish the run with newsdedup-spark run"):
+        command("import_detection", str(tmp_path))
+    result = write_results(tmp_path)
+    path = tmp_path / "results" / "result.json"
+
+    dataclasses.replace(result, versions={**result.versions, "Unicode": "1.0"}).write(path)
+    with pytest.raises(CommandError, match=r"the versions differ: Unicode 1\.0 in the cluster"):
+        command("import_detection", str(tmp_path))
+    dataclasses.replace(result, manifest="other").write(path)
+    with pytest.raises(CommandError, match="are of an earlier export into the same folder"):
+        command("import_detection", str(tmp_path))
+    result.write(path)
+    manifest = Manifest.read(tmp_path / "manifest.json")
+    other = dataclasses.replace(manifest, comparison=1)
+    other.write(tmp_path / "manifest.json")
+    dataclasses.replace(Result.read(path), manifest=other.fingerprint()).write(path)
+    with pytest.raises(CommandError, match="the export was made by comparison 1"):
+        command("import_detection", str(tmp_path))
+    manifest.write(tmp_path / "manifest.json")
+    result.write(path)
+
+    with undone():
+        Profile.objects.filter(is_default=True).update(versions_join=True)
+        said = command("import_detection", str(tmp_path), "--dry-run")
+        assert "Changed since the export: whether versions join." in said
+    with pytest.raises(CommandError, match="--audit checks what the trigram pass has stored"):
+        command("import_detection", str(tmp_path), "--audit=1")
+    article = Article.objects.earliest("pk")
+    Article.objects.filter(pk=article.pk).update(content=F("content"))
+    assert Article.objects.get(pk=article.pk).revision != article.revision
+    with pytest.raises(
+        CommandError,
+        match=rf"articles have changed since the export: {article.pk}, “.*” \({article.newspaper.name}\); export",
+    ):
+        command("import_detection", str(tmp_path))
+    assert DetectionRun.objects.filter(results="").count() == DetectionRun.objects.count()
+
+
+def test_options_of_the_engine_that_do_not_go_together_are_refused() -> None:
+    for options, message in (
+        (["--master=local[1]"], "--master is an option of --engine spark"),
+        (["--engine=spark", "--new"], "leave out --new"),
+        (["--engine=spark", "--resume"], "--resume needs the folder"),
+    ):
+        with pytest.raises(CommandError, match=message):
+            command("find_duplicates", *options)
