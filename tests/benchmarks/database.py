@@ -86,11 +86,16 @@ class PlainJoin:
 
 
 @contextmanager
-def scratch_database() -> Iterator[None]:
-    """Point Django's connection to a new, migrated database, and drop it at the end."""
+def scratch_database(*, again: bool = False, keep: bool = False) -> Iterator[None]:
+    """Point Django's connection to a new, migrated database, and drop it at the end.
+
+    With `keep` it is left at the end. With `again`, the one that was left is migrated and left once more.
+    """
     usual = connection.settings_dict["NAME"]
-    _admin("DROP DATABASE IF EXISTS {} WITH (FORCE)")
-    _admin("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'")
+    connection.ensure_connection()  # starts the embedded server
+    if not again:
+        _admin("DROP DATABASE IF EXISTS {} WITH (FORCE)")
+        _admin("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'")
     connection.close()
     connection.settings_dict["NAME"] = NAME
     try:
@@ -99,7 +104,8 @@ def scratch_database() -> Iterator[None]:
     finally:
         connection.close()
         connection.settings_dict["NAME"] = usual
-        _admin("DROP DATABASE IF EXISTS {} WITH (FORCE)")
+        if not again and not keep:
+            _admin("DROP DATABASE IF EXISTS {} WITH (FORCE)")
 
 
 def _admin(statement: str) -> None:

@@ -26,7 +26,7 @@ from typing import Any
 import django
 from playwright.sync_api import Error, sync_playwright
 
-from tests.benchmarks import database, pages
+from tests.benchmarks import archive, database
 from tests.benchmarks.measuring import CHECKOUT, MeasuringError
 from tests.databases import child_environment
 
@@ -75,8 +75,8 @@ def main() -> int:
     django.setup()
     try:
         with database.scratch_database():
-            pages.fill(options.articles)
-            pages.tidy()
+            archive.fill(options.articles, options.articles * archive.NEAREST)
+            archive.tidy()
             with _server() as site, _browser(site) as page:
                 for line in _figures(page, options):
                     print(line, flush=True)
