@@ -13,6 +13,8 @@ ROWS_A_PAGE = 30
 LAST_PAGE = 1_000
 # Counting stops here; the page then says "more than".
 COUNT_CEILING = 1_000
+# And here, where each row has to be looked for.
+DEAR_CEILING = 100
 
 Row = TypeVar("Row", bound=Model)
 Item = TypeVar("Item")
@@ -46,18 +48,47 @@ class Page(Generic[Item]):
 
 
 def page_of(
-    rows: QuerySet[Row], asked: str | None, size: int = ROWS_A_PAGE, *, ceiling: int = COUNT_CEILING
+    rows: QuerySet[Row],
+    asked: str | None,
+    size: int = ROWS_A_PAGE,
+    *,
+    ceiling: int = COUNT_CEILING,
+    by_key: bool = False,
 ) -> Page[Row]:
-    """Return the page asked for, the first if that is no page number. Rows are counted up to `ceiling`."""
+    """Return the page asked for, the first if that is no page number. Rows are counted up to `ceiling`.
+
+    With `by_key`, on a later page only the keys of the rows before it are read, because the rows are wide or joined.
+    With a low ceiling, which says that rows are dear to find, the keys that are counted are those that are shown.
+    """
     number = _page_number(asked)
     start = (number - 1) * size
-    found = list(rows[start : start + size + 1])
-    more = len(found) > size and number < LAST_PAGE
-    # A low ceiling says that rows are dear to find: if the list ends here, they are not looked for again.
-    ends_here = len(found) <= size and (number == 1 or len(found) > 0)
-    known = ends_here and ceiling < COUNT_CEILING
-    total = start + len(found) if known else count_up_to_ceiling(rows, ceiling)
-    return Page(found[:size], number, more, total, size, ceiling)
+    last = start + size + 1
+    if ceiling < COUNT_CEILING:
+        keys = list(rows.values_list("pk", flat=True)[: max(last, ceiling + 1)])
+        found, total = _with_keys(rows, keys[start:last]), len(keys)
+    else:
+        keys = list(rows.values_list("pk", flat=True)[start:last]) if by_key and start else []
+        found = _with_keys(rows, keys) if by_key and start else list(rows[start:last])
+        total = ceiling + 1 if found and start + len(found) > ceiling else count_up_to_ceiling(rows, ceiling)
+    return Page(found[:size], number, _has_next(len(found), number, size), total, size, ceiling)
+
+
+def page_of_groups(groups: QuerySet[Any, Any], asked: str | None, size: int = ROWS_A_PAGE) -> Page[Any]:
+    """Return the page asked for of rows that are groups: PostgreSQL makes all or none, so they are counted at once."""
+    number = _page_number(asked)
+    start = (number - 1) * size
+    read = list(groups[: max(start + size, COUNT_CEILING) + 1])
+    return Page(read[start : start + size], number, _has_next(len(read) - start, number, size), len(read), size)
+
+
+def _has_next(found: int, number: int, size: int) -> bool:
+    return found > size and number < LAST_PAGE
+
+
+def _with_keys(rows: QuerySet[Row], keys: Sequence[Any]) -> list[Row]:
+    """Return those of the rows that have these keys, in the order of the keys."""
+    found = {row.pk: row for row in rows.order_by().filter(pk__in=keys)} if keys else {}
+    return [found[key] for key in keys if key in found]
 
 
 def page_of_list(items: Sequence[Item], asked: str | None, size: int = ROWS_A_PAGE) -> Page[Item]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         Pair,
     )
 
+# How far a pair is from even odds. The index pair_doubt has it.
+DOUBT = Abs(F("duplicate_probability") - 0.5)
 # A cluster held together by a less probable pair is shown as weak.
 WEAK_PROBABILITY = 0.75
 
@@ -59,7 +61,7 @@ class PairQuerySet(models.QuerySet["Pair"]):
 
     def with_doubt(self) -> PairQuerySet:
         """Return the same pairs with `doubt`, the distance from even odds: 0 for the most doubtful, 0.5 for certain."""
-        return self.annotate(doubt=Abs(F("duplicate_probability") - 0.5))
+        return self.annotate(doubt=DOUBT)
 
     def with_articles(self) -> PairQuerySet:
         """Return the same pairs with their articles as lists show them, without the long texts."""

@@ -117,11 +117,18 @@ class Article(models.Model):
     class Meta:
         ordering = ["date", "id"]
         indexes = [
-            models.Index(fields=["date", "id"], name="article_date"),
+            # With the time, by which stories are ordered, so that a list reads few articles.
+            models.Index(fields=["date", "id"], include=["published_at"], name="article_date"),
+            # Where and when an article was published, for those that are joined to it.
+            models.Index(fields=["id"], include=["newspaper", "date"], name="article_place"),
             models.Index(fields=["revision"], name="article_revision"),
             models.Index(fields=["text_digest"], name="article_text_digest"),
             models.Index("newspaper", "date", MD5("normalized_title"), name="article_title"),
             models.Index(fields=["external_id"], name="article_external_id", condition=~models.Q(external_id="")),
+            # What editors may want to check is rare; without these, the list would be read to its end.
+            models.Index(fields=["-date", "-id"], condition=~models.Q(date_doubt=""), name="article_uncertain_date"),
+            models.Index(fields=["-date", "-id"], condition=models.Q(paywalled=True), name="article_paywalled"),
+            models.Index(fields=["-date", "-id"], condition=~models.Q(agency=""), name="article_of_agency"),
             # For a search without regard to case, which compares upper-case letters.
             GinIndex(OpClass(Upper("headline"), name="gin_trgm_ops"), name="article_headline_words"),
         ]

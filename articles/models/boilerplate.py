@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
+from django.db.models.functions import Upper
 
 from articles.boilerplate.rules import SentenceKind
 from articles.models.newspapers import Newspaper
@@ -45,7 +47,10 @@ class RepeatedSentence(models.Model):
     class Meta:
         ordering = ["-week", "-articles", "id"]
         constraints = [models.UniqueConstraint(fields=["newspaper", "week", "digest"], name="one_row_a_sentence")]
-        indexes = [models.Index(fields=["newspaper", "digest"], name="repeated_sentence")]
+        indexes = [
+            models.Index(fields=["newspaper", "digest"], name="repeated_sentence"),
+            GinIndex(OpClass(Upper("sentence"), name="gin_trgm_ops"), name="repeated_sentence_words"),
+        ]
 
     def __str__(self) -> str:
         return self.sentence

@@ -6,17 +6,21 @@ from typing import Any, ClassVar
 
 import django_filters as filters
 from django import forms
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.utils.functional import cached_property
 
-from articles.models import Newspaper
+from articles.models import Article, Newspaper
+from articles.paging import COUNT_CEILING, DEAR_CEILING
 from articles.querysets import given
 from dedup.filters.base import DayInput, ListFilter, newspapers, read_together
 from dedup.models import DenseGroup, Evidence, Pair, Series
 from dedup.passes import PASSES
 from dedup.querysets import PairQuerySet
+from dedup.review.queries.few import FEW, IsAnyOf, Narrowing, array_of, few_of
 from dedup.review.queries.pairs import ANY, UNJUDGED, VERDICTS
 from dedup.review.queries.series import members_of
 
+FEW_OF_TWO = 4 * FEW
 # Orderings by probability, which list only pairs that have one.
 BY_PROBABILITY = ("", "doubt")
 ORDERINGS = {
@@ -68,7 +72,7 @@ class PairFilter(ListFilter):
     )
     date_from = filters.DateFilter(method=read_together, label="Published from", widget=DayInput())
     date_to = filters.DateFilter(method=read_together, label="Published to", widget=DayInput())
-    headline = filters.CharFilter(method="by_headline", label="Words in a headline", max_length=200)
+    headline = filters.CharFilter(method=read_together, label="Words in a headline", max_length=200)
     state = filters.ChoiceFilter(
         method=read_together,
         choices=[*((value, label) for value, label in Pair.State.choices if value != "undecided"), (ANY, "any")],
@@ -110,7 +114,7 @@ class PairFilter(ListFilter):
         return self._bounded(self.queryset.filter(duplicate_probability=None))
 
     @property
-    def narrowing(self) -> PairQuerySet | None:
+    def narrowing(self) -> Narrowing | None:
         """The pairs to which the filter limits questions; None if it does not."""
         values = self._values()
         if not any(value not in (None, "") for name, value in values.items() if name != "sort"):
@@ -118,7 +122,15 @@ class PairFilter(ListFilter):
         pairs = Pair.objects.filter(VERDICTS[values["verdict"]][1]) if values.get("verdict") else Pair.objects.all()
         if values.get("state"):
             pairs = _in_state(pairs, values["state"])
-        return self._published_and_scored(pairs)
+        return Narrowing(self._published_and_scored(pairs), few=self._few is not None)
+
+    @property
+    def ceiling(self) -> int:
+        """Up to how many pairs are counted: fewer if their articles or evidence have to be looked up."""
+        values = self._values()
+        looked_up = any(values.get(name) for name in ("newspaper", "other", "date_from", "date_to", "headline"))
+        dear = self._few is None and (looked_up or values.get("pass_name"))
+        return DEAR_CEILING if dear else COUNT_CEILING
 
     @property
     def chosen_series(self) -> Series | None:
@@ -150,12 +162,37 @@ class PairFilter(ListFilter):
     def _published_and_scored(self, queryset: PairQuerySet) -> PairQuerySet:
         """Apply every field except the verdict and the state."""
         values = self._values()
-        queryset = _between(super().filter_queryset(queryset), values.get("newspaper"), values.get("other"))
-        queryset = _scored(queryset, values.get("pass_name"), values.get("score_from"), values.get("score_to"))
-        return _published(queryset, values.get("date_from"), values.get("date_to"))
+        queryset = super().filter_queryset(queryset)
+        queryset = self._of_articles(queryset) if self._few is None else queryset.filter(IsAnyOf("pk", self._few))
+        return _scored(queryset, values.get("pass_name"), values.get("score_from"), values.get("score_to"))
 
-    def by_headline(self, queryset: PairQuerySet, _name: str, value: str) -> PairQuerySet:
-        return queryset.filter(Q(left__headline__icontains=value) | Q(right__headline__icontains=value))
+    def _of_articles(self, pairs: PairQuerySet) -> PairQuerySet:
+        """Apply the fields that are about the articles."""
+        values = self._values()
+        pairs = _between(pairs, values.get("newspaper"), values.get("other"))
+        pairs = _published(pairs, values.get("date_from"), values.get("date_to"))
+        word = values.get("headline")
+        return pairs.filter(Q(left__headline__icontains=word) | Q(right__headline__icontains=word)) if word else pairs
+
+    @cached_property
+    def _few(self) -> Value | None:
+        """The pairs that match the fields about articles, and perhaps the pass; None if each may leave many."""
+        values = self._values()
+        newspapers = [each for each in (values.get("newspaper"), values.get("other")) if each]
+        published = given(date__gte=values.get("date_from"), date__lte=values.get("date_to"))
+        words = given(headline__icontains=values.get("headline") or None)
+        # Two newspapers have few pairs, even if each has many articles.
+        most = FEW_OF_TWO if len(newspapers) == 2 else FEW
+        for condition in (words, published, *(Q(newspaper=each) for each in newspapers)):
+            ends = few_of(Article.objects.filter(condition), most=most) if condition else None
+            if ends is not None:
+                return self._numbers_of(Pair.objects.filter(IsAnyOf("left", ends) | IsAnyOf("right", ends)))
+        name = values.get("pass_name")
+        found_by = few_of(Evidence.objects.filter(pass_name=name, stale=False), "pair") if name else None
+        return None if found_by is None else self._numbers_of(Pair.objects.filter(IsAnyOf("pk", found_by)))
+
+    def _numbers_of(self, pairs: PairQuerySet) -> Value:
+        return array_of(self._of_articles(pairs).order_by().values_list("pk", flat=True))
 
     def by_series(self, queryset: PairQuerySet, _name: str, value: Series) -> PairQuerySet:
         return queryset.among(members_of(value))

@@ -9,6 +9,7 @@ from django import forms
 from django.db.models import QuerySet
 
 from articles.models import Article, Newspaper
+from articles.paging import COUNT_CEILING, DEAR_CEILING
 from dedup.filters.base import DayInput, ListFilter, newspapers
 from dedup.review.queries.article_search import MAX_CHARACTERS, matching
 from dedup.review.queries.stories import having, in_several_newspapers
@@ -39,6 +40,12 @@ class StoryFilter(ListFilter):
         """What was typed into the search box."""
         typed: str = self._values().get("q") or ""
         return typed
+
+    @property
+    def ceiling(self) -> int:
+        """Up to how many stories are counted: fewer if their articles or newspapers have to be looked up."""
+        values = self._values()
+        return DEAR_CEILING if any(values.get(name) for name in ("q", "newspaper", "papers")) else COUNT_CEILING
 
     def by_words(self, queryset: QuerySet[Article], _name: str, value: str) -> QuerySet[Article]:
         """Return the stories with an article that has these words in its headline, or this number or URL."""

@@ -9,7 +9,7 @@ from django.utils import timezone
 from articles.models import Article
 from dedup.models.runs import DetectionRun
 from dedup.models.verdicts import Verdict
-from dedup.querysets import EvidenceQuerySet, PairQuerySet
+from dedup.querysets import DOUBT, EvidenceQuerySet, PairQuerySet
 
 
 class Pair(models.Model):
@@ -71,7 +71,19 @@ class Pair(models.Model):
             models.Index(fields=["state", "-best_score", "id"], name="pair_queue"),
             models.Index(fields=["state", "-duplicate_probability", "id"], name="pair_queue_by_verdict"),
             models.Index(fields=["left"], condition=Q(joins=True), name="pair_joins"),
-            models.Index(fields=["verdict"], condition=Q(state="undecided", best_score__gt=0), name="pair_waiting"),
+            # The dashboard counts these by verdict, and the queue lists those of a verdict.
+            models.Index(
+                fields=["verdict", "-duplicate_probability", "id"],
+                condition=Q(state="undecided", best_score__gt=0),
+                name="pair_waiting_by_verdict",
+            ),
+            models.Index(fields=["-duplicate_probability", "id"], name="pair_by_probability"),
+            models.Index(
+                DOUBT, "id", condition=Q(state="undecided", duplicate_probability__isnull=False), name="pair_doubt"
+            ),
+            models.Index(
+                fields=["-duplicate_probability", "id"], condition=Q(same_newspaper=True), name="pair_same_newspaper"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ from dedup.review.queries.articles import article_details, listed_articles
 def articles(request: HttpRequest) -> HttpResponse:
     """List the articles, the newest first."""
     filterset = ArticleFilter(request.GET, listed_articles())
-    page = page_of(filterset.qs, request.GET.get("page"))
+    page = page_of(filterset.qs, request.GET.get("page"), by_key=True)
     return render(request, "articles/articles.html", {"filter": filterset, "page": page})
 
 

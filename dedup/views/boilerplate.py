@@ -10,17 +10,25 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.models import BoilerplateWeek, Newspaper, RepeatedSentence
-from articles.paging import page_of
+from articles.paging import page_of, page_of_groups
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
 from dedup.filters.boilerplate import BoilerplateFilter
-from dedup.review.queries.boilerplate import by_sentence, mark_whitelisted, sentence_details, weeks_of, with_examples
+from dedup.review.queries.boilerplate import (
+    add_texts,
+    by_sentence,
+    mark_whitelisted,
+    sentence_details,
+    weeks_of,
+    with_examples,
+)
 from dedup.views.requests import EditorRequest, decision_view, query_of
 
 
 def boilerplate_list(request: HttpRequest) -> HttpResponse:
     """List the newspapers' boilerplate, the most frequent first."""
     filterset = BoilerplateFilter(request.GET, RepeatedSentence.objects.all())
-    page = page_of(by_sentence(filterset.qs), request.GET.get("page"))
+    page = page_of_groups(by_sentence(filterset.qs), request.GET.get("page"))
+    add_texts(page.rows)
     mark_whitelisted(page.rows)
     # Only an empty list asks whether there was a search.
     context = {"filter": filterset, "page": page, "searched": BoilerplateWeek.objects.exists}

@@ -21,7 +21,7 @@ from dedup.views.requests import EditorRequest, decision_view, query_of, safe_ne
 def history(request: HttpRequest) -> HttpResponse:
     """List the decisions, the newest first."""
     filterset = DecisionFilter(request.GET, every_decision())
-    page = page_of(filterset.qs, request.GET.get("page"))
+    page = page_of(filterset.qs, request.GET.get("page"), by_key=True)
     return render(request, "history/history.html", {"filter": filterset, "page": page})
 
 

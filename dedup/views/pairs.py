@@ -89,7 +89,8 @@ def _place(request: EditorRequest, shown: Pair) -> dict[str, Any]:
     around = neighbours(filterset.qs, filterset.ordering, shown)
     query = carried_query(request)
     addresses = {name: reverse("pair", args=[pk]) + query if pk else None for name, pk in around.items()}
-    return {"steps": Steps(**addresses), "left_in_queue": write_count(count_up_to_ceiling(filterset.qs))}
+    left = count_up_to_ceiling(filterset.qs, filterset.ceiling)
+    return {"steps": Steps(**addresses), "left_in_queue": write_count(left, filterset.ceiling)}
 
 
 def pair_why(request: HttpRequest, pair_id: int) -> HttpResponse:

@@ -10,13 +10,13 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from articles.paging import COUNT_CEILING, count_up_to_ceiling, page_of
+from articles.paging import COUNT_CEILING, DEAR_CEILING, count_up_to_ceiling, page_of
 from dedup.filters.pairs import PairFilter
 from dedup.models import Cluster, Pair
-from dedup.querysets import PairQuerySet
 from dedup.review import decisions
 from dedup.review.queries.batches import open_batch
 from dedup.review.queries.clusters import find_cluster
+from dedup.review.queries.few import Narrowing
 from dedup.review.queries.pairs import rows_of_queue
 from dedup.review.queries.progress import progress_of
 from dedup.review.questions.asking import next_question, put_off
@@ -33,9 +33,6 @@ from dedup.views.requests import EditorRequest, decision_view, query_of, refused
 PAIRS = "pairs"
 _OF_PAIRS = ("verdict", "state", "sort", "series", "group")
 
-# A filter is looked up question by question.
-_COUNTED_OF_FILTERED = 100
-
 
 def queue(request: EditorRequest) -> HttpResponse:
     """List the questions of a tab or, in the tab of pairs, the pairs that match the filter."""
@@ -50,7 +47,7 @@ def queue(request: EditorRequest) -> HttpResponse:
     return render(request, "pairs/queue.html", context | listed)
 
 
-def _narrowing(request: HttpRequest) -> PairQuerySet | None:
+def _narrowing(request: HttpRequest) -> Narrowing | None:
     """Return the pairs to which the address limits questions; to make the form of the filter takes a while."""
     if not any(request.GET.get(name) for name in PairFilter.base_filters):
         return None
@@ -63,7 +60,7 @@ def _lists_pairs(request: HttpRequest) -> bool:
 
 
 def _pairs(request: HttpRequest, filterset: PairFilter) -> dict[str, Any]:
-    page = page_of(filterset.qs.order_by(*filterset.ordering), request.GET.get("page"))
+    page = page_of(filterset.qs.order_by(*filterset.ordering), request.GET.get("page"), ceiling=filterset.ceiling)
     rows = [Row(Question("pair", pair.pk), pair) for pair in rows_of_queue(pair.pk for pair in page.rows)]
     query = carried_query(request)
     return {
@@ -72,7 +69,7 @@ def _pairs(request: HttpRequest, filterset: PairFilter) -> dict[str, Any]:
         "total": page.shown_total,
         "query": query,
         "start": rows[0].question.address + query if rows else None,
-        "unjudged": count_up_to_ceiling(filterset.hidden_unjudged),
+        "unjudged": count_up_to_ceiling(filterset.hidden_unjudged, filterset.ceiling),
         "series": filterset.chosen_series,
         "group": filterset.chosen_group,
     }
@@ -82,7 +79,7 @@ def _questions(request: EditorRequest, filterset: PairFilter, counts: dict[str, 
     tab, narrowing = tab_named(tab_of(request)), filterset.narrowing
     for name in ("state", "sort"):
         del filterset.form.fields[name]
-    ceiling = COUNT_CEILING if narrowing is None else _COUNTED_OF_FILTERED
+    ceiling = COUNT_CEILING if narrowing is None else DEAR_CEILING
     page = page_of(tab.matching(request.user, narrowing), request.GET.get("page"), ceiling=ceiling)
     query = _with_tab(request, carried_query(request))
     rows = rows_of_tab(page.rows)

@@ -39,7 +39,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def stories(request: HttpRequest) -> HttpResponse:
     """List the stories, the newest first."""
     filterset = StoryFilter(request.GET, listed_stories())
-    page = page_of(filterset.qs, request.GET.get("page"))
+    page = page_of(filterset.qs, request.GET.get("page"), ceiling=filterset.ceiling, by_key=True)
     context = {"filter": filterset, "page": page, "stories": stories_of(page.rows), "query": _filter_of(request)}
     return render(request, "stories/stories.html", context)
 

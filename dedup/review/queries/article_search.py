@@ -13,6 +13,7 @@ from articles.models import Article, ArticleURL
 from articles.normalization.urls import comparable_url, normalize_url, url_key
 from articles.querysets import ArticleQuerySet
 from articles.storage.incoming import story_url
+from dedup.review.queries.few import IsAnyOf, few_of
 
 MAX_CHARACTERS = 2_000
 _MAX_NUMBER = 2**63 - 1
@@ -58,7 +59,10 @@ def matching(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
     """
     text = text.strip()
     if is_address(text):
-        return articles.filter(Exists(_with_address(text).filter(article=OuterRef("pk"))))
+        urls = _with_address(text)
+        if (numbers := few_of(urls, "article")) is not None:
+            return articles.filter(IsAnyOf("pk", numbers))
+        return articles.filter(Exists(urls.filter(article=OuterRef("pk"))))
     named = articles.all()
     for word in text.split()[:_MOST_WORDS]:
         named = named.filter(headline__icontains=word)

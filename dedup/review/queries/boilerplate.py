@@ -21,12 +21,20 @@ EXAMPLES = 3
 
 
 def by_sentence(rows: QuerySet[RepeatedSentence]) -> QuerySet[Any]:
-    """Return a row for each sentence of these weeks, the most frequent first."""
-    grouped = rows.order_by().values("newspaper", "newspaper__name", "digest")
-    counted = grouped.annotate(
-        text=Min("sentence"), total=Sum("articles"), weeks=Count("pk"), first_week=Min("week"), last_week=Max("week")
-    )
+    """Return a row for each sentence of these weeks, the most frequent first; `add_texts` completes those shown."""
+    grouped = rows.order_by().values("newspaper", "digest")
+    counted = grouped.annotate(total=Sum("articles"), weeks=Count("pk"), first_week=Min("week"), last_week=Max("week"))
     return counted.order_by("-total", "newspaper", "digest")
+
+
+def add_texts(rows: Sequence[Any]) -> None:
+    """Add to the rows of by_sentence the text of the sentence and the name of its newspaper."""
+    shown = {name: {row[name] for row in rows} for name in ("newspaper", "digest")}
+    found = RepeatedSentence.objects.filter(newspaper__in=shown["newspaper"], digest__in=shown["digest"]).order_by()
+    grouped = found.values_list("newspaper", "newspaper__name", "digest").annotate(Min("sentence"))
+    texts = {(newspaper, digest): (name, text) for newspaper, name, digest, text in grouped}
+    for row in rows:
+        row["newspaper__name"], row["text"] = texts[row["newspaper"], row["digest"]]
 
 
 def mark_whitelisted(rows: Sequence[Any]) -> None:

@@ -53,5 +53,5 @@ def overview() -> Overview:
 
 
 def _waiting() -> dict[str, int]:
-    """Return how many pairs of each verdict wait, counted up to a ceiling from the index pair_waiting."""
+    """Return how many pairs of each verdict wait, counted up to a ceiling from the index pair_waiting_by_verdict."""
     return {name: count_up_to_ceiling(Pair.objects.in_queue().filter(VERDICTS[name][1])) for name in _NAMED}

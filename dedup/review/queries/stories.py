@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Left
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Left
 
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article
 from articles.normalization.sentences import sentences_of
 from dedup.models import Cluster, Membership
+from dedup.review.queries.few import IsAnyOf, few_of
 
 # A first sentence is looked for in so much of the text, and shown up to so many characters.
 _LOOKED_AT = 2_000
@@ -94,9 +95,13 @@ def listed_stories() -> QuerySet[Article]:
 
 def having(stories: QuerySet[Article], articles: QuerySet[Article]) -> QuerySet[Article]:
     """Return the stories that have at least one of these articles."""
-    ids = articles.order_by().values("pk")
-    clusters = Cluster.objects.filter(memberships__article__in=ids).values("kept")
-    return stories.filter(Q(membership=None, pk__in=ids) | Q(pk__in=clusters))
+    shown_as = articles.annotate(shown_as=Coalesce("membership__cluster__kept", "pk"))
+    if (numbers := few_of(shown_as, "shown_as")) is not None:
+        return stories.filter(IsAnyOf("pk", numbers))
+    # Looked up story by story, until a page is full.
+    itself = articles.filter(pk=OuterRef("pk")).order_by()
+    others = articles.filter(membership__cluster__kept=OuterRef("pk")).order_by()
+    return stories.filter(Exists(itself) | Exists(others))
 
 
 def in_several_newspapers(stories: QuerySet[Article], least: int) -> QuerySet[Article]:

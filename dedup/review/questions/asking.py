@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from dedup.models import Lease, Postponement
-from dedup.querysets import PairQuerySet
+from dedup.review.queries.few import Narrowing
 from dedup.review.questions.leases import give_back, take_lease
 from dedup.review.questions.question import Question, question_of
 from dedup.review.questions.tabs import Rows, Tab, tab_named, without
@@ -23,7 +23,7 @@ _TRIES = 20
 def next_question(
     user: User,
     tab: str | None = None,
-    filters: PairQuerySet | None = None,
+    filters: Narrowing | None = None,
     skip: Collection[Question] = (),
     *,
     lease: bool = True,

@@ -12,8 +12,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from dedup.models import Cluster, OpenQuestion, Pair, Postponement, QuestionCount
-from dedup.querysets import PairQuerySet
 from dedup.review.batches import sample_questions
+from dedup.review.queries.few import Narrowing, questions_on
 from dedup.review.questions.question import Question
 from dedup.review.second_readings import in_dispute, waiting_for
 
@@ -47,14 +47,16 @@ class Tab:
     quiet: bool = False
     keeps: bool = False
 
-    def matching(self, user: User, pairs: PairQuerySet | None) -> Rows:
+    def matching(self, user: User, narrowing: Narrowing | None) -> Rows:
         """Return the questions on these pairs; on a cluster if one of them is inside; None: all questions."""
         rows = self.rows(user)
-        if pairs is None:
+        if narrowing is None:
             return rows
+        if narrowing.few:
+            return rows.filter(questions_on(narrowing.pairs, cards=self.cards))
         # Looked up for each question, in their order, until a page is full: they are fewer than the pairs, all of which
         # a join would read.
-        pairs = pairs.order_by()
+        pairs = narrowing.pairs.order_by()
         wanted: Any = _one_of(pairs.filter(pk=OuterRef("pair")))
         if self.cards:
             both = {f"{side}__membership__cluster": OuterRef("cluster") for side in ("left", "right")}
