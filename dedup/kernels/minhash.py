@@ -13,8 +13,9 @@ times, which adds candidates and loses none.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import floor, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +40,30 @@ _COMPARED_AT_ONCE = 4_000
 def signatures(shingles: Shingles, slots: int) -> Signatures:
     """Return a byte of the minimum of each slot of each set, shape (sets, slots); those of empty sets are undefined.
 
-    Members may repeat and need not be well distributed. `slots` is a power of two.
+    Members may repeat and need not be well distributed. `slots` is a power of two. If the extra `fast` is installed,
+    compiled code does the work.
     """
+    compiled = _compiled()
+    if compiled is None:
+        return numpy_signatures(shingles, slots)
+    signed = np.empty((len(shingles.offsets) - 1, slots), dtype=np.uint8)
+    if len(signed):
+        compiled.sign(shingles.hashes, shingles.offsets, _TURNS, signed)
+    return signed
+
+
+@cache
+def _compiled() -> Any:
+    """Return the compiled kernel; None if numba is missing, or has no place to keep what it compiles."""
+    try:
+        from dedup.kernels import minhash_compiled  # noqa: PLC0415 - takes half a second, so only if it is used
+    except (ImportError, RuntimeError):
+        return None
+    return minhash_compiled
+
+
+def numpy_signatures(shingles: Shingles, slots: int) -> Signatures:
+    """Return what `signatures` does, without compiled code."""
     members, sizes = shingles.hashes, np.diff(shingles.offsets)
     minima = np.full((len(sizes), slots), _EMPTY, dtype=np.uint32)
     rows = np.arange(len(sizes))

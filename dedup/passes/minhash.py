@@ -20,6 +20,7 @@ from articles.boilerplate.mode import Mode
 from dedup.article_sql import article_sql
 from dedup.declarations import ConfigError, Finds, setting
 from dedup.kernels import dense_join, minhash
+from dedup.kernels.memory import keep_freed_memory
 from dedup.kernels.parity_join import DayRange
 from dedup.kernels.tokens import (
     IntArray,
@@ -146,6 +147,7 @@ class MinhashPass:
     ) -> Iterator[Candidate]:
         """Yield each pair once with its exact similarity. Memory: one byte per slot and article."""
         tally = tally or Tally()
+        keep_freed_memory()
         corpus = _read_corpus(window, config, connection, tally)
         verified = _Verifier(config, window.boilerplate, connection)
         crowded = minhash.in_large_runs(corpus.signatures, _bands(config), config.dense_from) & corpus.occupied

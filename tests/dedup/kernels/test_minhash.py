@@ -31,6 +31,20 @@ def sets_at(similarity: float, size: int, count: int, seed: int) -> list[set[int
     return sets
 
 
+@pytest.mark.parametrize("slots", [16, 256, 1024])
+def test_compiled_signatures_have_the_same_bits(slots: int) -> None:
+    pytest.importorskip("numba", reason="the extra `fast` is not installed")
+    random = np.random.default_rng(slots)
+    # Sets with and without empty slots, with repeated members, the largest hashes, and one without members.
+    sizes = np.array([0, 1, 2, 16, 0, 300, 4_000, *random.integers(1, 900, 60), 0])
+    members = random.integers(0, 1 << 32, sizes.sum(), dtype=np.uint32)
+    members[5:90] = members[4]
+    members[-300:-200] = 0xFFFFFFFF
+    shingles = Shingles(members, np.cumsum([0, *sizes], dtype=np.int64))
+    assert np.array_equal(minhash.signatures(shingles, slots), minhash.numpy_signatures(shingles, slots))
+    assert minhash.signatures(Shingles(members[:0], np.zeros(1, dtype=np.int64)), slots).shape == (0, slots)
+
+
 def candidates(sets: list[set[int]], threshold: float, slots: int = 256, recall: float = 0.999) -> Pairs:
     """Return the candidates among all sets."""
     signed = minhash.signatures(hashed(sets), slots)
