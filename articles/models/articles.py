@@ -123,6 +123,7 @@ class Article(models.Model):
             models.Index(fields=["id"], include=["newspaper", "date"], name="article_place"),
             models.Index(fields=["revision"], name="article_revision"),
             models.Index(fields=["text_digest"], name="article_text_digest"),
+            models.Index(fields=["normalizer_version"], name="article_normalizer"),
             models.Index("newspaper", "date", MD5("normalized_title"), name="article_title"),
             models.Index(fields=["external_id"], name="article_external_id", condition=~models.Q(external_id="")),
             # What editors may want to check is rare; without these, the list would be read to its end.
