@@ -40,8 +40,10 @@ from dedup.runs.scope import Scope
 QUICK_SECONDS = 0.2
 # At the end of a run, reports are counted if there are as many articles or pairs; below, a page counts at once.
 LARGE_ARCHIVE = 20_000
-# What the reports of the last run rest on is kept under this name.
-REPORTS_MARK = "reports"
+# A run of new articles leaves results that took longer than this as they are while no larger share of the articles is
+# newer: a nightly run need not count a million articles again for a thousand.
+SLOW_SECONDS = 1.0
+FEW_ARTICLES = 0.01
 # Results kept of each report: the latest ones.
 _KEPT = 100
 # More than this are not counted one by one to say what has changed since.
@@ -171,45 +173,64 @@ def changes_since(stored: StoredReport) -> Changes:
 def count_after_run(
     *,
     workers: int = 1,
+    only_new: bool = False,
     unchanged: bool = False,
     on_start: Callable[[int], None] = lambda _reports: None,
     on_done: Callable[[int], None] = lambda _reports: None,
 ) -> int:
-    """Count the reports that a large archive has ready after each run; return how many are ready.
+    """Count the reports that a large archive has ready after each run; return how many were counted.
 
-    Those of a run that left all pairs and clusters `unchanged` are kept if nothing else that they count has changed.
-    `workers` of them are counted at the same time. One that fails is logged, and its page says why: the run itself is
-    done.
+    After a run that left all pairs and clusters `unchanged`, results are kept if nothing else that they count has
+    changed. After one of new articles, `only_new`, those that take long are kept while few articles are new since:
+    their pages say how many. `workers` reports are counted at the same time. One that fails is logged, and its page
+    says why: the run itself is done.
     """
     if not _is_large():
         return 0
-    ready = [each for each in REPORTS.values() if each.after_run]
+    ready = {each.name: each for each in REPORTS.values() if each.after_run}
     rests_on = _rests_on()
-    kept = unchanged and UpToDate.objects.filter(name=REPORTS_MARK, rests_on=rests_on).exists()
-    due = [each for each in ready if each.names_run] if kept else ready
+    same = UpToDate.objects.filter(name__in=map(_mark, ready), rests_on=rests_on).values_list("name", flat=True)
+    kept = {name for name in ready if _mark(name) in set(same) and not ready[name].names_run} if unchanged else set()
+    waiting = {name for name in ready.keys() - kept if _may_wait(ready[name])} if only_new else set()
+    due = [report for name, report in ready.items() if name not in kept | waiting]
     on_start(len(due))
-    failed = 0
-    for report, counting in _results(due, workers):
+    UpToDate.objects.filter(name__in=[_mark(name) for name in ready.keys() - kept]).delete()
+    for report, result in _results(due, workers):
         try:
-            _kept(report, Scope(), report.options_class(), counting())
+            _kept(report, Scope(), report.options_class(), result())
         except Exception as error:
-            failed += 1
             log.exception("The report %s could not be counted after the run", report.name)
-            asked = asked_for(Scope(), report.options_class())
             StoredReport.objects.update_or_create(
-                report=report.name, key=key_of(asked), defaults={"asked": asked, "error": str(error)}
+                report=report.name,
+                key=key_of(_default(report)),
+                defaults={"asked": _default(report), "error": str(error)},
             )
+        else:
+            UpToDate.objects.create(name=_mark(report.name), revision=0, rests_on=rests_on)
         on_done(1)
-    state = current_state()
-    for report in ready if kept else ():
-        key = key_of(asked_for(Scope(), report.options_class()))
-        StoredReport.objects.filter(report=report.name, key=key).update(run=state.run_id)
-    if failed:
-        UpToDate.objects.filter(name=REPORTS_MARK).delete()
-    else:
-        defaults = {"revision": state.newest_revision, "rests_on": rests_on}
-        UpToDate.objects.update_or_create(name=REPORTS_MARK, defaults=defaults)
-    return len(ready)
+    for name in kept:
+        of_default = StoredReport.objects.filter(report=name, key=key_of(_default(ready[name])))
+        of_default.update(run=current_state().run_id)
+    return len(due)
+
+
+def _mark(name: str) -> str:
+    """Return the name under which it is kept what the result of a report rests on."""
+    return f"report {name}"
+
+
+def _default(report: Report) -> dict[str, Any]:
+    return asked_for(Scope(), report.options_class())
+
+
+def _may_wait(report: Report) -> bool:
+    """Return whether the kept result of a report is recent enough to stay: it took long, and few articles are new."""
+    stored = StoredReport.objects.filter(report=report.name, key=key_of(_default(report)), error="").first()
+    if stored is None or not stored.shown or stored.seconds < SLOW_SECONDS or not is_current(stored.shown):
+        return False
+    few = round(FEW_ARTICLES * Article.objects.count())
+    newer = Article.objects.filter(revision__gt=stored.newest_revision).order_by()
+    return newer[: few + 1].count() <= few
 
 
 def _results(reports: Sequence[Report], workers: int) -> Iterator[tuple[Report, Callable[[], _Result]]]:

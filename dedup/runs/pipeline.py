@@ -256,7 +256,8 @@ def run_detection(
     else:
         # The run is done, whatever happens now.
         with suppress(RunCancelledError):
-            _count_reports(run, clock, workers, unchanged=rebuilt.articles == set() and not _wrote(run))
+            unchanged = rebuilt.articles == set() and not _wrote(run)
+            _count_reports(run, clock, workers, only_new=scope.newer_than is not None, unchanged=unchanged)
         merge.wait()
     finally:
         merge.stop()
@@ -268,12 +269,12 @@ def _wrote(run: DetectionRun) -> bool:
     return bool(run.counts["pairs"] or run.counts.get("stale"))
 
 
-def _count_reports(run: DetectionRun, clock: RunClock, workers: int, *, unchanged: bool) -> None:
+def _count_reports(run: DetectionRun, clock: RunClock, workers: int, **changed: bool) -> None:
     """Bring up to date the reports that are counted after each run, which is done already: they read it as the last."""
     with clock.phase(REPORTS):
         import_string(settings.AFTER_RUN)(
             workers=workers,
-            unchanged=unchanged,
+            **changed,
             on_start=partial(clock.start, REPORTS),
             on_done=lambda reports: clock.advance(REPORTS, reports, 0),
         )

@@ -188,7 +188,16 @@ def test_a_run_with_nothing_new_keeps_clusters_questions_and_reports(store, monk
     assert set(StoredReport.objects.values_list("run", flat=True)) == {summary["run"]}
     Newspaper.objects.filter(pk=one.newspaper_id).update(name="Renamed")
     find_duplicates("--passes=trigram", "--new")
-    assert StoredReport.objects.get(report="overview").counted_at > now["overview"]
+    overview = StoredReport.objects.get(report="overview")
+    assert overview.counted_at > now["overview"]
+    StoredReport.objects.filter(report="exact").update(seconds=2.0)
+    for few, waits in ((0.4, True), (0.3, False)):
+        before = dict(StoredReport.objects.values_list("report", "counted_at"))
+        monkeypatch.setattr(counting, "FEW_ARTICLES", few)
+        store(OPENINGS[1])
+        find_duplicates("--passes=trigram", "--new")
+        now = dict(StoredReport.objects.values_list("report", "counted_at"))
+        assert {name for name in now if now[name] == before[name]} == ({"exact"} if waits else set())
 
 
 @pytest.mark.parametrize("dense", [False, True], indirect=True)
