@@ -39,7 +39,7 @@ from dedup.runs.months import months_to_judge
 from dedup.runs.phases import PHASES, Progress, RunCancelledError, RunClock
 from dedup.runs.profiles import Configs, enabled, ran_or_retired, snapshot
 from dedup.runs.rules import find_pairs
-from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, window_of
+from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, texts_will_change, window_of
 from dedup.runs.shingle_index import SHINGLE_INDEX, SampleMerge, write_shingles
 from dedup.runs.text_indexes import update_index
 from dedup.runs.workers import execute
@@ -147,8 +147,7 @@ def _is_unchanged(stopped: DetectionRun, scope: Scope) -> bool:
     """Return whether a run that stopped has compared the articles as they are; or none yet, if it was preparing."""
     if "fingerprint" not in stopped.counts:
         return True
-    outdated = newspapers_to_renormalize() or _outdated_weeks(scope)
-    return not outdated and bool(stopped.counts["fingerprint"] == state_of_articles(scope))
+    return not texts_will_change(scope) and bool(stopped.counts["fingerprint"] == state_of_articles(scope))
 
 
 def _prepare(run: DetectionRun, scope: Scope, clock: RunClock) -> None:

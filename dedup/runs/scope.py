@@ -13,6 +13,8 @@ from django.db.models import Count, Max
 from articles.boilerplate.mode import Mode
 from articles.models import Article, Newspaper
 from articles.querysets import days_fault
+from articles.storage.boilerplate_marks import outdated_weeks
+from articles.storage.newspaper_merges import newspapers_to_renormalize
 from dedup.bounds import Rules, widened
 from dedup.models import DetectionRun
 from dedup.passes import PASSES
@@ -35,7 +37,8 @@ class Scope:
     The later article of a pair was published from `since` to `until`, both included. The earlier one may be older than
     `since`, so that a run from a day on finds the same pairs from that day on as a full run. Both are from newspapers
     in `newspaper_ids`. With `newer_than`, each pair of a pass has an article with a higher revision than the one given
-    for the pass; passes without one compare everything. A run of some `passes` leaves the evidence of the others as it
+    for the pass; passes without one compare everything. In the `unchanged` passes no pair has changed since a run that
+    compared everything. A run of some `passes` leaves the evidence of the others as it
     is; one of all (None) also marks the evidence of retired passes as stale. Texts are compared with or without their
     `boilerplate`. The `rules` of the profile bound the pairs of some newspapers in another way than its settings.
     """
@@ -47,6 +50,7 @@ class Scope:
     newer_than: Mapping[str, int] | None = None
     boilerplate: Mode = Mode.KEEP
     rules: Rules = ()
+    unchanged: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if fault := days_fault(self.since, self.until):
@@ -67,11 +71,12 @@ class Scope:
     def covered(self, pass_name: str) -> dict[str, Any]:
         """Return which pairs a run covers in this pass, as the parameters of an SQL statement."""
         reach = PASSES[pass_name].reach
+        only_new = reach is Reach.PAIR or pass_name in self.unchanged
         return {
             "since": None if reach is Reach.STORE else self.since,
             "until": self.until,
             "newspaper_ids": None if self.newspaper_ids is None else list(self.newspaper_ids),
-            "newer_than": (self.newer_than or {}).get(pass_name) if reach is Reach.PAIR else None,
+            "newer_than": (self.newer_than or {}).get(pass_name) if only_new else None,
         }
 
 
@@ -88,16 +93,36 @@ def only_new(scope: Scope, configs: Configs) -> Scope:
     """Return the scope without the pairs that each pass has already compared.
 
     A pass is not restricted if no finished run over all articles used its settings, or if a later run with other
-    settings has changed the results.
+    settings has changed the results. Any article that was added, changed or removed since that run may change what a
+    pass finds that looks at all of them.
     """
     compared = {
-        name: _compared_up_to(name, dataclasses.asdict(config), scope) for name, config in enabled(configs).items()
+        name: _last_compared(name, dataclasses.asdict(config), scope) for name, config in enabled(configs).items()
     }
-    return dataclasses.replace(scope, newer_than={name: up_to for name, up_to in compared.items() if up_to is not None})
+    runs = {name: run for name, run in compared.items() if run is not None}
+    newer_than = {name: run.counts["newest"] for name, run in runs.items() if "newest" in run.counts}
+    scope = dataclasses.replace(scope, newer_than=newer_than)
+    if not newer_than or scope.until or scope.newspaper_ids is not None or texts_will_change(scope):
+        return scope
+    now = state_of_articles(scope)
+    unchanged = {name for name in newer_than if runs[name].counts.get("fingerprint") == now}
+    return dataclasses.replace(scope, unchanged=frozenset(name for name in unchanged if _is_last(runs[name], name)))
 
 
-def _compared_up_to(name: str, config: dict[str, Any], scope: Scope) -> int | None:
-    """Return the revision up to which all articles have been compared by this pass with these settings and rules."""
+def texts_will_change(scope: Scope) -> bool:
+    """Return whether a run brings articles up to date before it compares them, up to the scope's end."""
+    if newspapers_to_renormalize():
+        return True
+    return scope.boilerplate is not Mode.KEEP and bool(outdated_weeks(scope.newspaper_ids, until=scope.until))
+
+
+def _is_last(run: DetectionRun, pass_name: str) -> bool:
+    """Return whether no later run has used the pass, which may have been stopped or had another scope."""
+    return not DetectionRun.objects.filter(pk__gt=run.pk, blocks__pass_name=pass_name).exists()
+
+
+def _last_compared(name: str, config: dict[str, Any], scope: Scope) -> DetectionRun | None:
+    """Return the last run that has compared all articles by this pass with these settings and rules."""
     for run in DetectionRun.objects.order_by("-pk").only("config", "scope", "state", "counts").iterator(100):
         used = run.config.get(name, {})
         done = run.state == DetectionRun.State.DONE
@@ -112,8 +137,7 @@ def _compared_up_to(name: str, config: dict[str, Any], scope: Scope) -> int | No
             return None
         whole = not any(run.scope[bound] for bound in ("since", "until", "newspapers"))
         if done and whole:
-            up_to: int | None = run.counts.get("newest")
-            return up_to
+            return run
     return None
 
 

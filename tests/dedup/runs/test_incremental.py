@@ -32,6 +32,7 @@ from dedup.models import (
     UpToDate,
 )
 from dedup.passes import PASSES
+from dedup.passes.base import Reach
 from dedup.reports import counting
 from dedup.runs import pipeline
 from dedup.runs.facts import run_facts
@@ -281,6 +282,22 @@ def test_a_run_of_a_part_is_no_ground_for_what_is_new(store) -> None:
     find_duplicates("--passes=exact", "--newspaper=Harbour Post")
     summary = find_duplicates("--passes=exact", "--new")
     assert (summary["scope"]["newer_than"], summary["passes"]["exact"]["pairs"]) == ({}, 1)
+
+
+def test_with_nothing_new_no_pass_reads_the_store_and_a_removed_article_counts_as_new(store) -> None:
+    for number in range(3):
+        store(OPENINGS[0], newspaper=f"Paper {number}")
+    find_duplicates("--passes", EVERY)
+    before = rows()
+    again = find_duplicates("--passes", EVERY, "--new")
+    assert (again["passes"], again["stale"], rows()) == ({}, 0, before)
+    assert set(find_duplicates("--passes", EVERY, "--new", "--newspaper=Paper 1")["passes"]) >= {"url", "sentence"}
+
+    assert set(find_duplicates("--passes", EVERY, "--new")["passes"]) >= {"exact", "containment"}
+    assert find_duplicates("--passes", EVERY, "--new")["passes"] == {}
+    Article.objects.latest("pk").delete()
+    summary = find_duplicates("--passes", EVERY, "--new")
+    assert set(summary["passes"]) == {name for name in PASSES if PASSES[name].reach is Reach.STORE}
 
 
 def test_a_run_in_which_a_profile_retired_a_pass_is_no_ground_for_it_either(store) -> None:
