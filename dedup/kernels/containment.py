@@ -12,15 +12,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup.kernels.inverted_index import Postings, shared_members
-from dedup.kernels.masked_shingles import ShingleSets
+from dedup.kernels.inverted_index import Postings, shared_counts
+from dedup.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.kernels.parity_join import TOLERANCE
-from dedup.kernels.tokens import IntArray
+from dedup.kernels.tokens import IntArray, distinct
 
 # Shingles per step, to bound memory.
 _SORTED_AT_ONCE = 4_000_000
-_HASHES = 1 << 32
-_LOW_BITS = np.uint64(_HASHES - 1)
+HASHES = 1 << 32
+_LOW_BITS = np.uint64(HASHES - 1)
 
 
 class ContainedTexts(NamedTuple):
@@ -36,6 +36,15 @@ class ContainedTexts(NamedTuple):
     shared: IntArray
     shingles: IntArray
     candidates: int
+
+
+def common_hashes(hashes: Hashes, most_texts: int) -> Hashes:
+    """Return the hashes that occur more than `most_texts` times, ascending and distinct; `hashes` are sorted in place.
+
+    Given the sets of all texts, these are the shingles that are not uncommon.
+    """
+    hashes.sort()
+    return distinct(hashes[most_texts:][hashes[most_texts:] == hashes[: max(len(hashes) - most_texts, 0)]])
 
 
 def contained_texts(
@@ -57,7 +66,7 @@ def contained_texts(
     shingle of news; fewer in an archive of many years, where what is far apart is soon left out.
     """
     postings, sizes = _index(sets, days, day_window=day_window, most_texts=most_texts)
-    for part in shared_members(postings, days, day_window=day_window):
+    for part in shared_counts(postings, days, day_window=day_window):
         shared, shorter = part.counts, np.minimum(sizes[part.left], sizes[part.right])
         scores = shared / shorter
         reached = (scores >= threshold - TOLERANCE) & (shared >= minimum_shared) & (part.right >= first_row)
@@ -71,12 +80,13 @@ def _index(sets: ShingleSets, days: IntArray, *, day_window: int, most_texts: in
     One range of hashes at a time: all texts' shingles of that range are sorted together.
     """
     sizes = sets.sizes
+    texts = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
     parts = [Postings(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))]
     steps = len(sets.values) // _SORTED_AT_ONCE + 1
     for step in range(steps):
-        low, high = _HASHES * step // steps, _HASHES * (step + 1) // steps - 1
+        low, high = HASHES * step // steps, HASHES * (step + 1) // steps - 1
         chosen = np.flatnonzero((sets.values >= low) & (sets.values <= high))
-        owners, groups = _grouped(sets.values[chosen], np.searchsorted(sets.offsets, chosen, side="right") - 1)
+        owners, groups = _grouped(sets.values[chosen], texts[chosen])
         counts = np.diff(np.append(groups, len(owners)))
         counts = np.repeat(counts, counts)
         sizes -= np.bincount(owners[counts > most_texts], minlength=len(sizes))
@@ -84,10 +94,12 @@ def _index(sets: ShingleSets, days: IntArray, *, day_window: int, most_texts: in
     return Postings(*map(np.concatenate, zip(*parts, strict=True))), sizes
 
 
-def _grouped(hashes: npt.NDArray[np.uint32], texts: IntArray) -> tuple[npt.NDArray[np.int32], IntArray]:
+def _grouped(hashes: Hashes, texts: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int32], IntArray]:
     """Return the texts ordered by hash and text, and where each hash begins."""
     # One key for both, because numbers are sorted ten times faster than places.
-    keys = hashes.astype(np.uint64) << np.uint64(32) | texts.astype(np.uint64)
+    keys = hashes.astype(np.uint64)
+    keys <<= np.uint64(32)
+    keys |= texts
     keys.sort()
     owners = (keys & _LOW_BITS).astype(np.int32)
     keys >>= np.uint64(32)

@@ -40,19 +40,45 @@ class SharedMembers(NamedTuple):
         return np.diff(np.append(self.starts, len(self.one)))
 
 
+class SharedCounts(NamedTuple):
+    """Pairs of texts left[i] < right[i] that share members, ordered, and how many."""
+
+    left: IntArray
+    right: IntArray
+    counts: IntArray
+
+
 def shared_members(postings: Postings, days: IntArray, *, day_window: int) -> Iterator[SharedMembers]:
     """Yield, in parts, what pairs of texts share that are at most `day_window` days apart, ordered by pair.
 
     `days` are day numbers, ascending, one per text. All that a pair shares is in one part.
     """
+    for rows in _parts(postings, days):
+        one, other, keys = _shared_in(postings, days, rows, day_window)
+        order = np.argsort(keys, kind="stable")
+        starts, left, right = _pairs(keys[order], len(days))
+        yield SharedMembers(one[order], other[order], starts, left, right)
+
+
+def shared_counts(postings: Postings, days: IntArray, *, day_window: int) -> Iterator[SharedCounts]:
+    """Yield, in parts, how much pairs of texts share, as shared_members does, but several times faster."""
+    for rows in _parts(postings, days):
+        *_, keys = _shared_in(postings, days, rows, day_window)
+        keys.sort()
+        starts, left, right = _pairs(keys, len(days))
+        yield SharedCounts(left, right, np.diff(np.append(starts, len(keys))))
+
+
+def _parts(postings: Postings, days: IntArray) -> Iterator[slice]:
+    """Yield the texts in parts that are the earlier ones of about _PAIRED_AT_ONCE pairs of equal members."""
     work = np.bincount(postings.owners, weights=postings.followers, minlength=len(days))
     ends = np.searchsorted(np.cumsum(work), np.arange(_PAIRED_AT_ONCE, work.sum(), _PAIRED_AT_ONCE), side="right")
     for start, stop in pairwise([0, *distinct(ends).tolist(), len(days)]):
-        yield _shared_in(postings, days, slice(start, stop), day_window)
+        yield slice(start, stop)
 
 
-def _shared_in(postings: Postings, days: IntArray, rows: slice, day_window: int) -> SharedMembers:
-    """Return what the pairs share whose earlier text is in `rows`."""
+def _shared_in(postings: Postings, days: IntArray, rows: slice, day_window: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the places of equal members of the pairs whose earlier text is in `rows`, and a number for each pair."""
     owners, followers = postings
     first = np.flatnonzero((owners >= rows.start) & (owners < rows.stop) & (followers > 0))
     one = np.repeat(first, followers[first])
@@ -60,9 +86,11 @@ def _shared_in(postings: Postings, days: IntArray, rows: slice, day_window: int)
     other = one + 1 + np.arange(len(one)) - np.repeat(behind, followers[first])
     near = days[owners[other]] - days[owners[one]] <= day_window
     one, other = one[near], other[near]
-    keys = owners[one].astype(np.int64) * len(days) + owners[other]
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
+    return one, other, owners[one].astype(np.int64) * len(days) + owners[other]
+
+
+def _pairs(keys: IntArray, texts: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return where each pair begins among the numbers of pairs, which are ascending, and its two texts."""
     starts = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), dtype=np.bool_), keys[1:] != keys[:-1]]))
-    left, right = np.divmod(keys[starts], len(days)) if len(starts) else (starts, starts)
-    return SharedMembers(one[order], other[order], starts, left, right)
+    left, right = np.divmod(keys[starts], texts) if len(starts) else (starts, starts)
+    return starts, left, right

@@ -40,6 +40,9 @@ _WIDTH = np.uint64(32)
 _TEXTS_AT_ONCE = 20
 # Words whose hashes a process keeps: with more of them, it starts over. They take about 150 bytes each.
 _KNOWN_WORDS = 300_000
+# How many of the 32 bits of a hash the table has in which a hash is first looked for: as many as fit into a cache.
+_TABLE_BITS = 22
+_BELOW_TABLE = np.uint32(32 - _TABLE_BITS)
 # The part of a set that is looked up.
 _EVERY = 8
 _LOWEST = 4
@@ -89,12 +92,23 @@ def sample_of(hashes: Hashes) -> Hashes:
     return distinct(np.concatenate([hashes[:_LOWEST], hashes[hashes % _EVERY == 0]]))
 
 
+def without(sets: ShingleSets, hashes: Hashes) -> ShingleSets:
+    """Return the sets without some hashes, which are ascending and distinct."""
+    # A table of the upper bits leaves few to look for.
+    asked = np.zeros(1 << _TABLE_BITS, dtype=np.bool_)
+    asked[hashes >> _BELOW_TABLE] = True
+    places = np.flatnonzero(asked.take(sets.values >> _BELOW_TABLE))
+    found = sets.values[places]
+    known = np.minimum(np.searchsorted(hashes, found), max(len(hashes) - 1, 0))
+    kept = np.ones(len(sets.values), dtype=np.bool_)
+    kept[places[hashes[known] == found]] = False
+    return _chosen(sets, kept)
+
+
 def samples_of(sets: ShingleSets) -> ShingleSets:
     """Return the sample of each set, as sample_of makes it."""
     begins = np.repeat(sets.offsets[:-1], sets.sizes)
-    sampled = (sets.values % _EVERY == 0) | (np.arange(len(sets.values)) - begins < _LOWEST)
-    before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sampled)])
-    return ShingleSets(sets.values.compress(sampled), before[sets.offsets])
+    return _chosen(sets, (sets.values % _EVERY == 0) | (np.arange(len(sets.values)) - begins < _LOWEST))
 
 
 def words_of(text: str) -> list[str]:
@@ -123,6 +137,12 @@ class _WordHashes(dict[str, bytes]):
 
 
 _KNOWN = _WordHashes()
+
+
+def _chosen(sets: ShingleSets, kept: npt.NDArray[np.bool_]) -> ShingleSets:
+    """Return the sets with the members that are to be kept."""
+    before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
+    return ShingleSets(sets.values.compress(kept), before[sets.offsets])
 
 
 def _shingle_sets(texts: Sequence[str]) -> ShingleSets:

@@ -62,7 +62,7 @@ class Alphabet:
     """How a database's pg_trgm sees single characters.
 
     `folded[code point]` is the character that pg_trgm compares, or a blank if the character belongs to no word. The
-    array ends with the last known character; unknown ones are blanks.
+    array ends with a blank after the last known character; all characters from there on are blanks.
     """
 
     folded: Characters
@@ -71,7 +71,7 @@ class Alphabet:
     def of(cls, answers: Iterable[tuple[str, str | None]]) -> Alphabet:
         """Return the alphabet in which each character folds to the given one; None: it belongs to no word."""
         folds = {ord(character): _BLANK if folded is None else ord(folded) for character, folded in answers}
-        folded = np.full(max(folds, default=0) + 1, _BLANK, dtype=np.uint32)
+        folded = np.full(max(folds, default=0) + 2, _BLANK, dtype=np.uint32)
         folded[list(folds)] = list(folds.values())
         return cls(folded)
 
@@ -172,7 +172,7 @@ def distinct(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
 def _trigrams(texts: Sequence[str], alphabet: Alphabet) -> Ragged:
     # A newline ends each text: it is in no word, so it separates texts as a blank separates words. With two before the
     # first text, every later character is the last one of three.
-    characters = alphabet.folded.take(_code_points("\n".join(["\n", *texts, ""])))
+    characters = alphabet.folded.take(_code_points("\n".join(["\n", *texts, ""])), mode="clip")
     gap = characters == _BLANK
     # Where a word begins, only one blank of what precedes it counts. (Masks by arithmetic: indexing is slower.)
     first = np.maximum(characters[:-2] * ~gap[1:-1], np.uint32(_BLANK))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from dedup.declarations import Finds, Settings, setting, settings_of
 from dedup.types import Candidate, Tally, Window
@@ -137,4 +137,32 @@ class Pass(Protocol):
 
         The left id is the smaller one. Whether the pass is enabled, and what a dense group leaves out, is not asked.
         """
+        ...
+
+
+@runtime_checkable
+class PreparedPass(Pass, Protocol):
+    """A pass whose blocks need something that depends on more than their articles: it is made once a run, in parts.
+
+    Parts and the whole are plain values, which any process can use.
+    """
+
+    def preparations(self, blocks: int, articles: int) -> int:
+        """Return in how many parts to prepare a run of so many blocks; 0: each block makes what it needs."""
+        ...
+
+    def prepare(
+        self, window: Window, config: Any, connection: Connection, part: int, parts: int, tally: Tally | None = None
+    ) -> Any:
+        """Return a part of what the blocks need; `window` has all days of the run."""
+        ...
+
+    def prepared(self, parts: Sequence[Any]) -> Any:
+        """Return what the blocks need, made of its parts in order."""
+        ...
+
+    def find_prepared(
+        self, window: Window, config: Any, connection: Connection, prepared: Any, tally: Tally | None = None
+    ) -> Iterator[Candidate]:
+        """Yield the candidates of a block."""
         ...

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from articles.boilerplate.rules import without_boilerplate
 from dedup.article_sql import article_sql, scope_parameters
-from dedup.kernels.masked_shingles import ShingleSets, masked_shingle_sets
+from dedup.kernels.containment import HASHES
+from dedup.kernels.masked_shingles import Hashes, ShingleSets, joined, masked_shingle_sets, without
 from dedup.kernels.tokens import IntArray
 from dedup.passes.base import Connection
 from dedup.types import Tally, Window
@@ -18,6 +19,8 @@ from dedup.types import Tally, Window
 Fresh = npt.NDArray[np.bool_]
 
 _BATCH = 2_000
+# Hashes are put together range by range, to bound memory.
+_RANGES = 16
 
 # One batch at a time by day and id, from the index article_date. Without `newer_than`, the last column is null.
 _NORMALIZED_SQL = article_sql(
@@ -64,28 +67,33 @@ FROM {articles} AS article
 LEFT JOIN dedup_articleshingles AS known
     ON known.article_id = article.id AND known.revision = article.revision AND {article.whole}
 """
-# In batches by the index article_date.
+# In batches by the index article_date. In binary, because the text form of bytes is twice as long.
 _SHINGLES_SQL = article_sql(
-    _SHINGLES
+    "COPY ("
+    + _SHINGLES
     + """
 WHERE (article.date, article.id) > (%(after_day)s, %(after_id)s) AND article.date <= %(last_day)s
   AND {article.in_newspapers}
 ORDER BY article.date, article.id
 LIMIT %(batch)s
+) TO STDOUT (FORMAT binary)
 """,
     "article",
 )
 # In batches by the primary keys, in which neighbours are stored next to each other: where the order does not matter.
 _SHINGLES_BY_ID_SQL = article_sql(
-    _SHINGLES
+    "COPY ("
+    + _SHINGLES
     + """
     AND known.article_id > %(after_id)s  -- or each batch would read the index from its beginning
 WHERE article.id > %(after_id)s AND article.date <= %(last_day)s AND {article.in_newspapers}
 ORDER BY article.id
 LIMIT %(batch)s
+) TO STDOUT (FORMAT binary)
 """,
     "article",
 )
+_SHINGLES_TYPES = ("int8", "date", "int8", "bytea", "text")
 _SHINGLES_OF_SQL = article_sql(
     _SHINGLES + "WHERE article.id = ANY (%(ids)s) ORDER BY article.date, article.id", "article"
 )
@@ -174,15 +182,7 @@ def read_holders(hashes: npt.NDArray[np.uint32], window: Window, connection: Con
     asked[hashes >> np.uint32(16)] = True
     none = np.empty(0, dtype=np.int64)
     parts = [Holders(none, np.empty(0, dtype=np.uint32))]
-    parameters = {**scope_parameters(window), "batch": _BATCH, "after_id": 0}
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(_SHINGLES_BY_ID_SQL, parameters)
-            rows = cursor.fetchall()
-        if not rows:
-            break
-        parameters["after_id"] = rows[-1][0]
-        part = _shingles_of(rows)
+    for part in _shingles_by_id(window, connection):
         # A table of the upper bits leaves few to look for.
         places = np.flatnonzero(asked[part.sets.values >> np.uint32(16)])
         found = part.sets.values[places]
@@ -193,10 +193,38 @@ def read_holders(hashes: npt.NDArray[np.uint32], window: Window, connection: Con
     return Holders(*map(np.concatenate, zip(*parts, strict=True)))
 
 
+def read_hashes(
+    window: Window, connection: Connection, *, low: int, high: int, tally: Tally | None = None
+) -> Iterator[Hashes]:
+    """Yield the hashes from `low` to before `high` of the shingles of all articles up to the window's last day.
+
+    Each article's set counts, so a hash comes as often as articles have it. Range by range, without order in a range.
+    """
+    tally = tally or Tally()
+    bounds = np.array([low + (high - low) * place // _RANGES for place in range(_RANGES + 1)], dtype=np.uint64)
+    ranges: list[list[Hashes]] = [[np.empty(0, dtype=np.uint32)] for _ in range(_RANGES)]
+    for part in _shingles_by_id(window, connection):
+        hashes = part.sets.values
+        hashes = np.sort(hashes[(hashes >= low) & (hashes < high)] if high - low < HASHES else hashes)
+        places = np.searchsorted(hashes, bounds[1:-1])
+        for each, own in zip(ranges, np.split(hashes, places), strict=True):
+            each.append(own)
+        tally.on_read(len(part.ids))
+    while ranges:
+        yield np.concatenate(ranges.pop(0))
+
+
 def read_shingles(
-    window: Window, connection: Connection, tally: Tally | None = None, *, first_day: datetime.date = datetime.date.min
+    window: Window,
+    connection: Connection,
+    tally: Tally | None = None,
+    *,
+    first_day: datetime.date = datetime.date.min,
+    but: Hashes | None = None,
 ) -> ArticleShingles:
     """Return the shingles of all articles from `first_day` to the window's last, of their texts as they are compared.
+
+    All `but` some of them, if these are given, ascending and distinct.
 
     They are those of masked_shingle_sets. Up-to-date rows of the index are read; the others are made of the texts, and
     nothing is written. Memory: four bytes per shingle, twice.
@@ -204,16 +232,15 @@ def read_shingles(
     tally = tally or Tally()
     empty = np.empty(0, dtype=np.int64)
     parts = [ArticleShingles(empty, empty, empty, masked_shingle_sets([]))]
-    for rows in _rows(_SHINGLES_SQL, scope_parameters(window), first_day, connection):
-        parts.append(_shingles_of(rows))
+    for rows in _rows(_SHINGLES_SQL, scope_parameters(window), first_day, connection, _SHINGLES_TYPES):
+        part = _shingles_of(rows)
+        parts.append(part if but is None else part._replace(sets=without(part.sets, but)))
         tally.on_read(len(rows))
-    sizes = np.concatenate([part.sets.sizes for part in parts])
-    values = np.concatenate([part.sets.values for part in parts])
     return ArticleShingles(
         np.concatenate([part.ids for part in parts]),
         np.concatenate([part.newspapers for part in parts]),
         np.concatenate([part.days for part in parts]),
-        ShingleSets(values, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])),
+        joined([part.sets for part in parts]),
     )
 
 
@@ -231,6 +258,14 @@ def _contents(rows: Sequence[Any], window: Window) -> list[ArticleRow]:
     ]
 
 
+def _shingles_by_id(window: Window, connection: Connection) -> Iterator[ArticleShingles]:
+    """Yield the shingles of all articles up to the window's last day, in batches by id."""
+    parameters = {**scope_parameters(window), "batch": _BATCH, "after_id": 0}
+    while rows := _copied(_SHINGLES_BY_ID_SQL, parameters, connection, _SHINGLES_TYPES):
+        parameters["after_id"] = rows[-1][0]
+        yield _shingles_of(rows)
+
+
 def _shingles_of(rows: Sequence[Any]) -> ArticleShingles:
     made = masked_shingle_sets([row[4] for row in rows if row[3] is None])
     fresh = iter(np.split(made.values, made.offsets[1:-1]))
@@ -246,18 +281,32 @@ def _shingles_of(rows: Sequence[Any]) -> ArticleShingles:
 
 
 def _rows(
-    statement: str, parameters: dict[str, Any], begin: datetime.date, connection: Connection
+    statement: str,
+    parameters: dict[str, Any],
+    begin: datetime.date,
+    connection: Connection,
+    types: Sequence[str] | None = None,
 ) -> Iterator[list[Any]]:
-    """Yield the rows of a statement from a day on, in batches."""
+    """Yield the rows of a statement from a day on, in batches; with `types` of the columns, it copies them."""
     parameters |= {"batch": _BATCH, "after_day": begin, "after_id": 0}
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, parameters)
-            rows = cursor.fetchall()
-        if not rows:
-            return
+    while rows := (
+        _copied(statement, parameters, connection, types) if types else _fetched(statement, parameters, connection)
+    ):
         yield rows
         parameters |= {"after_day": rows[-1][1], "after_id": rows[-1][0]}
+
+
+def _fetched(statement: str, parameters: dict[str, Any], connection: Connection) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        rows: list[Any] = cursor.fetchall()
+    return rows
+
+
+def _copied(statement: str, parameters: dict[str, Any], connection: Connection, types: Sequence[str]) -> list[Any]:
+    with connection.cursor() as cursor, cursor.copy(cursor.mogrify(statement, parameters)) as copy:
+        copy.set_types(types)
+        return list(copy.rows())
 
 
 def first_day_read(window: Window, day_window: int) -> datetime.date:

@@ -10,7 +10,7 @@ same to the last bit, it scores the whole block.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -33,10 +33,18 @@ _YIELDED_AT_ONCE = 10_000
 
 # show_trgm decides which characters belong to words, because Python differs on marks and rare letters.
 _ALPHABET_SQL = """
-SELECT cardinality(show_trgm(character)) > 0, lower(character)
-FROM unnest(%(characters)s::text[]) WITH ORDINALITY AS asked (character, place)
-ORDER BY place
+SELECT character, lower(character)
+FROM unnest(%(characters)s::text[]) AS asked (character)
+WHERE cardinality(show_trgm(character)) > 0
 """
+# All characters of Unicode but zero and the halves of pairs, which no text in PostgreSQL has.
+_WHOLE_ALPHABET_SQL = """
+SELECT chr(code), lower(chr(code))
+FROM generate_series(1, 1114111) AS code
+WHERE code NOT BETWEEN 55296 AND 57343 AND cardinality(show_trgm(chr(code))) > 0
+"""
+# From so many blocks on, asking for all characters once is faster than asking in each block.
+_MANY_BLOCKS = 20
 
 _SCORES_SQL = article_sql(
     """
@@ -99,10 +107,54 @@ class TrigramPass:
     def find(
         self, window: Window, config: TrigramConfig, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
-        """Yield each pair once with PostgreSQL's own score. Memory: the texts of the window, about 2 KB per article."""
+        """Yield each pair once with PostgreSQL's own score."""
+        return self._find(window, config, connection, None, tally)
+
+    def preparations(self, blocks: int, _articles: int) -> int:
+        """Return 1 where it is faster to ask for all characters once than for those of each block."""
+        return int(blocks >= _MANY_BLOCKS)
+
+    def prepare(
+        self,
+        _window: Window,
+        _config: TrigramConfig,
+        connection: Connection,
+        _part: int,
+        _parts: int,
+        _tally: Tally | None = None,
+    ) -> Alphabet:
+        """Return how PostgreSQL sees all characters. Takes half a second."""
+        with connection.cursor() as cursor:
+            cursor.execute(_WHOLE_ALPHABET_SQL)
+            return _checked(cursor.fetchall())
+
+    def prepared(self, parts: Sequence[Alphabet]) -> Alphabet:
+        """Return the alphabet."""
+        return parts[0]
+
+    def find_prepared(
+        self,
+        window: Window,
+        config: TrigramConfig,
+        connection: Connection,
+        prepared: Alphabet,
+        tally: Tally | None = None,
+    ) -> Iterator[Candidate]:
+        """Yield each pair once with PostgreSQL's own score; `prepared` is its alphabet."""
+        return self._find(window, config, connection, prepared, tally)
+
+    def _find(
+        self,
+        window: Window,
+        config: TrigramConfig,
+        connection: Connection,
+        alphabet: Alphabet | None,
+        tally: Tally | None,
+    ) -> Iterator[Candidate]:
+        # Memory: the texts of the window, about 2 KB per article.
         tally = tally or Tally()
         found = near_pairs(
-            partial(_read_sets, window, config, connection, tally), window, config, config.threshold, tally
+            partial(_read_sets, window, config, connection, tally, alphabet), window, config, config.threshold, tally
         )
         tally.verified += len(found.scores)
         pairs = found.pairs
@@ -127,7 +179,12 @@ class TrigramPass:
 
 
 def _read_sets(
-    window: Window, config: TrigramConfig, connection: Connection, tally: Tally, days_before: int
+    window: Window,
+    config: TrigramConfig,
+    connection: Connection,
+    tally: Tally,
+    alphabet: Alphabet | None,
+    days_before: int,
 ) -> NearSets:
     batches = list(read_batches(window, connection, tally, day_window=days_before, prefix=config.prefix))
     empty = np.empty(0, dtype=np.int64)
@@ -136,7 +193,7 @@ def _read_sets(
         np.concatenate([empty, *(batch.ids for batch in batches)]),
         np.concatenate([empty, *(batch.days for batch in batches)]),
         all_fresh([batch.fresh for batch in batches]),
-        trigram_sets(texts, _alphabet(texts, connection)),
+        trigram_sets(texts, alphabet or _alphabet(texts, connection)),
         universe=1 << TRIGRAM_BITS,
     )
 
@@ -169,20 +226,22 @@ def _scored_by_database(pairs: IntArray, window: Window, config: TrigramConfig, 
 
 
 def _alphabet(texts: list[str], connection: Connection) -> Alphabet:
-    """Return how PostgreSQL sees each character of the texts.
-
-    Raises ValueError if its lower() turns one character into several. With the locale providers "builtin" and
-    "libc" this happens for no character of a lower-cased text.
-    """
-    characters = characters_of(["\n", *texts])
+    """Return how PostgreSQL sees each character of the texts. Raises ValueError like _checked."""
     with connection.cursor() as cursor:
-        cursor.execute(_ALPHABET_SQL, {"characters": characters})
-        rows = cursor.fetchall()
-    for character, (in_word, lowered) in zip(characters, rows, strict=True):
-        if in_word and len(lowered) != 1:
+        cursor.execute(_ALPHABET_SQL, {"characters": characters_of(["\n", *texts])})
+        return _checked(cursor.fetchall())
+
+
+def _checked(rows: Sequence[tuple[str, str]]) -> Alphabet:
+    """Return the alphabet of characters that are in words, each with what PostgreSQL's lower() makes of it.
+
+    Raises ValueError if that is several characters. With the locale providers "builtin" and "libc" this happens for no
+    character of a lower-cased text.
+    """
+    for character, lowered in rows:
+        if len(lowered) != 1:
             raise ValueError(
                 f"the database's lower() turns {character!r} into {lowered!r}, which the trigram pass cannot handle; "
                 "create the database with the locale C.UTF-8"
             )
-    pairs = zip(characters, rows, strict=True)
-    return Alphabet.of((character, lowered if in_word else None) for character, (in_word, lowered) in pairs)
+    return Alphabet.of(rows)

@@ -18,6 +18,7 @@ from dedup.passes import PASSES
 from dedup.passes.base import Reach
 from dedup.runs.dense_groups import KeptPair, connected
 from dedup.runs.phases import Progress
+from dedup.runs.preparing import prepared_for
 from dedup.runs.profiles import Configs, enabled, snapshot
 from dedup.runs.rules import find_pairs
 from dedup.runs.scope import Scope, blocks_for, blocks_of, window_of
@@ -44,11 +45,12 @@ def dry_run(configs: Configs, scope: Scope, *, progress: Progress) -> tuple[Dete
     passes: dict[str, dict[str, Any]] = {}
     for name, config in enabled(configs).items():
         own_blocks = blocks_for(name, config, blocks, scope)
+        shared = prepared_for(name, config, own_blocks, scope)
         progress.start(name, sum(block.articles for block in own_blocks))
         counted = passes[name] = {"candidates": 0, "verified": 0, "pairs": 0, "seconds": 0.0}
         for block in own_blocks:
             began, tally = time.monotonic(), Tally(partial(_report_read, progress, name))
-            found = find_pairs(name, config, scope.rules, window_of(name, block, scope), connection, tally)
+            found = find_pairs(name, config, scope.rules, window_of(name, block, scope), connection, tally, shared)
             kept = list(within_scope(name, found, scope))
             for each in kept:
                 scores[each.left, each.right][name] = each.score

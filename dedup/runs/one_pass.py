@@ -8,6 +8,7 @@ from django.db import connection
 
 from dedup.passes.base import PassConfig
 from dedup.runs.dry_run import within_scope
+from dedup.runs.preparing import prepared_for
 from dedup.runs.rules import find_pairs
 from dedup.runs.scope import Scope, blocks_for, blocks_of, window_of
 from dedup.types import Candidate, Tally
@@ -15,6 +16,9 @@ from dedup.types import Candidate, Tally
 
 def find_with(pass_name: str, config: PassConfig, scope: Scope, tally: Tally) -> Iterator[Candidate]:
     """Yield what a run over the scope would find with this pass and these settings, each pair once."""
-    for block in blocks_for(pass_name, config, blocks_of(scope), scope):
-        found = find_pairs(pass_name, config, scope.rules, window_of(pass_name, block, scope), connection, tally)
+    blocks = blocks_for(pass_name, config, blocks_of(scope), scope)
+    shared = prepared_for(pass_name, config, blocks, scope)
+    for block in blocks:
+        window = window_of(pass_name, block, scope)
+        found = find_pairs(pass_name, config, scope.rules, window, connection, tally, shared)
         yield from within_scope(pass_name, found, scope)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ from dedup.runs.headlines import update_series
 from dedup.runs.judging import judge_month
 from dedup.runs.months import months_to_judge
 from dedup.runs.phases import PHASES, Progress, RunCancelledError, RunClock
+from dedup.runs.preparing import Preparation, preparations, prepared
 from dedup.runs.profiles import Configs, enabled, ran_or_retired, snapshot
 from dedup.runs.rules import find_pairs
 from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, texts_will_change, window_of
@@ -77,6 +79,7 @@ class BlockTask:
     window: Window
     articles: int
     rules: Rules = ()
+    prepared: Any = None
 
 
 class Results(Protocol):
@@ -309,11 +312,13 @@ def _find_pairs(
         with clock.phase(SHINGLES):
             merge.start(update_index(SHINGLE_INDEX, write_shingles, clock, workers=workers, on_idle=clock.look))
     with clock.phase(*passes, STORING, shared=True):
-        tasks = _tasks(run, configs, scope, clock)
+        tasks, parts = _tasks(run, configs, scope, clock)
+        workers = min(workers, max(1, sum(task.articles for task in tasks) // ARTICLES_PER_WORKER))
+        shared = prepared(parts, workers=workers, on_idle=clock.look)
         execute(
-            tasks,
+            [dataclasses.replace(task, prepared=shared.get(task.pass_name)) for task in tasks],
             perform_block,
-            workers=min(workers, max(1, sum(task.articles for task in tasks) // ARTICLES_PER_WORKER)),
+            workers=workers,
             on_read=lambda task, articles: clock.read(task.pass_name, articles),
             on_done=partial(_block_done, clock),
             on_idle=clock.look,
@@ -393,28 +398,33 @@ def _versions_join(run: DetectionRun) -> bool:
     return run.profile is not None and run.profile.versions_join
 
 
-def _tasks(run: DetectionRun, configs: Configs, scope: Scope, progress: Progress) -> list[BlockTask]:
-    """Return the tasks left, those of one block for all days first: the smaller ones then keep all workers busy."""
+def _tasks(
+    run: DetectionRun, configs: Configs, scope: Scope, progress: Progress
+) -> tuple[list[BlockTask], list[Preparation]]:
+    """Return the tasks left, the largest first so that all workers are busy to the end, and what they need prepared."""
     tasks: list[BlockTask] = []
+    parts: list[Preparation] = []
     every = blocks_of(scope)
     for name, config in enabled(configs).items():
         blocks = blocks_for(name, config, every, scope)
-        progress.start(name, sum(block.articles for block in blocks))
+        articles = sum(block.articles for block in blocks)
+        progress.start(name, articles)
         done = {mark.first_day: mark.pairs for mark in run.blocks.filter(pass_name=name)}
-        for block in blocks:
+        windows = [window_of(name, block, scope) for block in blocks]
+        for block, window in zip(blocks, windows, strict=True):
             if block.first_day in done:
                 progress.advance(name, block.articles, done[block.first_day])
             else:
-                tasks.append(
-                    BlockTask(run.pk, name, config, window_of(name, block, scope), block.articles, scope.rules)
-                )
-    return sorted(tasks, key=lambda task: PASSES[task.pass_name].by_days)
+                tasks.append(BlockTask(run.pk, name, config, window, block.articles, scope.rules))
+        if len(done) < len(blocks):
+            parts += preparations(name, config, scope.rules, windows, articles)
+    return sorted(tasks, key=lambda task: -task.articles), parts
 
 
 def perform_block(task: BlockTask, on_read: Callable[[int], None]) -> WrittenBlock:
     """Find and store the pairs of a block."""
     tally = Tally(on_read)
-    candidates = find_pairs(task.pass_name, task.config, task.rules, task.window, connection, tally)
+    candidates = find_pairs(task.pass_name, task.config, task.rules, task.window, connection, tally, task.prepared)
     return write_block(task.run_id, task.pass_name, candidates, task.window, tally)
 
 

@@ -4,21 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Any
 
 from articles.models import Article, Newspaper
 from dedup.bounds import Bounds, Rules, bounds_of, widened
 from dedup.passes import PASSES
-from dedup.passes.base import Connection, PassConfig
+from dedup.passes.base import Connection, PassConfig, PreparedPass
 from dedup.types import Candidate, Tally, Window
 
 _LOOKED_UP_AT_ONCE = 1_000
 
 
 def find_pairs(
-    pass_name: str, config: PassConfig, rules: Rules, window: Window, connection: Connection, tally: Tally
+    pass_name: str,
+    config: PassConfig,
+    rules: Rules,
+    window: Window,
+    connection: Connection,
+    tally: Tally,
+    prepared: Any = None,
 ) -> Iterator[Candidate]:
-    """Yield the candidates of a pass that the config and the rules allow."""
-    found = PASSES[pass_name].find(window, widened(pass_name, config, rules), connection, tally)
+    """Yield the candidates of a pass that the config and the rules allow.
+
+    `prepared` is what was made once for all blocks of the run; None: nothing was.
+    """
+    each, widest = PASSES[pass_name], widened(pass_name, config, rules)
+    if prepared is not None and isinstance(each, PreparedPass):
+        found = each.find_prepared(window, widest, connection, prepared, tally)
+    else:
+        found = each.find(window, widest, connection, tally)
     return allowed(pass_name, config, rules, found) if rules else found
 
 

@@ -149,8 +149,12 @@ def blocks_of(scope: Scope) -> list[Block]:
 def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: Scope) -> list[Block]:
     """Return the blocks for a pass: the given ones, one for all their days, or one for the whole store."""
     each = PASSES[pass_name]
+    if pass_name in scope.unchanged and each.reach is Reach.STORE:
+        return []
     if each.reach is Reach.STORE and scope.since is not None:
         blocks = list(_blocks(_articles_per_day(scope, None)))
+    if each.by_days and each.reach is Reach.STORE:
+        return list(_joined(blocks, _day_window(pass_name, config, scope)))
     if not each.by_days and blocks:
         blocks = [Block(blocks[0].first_day, blocks[-1].last_day, sum(block.articles for block in blocks))]
     newer_than = scope.covered(pass_name)["newer_than"]
@@ -158,8 +162,22 @@ def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: S
         return blocks
     fresh = Article.objects.in_scope(None, scope.until, scope.newspaper_ids).filter(revision__gt=newer_than)
     days = [day.toordinal() for day in fresh.order_by("date").values_list("date", flat=True).distinct()]
-    day_window = cast("NearConfig", widened(pass_name, config, scope.rules)).day_window
+    day_window = _day_window(pass_name, config, scope)
     return [trimmed for block in blocks if (trimmed := _trimmed(block, days, day_window))]
+
+
+def _joined(blocks: Sequence[Block], day_window: int) -> Iterator[Block]:
+    """Yield blocks of at least so many days, but for the last: each also reads as many days before it."""
+    begin = 0
+    for end, last in enumerate(blocks, start=1):
+        if end == len(blocks) or (last.last_day - blocks[begin].first_day).days >= day_window:
+            joined = blocks[begin:end]
+            yield Block(joined[0].first_day, last.last_day, sum(block.articles for block in joined))
+            begin = end
+
+
+def _day_window(pass_name: str, config: PassConfig, scope: Scope) -> int:
+    return cast("NearConfig", widened(pass_name, config, scope.rules)).day_window
 
 
 def window_of(pass_name: str, block: Block, scope: Scope) -> Window:
