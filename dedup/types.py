@@ -12,6 +12,7 @@ from articles.boilerplate.mode import Mode
 FORMS = "forms"  # after newspapers were merged
 BOILERPLATE = "boilerplate"
 SHINGLES = "shingles"
+SENTENCES = "sentences"
 STORING = "storing"  # what the passes found
 STALE = "stale"
 BEST_SCORES = "best scores"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,21 +15,46 @@ from dedup.kernels.inverted_index import Postings, shared_members
 from dedup.kernels.parity_join import TOLERANCE
 from dedup.kernels.tokens import IntArray, Ragged, distinct
 
+Marks = npt.NDArray[np.uint16]
 Weights = npt.NDArray[np.float32]
 
 # The weight of a sentence: its length relative to a typical one, within bounds, and more with a name.
 _COMMON_LENGTH = 100
 _LONGEST_COUNTED = 200
 _NAME_FACTOR = 1.5
+# A mark has the length of a sentence in its lower bits, and whether there is a name in the highest.
+_LONGEST = 0x7FFF
+_NAMED = 0x8000
 # Sentences looked up per step, to bound memory.
 _LOOKED_UP_AT_ONCE = 1_000_000
 
 
+class MarkedSentences(NamedTuple):
+    """The sets of sentence hashes (64 bits) of many texts; of each, its length and whether it has a name, in 16 bits.
+
+    They are stored and used later, on any machine.
+    """
+
+    sets: Ragged
+    marks: Marks
+
+
+class RepeatedSentences(NamedTuple):
+    """Sentences that several texts have: their hashes, ascending, and in how many texts each is."""
+
+    hashes: npt.NDArray[np.signedinteger[Any]]
+    counts: IntArray
+
+
 class SentenceSets(NamedTuple):
-    """The sets of sentence hashes (64 bits) of many texts, and the weight of each member."""
+    """The sets of sentence hashes (64 bits) of many texts, and the weight of each member.
+
+    `repeated` are the sentences of at least least_counted() texts, if there are more texts than these.
+    """
 
     sets: Ragged
     weights: Weights
+    repeated: RepeatedSentences | None = None
 
 
 class SharedSentences(NamedTuple):
@@ -47,15 +72,39 @@ class SharedSentences(NamedTuple):
     candidates: int
 
 
+def marked_sentences(texts: Sequence[str]) -> MarkedSentences:
+    """Return the set of all sentences of each text. Sentences are equal if their normalised forms are."""
+    members = [sorted(_marks(text).items()) for text in texts]
+    hashes = np.array([each for one in members for each, _ in one], dtype=np.int64)
+    marks = np.array([each for one in members for _, each in one], dtype=np.uint16)
+    return MarkedSentences(Ragged(hashes, np.cumsum([0, *map(len, members)], dtype=np.int64)), marks)
+
+
 def sentence_sets(texts: Sequence[str], *, minimum_characters: int, weighted: bool) -> SentenceSets:
+    """Return the set of sentences of each text, as chosen_sentences does."""
+    return chosen_sentences(marked_sentences(texts), minimum_characters=minimum_characters, weighted=weighted)
+
+
+def chosen_sentences(marked: MarkedSentences, *, minimum_characters: int, weighted: bool) -> SentenceSets:
     """Return the set of sentences of each text that have at least `minimum_characters` when normalised.
 
-    Sentences are equal if their normalised forms are. All weights are 1 unless `weighted`.
+    All weights are 1 unless `weighted`.
     """
-    members = [sorted(_members(text, minimum_characters, weighted=weighted).items()) for text in texts]
-    hashes = np.array([each for one in members for each, _ in one], dtype=np.int64)
-    weights = np.array([each for one in members for _, each in one], dtype=np.float32)
-    return SentenceSets(Ragged(hashes, np.cumsum([0, *map(len, members)], dtype=np.int64)), weights)
+    kept = (marked.marks & _LONGEST) >= minimum_characters
+    marks = marked.marks[kept]
+    weights = weights_of(marks) if weighted else np.ones(len(marks), dtype=np.float32)
+    before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
+    return SentenceSets(Ragged(marked.sets.values[kept], before[marked.sets.offsets]), weights)
+
+
+def weights_of(marks: Marks) -> Weights:
+    """Return the weight of each sentence, without its rarity.
+
+    1 for 100 characters, 2 for 200 or more, and half as much again with a name.
+    """
+    weights = np.minimum(marks & _LONGEST, _LONGEST_COUNTED) / _COMMON_LENGTH
+    weights[marks > _LONGEST] *= _NAME_FACTOR
+    return weights.astype(np.float32)
 
 
 def sentence_forms(text: str, *, minimum_characters: int) -> dict[int, str]:
@@ -64,13 +113,13 @@ def sentence_forms(text: str, *, minimum_characters: int) -> dict[int, str]:
     return {_hash(form): form for form in forms if len(form) >= minimum_characters}
 
 
-def _members(text: str, minimum_characters: int, *, weighted: bool) -> dict[int, float]:
-    found: dict[int, float] = {}
+def _marks(text: str) -> dict[int, int]:
+    found: dict[int, int] = {}
     for sentence in sentences_of(text):
         normalized = normalize_text(sentence)
-        if len(normalized) >= minimum_characters:
+        if normalized:
             key = _hash(normalized)
-            found[key] = max(found.get(key, 0.0), weight_of(sentence, normalized) if weighted else 1.0)
+            found[key] = found.get(key, 0) | mark_of(sentence, normalized)
     return found
 
 
@@ -79,20 +128,31 @@ def _hash(normalized: str) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def weight_of(sentence: str, normalized: str) -> float:
-    """Return the weight of a sentence, without its rarity.
+def mark_of(sentence: str, normalized: str) -> int:
+    """Return the mark of a sentence: the length of its normalised form, and whether it has a name.
 
-    1 for 100 characters, 2 for 200 or more, and half as much again with a name. A name is a capitalised word of two
-    or more letters that does not begin the sentence.
+    A name is a capitalised word of two or more letters that does not begin the sentence.
     """
-    length = min(len(normalized), _LONGEST_COUNTED) / _COMMON_LENGTH
     named = any(word[0].isupper() and word[1:2].isalpha() for word in sentence.split()[1:])
-    return length * _NAME_FACTOR if named else length
+    return min(len(normalized), _LONGEST) | (_NAMED if named else 0)
 
 
 def rarity(counts: IntArray) -> npt.NDArray[np.float64]:
     """Return the weight factor of a sentence that occurs in `counts` texts: 1 for one or two, 2/n for n."""
     return np.minimum(1.0, 2.0 / counts)
+
+
+def repeated_sentences(hashes: IntArray, least: int) -> RepeatedSentences:
+    """Return the hashes that occur at least so many times; `hashes` are sorted in place."""
+    hashes.sort()
+    again = distinct(hashes[least - 1 :][hashes[least - 1 :] == hashes[: max(len(hashes) - least + 1, 0)]])
+    counts = np.searchsorted(hashes, again, side="right") - np.searchsorted(hashes, again)
+    return RepeatedSentences(again, counts)
+
+
+def least_counted(most_texts: int, *, weighted: bool) -> int:
+    """Return from how many texts on it matters how many texts have a sentence."""
+    return min(most_texts + 1, 3) if weighted else most_texts + 1
 
 
 def shared_sentences(
@@ -112,7 +172,10 @@ def shared_sentences(
     score is the Jaccard similarity of the sets or, with weights, the sum of the smaller weights divided by that of
     the larger ones (Ruzicka). Exact, except for TOLERANCE.
     """
-    postings, weights, sizes, totals = _index(corpus, most_texts=most_texts, weighted=weighted)
+    repeated = corpus.repeated
+    if repeated is None:
+        repeated = repeated_sentences(corpus.sets.values.astype(np.int64), least_counted(most_texts, weighted=weighted))
+    postings, weights, sizes, totals = _index(corpus, repeated, most_texts=most_texts, weighted=weighted)
     for part in shared_members(postings, days, day_window=day_window):
         left, right, shared = part.left, part.right, part.counts
         smaller = np.minimum(weights[part.one], weights[part.other])
@@ -126,43 +189,52 @@ def shared_sentences(
 
 
 def _index(
-    corpus: SentenceSets, *, most_texts: int, weighted: bool
+    corpus: SentenceSets, repeated: RepeatedSentences, *, most_texts: int, weighted: bool
 ) -> tuple[Postings, npt.NDArray[np.float64], IntArray, npt.NDArray[np.float64]]:
-    """Return the repeated sentences, their weights, and for each text the number and total weight of its sentences."""
+    """Return the sentences of several of these texts, their weights, and for each text number and weight of its own."""
     sets = corpus.sets
-    positions, groups, counts = _repeated(sets.values)
-    owners = np.searchsorted(sets.offsets, positions, side="right") - 1
-    plain = corpus.weights[positions].astype(np.float64)
-    ignored = counts[groups] > most_texts
-    weights = np.where(ignored, 0.0, plain * rarity(counts[groups]) if weighted else plain)
+    owners = np.repeat(np.arange(len(sets.sizes)), sets.sizes)
+    positions, groups = _found(sets.values, repeated.hashes)
+    counts = repeated.counts[groups]
+    weights = corpus.weights.astype(np.float64)
+    plain = weights[positions]
+    ignored = counts > most_texts
+    weights[positions] = np.where(ignored, 0.0, plain * rarity(counts) if weighted else plain)
     texts = len(sets.sizes)
-    sizes = sets.sizes - np.bincount(owners[ignored], minlength=texts)
+    sizes = sets.sizes - np.bincount(owners[positions[ignored]], minlength=texts)
     totals = np.zeros(texts)
     filled = np.flatnonzero(sets.sizes)
     if len(filled):
         totals[filled] = np.add.reduceat(corpus.weights, sets.offsets[filled], dtype=np.float64)
-    totals -= np.bincount(owners, weights=plain - weights, minlength=texts)
-    kept = np.flatnonzero(~ignored)
-    order = kept[np.argsort(groups[kept], kind="stable")]
-    last = np.searchsorted(groups[order], groups[order], side="right")
-    followers = last - np.arange(1, len(order) + 1)
-    return Postings(owners[order], followers), weights[order], sizes, totals
+    totals -= np.bincount(owners[positions], weights=plain - weights[positions], minlength=texts)
+    kept = np.ones(len(owners), dtype=np.bool_)
+    kept[positions[ignored]] = False
+    return *_postings(sets.values, owners, weights, np.flatnonzero(kept)), sizes, totals
 
 
-def _repeated(hashes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the positions of the repeated hashes, the number of the hash at each, and how often each hash occurs.
+def _postings(
+    hashes: npt.NDArray[np.signedinteger[Any]],
+    owners: IntArray,
+    weights: npt.NDArray[np.float64],
+    kept: IntArray,
+) -> tuple[Postings, npt.NDArray[np.float64]]:
+    """Return the sentences that several of the texts have, of those at the places `kept`, and their weights."""
+    places, groups = _found(hashes[kept], repeated_sentences(hashes[kept], 2).hashes)
+    order = np.argsort(groups, kind="stable")
+    groups, order = groups[order], kept[places[order]]
+    followers = np.searchsorted(groups, groups, side="right") - np.arange(1, len(order) + 1)
+    return Postings(owners[order], followers), weights[order]
 
-    Most sentences occur once: only one array, a sorted copy, is as long as `hashes`.
-    """
-    ordered = np.sort(hashes)
-    again = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
-    counts = np.searchsorted(ordered, again, side="right") - np.searchsorted(ordered, again)
-    del ordered
-    positions, groups = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-    for start in range(0, len(hashes) if len(again) else 0, _LOOKED_UP_AT_ONCE):
+
+def _found(
+    hashes: npt.NDArray[np.signedinteger[Any]], asked: npt.NDArray[np.signedinteger[Any]]
+) -> tuple[IntArray, IntArray]:
+    """Return the places of the hashes that are among those asked for, which ascend, and the place of each in those."""
+    places, found = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    for start in range(0, len(hashes) if len(asked) else 0, _LOOKED_UP_AT_ONCE):
         part = hashes[start : start + _LOOKED_UP_AT_ONCE]
-        places = np.minimum(np.searchsorted(again, part), len(again) - 1)
-        found = np.flatnonzero(again[places] == part)
-        positions.append(found + start)
-        groups.append(places[found])
-    return np.concatenate(positions), np.concatenate(groups), counts
+        nearest = np.minimum(np.searchsorted(asked, part), len(asked) - 1)
+        known = np.flatnonzero(asked[nearest] == part)
+        places.append(known + start)
+        found.append(nearest[known])
+    return np.concatenate(places), np.concatenate(found)

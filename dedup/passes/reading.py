@@ -12,7 +12,8 @@ from articles.boilerplate.rules import without_boilerplate
 from dedup.article_sql import article_sql, scope_parameters
 from dedup.kernels.containment import HASHES
 from dedup.kernels.masked_shingles import Hashes, ShingleSets, joined, masked_shingle_sets, without
-from dedup.kernels.tokens import IntArray
+from dedup.kernels.sentences import MarkedSentences, marked_sentences
+from dedup.kernels.tokens import IntArray, Ragged
 from dedup.passes.base import Connection
 from dedup.types import Tally, Window
 
@@ -33,17 +34,6 @@ LIMIT %(batch)s
 """,
     "article",
 )
-_CONTENT_SQL = article_sql(
-    """
-SELECT id, date, content, boilerplate::text
-FROM {articles} AS article
-WHERE (date, id) > (%(after_day)s, %(after_id)s) AND date <= %(last_day)s AND {article.in_newspapers}
-ORDER BY date, id
-LIMIT %(batch)s
-""",
-    "article",
-)
-
 # Without `newer_than`: who asks for some articles wants all of them.
 _BEGINNINGS_OF_SQL = article_sql(
     """
@@ -98,6 +88,27 @@ _SHINGLES_OF_SQL = article_sql(
     _SHINGLES + "WHERE article.id = ANY (%(ids)s) ORDER BY article.date, article.id", "article"
 )
 
+# The sentences as they are stored, or else the content to make them of, as with shingles: the content, because
+# normalised texts have no sentence ends.
+_SENTENCES_SQL = article_sql(
+    """
+COPY (
+    SELECT article.id, article.date, known.hashes, known.marks,
+           CASE WHEN known.hashes IS NULL THEN article.content END,
+           CASE WHEN known.hashes IS NULL THEN article.boilerplate::text END
+    FROM {articles} AS article
+    LEFT JOIN dedup_articlesentences AS known
+        ON known.article_id = article.id AND known.revision = article.revision AND {article.whole}
+    WHERE (article.date, article.id) > (%(after_day)s, %(after_id)s) AND article.date <= %(last_day)s
+      AND {article.in_newspapers}
+    ORDER BY article.date, article.id
+    LIMIT %(batch)s
+) TO STDOUT (FORMAT binary)
+""",
+    "article",
+)
+_SENTENCES_TYPES = ("int8", "date", "bytea", "bytea", "text", "text")
+
 # Id, day, text.
 ArticleRow = tuple[int, datetime.date, str]
 
@@ -130,6 +141,14 @@ class ArticleShingles(NamedTuple):
     sets: ShingleSets
 
 
+class ArticleSentences(NamedTuple):
+    """The sentences of some articles, ordered by day and id: ids, days as ordinal numbers, the sentences."""
+
+    ids: IntArray
+    days: IntArray
+    marked: MarkedSentences
+
+
 def read_batches(
     window: Window, connection: Connection, tally: Tally, *, day_window: int, prefix: int
 ) -> Iterator[ArticleBatch]:
@@ -145,10 +164,16 @@ def read_batches(
         tally.on_read(len(rows))
 
 
-def read_contents(window: Window, connection: Connection, tally: Tally) -> Iterator[list[ArticleRow]]:
-    """Yield all articles up to the window's last day, with their whole content as it is compared, in batches."""
-    for rows in _rows(_CONTENT_SQL, scope_parameters(window), datetime.date.min, connection):
-        yield _contents(rows, window)
+def read_sentences(
+    window: Window, connection: Connection, tally: Tally, *, first_day: datetime.date = datetime.date.min
+) -> Iterator[ArticleSentences]:
+    """Yield the sentences of all articles from `first_day` to the window's last, as their contents are compared.
+
+    In batches. They are those of marked_sentences: up-to-date rows of the index are read; the others are made of the
+    contents, and nothing is written.
+    """
+    for rows in _rows(_SENTENCES_SQL, scope_parameters(window), first_day, connection, _SENTENCES_TYPES):
+        yield _sentences_of(rows, window)
         tally.on_read(len(rows))
 
 
@@ -167,7 +192,7 @@ def read_beginnings_of(articles: Collection[int], window: Window, connection: Co
 
 
 def read_contents_of(articles: Collection[int], window: Window, connection: Connection) -> list[ArticleRow]:
-    """Return these articles as read_contents does; of the window, only `boilerplate` counts."""
+    """Return these articles with their whole content as it is compared; of the window, only `boilerplate` counts."""
     with connection.cursor() as cursor:
         cursor.execute(_CONTENTS_OF_SQL, {"ids": list(articles)})
         return _contents(cursor.fetchall(), window)
@@ -249,6 +274,28 @@ def read_shingles_of(articles: Collection[int], window: Window, connection: Conn
     with connection.cursor() as cursor:
         cursor.execute(_SHINGLES_OF_SQL, {**scope_parameters(window), "ids": list(articles)})
         return _shingles_of(cursor.fetchall())
+
+
+def _sentences_of(rows: Sequence[Any], window: Window) -> ArticleSentences:
+    made = marked_sentences(
+        [without_boilerplate(row[4], json.loads(row[5]), window.boilerplate) for row in rows if row[2] is None]
+    )
+    fresh = iter(
+        zip(*(np.split(each, made.sets.offsets[1:-1]) for each in (made.sets.values, made.marks)), strict=True)
+    )
+    both = [
+        next(fresh) if row[2] is None else (np.frombuffer(row[2], dtype="<i8"), np.frombuffer(row[3], dtype="<u2"))
+        for row in rows
+    ]
+    hashes = np.concatenate([np.empty(0, dtype=np.int64), *(each for each, _ in both)])
+    return ArticleSentences(
+        np.array([row[0] for row in rows], dtype=np.int64),
+        np.array([row[1].toordinal() for row in rows], dtype=np.int64),
+        MarkedSentences(
+            Ragged(hashes, np.cumsum([0, *(len(each) for each, _ in both)], dtype=np.int64)),
+            np.concatenate([np.empty(0, dtype=np.uint16), *(each for _, each in both)]),
+        ),
+    )
 
 
 def _contents(rows: Sequence[Any], window: Window) -> list[ArticleRow]:

@@ -1,7 +1,7 @@
 """The sentence pass: articles that share many of their sentences, in any order.
 
-Sentences that many articles have, such as “subscribe to our newsletter”, are ignored. They are counted over the
-whole scope, so the pass reads all of its articles, whatever the window.
+Sentences that many articles have, such as “subscribe to our newsletter”, are ignored. They are counted over the whole
+scope: once a run, of all articles, before the blocks of days.
 """
 
 from __future__ import annotations
@@ -16,12 +16,31 @@ from dedup.article_sql import article_sql, scope_parameters
 from dedup.declarations import Finds, setting
 from dedup.kernels.masked_shingles import SHINGLE_WORDS, masked_shingle_sets, words_of
 from dedup.kernels.parity_join import TOLERANCE
-from dedup.kernels.sentences import SentenceSets, sentence_forms, sentence_sets, shared_sentences
+from dedup.kernels.sentences import (
+    RepeatedSentences,
+    SentenceSets,
+    chosen_sentences,
+    least_counted,
+    repeated_sentences,
+    sentence_forms,
+    sentence_sets,
+    shared_sentences,
+)
 from dedup.kernels.tokens import IntArray, Ragged, distinct
 from dedup.passes.base import Connection, Explanation, PassConfig, Reach
-from dedup.passes.reading import ArticleRow, first_row, read_contents, read_contents_of, read_holders
+from dedup.passes.reading import (
+    ArticleRow,
+    ArticleSentences,
+    first_day_read,
+    first_row,
+    read_contents_of,
+    read_holders,
+    read_sentences,
+)
 from dedup.types import Candidate, Tally, Window
 
+# Each part reads all articles and counts the sentences of one range of hashes.
+_ARTICLES_PER_PART = 2_000_000
 # Texts read at a time to see whether they have a sentence.
 _READ_AT_ONCE = 50
 # For sentences that are too short for a shingle. Reads the texts of all articles.
@@ -92,7 +111,7 @@ class SentenceConfig(PassConfig):
 
 
 class _Corpus(NamedTuple):
-    """All articles of the scope, ordered by day and id."""
+    """The articles that a block compares, ordered by day and id."""
 
     ids: IntArray
     days: IntArray
@@ -105,7 +124,7 @@ class SentencePass:
     name: ClassVar[str] = "sentence"
     label: ClassVar[str] = "Shared sentences"
     proposes: ClassVar[str] = "shared sentences, at most 30 days apart"
-    by_days: ClassVar[bool] = False
+    by_days: ClassVar[bool] = True
     reach: ClassVar[Reach] = Reach.STORE
     compares_texts: ClassVar[bool] = True
     config_class: ClassVar[type[PassConfig]] = SentenceConfig
@@ -113,11 +132,52 @@ class SentencePass:
     def find(
         self, window: Window, config: SentenceConfig, connection: Connection, tally: Tally | None = None
     ) -> Iterator[Candidate]:
-        """Yield each pair once. Peak memory: 30 bytes per sentence, half a gigabyte per million articles of 20."""
+        """Yield each pair once; sentences are counted in all articles up to the window's last day."""
+        repeated = self.prepared([self.prepare(window, config, connection, 0, 1, tally)])
+        yield from self.find_prepared(window, config, connection, repeated, tally)
+
+    def preparations(self, blocks: int, articles: int) -> int:
+        """Return in how many parts to count sentences, so that each fits into memory."""
+        return -(-articles // _ARTICLES_PER_PART) if blocks > 1 else 0
+
+    def prepare(
+        self,
+        window: Window,
+        config: SentenceConfig,
+        connection: Connection,
+        part: int,
+        parts: int,
+        tally: Tally | None = None,
+    ) -> RepeatedSentences:
+        """Return the sentences of one of several ranges of hashes, as far as their number counts."""
+        kept = [np.empty(0, dtype=np.int64)]
+        for articles in read_sentences(window, connection, tally or Tally()):
+            hashes = _chosen(articles, config).sets.values
+            kept.append(hashes[hashes.view(np.uint64) % np.uint64(parts) == part])
+        return repeated_sentences(np.concatenate(kept), least_counted(config.most_articles, weighted=config.weighted))
+
+    def prepared(self, parts: Sequence[RepeatedSentences]) -> RepeatedSentences:
+        """Return all sentences whose number counts, ascending."""
+        hashes, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+        order = np.argsort(hashes)
+        return RepeatedSentences(hashes[order], counts[order])
+
+    def find_prepared(
+        self,
+        window: Window,
+        config: SentenceConfig,
+        connection: Connection,
+        prepared: RepeatedSentences,
+        tally: Tally | None = None,
+    ) -> Iterator[Candidate]:
+        """Yield each pair once. Peak memory: 100 bytes per sentence of the window and of the days before it.
+
+        `prepared` are the sentences whose number counts.
+        """
         tally = tally or Tally()
         ids, days, sentences = _read_corpus(window, config, connection, tally)
         for part in shared_sentences(
-            sentences,
+            sentences._replace(repeated=prepared),
             days,
             first_row=first_row(days, window),
             day_window=config.day_window,
@@ -159,17 +219,20 @@ class SentencePass:
         return Explanation(reached, why, score, config.threshold, {"shared": shared, "sentences": sentences})
 
 
+def _chosen(articles: ArticleSentences, config: SentenceConfig) -> SentenceSets:
+    return chosen_sentences(articles.marked, minimum_characters=config.minimum_characters, weighted=config.weighted)
+
+
 def _read_corpus(window: Window, config: SentenceConfig, connection: Connection, tally: Tally) -> _Corpus:
     ids, days, sizes, hashes = ([np.empty(0, dtype=np.int64)] for _ in range(4))
     weights = [np.empty(0, dtype=np.float32)]
-    # The content, because normalised texts have no sentence ends.
-    for rows in read_contents(window, connection, tally):
-        ids.append(np.array([row[0] for row in rows], dtype=np.int64))
-        days.append(np.array([row[1].toordinal() for row in rows], dtype=np.int64))
-        texts = [row[2] for row in rows]
-        page = sentence_sets(texts, minimum_characters=config.minimum_characters, weighted=config.weighted)
+    begin = first_day_read(window, config.day_window)
+    for articles in read_sentences(window, connection, tally, first_day=begin):
+        page = _chosen(articles, config)
+        ids.append(articles.ids)
+        days.append(articles.days)
         sizes.append(page.sets.sizes)
-        hashes.append(page.sets.values.astype(np.int64, copy=False))
+        hashes.append(page.sets.values)
         weights.append(page.weights)
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
     sets = Ragged(np.concatenate(hashes), offsets)

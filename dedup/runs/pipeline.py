@@ -29,6 +29,7 @@ from dedup.models import Cluster, DenseGroup, DetectionRun, Evidence, Membership
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig
 from dedup.passes.containment import ContainmentPass
+from dedup.passes.sentence import SentencePass
 from dedup.runs.crowded import forget_crowded
 from dedup.runs.dense_groups import update_groups
 from dedup.runs.earlier_runs import judged_by
@@ -42,6 +43,7 @@ from dedup.runs.preparing import Preparation, preparations, prepared
 from dedup.runs.profiles import Configs, enabled, ran_or_retired, snapshot
 from dedup.runs.rules import find_pairs
 from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, texts_will_change, window_of
+from dedup.runs.sentence_index import SENTENCE_INDEX, write_sentences
 from dedup.runs.shingle_index import SHINGLE_INDEX, SampleMerge, write_shingles
 from dedup.runs.text_indexes import update_index
 from dedup.runs.workers import execute
@@ -55,6 +57,7 @@ from dedup.types import (
     GROUPS,
     QUESTIONS,
     REPORTS,
+    SENTENCES,
     SERIES,
     SHINGLES,
     STALE,
@@ -295,6 +298,8 @@ def _phases(configs: Configs, scope: Scope, *, verdicts: bool, stored: bool) -> 
         left_out |= {SERIES, VERDICTS, GROUP_CHECKS}
         if ContainmentPass.name in left_out:
             left_out.add(SHINGLES)
+    if SentencePass.name in left_out:
+        left_out.add(SENTENCES)
     return set(PHASES) - left_out
 
 
@@ -311,6 +316,9 @@ def _find_pairs(
     if SHINGLES in clock:
         with clock.phase(SHINGLES):
             merge.start(update_index(SHINGLE_INDEX, write_shingles, clock, workers=workers, on_idle=clock.look))
+    if SENTENCES in clock:
+        with clock.phase(SENTENCES):
+            update_index(SENTENCE_INDEX, write_sentences, clock, workers=workers, on_idle=clock.look)
     with clock.phase(*passes, STORING, shared=True):
         tasks, parts = _tasks(run, configs, scope, clock)
         workers = min(workers, max(1, sum(task.articles for task in tasks) // ARTICLES_PER_WORKER))

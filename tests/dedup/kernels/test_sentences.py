@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 from dedup.kernels import inverted_index, sentences
-from dedup.kernels.sentences import SentenceSets, rarity, sentence_sets, sentences_of, shared_sentences, weight_of
+from dedup.kernels.sentences import (
+    SentenceSets,
+    least_counted,
+    mark_of,
+    rarity,
+    repeated_sentences,
+    sentence_sets,
+    sentences_of,
+    shared_sentences,
+    weights_of,
+)
 from dedup.kernels.tokens import Ragged
 
 
@@ -61,7 +71,7 @@ def test_sentences_are_compared_as_normalised_and_short_ones_ignored() -> None:
         "More to follow. More to follow.",
         "",
     ]
-    sets, weights = sentence_sets(texts, minimum_characters=20, weighted=False)
+    sets, weights, _ = sentence_sets(texts, minimum_characters=20, weighted=False)
     assert sets.sizes.tolist() == [1, 1, 0, 0]
     assert sets.values[0] == sets.values[1]
     assert weights.tolist() == [1.0, 1.0]
@@ -70,7 +80,7 @@ def test_sentences_are_compared_as_normalised_and_short_ones_ignored() -> None:
 
 def test_long_sentences_and_sentences_with_names_have_more_weight() -> None:
     def weight(sentence: str) -> float:
-        return weight_of(sentence, sentence.lower())
+        return float(weights_of(np.array([mark_of(sentence, sentence.lower())], dtype=np.uint16))[0])
 
     assert weight("A" + "b" * 49) == 0.5
     assert weight("a" * 100) == 1.0
@@ -124,6 +134,23 @@ def joined(sets: list[dict[int, float]], days: list[int], first_row: int, **sett
     return found
 
 
+def by_day(sets: list[dict[int, float]], days: list[int], **settings) -> dict:
+    """Return the pairs found day by day, each day with the days before it alone and the counts of all."""
+    whole = corpus_of(sets)
+    least = least_counted(settings["most_texts"], weighted=settings["weighted"])
+    repeated = repeated_sentences(whole.sets.values.copy(), least)
+    found: dict = {}
+    for day in sorted(set(days)):
+        begin = int(np.searchsorted(days, day - settings["day_window"]))
+        first, end = (int(np.searchsorted(days, day, side)) for side in ("left", "right"))
+        part = corpus_of(sets[begin:end])._replace(repeated=repeated)
+        ours = np.array(days[begin:end], dtype=np.int64)
+        for pairs in shared_sentences(part, ours, first_row=first - begin, **settings):
+            columns = (pairs.left + begin, pairs.right + begin, *pairs[2:5])
+            found |= {row[:2]: row[2:] for row in zip(*(column.tolist() for column in columns), strict=True)}
+    return found
+
+
 def random_sets(dice: random.Random, *, weighted: bool) -> list[dict[int, float]]:
     """Return sets of rare and frequent members; some are empty, some are others with a change."""
     sets: list[dict[int, float]] = []
@@ -159,6 +186,7 @@ def test_pairs_scores_and_counts_are_those_of_brute_force(seed, weighted, at_onc
                     if row[0].expected >= threshold - 1e-6 and pair[1] >= first_row
                 }
                 assert joined(sets, days, first_row, **settings) == expected
+            assert by_day(sets, days, **settings) == joined(sets, days, 0, **settings)
 
 
 def test_no_texts_and_empty_texts_share_nothing() -> None:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from itertools import combinations, pairwise
 
+import numpy as np
 import pytest
 from django.db import connection
 
@@ -13,7 +14,7 @@ from articles.models import Article
 from articles.normalization.text import normalize_text
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
-from dedup.kernels.sentences import sentences_of, weight_of
+from dedup.kernels.sentences import mark_of, sentences_of, weights_of
 from dedup.passes import reading
 from dedup.passes.sentence import SentenceConfig, SentencePass
 from dedup.types import Candidate, Window
@@ -54,7 +55,8 @@ def brute_force(config: SentenceConfig) -> dict[tuple[int, int], tuple[float, in
         for each in sentences_of(article.content):
             key = normalize_text(each)
             if len(key) >= config.minimum_characters:
-                weight = weight_of(each, key) if config.weighted else 1.0
+                mark = np.array([mark_of(each, key)], dtype=np.uint16)
+                weight = float(weights_of(mark)[0]) if config.weighted else 1.0
                 sets[-1][key] = max(weight, sets[-1].get(key, 0.0))
     counts = Counter(key for each in sets for key in each)
     for each in sets:
