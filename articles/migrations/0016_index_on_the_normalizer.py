@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("articles", "0013_search_by_words_and_urls")]
+    dependencies = [("articles", "0015_lists_of_a_million_articles")]
 
     operations = [
         migrations.AddIndex(
