@@ -68,19 +68,20 @@ class _Run:
         self._spark, self._bundle, self._manifest, self._configs = spark, bundle, manifest, configs
         self._config = {name: dataclasses.asdict(config) for name, config in configs.items()}
         self._side = max(1, isqrt(tile_pairs))
-        rests_on = fingerprint([manifest.fingerprint(), self._config, versions(), tile_pairs])
+        spread = -(-manifest.articles // (4 * spark.sparkContext.defaultParallelism))
+        self._most = min(MOST_ARTICLES, max(LEAST_ARTICLES, spread))
+        parts = parts_of(bundle.articles, min(self._side, self._most))
+        # The numbers of parts and units are names in the files of stages.
+        cut = [(Path(part.path).name, *part[3:]) for part in parts]
+        rests_on = fingerprint([manifest.fingerprint(), self._config, versions(), tile_pairs, self._most, cut])
         self._stages = Stages(bundle.stages, rests_on[:12], _report)
-        if not resume:
-            self._stages.forget()
-        shutil.rmtree(bundle.results, ignore_errors=True)
+        self._keep_or_forget(resume=resume)
         # A shuffle moves some hundred bytes an article; each of its partitions costs a fifth of a second.
         partitions = max(spark.sparkContext.defaultParallelism, manifest.articles // _ARTICLES_A_PARTITION)
         spark.conf.set("spark.sql.shuffle.partitions", partitions)
-        spread = -(-manifest.articles // (4 * spark.sparkContext.defaultParallelism))
-        most = min(MOST_ARTICLES, self._side, max(LEAST_ARTICLES, spread))
         self._work = Work(
             bundle.root,
-            parts_of(bundle.articles, most),
+            parts,
             manifest.last_day.toordinal(),
             manifest.mode,
             self._stages.stage("prepared").folder / "articles",
@@ -108,6 +109,16 @@ class _Run:
         )
         result.write(self._bundle.result)
         return result
+
+    def _keep_or_forget(self, *, resume: bool) -> None:
+        """Keep what an interrupted run with the same settings left, if asked to; else remove what is there."""
+        of_stages = self._bundle.results / ".stages"
+        if not (resume and of_stages.exists() and of_stages.read_text() == self._stages.fingerprint):
+            self._stages.forget()
+            shutil.rmtree(self._bundle.results, ignore_errors=True)
+            self._bundle.results.mkdir(parents=True)
+            of_stages.write_text(self._stages.fingerprint)
+        self._bundle.result.unlink(missing_ok=True)
 
     def _prepare(self, stage: Stage) -> Counts:
         tasks = [part for part in range(len(self._work.parts)) if not self._work.file_of(part).exists()]
@@ -223,12 +234,8 @@ class _Run:
 
     def _units_of_days(self) -> Iterator[tuple[int, int, int]]:
         """Yield for each day the first unit of its pairs, and how many units these are."""
-        for day, unit, units in _dealt(self._manifest.days, self._articles_a_unit()):
+        for day, unit, units in _dealt(self._manifest.days, self._most):
             yield day.toordinal(), unit, units
-
-    def _articles_a_unit(self) -> int:
-        spread = -(-self._manifest.articles // (4 * self._spark.sparkContext.defaultParallelism))
-        return min(MOST_ARTICLES, max(LEAST_ARTICLES, spread))
 
     def _learn(self, pairs: Stage, stage: Stage) -> Counts:
         """Learn what the newspapers of each month's pairs print repeatedly."""
@@ -291,7 +298,7 @@ class _Run:
     def _units_of_months(self, pairs: Stage) -> dict[datetime.date, list[int]]:
         """Return the units with pairs of each month that has any."""
         found: dict[datetime.date, list[int]] = {}
-        for day, first, count in _dealt(self._manifest.days, self._articles_a_unit()):
+        for day, first, count in _dealt(self._manifest.days, self._most):
             units = found.setdefault(month_of(day), [])
             units += [unit for unit in range(first, first + count) if unit not in units and _files(pairs, [unit])]
         return {month: units for month, units in found.items() if units}

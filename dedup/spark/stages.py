@@ -1,7 +1,7 @@
 """The stages of a run: each has a folder of its own, named by what it rests on, and a mark once it is finished.
 
-A stage that another run with the same export and settings has finished is kept. Of a stage that was interrupted, the
-files of its finished tasks are kept: a file is there whole or not at all, and made twice it is the same.
+A stage that another run with the same export and settings has finished is kept. Of a stage that was interrupted, some
+tasks are not repeated either: a file is there whole or not at all, and made twice it is the same.
 """
 
 from __future__ import annotations
