@@ -12,17 +12,23 @@ import django
 from django.db import connection
 from rich.console import Console
 
-from tests.benchmarks import database
+from tests.benchmarks import database, thresholds, whole
 from tests.benchmarks.comparing import Benchmark
 from tests.benchmarks.contestants import CONTESTANTS
 from tests.benchmarks.corpus import CorpusError, read_sources
 from tests.benchmarks.measuring import CHECKOUT, MeasuringError, Server
 from tests.benchmarks.report import print_tables, write_docs
 from tests.benchmarks.results import Results
-from tests.benchmarks.whole import RIVALS, SIZES, WholeBenchmark
+from tests.benchmarks.thresholds import ThresholdBenchmark
+from tests.benchmarks.whole import WholeBenchmark
 
 CHOSEN = list(CONTESTANTS)
-_SIZES = [10_000, 40_000, 100_000]
+# The end of the file's name, the sizes and the contestants of each kind of measurement.
+_DEFAULTS = {
+    "": ("", [10_000, 40_000, 100_000], CHOSEN),
+    "whole": ("-whole", whole.SIZES, whole.RIVALS),
+    "thresholds": ("-thresholds", thresholds.SIZES, ()),
+}
 PAGE = CHECKOUT / "docs" / "benchmarks.md"
 
 
@@ -35,11 +41,18 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         action="store_true",
         help="measure the whole way of articles at 500 a day: import, run, new articles, pages, and other tools",
     )
+    parser.add_argument(
+        "--thresholds", action="store_true", help="compare the exact join with MinHash and LSH from 0.5 to 0.9"
+    )
+    parser.add_argument(
+        "--text-dedup", type=Path, metavar="PYTHON", help="also measure text-dedup, with the Python of its environment"
+    )
     parser.add_argument("--alone", action="store_true", help="with --whole: leave out the other tools")
     parser.add_argument(
         "--sizes",
         type=_sizes,
-        help="numbers of articles of the corpora (default: 10000,40000,100000; with --whole: 33000,100000,1000000)",
+        help="numbers of articles of the corpora (default: 10000,40000,100000; with --whole: 33000,100000,1000000; "
+        "with --thresholds: 40000)",
     )
     parser.add_argument(
         "--per-day", type=_per_day, default=[50, 150, 500, 2000], help="articles per day; “own” keeps their own days"
@@ -50,7 +63,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--contestants",
         type=lambda listed: listed.split(","),
-        help=f"any of {','.join(CHOSEN)} (default: all; with --whole: {','.join(RIVALS)})",
+        help=f"any of {','.join(CHOSEN)} (default: all; with --whole: {','.join(whole.RIVALS)})",
     )
     parser.add_argument("--repeat", type=int, default=1, help="runs per measurement; the cheapest counts")
     parser.add_argument(
@@ -65,7 +78,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--json",
         type=Path,
-        help="write the results to this file (default: var/benchmarks.json; with --whole: var/benchmarks-whole.json)",
+        help="write the results to this file (default: var/benchmarks.json, -whole.json, -thresholds.json)",
     )
     parser.add_argument("--from", dest="stored", type=Path, help="measure nothing; show the results in this file")
     parser.add_argument(
@@ -74,10 +87,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if (options.data is None) == (options.stored is None):
         parser.error("give either --data FILE.jsonl.gz or --from FILE.json")
-    file = "benchmarks-whole.json" if options.whole else "benchmarks.json"
-    options.json = options.json or CHECKOUT / "var" / file
-    options.sizes = options.sizes or (SIZES if options.whole else _SIZES)
-    options.contestants = options.contestants or list(RIVALS if options.whole else CHOSEN)
+    kind, sizes, contestants = _DEFAULTS["whole" if options.whole else "thresholds" if options.thresholds else ""]
+    options.json = options.json or CHECKOUT / "var" / f"benchmarks{kind}.json"
+    options.sizes = options.sizes or sizes
+    options.contestants = options.contestants or list(contestants)
     options.only = (options.only,) if options.only else ("trigram", "shingles")
     return options
 
@@ -96,7 +109,7 @@ def measured(options: argparse.Namespace) -> Results:
     django.setup()
     sources = read_sources(options.data)
     with database.scratch_database():
-        chosen = WholeBenchmark if options.whole else Benchmark
+        chosen = WholeBenchmark if options.whole else ThresholdBenchmark if options.thresholds else Benchmark
         benchmark = chosen(options, sources, Server(connection))
         benchmark.run()
     return benchmark.results

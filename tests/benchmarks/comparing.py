@@ -20,7 +20,7 @@ from dedup.passes.minhash import MinhashConfig
 from tests.benchmarks import database
 from tests.benchmarks.contestants import CONFIG, brute_force
 from tests.benchmarks.corpus import SEED, Source, corpus, load, pairs_in_window
-from tests.benchmarks.measuring import MeasuringError, Server, Usage, machine, measure
+from tests.benchmarks.measuring import CHECKOUT, MeasuringError, Server, Usage, machine, measure
 from tests.benchmarks.results import Results, ShingleResult, WindowResult
 
 MILLION, MILLION_PER_DAY = 1_000_000, 500
@@ -74,15 +74,20 @@ class Benchmark:
             plan.append((MILLION, MILLION_PER_DAY))
         for size, per_day in plan:
             self.console.print(f"{size:,} articles, {per_day or 'own'} a day: loading")
-            articles = self._load(size, per_day)
+            articles = self.load(size, per_day)
             if "trigram" in self.options.only:
                 self.measure_window(articles, per_day)
             if "shingles" in self.options.only and (per_day == with_shingles or size == MILLION):
                 self.measure_shingles(articles, self._measure_near(articles))
-            self.options.json.parent.mkdir(parents=True, exist_ok=True)
-            self.options.json.write_text(self.results.to_json())
+            self.write()
 
-    def _load(self, size: int, per_day: int | None) -> int:
+    def write(self) -> None:
+        """Write the results so far into their file."""
+        self.options.json.parent.mkdir(parents=True, exist_ok=True)
+        self.options.json.write_text(self.results.to_json())
+
+    def load(self, size: int, per_day: int | None) -> int:
+        """Fill the database with a corpus; return its number of articles."""
         with transaction.atomic():
             articles = load(corpus(self.sources, size, per_day), connection)
         database.settle()
@@ -147,13 +152,16 @@ class Benchmark:
         truth = None
         if articles <= self.options.truth_most:
             self.console.print("  ground truth: the exact join over all time, checked by brute force on a slice")
-            truth = self._contend("exact-join", measured, CONFIG, repeat=1).pairs
+            truth = self.contend("exact-join", measured, CONFIG, repeat=1).pairs
             check_truth(truth, CONFIG)
         contended = {}
         for name in self.options.contestants:
             if name != "exact-join":
                 self.console.print(f"  {name}")
-                contended[name] = self._contend(name, measured, CONFIG)
+                contended[name] = self.contend(name, measured, CONFIG)
+        if self.options.text_dedup is not None:
+            self.console.print("  text-dedup")
+            contended["text-dedup"] = self._elsewhere("text-dedup", self.options.text_dedup, measured)
         self.console.print("  minhash pass")
         usage = self._find_duplicates("minhash", "default", CONFIG.threshold)
         core = {"startup_cpu": self.startup.command_cpu}
@@ -172,7 +180,7 @@ class Benchmark:
             config, contended = replace(CONFIG, prefix=prefix, day_window=database.DAY_WINDOW), {}
             for name in NEAR:
                 self.console.print(f"  {name}, ±{config.day_window} days, {prefix:,} characters")
-                contended[name] = self._contend(name, measured, config)
+                contended[name] = self.contend(name, measured, config)
             exact = contended["exact-join"].pairs
             check_truth(exact, config)
             self.results.near.extend(
@@ -181,17 +189,31 @@ class Benchmark:
             )
         return exact
 
-    def _contend(self, name: str, articles: int, config: MinhashConfig, repeat: int | None = None) -> Contended:
+    def contend(self, name: str, articles: int, config: MinhashConfig, repeat: int | None = None) -> Contended:
+        """Run a contestant in its own process over the first so many articles of the database."""
         with tempfile.TemporaryDirectory() as folder:
             output = Path(folder) / "pairs.npz"
             command = [sys.executable, "-m", "tests.benchmarks.contestants", name, "--output", str(output)]
             command += ["--articles", str(articles), "--prefix", str(config.prefix)]
-            command += ["--day-window", str(config.day_window)]
+            command += ["--day-window", str(config.day_window), "--threshold", str(config.threshold)]
             repeat = repeat or self.options.repeat
             usage, said = measure(command, self.server, database.child_environment(), repeat=repeat)
             with np.load(output) as found:
                 pairs = frozenset(zip(found["left"].tolist(), found["right"].tolist(), strict=True))
         return Contended(pairs, usage, json.loads(said))
+
+    def _elsewhere(self, name: str, python: Path, articles: int) -> Contended:
+        """Run a tool in an environment of its own over the first so many articles; writing its file is not measured."""
+        with tempfile.TemporaryDirectory() as folder:
+            lines, output = Path(folder) / "articles.jsonl", Path(folder) / "pairs.npz"
+            with lines.open("w") as file:
+                file.writelines(f"{line}\n" for line in database.lines(articles, CONFIG.prefix))
+            program = CHECKOUT / "tests" / "benchmarks" / "others.py"
+            command = [str(python), str(program), name, str(lines), str(output), str(CONFIG.threshold)]
+            usage, _ = measure(command, self.server, {"PYTHONPATH": ""}, repeat=self.options.repeat)
+            with np.load(output) as found:
+                pairs = frozenset(zip(found["left"].tolist(), found["right"].tolist(), strict=True))
+        return Contended(pairs, usage, {})
 
 
 def _shingle_result(

@@ -41,8 +41,8 @@ _SEED = 42
 _TEXTS_AT_ONCE = 96
 _VERIFIED_AT_ONCE = 500
 _SAMPLE_TEXTS = 300
-# CPU seconds of this process by purpose.
-_spent = {"shingles_cpu": 0.0}
+# CPU seconds of this process by purpose, and the candidates that were verified.
+_spent = {"shingles_cpu": 0.0, "candidates": 0}
 
 _TEXTS_SQL = """
 SELECT id, date, left(normalized_text, %(prefix)s) FROM articles_article ORDER BY date, id LIMIT %(articles)s
@@ -239,6 +239,7 @@ def _verified(corpus: Texts, candidates: Positions, config: MinhashConfig) -> Fo
     verified = minhash_pass._Verifier(config, Mode.KEEP, connection)
     rows: list[tuple[int, int, float]] = []
     for left, right in candidates:
+        _spent["candidates"] += len(left)
         for start in range(0, len(left), _VERIFIED_AT_ONCE):
             chosen = slice(start, start + _VERIFIED_AT_ONCE)
             rows += verified(np.stack([corpus.ids[left[chosen]], corpus.ids[right[chosen]]]))
@@ -258,11 +259,13 @@ def main() -> None:
     parser.add_argument("--articles", type=int)
     parser.add_argument("--prefix", type=int, default=CONFIG.prefix)
     parser.add_argument("--day-window", type=int, default=CONFIG.day_window)
+    parser.add_argument("--threshold", type=float, default=CONFIG.threshold)
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "newsdedup_site.settings")
     django.setup()
-    config = replace(CONFIG, prefix=options.prefix, day_window=options.day_window)
+    settings = {"prefix": options.prefix, "day_window": options.day_window, "threshold": options.threshold}
+    config = replace(CONFIG, **settings)
     wall, cpu = time.perf_counter(), time.process_time()
     found = CONTESTANTS[options.name](options.articles, config)
     core = {"core_wall": time.perf_counter() - wall, "core_cpu": time.process_time() - cpu, **_spent}

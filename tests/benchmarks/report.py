@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.benchmarks.results import LABELS, Results, Sheet, ShingleResult, WindowResult, seconds
+from tests.benchmarks.results import LABELS, Results, Sheet, ShingleResult, ThresholdResult, WindowResult, seconds
 from tests.benchmarks.whole_report import whole_sheets
 
 # The marks of a part of the page that is written by this program.
@@ -23,6 +23,11 @@ SHINGLE_HEAD = (
     "of which shingles", "faster than datasketch: whole, core, after shingles", "faster than rensa: likewise",
     "peak MB",
 )  # fmt: skip
+THRESHOLD_HEAD = (
+    "articles", "days apart", "t", "contestant", "candidates", "pairs", "recall", "core CPU s", "without the shingles",
+    "peak MB",
+)  # fmt: skip
+_YEAR = 366
 # The columns of words; the others are numbers.
 _WORDS = {"contestant", "step", "phase", "page", "tool", "finds", "result"}
 # Within the window there is no recall over all time, and no datasketch.
@@ -72,6 +77,25 @@ def shingle_rows(results: Sequence[ShingleResult]) -> list[tuple[str, ...]]:
     ]
 
 
+def threshold_rows(results: Sequence[ThresholdResult]) -> list[tuple[str, ...]]:
+    """Return the cells of the table of the exact join and LSH by threshold."""
+    return [
+        (
+            f"{each.articles:,}",
+            f"±{each.days}" if each.days <= _YEAR else "any",
+            f"{each.threshold:g}",
+            "exact join" if each.rows is None else f"MinHash, bands of {each.rows}",
+            f"{each.candidates:,}",
+            f"{each.found:,}",
+            _share(each.recall),
+            seconds(each.core_cpu),
+            seconds(each.core_cpu - each.shingles_cpu),
+            f"{each.memory:,.0f}",
+        )
+        for each in results
+    ]
+
+
 def near_rows(results: Sequence[ShingleResult]) -> list[tuple[str, ...]]:
     """Return the cells of the table of the exact join and rensa within the window of days."""
     rows = zip(results, shingle_rows(results), strict=True)
@@ -115,6 +139,8 @@ def sheets(results: Results) -> dict[str, list[Sheet]]:
             Sheet(near, NEAR_HEAD, near_rows(results.near), "near.svg"),
         ],
     }
+    by_threshold = "The exact join and MinHash with LSH, by threshold"
+    parts["thresholds"] = [Sheet(by_threshold, THRESHOLD_HEAD, threshold_rows(results.thresholds))]
     filled = {name: [sheet for sheet in part if sheet.rows] for name, part in parts.items()}
     return {name: part for name, part in filled.items() if part}
 

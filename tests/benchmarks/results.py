@@ -14,14 +14,16 @@ LABELS = {
     "rensa": "rensa, hashed shingles",
     "rensa-texts": "rensa, shingles as strings",
     "exact-join": "exact join",
+    "text-dedup": "text-dedup, groups by its MinHash",
     "minhash-kernel": "minhash signatures, hashed shingles",
     "minhash-core": "minhash pass, find() alone",
     "minhash": "minhash pass, the command",
 }
 
 
+EXACT, LSH = "exact-join", "minhash-kernel"
 # What a contestant finds, if it is not what all others over shingles find.
-FINDS: dict[str, str] = {}
+FINDS = {"text-dedup": "groups by 5 words ≥ 0.75, not verified"}
 _FINDS = "shingles ≥ 0.75, all time"
 
 
@@ -128,6 +130,23 @@ class ShingleResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ThresholdResult:
+    """The exact join, or MinHash with LSH, at a threshold."""
+
+    articles: int
+    days: int
+    threshold: float
+    name: str
+    rows: int | None  # of a band of LSH
+    candidates: int  # pairs that were verified
+    found: int
+    recall: float | None  # of what the exact join finds
+    core_cpu: float
+    shingles_cpu: float  # part of core_cpu
+    memory: float
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One command of a whole run."""
 
@@ -169,6 +188,7 @@ class Results:
     shingles: list[ShingleResult] = field(default_factory=list)  # over all time
     near: list[ShingleResult] = field(default_factory=list)  # within the window of days
     whole: list[WholeResult] = field(default_factory=list)
+    thresholds: list[ThresholdResult] = field(default_factory=list)
 
     def to_json(self) -> str:
         """Return the results as JSON, from which `from_json` reads them again."""
@@ -189,7 +209,8 @@ class Results:
         ]
         window = _with_usage(WindowResult, stored["window"])
         shingles, near = (_with_usage(ShingleResult, stored[kind]) for kind in ("shingles", "near"))
-        return cls(stored["machine"], stored["options"], window, shingles, near, whole)
+        thresholds = [ThresholdResult(**each) for each in stored["thresholds"]]
+        return cls(stored["machine"], stored["options"], window, shingles, near, whole, thresholds)
 
 
 def _with_usage(kind: Any, stored: list[dict[str, Any]]) -> list[Any]:

@@ -41,7 +41,16 @@ from tests.benchmarks.report import (
     shingle_rows,
     window_rows,
 )
-from tests.benchmarks.results import PageTime, Results, ShingleResult, Step, WholeResult, WindowResult
+from tests.benchmarks.results import (
+    LSH,
+    PageTime,
+    Results,
+    ShingleResult,
+    Step,
+    ThresholdResult,
+    WholeResult,
+    WindowResult,
+)
 from tests.benchmarks.whole_report import IMPORT, NEW, NOTHING_NEW, RUN, other_rows, page_rows, phase_rows, step_rows
 
 SOURCES = [
@@ -273,10 +282,13 @@ def test_a_whole_run_is_shown_command_by_command_phase_by_phase_and_page_by_page
 
 def test_results_survive_their_file_and_are_written_between_the_marks_of_the_page() -> None:
     near = [shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)]
-    results = Results({"cores": "2"}, {"repeat": 1}, [WINDOW], [], near, [whole_result()])
+    lsh = ThresholdResult(10_000, 3, 0.5, LSH, 5, 4_000, 98, 0.98, core_cpu=2.5, shingles_cpu=0.5, memory=245.0)
+    results = Results({"cores": "2"}, {"repeat": 1}, [WINDOW], [], near, [whole_result()], [lsh])
     assert Results.from_json(results.to_json()) == results
     parts = sheets(results)
-    assert list(parts) == ["whole run", "results"]
+    assert list(parts) == ["whole run", "results", "thresholds"]
+    cells = ("10,000", "±3", "0.5", "MinHash, bands of 5", "4,000", "98", "0.9800", "2.50", "2.00", "245")
+    assert parts["thresholds"][0].rows == [cells]
     begin, end = BEGIN.format("results"), END.format("results")
     page = between_marks(f"Before\n\n{begin}\nold\n{end}\nAfter\n", "results", markdown(results, parts["results"]))
     assert page.startswith(f"Before\n\n{begin}\n\nMachine: cores 2.\n\nRun: repeat 1.\n\n### The trigram pass")
