@@ -109,25 +109,26 @@ def usual_gap(days: list[datetime.date]) -> int:
     return usual if regular >= _REGULAR * len(gaps) else 0
 
 
-def recurring_phrases(asked: Hashes, days: IntArray, phrases: ShingleSets) -> Hashes:
-    """Return those of the phrases asked for, ascending, that recur in articles of one newspaper.
+def recurring_phrases(asked: Hashes | None, days: IntArray, phrases: ShingleSets) -> Hashes:
+    """Return those of the phrases asked for, ascending, that recur in articles of one newspaper; None: of all.
 
     `asked` is ascending. `days` are the articles' days as ordinal numbers, one for each set of `phrases`.
     """
-    mask = np.uint32((1 << _TABLE_BITS) - 1)
-    wanted = np.zeros(1 << _TABLE_BITS, dtype=np.bool_)
-    wanted[asked & mask] = True
-    # Nearly all other phrases are dropped here, which is ten times faster than to sort them.
-    kept = wanted[phrases.values & mask]
-    values = phrases.values[kept].astype(np.uint64)
-    printed = np.repeat(days, phrases.sizes)[kept].astype(np.uint64)
-    ordered = distinct(values << np.uint64(_DAY_BITS) | printed)
-    values, printed = ordered >> np.uint64(_DAY_BITS), ordered & np.uint64((1 << _DAY_BITS) - 1)
+    hashes, printed = phrases.values, np.repeat(days, phrases.sizes)
+    if asked is not None:
+        # Nearly all other phrases are dropped here, which is ten times faster than to sort them.
+        mask = np.uint32((1 << _TABLE_BITS) - 1)
+        wanted = np.zeros(1 << _TABLE_BITS, dtype=np.bool_)
+        wanted[asked & mask] = True
+        kept = wanted[hashes & mask]
+        hashes, printed = hashes[kept], printed[kept]
+    ordered = distinct(hashes.astype(np.uint64) << np.uint64(_DAY_BITS) | printed.astype(np.uint64))
+    values, days_of = ordered >> np.uint64(_DAY_BITS), ordered & np.uint64((1 << _DAY_BITS) - 1)
     starts = np.flatnonzero(np.concatenate([np.ones(min(len(values), 1), dtype=np.bool_), values[1:] != values[:-1]]))
     ends = np.append(starts[1:], len(values))[: len(starts)]
-    recurs = (ends - starts >= RECURRING_DAYS) & (printed[ends - 1] - printed[starts] >= RECURRING_SPAN)
+    recurs = (ends - starts >= RECURRING_DAYS) & (days_of[ends - 1] - days_of[starts] >= RECURRING_SPAN)
     found = values[starts[recurs]].astype(np.uint32)
-    return found[among(found, asked)]
+    return found if asked is None else found[among(found, asked)]
 
 
 def common_words(vocabularies: Iterable[Collection[str]]) -> frozenset[str]:

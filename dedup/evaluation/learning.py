@@ -19,7 +19,7 @@ from dedup.evaluation.labels import FoundPair
 from dedup.evaluation.metrics import LabelledPair, date_folds
 from dedup.models import FittedModel, Pair
 from dedup.runs.judging import features_of_pairs
-from dedup.runs.months import model_in_use
+from dedup.runs.terms import model_in_use
 from dedup.verdicts.model import LABELS, ModelError, VerdictModel, default_model, dump_model, fit, load_model
 from dedup.verdicts.verdict import ChangedVerdict, VerdictChanges, verdict_changes
 

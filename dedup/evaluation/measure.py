@@ -21,7 +21,7 @@ from dedup.evaluation.thresholds import Point, grid, threshold_curve
 from dedup.models import DetectionRun, Evidence, Pair, Verdict
 from dedup.passes import PASSES
 from dedup.runs.judging import features_of_pairs
-from dedup.runs.months import model_in_use
+from dedup.runs.terms import model_in_use
 from dedup.verdicts.model import LABELS, ModelError
 
 _FOLDS = 6

@@ -25,13 +25,13 @@ def sampled(articles: int) -> IntArray:
     return np.linspace(0, articles - 1, min(articles, _SAMPLED_ARTICLES)).astype(np.int64)
 
 
-def recurring_text(asked: Hashes, days: IntArray, phrases: ShingleSets, texts: Iterable[str]) -> RecurringText:
+def recurring_text(asked: Hashes | None, days: IntArray, phrases: ShingleSets, texts: Iterable[str]) -> RecurringText:
     """Return what recurs in a newspaper around a month; nothing if it has too few articles.
 
     `days` are the ordinal numbers of its articles' days, and `phrases` their masked word shingles, article by article.
-    Of the phrases, only those asked for (ascending, distinct) are returned: those of the articles to judge. `texts` are
-    the normalised texts of the sampled() articles, in any order; they are not read if there are too few articles. All
-    texts are without boilerplate where the pairs are compared without it.
+    Of the phrases, only those asked for (ascending, distinct) are returned, if any are: those of the articles to judge
+    are enough, and all are many more. `texts` are the normalised texts of the sampled() articles, in any order; they
+    are not read if there are too few articles. All texts are without boilerplate where pairs are compared without it.
     """
     if len(days) < LEAST_LEARNT:
         return NO_RECURRING_TEXT

@@ -20,7 +20,7 @@ from dedup.models.saved_views import SavedView
 from dedup.models.series import HeadlineForm, Series
 from dedup.models.shingles import ArticleSentences, ArticleShingles
 from dedup.models.tokens import Token, TokenUse
-from dedup.models.verdicts import FittedModel, JudgedMonth, Verdict
+from dedup.models.verdicts import FittedModel, NewspaperMonth, Verdict
 from dedup.models.webhooks import Delivery, Webhook
 
 __all__ = [
@@ -42,12 +42,12 @@ __all__ = [
     "FittedModel",
     "GroupMember",
     "HeadlineForm",
-    "JudgedMonth",
     "Keep",
     "Lease",
     "Lesson",
     "Link",
     "Membership",
+    "NewspaperMonth",
     "OpenQuestion",
     "PageFetch",
     "Pair",

@@ -54,6 +54,11 @@ class Pair(models.Model):
     )
     right_matched = models.FloatField(null=True, help_text="The same of the right article's words, 0 to 1.")
     joins = models.BooleanField(db_default=False, help_text="Whether the verdict puts both articles in one cluster.")
+    rests_on = models.BigIntegerField(
+        null=True,
+        editable=False,
+        help_text="A digest of what the verdict rests on. When it changes, or is empty, the pair is compared again.",
+    )
     days_apart = models.PositiveIntegerField(help_text="Days between the two publication dates.")
     same_newspaper = models.BooleanField()
     found_at = models.DateTimeField(default=timezone.now)
@@ -84,6 +89,8 @@ class Pair(models.Model):
             models.Index(
                 fields=["-duplicate_probability", "id"], condition=Q(same_newspaper=True), name="pair_same_newspaper"
             ),
+            models.Index(fields=["id"], condition=Q(rests_on=None, best_score__gt=0), name="pair_to_judge"),
+            models.Index(fields=["id"], condition=Q(rests_on__isnull=False, best_score=0), name="pair_unproposed"),
         ]
 
     def __str__(self) -> str:
@@ -109,7 +116,10 @@ class Evidence(models.Model):
             models.UniqueConstraint(fields=["pair", "pass_name"], name="one_evidence_a_pass"),
             models.CheckConstraint(condition=Q(score__range=(0, 1)), name="evidence_score_range"),
         ]
-        indexes = [models.Index(fields=["run", "pass_name"], name="evidence_run")]
+        indexes = [
+            models.Index(fields=["run", "pass_name"], name="evidence_run"),
+            models.Index(fields=["pair"], condition=Q(details__has_key="leftover"), name="evidence_leftover"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.pass_name} {self.score:.3f}"

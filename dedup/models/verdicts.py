@@ -18,14 +18,23 @@ class Verdict(models.TextChoices):
     SIMILAR = VerdictKind.SIMILAR.value, "similar"
 
 
-class JudgedMonth(models.Model):
-    """A fingerprint of what a month's verdicts depend on: when it changes, the month's pairs are judged again."""
+class NewspaperMonth(models.Model):
+    """What recurs in the texts of a newspaper around a month, learnt when pairs of that month were judged. A cache."""
 
-    month = models.DateField(primary_key=True, help_text="The first day of the month.")
-    fingerprint = models.CharField(max_length=64)
+    newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="+", db_index=False)
+    month = models.DateField(help_text="The first day of the month.")
+    digest = models.BigIntegerField(help_text="A digest of the articles that it is learnt from, and of how.")
+    articles = models.PositiveIntegerField(help_text="The number of articles that it is learnt from.")
+    phrases = models.BinaryField(
+        help_text="Hashes of the phrases that recur: 32 bits each, little-endian, ascending and distinct."
+    )
+    common = models.TextField(help_text="The words that are common, with blanks between them.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["newspaper", "month"], name="one_row_a_newspaper_and_month")]
 
     def __str__(self) -> str:
-        return f"{self.month:%Y-%m}"
+        return f"Newspaper {self.newspaper_id}, {self.month:%Y-%m}"
 
 
 class FittedModel(models.Model):

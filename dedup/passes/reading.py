@@ -258,7 +258,7 @@ def read_shingles(
     empty = np.empty(0, dtype=np.int64)
     parts = [ArticleShingles(empty, empty, empty, masked_shingle_sets([]))]
     for rows in _rows(_SHINGLES_SQL, scope_parameters(window), first_day, connection, _SHINGLES_TYPES):
-        part = _shingles_of(rows)
+        part = shingles_of_rows(rows)
         parts.append(part if but is None else part._replace(sets=without(part.sets, but)))
         tally.on_read(len(rows))
     return ArticleShingles(
@@ -273,7 +273,7 @@ def read_shingles_of(articles: Collection[int], window: Window, connection: Conn
     """Return the shingles of these articles, as read_shingles does; of the window, only `boilerplate` counts."""
     with connection.cursor() as cursor:
         cursor.execute(_SHINGLES_OF_SQL, {**scope_parameters(window), "ids": list(articles)})
-        return _shingles_of(cursor.fetchall())
+        return shingles_of_rows(cursor.fetchall())
 
 
 def _sentences_of(rows: Sequence[Any], window: Window) -> ArticleSentences:
@@ -310,10 +310,11 @@ def _shingles_by_id(window: Window, connection: Connection) -> Iterator[ArticleS
     parameters = {**scope_parameters(window), "batch": _BATCH, "after_id": 0}
     while rows := _copied(_SHINGLES_BY_ID_SQL, parameters, connection, _SHINGLES_TYPES):
         parameters["after_id"] = rows[-1][0]
-        yield _shingles_of(rows)
+        yield shingles_of_rows(rows)
 
 
-def _shingles_of(rows: Sequence[Any]) -> ArticleShingles:
+def shingles_of_rows(rows: Sequence[Any]) -> ArticleShingles:
+    """Return the shingles of rows of id, day, newspaper, shingles or null, and the text if they are null."""
     made = masked_shingle_sets([row[4] for row in rows if row[3] is None])
     fresh = iter(np.split(made.values, made.offsets[1:-1]))
     sets = [next(fresh) if row[3] is None else np.frombuffer(row[3], dtype="<u4") for row in rows]

@@ -27,8 +27,8 @@ from dedup.review.queries.disagreements import agreements
 from dedup.review.queries.validation import agreements_of, tally_of
 from dedup.review.validation import is_finished
 from dedup.runs.facts import label as label_of_pass
-from dedup.runs.months import model_in_use
 from dedup.runs.scope import Scope
+from dedup.runs.terms import model_in_use
 from dedup.types import VerdictKind
 
 

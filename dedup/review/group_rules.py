@@ -25,7 +25,7 @@ WITH concerned AS MATERIALIZED (
     WHERE left_member.group_id = %(group)s AND pair.state = 'undecided' AND pair.best_score > 0
 )
 UPDATE dedup_pair AS pair
-SET verdict = 'template', probability = 1, duplicate_probability = 0, joins = false,
+SET verdict = 'template', probability = 1, duplicate_probability = 0, joins = false, rests_on = NULL,
     reasons = jsonb_build_array(%(reason)s::text) || pair.reasons
 FROM concerned
 WHERE concerned.id = pair.id AND NOT pair.reasons @> jsonb_build_array(%(reason)s::text)

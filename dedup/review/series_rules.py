@@ -30,7 +30,7 @@ WITH member AS MATERIALIZED (
       AND left_id IN (SELECT article_id FROM member) AND right_id IN (SELECT article_id FROM member)
 )
 UPDATE dedup_pair AS pair
-SET verdict = 'template', probability = 1, duplicate_probability = 0, joins = false,
+SET verdict = 'template', probability = 1, duplicate_probability = 0, joins = false, rests_on = NULL,
     reasons = jsonb_build_array(%(reason)s::text) || pair.reasons
 FROM concerned
 WHERE concerned.id = pair.id AND NOT pair.reasons @> jsonb_build_array(%(reason)s::text)

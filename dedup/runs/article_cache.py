@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import OrderedDict
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.querysets import TIME_COLUMNS
 from dedup.comparison.prepared import Preparer
+from dedup.comparison.recurring import RecurringText
 from dedup.judging.articles import JudgedArticle, StoredArticle, prepared
 from dedup.kernels.masked_shingles import Hashes
 from dedup.runs.headlines import AFFIX_COLUMNS
@@ -28,9 +30,13 @@ class _Cached(NamedTuple):
 
 
 class ArticleCache:
-    """The prepared articles of a process. Each is prepared once; the least recently used are dropped first."""
+    """The prepared articles of a process. Each is prepared once; the least recently used are dropped first.
+
+    `texts`: what recurs in a newspaper around a month, by both and a digest of the articles it is learnt from.
+    """
 
     def __init__(self) -> None:
+        self.texts: dict[tuple[int, datetime.date, int], RecurringText] = {}
         self._preparer = Preparer()
         self._articles: OrderedDict[int, _Cached] = OrderedDict()
         self._boilerplate = Mode.KEEP
@@ -55,8 +61,9 @@ class ArticleCache:
         return found
 
     def clear(self) -> None:
-        """Forget all articles."""
+        """Forget all articles, and what recurs in newspapers."""
         self._articles.clear()
+        self.texts.clear()
 
     def _prepared(self, article: Article) -> _Cached:
         if self._preparer.known_words > _KNOWN_WORDS:

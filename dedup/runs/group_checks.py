@@ -14,19 +14,18 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
-from articles.boilerplate.mode import Mode
 from articles.models import Article
 from dedup.clustering.components import Apart, Edge, cluster
 from dedup.clustering.constraints import constraints_in_force
 from dedup.clustering.rebuild import RANKS
 from dedup.judging.judge import JudgedPair, JudgedRow
-from dedup.judging.months import days_of, month_of
-from dedup.models import DetectionRun, Evidence, GroupMember, JudgedMonth, Pair
+from dedup.judging.months import month_of
+from dedup.models import DetectionRun, Evidence, GroupMember, Pair
 from dedup.runs.evidence import store_candidates, update_best_scores
 from dedup.runs.judging import judged_rows, store_rows
-from dedup.runs.months import MonthTask, model_in_use, months_to_judge
+from dedup.runs.outdated_verdicts import note_rests_on
+from dedup.runs.terms import RunTerms
 from dedup.types import DENSE_GROUPS, Candidate
-from dedup.verdicts.model import dump_model
 
 # After so many rounds, what is not compared stays so: each round asks for few pairs of few articles.
 _MOST_ROUNDS = 5
@@ -57,22 +56,19 @@ class _Known(NamedTuple):
     checked: dict[Ends, JudgedRow]
 
 
-def check_groups(run: DetectionRun, *, versions_join: bool, boilerplate: Mode) -> int:
+def check_groups(run: DetectionRun, terms: RunTerms) -> int:
     """Compare the pairs that clusters of dense groups need, and store them; return how many there are.
 
     Call it when all proposed pairs are judged. What it stores depends on them alone, not on what earlier runs compared.
     """
     groups = dict(GroupMember.objects.values_list("article", "group"))
     known = _known() if groups else _Known({}, {})
-    checked = _checked(groups, known, _Judge(versions_join=versions_join, boilerplate=boilerplate))
+    checked = _checked(groups, known, _Judge(terms))
     stale = Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False)
     if checked or stale.exists():
         with transaction.atomic():
-            stale.exclude(pair__in=_store(run, checked)).update(stale=True)
+            stale.exclude(pair__in=_store(run, checked, terms)).update(stale=True)
             update_best_scores()
-            # Only what was compared here has changed since the months were judged.
-            for month in months_to_judge(versions_join=versions_join, boilerplate=boilerplate):
-                JudgedMonth.objects.filter(month=month.first_day).update(fingerprint=month.fingerprint)
     return len(checked)
 
 
@@ -109,8 +105,8 @@ def _edge(ends: Ends, row: JudgedRow) -> Edge:
 class _Judge:
     """Judges pairs of any months."""
 
-    def __init__(self, *, versions_join: bool, boilerplate: Mode) -> None:
-        self._versions_join, self._boilerplate = versions_join, boilerplate
+    def __init__(self, terms: RunTerms) -> None:
+        self._terms = terms
 
     def rows(self, asked: Iterable[Ends]) -> dict[Ends, JudgedRow]:
         """Return the verdicts on these pairs, which have no numbers yet."""
@@ -120,21 +116,13 @@ class _Judge:
         for left, right in pairs:
             months[month_of(max(days[left], days[right]))].append((left, right))
         found: dict[Ends, JudgedRow] = {}
-        for first_day, of_month in sorted(months.items()):
-            task = MonthTask(
-                *days_of(first_day),
-                len(of_month),
-                model=dump_model(model_in_use()),
-                versions_join=self._versions_join,
-                fingerprint="",
-                boilerplate=self._boilerplate,
-            )
-            judged = judged_rows(task, [JudgedPair(0, *ends, leftover=0) for ends in of_month])
+        for month, of_month in sorted(months.items()):
+            judged = judged_rows(month, [JudgedPair(0, *ends, leftover=0) for ends in of_month], self._terms)
             found |= dict(zip(of_month, judged, strict=True))
         return found
 
 
-def _store(run: DetectionRun, checked: Mapping[Ends, JudgedRow]) -> list[int]:
+def _store(run: DetectionRun, checked: Mapping[Ends, JudgedRow], terms: RunTerms) -> list[int]:
     """Store these pairs; return their numbers."""
     store_candidates(run.pk, (Candidate(*ends, DENSE_GROUPS, _score(row)) for ends, row in checked.items()))
     lefts = {left for left, _ in checked}
@@ -142,8 +130,11 @@ def _store(run: DetectionRun, checked: Mapping[Ends, JudgedRow]) -> list[int]:
         (left, right): number
         for number, left, right in Pair.objects.filter(left__in=lefts).values_list("pk", "left", "right").iterator()
     }
-    store_rows(row._replace(id=numbers[ends]) for ends, row in checked.items())
-    return [numbers[ends] for ends in checked]
+    store_rows((row._replace(id=numbers[ends]) for ends, row in checked.items()), {})
+    stored = [numbers[ends] for ends in checked]
+    if stored:
+        note_rests_on(stored, terms)
+    return stored
 
 
 def _score(row: JudgedRow) -> float:

@@ -1,8 +1,8 @@
-"""Writes verdicts: compares every proposed pair in full, one month at a time.
+"""Writes verdicts: compares every proposed pair in full, some pairs of one month at a time.
 
 A verdict depends on the two articles and on what their newspapers published around that time: headlines of one form
-within SERIES_DAYS, and what recurs in the texts of some months. So the pairs of a month are judged together, and again
-whenever any of this changes. The result is the same as judging all pairs.
+within SERIES_DAYS, and what recurs in the texts of some months. The result does not depend on which pairs are judged
+together, nor by which process.
 """
 
 from __future__ import annotations
@@ -10,103 +10,147 @@ from __future__ import annotations
 import datetime
 import gc
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
+import numpy as np
 from django.db import connection, transaction
 from django.db.models import Max
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
-from dedup.article_sql import article_sql
+from articles.processes import Workers
 from dedup.clustering.changes import NOTE_JUDGED_SQL
 from dedup.clustering.constraints import lock_review
 from dedup.comparison.compare import Comparison
-from dedup.comparison.recurring import HeadlineSeries
+from dedup.comparison.recurring import HeadlineSeries, RecurringText
 from dedup.judging.articles import JudgedArticle
-from dedup.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, Terms, compared, judged, judgement_on
-from dedup.judging.months import days_of, month_of, series_days
-from dedup.models import DetectionRun, GroupMember, HeadlineForm, JudgedMonth, Series
+from dedup.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, compared, judged, judgement_on
+from dedup.judging.months import month_of, series_days
+from dedup.kernels.tokens import distinct
+from dedup.models import DetectionRun, GroupMember, HeadlineForm, NewspaperMonth, Series
 from dedup.runs.article_cache import ARTICLES, ArticleCache
-from dedup.runs.months import MonthTask, model_in_use
-from dedup.runs.recurring_text import recurring_texts
+from dedup.runs.outdated_verdicts import PairsToJudge, note_judged, outdated_verdicts
+from dedup.runs.recurring_text import MonthsToLearn, learn_months, stored_texts, texts_around
+from dedup.runs.terms import RunTerms, terms_in_force
+from dedup.runs.workers import connected
 from dedup.verdicts.features import features_of
-from dedup.verdicts.model import VerdictModel, dump_model, load_model
+from dedup.verdicts.model import VerdictModel
 from dedup.verdicts.verdict import Judgement
 
+# The articles of so many pairs are in memory at a time.
 _PAIRS_AT_ONCE = 500
-
-_PAIRS_SQL = article_sql(
-    """
-SELECT pair.id, pair.left_id, pair.right_id, coalesce((evidence.details ->> 'leftover')::int, 0)
-FROM dedup_pair AS pair
-{pair.both_articles}
-LEFT JOIN dedup_evidence AS evidence
-    ON evidence.pair_id = pair.id AND evidence.pass_name = 'exact' AND NOT evidence.stale
-WHERE pair.best_score > 0
-  AND {pair.later_day} BETWEEN %(first_day)s AND %(last_day)s
-ORDER BY {pair.later_day}, pair.left_id, pair.right_id
-"""
-)
+# Starting another process costs a second of work; it pays off for this many pairs.
+PAIRS_PER_WORKER = 2_000
 
 _CREATE_SQL = """
 CREATE TEMPORARY TABLE judged_pair (
     id bigint, verdict text, probability double precision, duplicate_probability double precision, reasons jsonb,
-    joins boolean, left_matched double precision, right_matched double precision
+    joins boolean, left_matched double precision, right_matched double precision, rests_on bigint
 ) ON COMMIT DROP
 """
 _COPY_SQL = """
-COPY judged_pair (id, verdict, probability, duplicate_probability, reasons, joins, left_matched, right_matched)
-FROM STDIN
+COPY judged_pair (
+    id, verdict, probability, duplicate_probability, reasons, joins, left_matched, right_matched, rests_on
+) FROM STDIN
 """
 _STORE_SQL = """
 UPDATE dedup_pair AS pair
 SET verdict = judged.verdict, probability = judged.probability, reasons = judged.reasons, joins = judged.joins,
     duplicate_probability = judged.duplicate_probability,
-    left_matched = judged.left_matched, right_matched = judged.right_matched
+    left_matched = judged.left_matched, right_matched = judged.right_matched, rests_on = judged.rests_on
 FROM judged_pair AS judged
 WHERE judged.id = pair.id
 """
+# Uses the index headline_form.
+_FORMS_SQL = """
+SELECT DISTINCT known.newspaper_id, known.date, known.form
+FROM unnest(%(newspapers)s::bigint[], %(forms)s::text[]) AS asked (newspaper_id, form)
+JOIN dedup_headlineform AS known
+    ON known.newspaper_id = asked.newspaper_id AND md5(known.form) = md5(asked.form) AND known.form = asked.form
+WHERE known.date BETWEEN %(first_day)s AND %(last_day)s
+"""
+
+# What recurs in these newspapers around a month, as far as these articles have it.
+TextsAround = Callable[[datetime.date, Collection[JudgedArticle]], Mapping[int, RecurringText]]
+Compared = tuple[JudgedPair, JudgedArticle, JudgedArticle, Comparison]
+JudgingTask = MonthsToLearn | PairsToJudge
 
 
-def judge_month(task: MonthTask, on_judged: Callable[[int], None]) -> int:
-    """Compare the pairs of a month in full; store their verdicts and the month's mark; return the number of pairs.
+def judge_outdated(
+    terms: RunTerms,
+    *,
+    workers: int,
+    on_start: Callable[[int], None],
+    on_read: Callable[[int], None],
+    on_done: Callable[[int], None],
+    on_idle: Callable[[], None],
+) -> None:
+    """Judge every proposed pair where something has changed that its verdict rests on.
 
-    All of it is one transaction. Memory holds the ids of the pairs and the cached articles.
+    `on_start` is called with the number of pairs, `on_read` and `on_done` with those compared and those stored.
+    A process that is killed loses the pairs it was at, and the next call judges the rest.
     """
+    outdated = outdated_verdicts(terms)
+    on_start(outdated.pairs)
+    workers = min(workers, max(1, outdated.pairs // PAIRS_PER_WORKER))
+    with processes_of(workers) as processes:
+        # All of one kind first: pairs of any part may need any month of any newspaper.
+        for _ in processes.results(outdated.months, on_idle=on_idle):
+            pass
+        for _, pairs in processes.results(outdated.parts, lambda _, pairs: on_read(pairs), on_idle):
+            on_done(pairs)
+    note_judged(outdated)
+
+
+def processes_of(workers: int) -> Workers[JudgingTask, int]:
+    """Return so many processes that learn and judge."""
+    return Workers(workers, perform, connected, connection.settings_dict["NAME"])
+
+
+def perform(task: JudgingTask, on_judged: Callable[[int], None]) -> int:
+    """Learn what recurs in a newspaper, or judge some pairs and store their verdicts; return the number of pairs."""
+    if isinstance(task, MonthsToLearn):
+        learn_months(task)
+        return 0
     with _without_collector(), transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(_PAIRS_SQL, {"first_day": task.first_day, "last_day": task.last_day})
-            pairs = [JudgedPair(*row) for row in cursor]
-        store_rows(judged_rows(task, pairs, on_judged))
-        JudgedMonth.objects.update_or_create(month=task.first_day, defaults={"fingerprint": task.fingerprint})
-    return len(pairs)
+        for month, rows in task.by_month():
+            pairs = [JudgedPair(*row[:4]) for row in rows]
+            verdicts = judged_rows(month, pairs, task.terms, on_judged, texts=_stored)
+            store_rows(verdicts, {row[0]: row[4] for row in rows})
+    return len(task.rows)
 
 
 def judged_rows(
-    task: MonthTask, pairs: Sequence[JudgedPair], on_judged: Callable[[int], None] = lambda _pairs: None
+    month: datetime.date,
+    pairs: Sequence[JudgedPair],
+    terms: RunTerms,
+    on_judged: Callable[[int], None] = lambda _pairs: None,
+    *,
+    texts: TextsAround | None = None,
+    cache: ArticleCache = ARTICLES,
 ) -> Iterator[JudgedRow]:
     """Yield the verdicts of pairs of a month."""
-    judge = MonthJudge(task, pairs)
+    loaded, rulings = terms.loaded(), _rulings(pairs)
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-        batch = pairs[start : start + _PAIRS_AT_ONCE]
-        yield from judge.rows(batch)
-        on_judged(len(batch))
+        batch = _Batch(month, pairs[start : start + _PAIRS_AT_ONCE], terms.boilerplate, texts, cache)
+        for pair in batch.pairs:
+            yield judged(pair, *batch.articles_of(pair), batch.facts, loaded, rulings)
+        on_judged(len(batch.pairs))
 
 
-def store_rows(rows: Iterable[JudgedRow]) -> None:
-    """Store verdicts. Call it in a transaction."""
-    judged = iter(rows)
+def store_rows(rows: Iterable[JudgedRow], rests_on: Mapping[int, int]) -> None:
+    """Store verdicts, with a digest of what each rests on, by the number of the pair. Call it in a transaction."""
+    verdicts = iter(rows)
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_SQL)
         # In batches, because pairs are read between them.
-        while batch := list(islice(judged, _PAIRS_AT_ONCE)):
+        while batch := list(islice(verdicts, _PAIRS_AT_ONCE)):
             with cursor.copy(_COPY_SQL) as copy:
                 for row in batch:
-                    copy.write_row(row)
+                    copy.write_row((*row, rests_on.get(row.id)))
         lock_review()
         cursor.execute(NOTE_JUDGED_SQL)
         cursor.execute(_STORE_SQL)
@@ -116,8 +160,8 @@ def store_rows(rows: Iterable[JudgedRow]) -> None:
 def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[float, ...]]:
     """Return the features of pairs of stored articles, whether or not a pass proposes them.
 
-    Each pair is compared in the month of its later article, as judge_month did in the last run. Pairs with an article
-    stored since then are left out.
+    Each pair is compared in the month of its later article, as in the last run. Pairs with an article stored since
+    then are left out.
     """
     seen = HeadlineForm.objects.filter(pk__in={end for pair in ends for end in pair})
     days = dict(seen.values_list("pk", "date"))
@@ -127,12 +171,12 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
     boilerplate = _boilerplate_of_last_run()
     found: dict[tuple[int, int], tuple[float, ...]] = {}
     with _without_collector():
-        for first_day, pairs in sorted(months.items()):
-            # Nothing is judged, so no model is needed.
-            judge = MonthJudge(_task_of(first_day, boilerplate), pairs)
+        for month, pairs in sorted(months.items()):
             for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-                compared = judge.comparisons(pairs[start : start + _PAIRS_AT_ONCE])
-                found.update(((pair.left, pair.right), features_of(each)) for pair, _, _, each in compared)
+                batch = _Batch(month, pairs[start : start + _PAIRS_AT_ONCE], boilerplate)
+                for pair in batch.pairs:
+                    comparison = compared(*batch.articles_of(pair), batch.facts)
+                    found[pair.left, pair.right] = features_of(comparison)
     return found
 
 
@@ -142,9 +186,8 @@ def judged_now(left: int, right: int, *, versions_join: bool, boilerplate: Mode,
     `leftover` as in JudgedPair. Nothing is stored, and the articles are not kept in memory.
     """
     later: datetime.date = Article.objects.filter(pk__in=[left, right]).aggregate(day=Max("date"))["day"]
-    pair = JudgedPair(0, left, right, leftover)
-    task = _task_of(month_of(later), boilerplate, dump_model(model_in_use()), versions_join=versions_join)
-    [row] = MonthJudge(task, [pair], ArticleCache()).rows([pair])
+    terms = terms_in_force(versions_join=versions_join, boilerplate=boilerplate)
+    [row] = judged_rows(month_of(later), [JudgedPair(0, left, right, leftover)], terms, cache=ArticleCache())
     return row
 
 
@@ -159,18 +202,19 @@ class JudgedNow(NamedTuple):
 def judge_now(left: int, right: int, *, leftover: int = 0) -> JudgedNow | None:
     """Return how the next run would judge two stored articles, given in order of id; store nothing.
 
-    None if an article is new since the last run. Takes a few tenths of a second: it reads what recurs in both
+    None if an article is new since the last run. It may take some tenths of a second: it reads what recurs in both
     newspapers around that month. The articles are not kept in memory.
     """
     days = dict(HeadlineForm.objects.filter(pk__in=(left, right)).values_list("pk", "date"))
     if len(days) < 2:
         return None
     pair = JudgedPair(0, left, right, leftover)
-    model = model_in_use()
-    task = _task_of(month_of(max(days.values())), _boilerplate_of_last_run(), dump_model(model))
-    judge = MonthJudge(task, [pair], ArticleCache())
-    [(_, one, other, comparison)] = judge.comparisons([pair])
-    return JudgedNow(judge.judgement(pair, one, other, comparison), features_of(comparison), model)
+    terms = terms_in_force(versions_join=False, boilerplate=_boilerplate_of_last_run()).loaded()
+    batch = _Batch(month_of(max(days.values())), [pair], terms.boilerplate, cache=ArticleCache())
+    articles = batch.articles_of(pair)
+    comparison = compared(*articles, batch.facts)
+    judgement = judgement_on(pair, *articles, comparison, terms, _rulings([pair]))
+    return JudgedNow(judgement, features_of(comparison), terms.model)
 
 
 def _boilerplate_of_last_run() -> Mode:
@@ -178,64 +222,70 @@ def _boilerplate_of_last_run() -> Mode:
     return last.boilerplate if last else Mode.KEEP
 
 
-def _task_of(first_day: datetime.date, boilerplate: Mode, model: str = "", *, versions_join: bool = False) -> MonthTask:
-    """Return a task for some pairs of a month, of which nothing is stored."""
-    return MonthTask(*days_of(first_day), 0, model, versions_join, fingerprint="", boilerplate=boilerplate)
+class _Batch:
+    """Some pairs of a month, with their articles and what recurs in the newspapers of these."""
+
+    def __init__(
+        self,
+        month: datetime.date,
+        pairs: Sequence[JudgedPair],
+        boilerplate: Mode,
+        texts: TextsAround | None = None,
+        cache: ArticleCache = ARTICLES,
+    ) -> None:
+        self.pairs = pairs
+        self._articles = cache.fetch({article for pair in pairs for article in (pair.left, pair.right)}, boilerplate)
+        found = self._articles.values()
+        texts = texts or (lambda month, articles: _learnt(month, articles, boilerplate))
+        self.facts = MonthFacts(HeadlineSeries(_forms_around(month, found)), texts(month, found))
+
+    def articles_of(self, pair: JudgedPair) -> tuple[JudgedArticle, JudgedArticle]:
+        """Return the two articles of a pair."""
+        return self._articles[pair.left], self._articles[pair.right]
 
 
-class MonthJudge:
-    """Judges the pairs of a month."""
-
-    def __init__(self, task: MonthTask, pairs: Collection[JudgedPair], cache: ArticleCache = ARTICLES) -> None:
-        self._task = task
-        self._cache = cache
-        articles = {article for pair in pairs for article in (pair.left, pair.right)}
-        newspapers = list(
-            Article.objects.filter(pk__in=articles).order_by().values_list("newspaper", flat=True).distinct()
+def _forms_around(month: datetime.date, articles: Iterable[JudgedArticle]) -> list[tuple[int, datetime.date, str]]:
+    """Return on which days the newspapers of these articles printed headlines of their forms."""
+    asked = sorted({(each.article.newspaper, each.form) for each in articles if each.form})
+    days = series_days(month)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _FORMS_SQL,
+            {
+                "newspapers": [newspaper for newspaper, _ in asked],
+                "forms": [form for _, form in asked],
+                "first_day": days.first,
+                "last_day": days.last,
+            },
         )
-        self._facts = MonthFacts(
-            HeadlineSeries(_forms_around(task, newspapers)), recurring_texts(task, articles, newspapers)
-        )
-        self._rulings = _rulings()
-
-    @cached_property
-    def _terms(self) -> Terms:
-        return Terms(load_model(self._task.model), self._task.versions_join, self._task.boilerplate)
-
-    def rows(self, pairs: Sequence[JudgedPair]) -> Iterator[JudgedRow]:
-        """Yield the verdict of each pair as a row to store."""
-        for pair, left, right in self._fetched(pairs):
-            yield judged(pair, left, right, self._facts, self._terms, self._rulings)
-
-    def comparisons(
-        self, pairs: Sequence[JudgedPair]
-    ) -> Iterator[tuple[JudgedPair, JudgedArticle, JudgedArticle, Comparison]]:
-        """Yield each pair with its two articles and their full comparison."""
-        for pair, left, right in self._fetched(pairs):
-            yield pair, left, right, compared(left, right, self._facts)
-
-    def judgement(
-        self, pair: JudgedPair, left: JudgedArticle, right: JudgedArticle, comparison: Comparison
-    ) -> Judgement:
-        """Return the judgement on a pair that was compared."""
-        return judgement_on(pair, left, right, comparison, self._terms, self._rulings)
-
-    def _fetched(self, pairs: Sequence[JudgedPair]) -> Iterator[tuple[JudgedPair, JudgedArticle, JudgedArticle]]:
-        wanted = {article for pair in pairs for article in (pair.left, pair.right)}
-        articles = self._cache.fetch(wanted, self._task.boilerplate)
-        for pair in pairs:
-            yield pair, articles[pair.left], articles[pair.right]
+        return cursor.fetchall()
 
 
-def _rulings() -> Rulings:
+def _learnt(
+    month: datetime.date, articles: Collection[JudgedArticle], boilerplate: Mode
+) -> Mapping[int, RecurringText]:
+    asked = distinct(np.concatenate([each.article.masked for each in articles]))
+    return texts_around(month, {each.article.newspaper for each in articles}, asked, boilerplate)
+
+
+def _stored(month: datetime.date, articles: Collection[JudgedArticle]) -> Mapping[int, RecurringText]:
+    """Return what recurs around a month, which this run has brought up to date. It is kept in memory for that month."""
+    asked = {each.article.newspaper for each in articles}
+    digests = NewspaperMonth.objects.filter(month=month, newspaper__in=asked).values_list("newspaper", "digest")
+    keys = {newspaper: (newspaper, month, digest) for newspaper, digest in digests}
+    known = ARTICLES.texts
+    for other in [key for key in known if key[1] != month]:
+        del known[other]
+    missing = [newspaper for newspaper, key in keys.items() if key not in known]
+    known.update((keys[newspaper], text) for newspaper, text in stored_texts(month, missing).items())
+    return {newspaper: known[key] for newspaper, key in keys.items()}
+
+
+def _rulings(pairs: Sequence[JudgedPair]) -> Rulings:
     series = Series.objects.filter(ruled_at__isnull=False).values_list("newspaper", "form")
-    groups = GroupMember.objects.filter(group__ruled_at__isnull=False).values_list("article", "group")
-    return Rulings(set(series), dict(groups))
-
-
-def _forms_around(task: MonthTask, newspapers: Collection[int]) -> Iterator[tuple[int, datetime.date, str]]:
-    forms = HeadlineForm.objects.filter(date__range=series_days(task.first_day), newspaper__in=newspapers)
-    yield from forms.order_by().values_list("newspaper", "date", "form").iterator(5_000)
+    articles = {article for pair in pairs for article in (pair.left, pair.right)}
+    groups = GroupMember.objects.filter(group__ruled_at__isnull=False, article__in=articles)
+    return Rulings(set(series), dict(groups.values_list("article", "group")))
 
 
 @contextmanager

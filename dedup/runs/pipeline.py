@@ -36,8 +36,7 @@ from dedup.runs.earlier_runs import judged_by
 from dedup.runs.evidence import WrittenBlock, mark_stale, update_article_facts, update_best_scores, write_block
 from dedup.runs.group_checks import check_groups
 from dedup.runs.headlines import update_series
-from dedup.runs.judging import judge_month
-from dedup.runs.months import months_to_judge
+from dedup.runs.judging import judge_outdated
 from dedup.runs.phases import PHASES, Progress, RunCancelledError, RunClock
 from dedup.runs.preparing import Preparation, preparations, prepared
 from dedup.runs.profiles import Configs, enabled, ran_or_retired, snapshot
@@ -45,6 +44,7 @@ from dedup.runs.rules import find_pairs
 from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, texts_will_change, window_of
 from dedup.runs.sentence_index import SENTENCE_INDEX, write_sentences
 from dedup.runs.shingle_index import SHINGLE_INDEX, SampleMerge, write_shingles
+from dedup.runs.terms import RunTerms, terms_in_force
 from dedup.runs.text_indexes import update_index
 from dedup.runs.workers import execute
 from dedup.types import (
@@ -67,9 +67,8 @@ from dedup.types import (
     Window,
 )
 
-# Starting another process costs a second of work; it pays off for this many articles or pairs.
+# Starting another process costs a second of work; it pays off for this many articles.
 ARTICLES_PER_WORKER = 50_000
-PAIRS_PER_WORKER = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,9 +368,25 @@ def _judge_pairs(
     with clock.phase(VERDICTS):
         if results is not None:
             results.store_verdicts(run, clock)
-        _judge(run, scope, clock, workers)
+        # Where no pass finds anything, there may be no model yet: when one is fitted.
+        proposed = Pair.objects.proposed().exists()
+        terms = terms_in_force(versions_join=_versions_join(run), boilerplate=scope.boilerplate) if proposed else None
+        if terms:
+            _judge(terms, clock, workers)
     with clock.phase(GROUP_CHECKS):
-        check_groups(run, versions_join=_versions_join(run), boilerplate=scope.boilerplate)
+        if terms:
+            check_groups(run, terms)
+
+
+def _judge(terms: RunTerms, clock: RunClock, workers: int) -> None:
+    judge_outdated(
+        terms,
+        workers=workers,
+        on_start=partial(clock.start, VERDICTS),
+        on_read=partial(clock.read, VERDICTS),
+        on_done=lambda pairs: clock.advance(VERDICTS, pairs, pairs),
+        on_idle=clock.look,
+    )
 
 
 def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Scope) -> list[int]:
@@ -385,21 +400,6 @@ def _mark_stale(run: DetectionRun, pass_name: str, config: PassConfig, scope: Sc
     pairs = mark_stale(run, pass_name, covered | seen | judged_by(pass_name, config, scope))
     forget_crowded(run, pass_name, only_new=covered["newer_than"] is not None)
     return pairs
-
-
-def _judge(run: DetectionRun, scope: Scope, progress: RunClock, workers: int) -> None:
-    """Compare in full the pairs of every month in which something has changed."""
-    months = months_to_judge(versions_join=_versions_join(run), boilerplate=scope.boilerplate)
-    pairs = sum(month.pairs for month in months)
-    progress.start(VERDICTS, pairs)
-    execute(
-        months,
-        judge_month,
-        workers=min(workers, max(1, pairs // PAIRS_PER_WORKER)),
-        on_read=lambda _month, judged: progress.read(VERDICTS, judged),
-        on_done=lambda month, judged: progress.advance(VERDICTS, month.pairs, judged),
-        on_idle=progress.look,
-    )
 
 
 def _versions_join(run: DetectionRun) -> bool:

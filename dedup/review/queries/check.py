@@ -27,8 +27,8 @@ from dedup.passes.reading import read_shingles_of
 from dedup.passes.trigram import TrigramConfig
 from dedup.review.queries.pairs import LEAST_PROBABILITY
 from dedup.runs.article_cache import ARTICLES
-from dedup.runs.months import model_in_use
 from dedup.runs.profiles import configs_of, default_profile, enabled
+from dedup.runs.terms import model_in_use
 from dedup.types import Window
 from dedup.verdicts.verdict import judgement_of
 

@@ -19,9 +19,10 @@ from articles.storage.ingest import newest_revision
 from dedup.article_sql import article_sql
 from dedup.models import Profile
 from dedup.runs.cluster.tables import TABLES, write_tables
-from dedup.runs.months import COMPARISON_VERSION, model_in_use
+from dedup.runs.outdated_verdicts import COMPARISON_VERSION
 from dedup.runs.profiles import Configs, snapshot
 from dedup.runs.scope import Scope
+from dedup.runs.terms import model_in_use
 from dedup.spark.manifest import CONTEXT_DAYS, BundleError, Manifest
 from dedup.spark.schema import ARTICLES, ARTICLES_A_FILE, ARTICLES_A_GROUP, COMPRESSION, URLS, Bundle, month_of
 from dedup.spark.versions import versions

@@ -15,7 +15,8 @@ from django.db import transaction
 from articles.models import Article
 from dedup.bounds import Rule
 from dedup.judging.judge import JudgedRow
-from dedup.models import DetectionRun, Evidence, JudgedMonth, Membership, Profile
+from dedup.judging.months import days_of
+from dedup.models import DetectionRun, Evidence, Membership, Profile
 from dedup.passes.exact import ExactPass
 from dedup.runs.cluster.exporting import last_day_read
 from dedup.runs.cluster.reading import (
@@ -33,11 +34,12 @@ from dedup.runs.cluster.state import changed, months_of
 from dedup.runs.cluster.tables import changed_tables, links_have_changed
 from dedup.runs.evidence import store_candidates, write_block
 from dedup.runs.judging import store_rows
-from dedup.runs.months import COMPARISON_VERSION, model_in_use, months_to_judge
+from dedup.runs.outdated_verdicts import COMPARISON_VERSION, note_rests_on
 from dedup.runs.phases import RunClock
 from dedup.runs.pipeline import end_killed_runs, resumed
 from dedup.runs.profiles import Configs, enabled, snapshot
 from dedup.runs.scope import Scope
+from dedup.runs.terms import RunTerms, model_in_use
 from dedup.spark.manifest import CONTEXT_DAYS, BundleError, Manifest, Result, configs_of
 from dedup.spark.schema import Bundle, month_of
 from dedup.spark.versions import check_versions, versions
@@ -182,15 +184,16 @@ def start_import(finished: Finished) -> DetectionRun:
     )
 
 
-class _Counted:
-    """Counts rows as they are read."""
+class _Noted:
+    """Notes the numbers of pairs as their rows are read."""
 
     def __init__(self, rows: Iterable[JudgedRow]) -> None:
-        self._rows, self.count = rows, 0
+        self._rows = rows
+        self.pairs: list[int] = []
 
     def __iter__(self) -> Iterator[JudgedRow]:
         for row in self._rows:
-            self.count += 1
+            self.pairs.append(row.id)
             yield row
 
 
@@ -238,22 +241,19 @@ class StoredResults:
         return self._manifest.months.get(month, [0])[0]
 
     def store_verdicts(self, run: DetectionRun, clock: RunClock) -> None:
-        """Store verdicts; mark the months of which all proposed pairs have theirs, unless what they rest on changed."""
+        """Store verdicts, and what each rests on, unless that may have changed since the export."""
         months = sorted({month for folder in self._folders for month in months_in(folder)})
         clock.start(VERDICTS, sum(rows_in(of_month(folder, month)) for folder in self._folders for month in months))
-        stored = {month: self._store_verdicts(run, clock, month) for month in months}
+        stored = {month: self._store_verdicts(clock, run, month) for month in months}
         if self._judged_here or _leftovers(run):
             return
         fresh = _days_since(self._manifest)
-        for task in months_to_judge(versions_join=self._manifest.versions_join, boilerplate=self._manifest.mode):
-            around = (task.first_day - _AROUND, task.last_day + _AROUND)
-            if stored.get(month_of(task.first_day)) == task.pairs and not any(
-                around[0] <= day <= around[1] for day in fresh
-            ):
-                JudgedMonth.objects.update_or_create(month=task.first_day, defaults={"fingerprint": task.fingerprint})
+        terms = RunTerms(self._manifest.model, self._manifest.versions_join, self._manifest.mode)
+        unchanged = [month for month in months if not _are_near(fresh, datetime.date.fromisoformat(f"{month}-01"))]
+        note_rests_on([pair for month in unchanged for pair in stored[month]], terms)
 
-    def _store_verdicts(self, run: DetectionRun, clock: RunClock, month: str) -> int:
-        """Store the verdicts of a month in one transaction; return how many."""
+    def _store_verdicts(self, clock: RunClock, run: DetectionRun, month: str) -> list[int]:
+        """Store the verdicts of a month in one transaction; return the numbers of the pairs."""
         checked = (
             # More than nothing, which would mean that no pass proposes the pair.
             Candidate(*ends, DENSE_GROUPS, max(share, 0.001))
@@ -261,13 +261,17 @@ class StoredResults:
             for ends, share in read_checked(of_month(folder, month))
         )
         with transaction.atomic():
-            # A month that was judged here has other verdicts now.
-            JudgedMonth.objects.filter(month=f"{month}-01").delete()
             store_candidates(run.pk, checked)
-            rows = _Counted(chain.from_iterable(read_verdicts(of_month(folder, month)) for folder in self._folders))
-            store_rows(rows)
-        clock.advance(VERDICTS, rows.count, rows.count)
-        return rows.count
+            rows = _Noted(chain.from_iterable(read_verdicts(of_month(folder, month)) for folder in self._folders))
+            store_rows(rows, {})
+        clock.advance(VERDICTS, len(rows.pairs), len(rows.pairs))
+        return rows.pairs
+
+
+def _are_near(days: Iterable[datetime.date], month: datetime.date) -> bool:
+    """Return whether any of these days has a say in the verdicts of a month."""
+    first, last = days_of(month)
+    return any(first - _AROUND <= day <= last + _AROUND for day in days)
 
 
 def _leftovers(run: DetectionRun) -> bool:

@@ -19,7 +19,7 @@ from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
 from dedup.evaluation import apart
 from dedup.models import DetectionRun, FittedModel, Pair, Profile
-from dedup.runs import pipeline
+from dedup.runs import judging, pipeline
 from dedup.verdicts.model import default_model, dump_model
 from tests.articles.rows import json_lines
 from tests.dedup.evaluation.small_corpus import (
@@ -164,7 +164,7 @@ def test_articles_of_a_file_leave_no_trace(files, store) -> None:
 def test_worker_processes_work_in_the_schema_too(files, monkeypatch) -> None:
     alone = measured(*files)
     monkeypatch.setattr(pipeline, "ARTICLES_PER_WORKER", 1)
-    monkeypatch.setattr(pipeline, "PAIRS_PER_WORKER", 1)
+    monkeypatch.setattr(judging, "PAIRS_PER_WORKER", 1)
     together = measured(*files, "--workers=2")
     assert alone["verdict"] == together["verdict"]
     assert alone["passes"] == together["passes"]

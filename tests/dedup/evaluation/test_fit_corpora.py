@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from articles.models import Article
 from dedup.models import DetectionRun, FittedModel
-from dedup.runs import judging, months
+from dedup.runs import terms
 from dedup.verdicts.model import ModelError, VerdictModel, load_model
 from tests.articles.rows import json_lines
 from tests.dedup.evaluation.small_corpus import ARTICLES, LABELS, RAIN, WIRE, row, schemas
@@ -59,9 +59,8 @@ def test_a_model_is_fitted_on_all_corpora_and_the_same_every_time(corpora, tmp_p
         raise ModelError("the model's features differ from this version's; fit it again")
 
     # As when the features have changed, and the model that ships has to be fitted again.
-    monkeypatch.setattr(months, "load_model", unusable)
-    monkeypatch.setattr(months, "default_model", lambda: unusable(""))
-    monkeypatch.setattr(judging, "load_model", unusable)
+    monkeypatch.setattr(terms, "load_model", unusable)
+    monkeypatch.setattr(terms, "default_model", lambda: unusable(""))
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     assert fit(*corpora, f"--output={first}") == (
         f"Fitted on 8 labelled pairs of 2 corpora: 3 D, 1 V, 2 T, 0 E, 2 N. Written to {first}.\n"

@@ -41,10 +41,10 @@ def _main() -> None:
     own, options = parser.parse_known_args()
     django.setup()
     # Only now can models be imported; worker processes import this file before they set Django up.
-    from dedup.runs import pipeline, scope  # noqa: PLC0415
+    from dedup.runs import judging, outdated_verdicts, pipeline, scope  # noqa: PLC0415
 
-    scope.BLOCK_ARTICLES = own.block_articles
-    pipeline.ARTICLES_PER_WORKER = pipeline.PAIRS_PER_WORKER = 1
+    scope.BLOCK_ARTICLES = outdated_verdicts.PAIRS_AT_ONCE = own.block_articles
+    pipeline.ARTICLES_PER_WORKER = judging.PAIRS_PER_WORKER = 1
     execute = pipeline.execute
 
     def noting(*arguments: Any, workers: int, **callbacks: Any) -> None:
@@ -52,9 +52,17 @@ def _main() -> None:
         execute(*arguments, workers=workers, **callbacks)
 
     pipeline.execute = noting
+    processes_of = judging.processes_of
+
+    def noting_too(workers: int) -> Any:
+        sys.stderr.write(f"{workers} workers\n")
+        return processes_of(workers)
+
+    judging.processes_of = noting_too
     if own.kill:
         step, times = own.kill.split(":")
-        setattr(pipeline, step, _dying(getattr(pipeline, step), int(times)))
+        module = pipeline if hasattr(pipeline, step) else judging
+        setattr(module, step, _dying(getattr(module, step), int(times)))
     call_command("find_duplicates", "--no-progress", f"--workers={own.workers}", *options)
 
 

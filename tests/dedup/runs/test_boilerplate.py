@@ -16,8 +16,9 @@ from articles.storage.boilerplate_marks import outdated_weeks
 from dedup.models import DetectionRun, Pair, Profile
 from dedup.passes import PASSES
 from dedup.runs.judging import features_of_pairs
-from dedup.runs.months import months_to_judge
+from dedup.runs.outdated_verdicts import outdated_verdicts
 from dedup.runs.tasks import find_duplicates_task
+from dedup.runs.terms import terms_in_force
 from dedup.verdicts.reasons import NOTHING_LEFT
 from tests.conftest import StoreArticle
 from tests.dedup.passes.test_contract import BOILERPLATE, STORIES
@@ -65,9 +66,8 @@ def test_without_boilerplate_what_only_that_joined_is_found_no_more(furnished: l
     assert found["scope"]["boilerplate"] == "topic"
     assert outdated_weeks() == {}
     # Nothing is left to do, and the comparison is the same.
-    months = months_to_judge(versions_join=False, boilerplate=Mode.TOPIC)
-    assert months == []
-    assert len(months_to_judge(versions_join=False)) == 1
+    assert outdated_verdicts(terms_in_force(versions_join=False, boilerplate=Mode.TOPIC)).pairs == 0
+    assert outdated_verdicts(terms_in_force(versions_join=False)).pairs == 1
 
 
 def test_an_option_stands_over_the_profile(furnished: list[Article]) -> None:

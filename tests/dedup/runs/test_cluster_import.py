@@ -22,7 +22,6 @@ from dedup.models import (
     DetectionRun,
     Evidence,
     GroupMember,
-    JudgedMonth,
     Membership,
     Pair,
     Profile,
@@ -70,7 +69,6 @@ def stored_rows() -> dict[str, Any]:
         "crowded": sorted(CrowdedArticle.objects.values_list("pass_name", "article", "near")),
         "groups": sorted(GroupMember.objects.values_list("article", "group__fingerprint", "group__pairs")),
         "clusters": sorted(clusters.values(), key=lambda facts: facts[3]),
-        "months": sorted(JudgedMonth.objects.values_list("month", "fingerprint")),
         "counts": {name: value for name, value in run.counts.items() if name not in ("passes", "phases", "stale")},
         "passes": {name: {**each, "seconds": 0} for name, each in run.counts["passes"].items()},
         "config": run.config,
@@ -99,9 +97,9 @@ def judged_here(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     judged: list[int] = []
     whole: Callable[..., Any] = judging.judged_rows
 
-    def counted(task: Any, pairs: Any, *more: Any) -> Any:
+    def counted(task: Any, pairs: Any, *more: Any, **options: Any) -> Any:
         judged.append(len(pairs))
-        return whole(task, pairs, *more)
+        return whole(task, pairs, *more, **options)
 
     monkeypatch.setattr("dedup.runs.judging.judged_rows", counted)
     monkeypatch.setattr("dedup.runs.group_checks.judged_rows", counted)

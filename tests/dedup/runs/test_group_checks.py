@@ -13,7 +13,8 @@ from articles.models import Article
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import store_articles
 from dedup.models import Evidence, Membership, Pair, Profile
-from dedup.runs.months import months_to_judge
+from dedup.runs.outdated_verdicts import outdated_verdicts
+from dedup.runs.terms import terms_in_force
 from dedup.types import DENSE_GROUPS
 from tests.benchmarks.dense import words
 from tests.dedup.runs.test_incremental import forget_runs
@@ -120,7 +121,7 @@ def test_the_same_pairs_are_compared_whatever_earlier_runs_compared() -> None:
     compared = Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False).count()
     assert compared
     before = state()
-    assert months_to_judge(versions_join=False) == []
+    assert outdated_verdicts(terms_in_force(versions_join=False)).pairs == 0
     assert clustered(BOUNDED) == first
     assert state() == before
     clustered(EVERY_PAIR)

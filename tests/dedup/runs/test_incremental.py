@@ -21,8 +21,8 @@ from dedup.models import (
     DenseGroup,
     DetectionRun,
     Evidence,
-    JudgedMonth,
     Membership,
+    NewspaperMonth,
     OpenQuestion,
     Pair,
     Profile,
@@ -94,7 +94,7 @@ def forget_runs() -> None:
         Pair,
         RunBlock,
         DetectionRun,
-        JudgedMonth,
+        NewspaperMonth,
         Series,
         UpToDate,
     ):

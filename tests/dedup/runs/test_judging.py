@@ -13,10 +13,13 @@ from django.core.management import call_command
 from django.db.models.functions import Length
 
 from articles.models import Article
-from dedup.models import Cluster, DenseGroup, FittedModel, HeadlineForm, JudgedMonth, Pair, Profile, Series
+from dedup.models import Cluster, DenseGroup, FittedModel, HeadlineForm, NewspaperMonth, Pair, Profile, Series
 from dedup.review.group_rules import make_group_rule
 from dedup.review.queries.series import series_of_article
-from dedup.runs.months import months_to_judge
+from dedup.review.series_rules import end_rule
+from dedup.review.series_rules import make_rule as rule_on_series
+from dedup.runs.outdated_verdicts import outdated_verdicts
+from dedup.runs.terms import terms_in_force
 from dedup.verdicts.model import default_model, dump_model
 from dedup.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON, leftover
 from tests.dense import write_group
@@ -111,11 +114,11 @@ def test_a_verdict_is_stored_with_how_much_of_each_article_the_other_has(store, 
 
 def test_nothing_is_judged_again_while_nothing_changes(corpus, monkeypatch) -> None:
     find_duplicates()
-    assert [str(each) for each in JudgedMonth.objects.all()] == ["2026-03"]
+    assert {each.month.isoformat() for each in NewspaperMonth.objects.all()} == {"2026-03-01"}
     Pair.objects.update(reasons=["kept"])
     find_duplicates()
     assert set(map(tuple, Pair.objects.values_list("reasons", flat=True))) == {("kept",)}
-    assert months_to_judge(versions_join=False) == []
+    assert outdated_verdicts(terms_in_force(versions_join=False)).pairs == 0
 
 
 @pytest.mark.parametrize("change", ["article near", "model", "versions", "rule", "pairs"])
@@ -137,7 +140,12 @@ def test_what_a_verdict_rests_on_has_it_given_anew(corpus, store, change) -> Non
     else:
         store(STORY, newspaper="Fourth Paper")
     find_duplicates()
-    assert ("kept",) not in set(map(tuple, Pair.objects.values_list("reasons", flat=True)))
+    kept = Pair.objects.filter(reasons=["kept"])
+    market, near = Pair.objects.among(corpus["market"]), Pair.objects.among([*corpus["market"], corpus["story"][0]])
+    # Only what rests on the change: pairs of the newspaper with the new article, or of the series with the rule.
+    outdated = {"article near": near, "rule": market, "pairs": Pair.objects.none()}.get(change, Pair.objects.all())
+    assert {pair.pk for pair in kept}.isdisjoint(pair.pk for pair in outdated)
+    assert kept.count() == {"article near": 1, "rule": 3, "pairs": 3 + market.count()}.get(change, 0)
 
 
 def test_a_run_without_verdicts_leaves_them_to_the_next(corpus) -> None:
@@ -213,6 +221,13 @@ def test_a_rule_keeps_the_articles_of_a_series_apart_whatever_their_texts(store)
     assert {reasons[0] for reasons in Pair.objects.values_list("reasons", flat=True)} == {RULE_REASON}
     assert not Cluster.objects.exists()
     Series.objects.update(ruled_by=None, ruled_at=None)
+    find_duplicates()
+    assert list(Pair.objects.values_list("verdict", flat=True)) == before
+    # A rule that is ended before the next run leaves nothing either.
+    series, anna = Series.objects.get(), User.objects.get()
+    rule_on_series(series.pk, user=anna)
+    end_rule(series.pk, user=anna)
+    assert set(Pair.objects.values_list("verdict", flat=True)) == {"template"} != set(before)
     find_duplicates()
     assert list(Pair.objects.values_list("verdict", flat=True)) == before
 

@@ -49,7 +49,7 @@ SETTINGS = {
 FIND = [f"--passes={','.join(PASSES)}", "--boilerplate=story", "--no-progress"]
 # After which steps a run is killed, one process after the other: in the middle of its boilerplate, of its passes, of
 # marking what is stale, and of its verdicts.
-KILLS = ("mark_week:9", "perform_block:7", "mark_stale:3", "judge_month:2")
+KILLS = ("mark_week:9", "perform_block:7", "mark_stale:3", "store_rows:2")
 
 # The columns that may differ between any two runs: their own times.
 TIMES = {
@@ -64,6 +64,7 @@ NUMBERS = {
     "dedup_pair": ("id",),
     "dedup_evidence": ("id",),
     "dedup_runblock": ("id",),
+    "dedup_newspapermonth": ("id",),
     "dedup_crowdedarticle": ("id",),
     "dedup_openquestion": ("id", "number"),
     "dedup_runphase": ("total", "done", "found"),  # of a run that was resumed: what was still ahead

@@ -12,10 +12,12 @@ from django.urls import reverse
 
 from articles.models import Article
 from dedup.clustering.rebuild import rebuild_clusters
-from dedup.models import Cluster, Decision, DenseGroup, JudgedMonth, Pair
+from dedup.models import Cluster, Decision, DenseGroup, Pair
 from dedup.review import decisions
 from dedup.runs.dense_groups import update_groups
-from dedup.runs.months import months_to_judge
+from dedup.runs.headlines import update_series
+from dedup.runs.outdated_verdicts import note_judged, note_rests_on, outdated_verdicts
+from dedup.runs.terms import terms_in_force
 from dedup.verdicts.reasons import GROUP_RULE_REASON
 from tests.conftest import StoreArticle
 from tests.dense import finish, write_crowd, write_group
@@ -219,17 +221,20 @@ def test_what_editors_decided_stays(
 
 
 def test_the_rule_is_ended_and_the_next_run_judges_again(editor_client: Client, group: DenseGroup) -> None:
-    def judged() -> list[str]:
-        months = months_to_judge(versions_join=False)
-        for month in months:
-            JudgedMonth.objects.update_or_create(month=month.first_day, defaults={"fingerprint": month.fingerprint})
-        return [str(month.first_day) for month in months]
+    def judged() -> int:
+        terms = terms_in_force(versions_join=False)
+        outdated = outdated_verdicts(terms)
+        note_rests_on(Pair.objects.values_list("pk", flat=True), terms)
+        note_judged(outdated)
+        return outdated.pairs
 
-    assert (judged(), judged()) == (["2026-03-01"], [])
+    update_series()
+    inside = Pair.objects.proposed().count()
+    assert (judged(), judged()) == (inside, 0)
     editor_client.post(reverse("group_rule", args=[group.pk]))
-    assert (judged(), judged()) == (["2026-03-01"], [])
+    assert (judged(), judged()) == (inside, 0)
     editor_client.post(reverse("group_end_rule", args=[group.pk]))
-    assert judged() == ["2026-03-01"]
+    assert judged() == inside
     page = shown(editor_client, group)
     assert notices(page)[-1] == ("success", [])
     acts = re.findall(r"<strong>mara</strong> (made|ended) ", page)

@@ -11,10 +11,11 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article
-from dedup.models import Cluster, JudgedMonth, Pair, Series
+from dedup.models import Cluster, Pair, Series
 from dedup.review import decisions
 from dedup.review.series_rules import ENDED, MADE, make_rule
-from dedup.runs.months import months_to_judge
+from dedup.runs.outdated_verdicts import note_rests_on, outdated_verdicts
+from dedup.runs.terms import terms_in_force
 from dedup.verdicts.reasons import RULE_REASON
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_series
@@ -178,9 +179,10 @@ def test_the_rule_is_ended_and_the_next_run_judges_anew(
 ) -> None:
     make_pair(articles[0], articles[1], trigram=0.9)
     editor_client.post(reverse("series_rule", args=[series.pk]))
-    [month] = months_to_judge(versions_join=False)
-    JudgedMonth.objects.create(month=month.first_day, fingerprint=month.fingerprint)
-    assert months_to_judge(versions_join=False) == []
+    terms = terms_in_force(versions_join=False)
+    assert outdated_verdicts(terms).pairs == 1
+    note_rests_on(Pair.objects.values_list("pk", flat=True), terms)
+    assert outdated_verdicts(terms).pairs == 0
     answer = editor_client.post(reverse("series_end_rule", args=[series.pk]))
 
     assert answer["Location"] == f"/series/{series.pk}/"
@@ -189,7 +191,7 @@ def test_the_rule_is_ended_and_the_next_run_judges_anew(
     assert f'action="{reverse("series_rule", args=[series.pk])}"' in page
     acts = re.findall(r"<strong>mara</strong> ([a-z ]+) <span", page)
     assert acts == [ENDED, MADE]
-    assert [each.first_day for each in months_to_judge(versions_join=False)] == [month.first_day]
+    assert outdated_verdicts(terms).pairs == 1
     editor_client.post(reverse("series_rule", args=[series.pk]))
     assert Pair.objects.get().reasons == [RULE_REASON]
 
