@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from rapidfuzz.distance import OSA, Levenshtein
 
@@ -20,6 +19,8 @@ from dedup.comparison.prepared import DATE, NAME, NUMBER, PreparedArticle
 CLOSE = 0.4
 # Shorter sentences, in words, are shared only if they are equal: they have too few word pairs.
 _LEAST_CLOSE_WORDS = 5
+# For so many pairs of sentences, an index of their word pairs does not pay.
+_FEW_SENTENCES = 12
 # Two words are near-equal, as misspelt or inflected ones are, from this similarity on. Two letters that change places
 # are one change (optimal string alignment): centre, center.
 NEAR_EQUAL = 0.7
@@ -90,23 +91,13 @@ def _close_sentences(
     left: PreparedArticle, right: PreparedArticle, left_rest: Sequence[int], right_rest: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
     """Yield the positions of sentences that are edits of one another, the closest matches first."""
-    asked = {place: _word_pairs(left, place) for place in left_rest}
-    wanted = set[int]().union(*asked.values())
-    index: dict[int, list[int]] = {}
-    sizes: dict[int, int] = {}
-    for place in right_rest:
-        word_pairs = _word_pairs(right, place)
-        sizes[place] = len(word_pairs)
-        for word_pair in word_pairs & wanted:
-            index.setdefault(word_pair, []).append(place)
     scored: list[tuple[float, int, int]] = []
-    for place, word_pairs in asked.items():
-        votes = Counter([other for word_pair in word_pairs & index.keys() for other in index[word_pair]])
-        for other, shared in votes.items():
-            shorter = min(len(word_pairs), sizes[other])
-            if shared >= CLOSE * shorter and shorter >= _LEAST_CLOSE_WORDS - 1:
-                # By the Dice coefficient: of sentences that contain the shorter one equally, the most equal in length.
-                scored.append((-2 * shared / (len(word_pairs) + sizes[other]), place, other))
+    for place, other, shared in _sharing(left, right, left_rest, right_rest):
+        size, other_size = len(left.word_pairs(place)), len(right.word_pairs(other))
+        shorter = min(size, other_size)
+        if shared >= CLOSE * shorter and shorter >= _LEAST_CLOSE_WORDS - 1:
+            # By the Dice coefficient: of sentences that contain the shorter one equally, the most equal in length.
+            scored.append((-2 * shared / (size + other_size), place, other))
     taken_left: set[int] = set()
     taken_right: set[int] = set()
     for _, place, other in sorted(scored):
@@ -116,36 +107,51 @@ def _close_sentences(
             yield place, other
 
 
-def _word_pairs(article: PreparedArticle, place: int) -> set[int]:
-    """Return the hashes of every two neighbouring words: the garbage collector ignores numbers."""
-    return set(map(hash, pairwise(article.sentence(place))))
+def _sharing(
+    left: PreparedArticle, right: PreparedArticle, left_rest: Sequence[int], right_rest: Sequence[int]
+) -> Iterator[tuple[int, int, int]]:
+    """Yield the positions of sentences that share word pairs, and how many they share."""
+    if len(left_rest) * len(right_rest) <= _FEW_SENTENCES:
+        for place in left_rest:
+            word_pairs = left.word_pairs(place)
+            for other in right_rest:
+                yield place, other, len(word_pairs & right.word_pairs(other))
+        return
+    asked = {place: left.word_pairs(place) for place in left_rest}
+    wanted = set[int]().union(*asked.values())
+    index: dict[int, list[int]] = {}
+    for other in right_rest:
+        for word_pair in right.word_pairs(other) & wanted:
+            index.setdefault(word_pair, []).append(other)
+    for place, word_pairs in asked.items():
+        votes = Counter([other for word_pair in word_pairs & index.keys() for other in index[word_pair]])
+        for other, shared in votes.items():
+            yield place, other, shared
 
 
 def _aligned(left: PreparedArticle, right: PreparedArticle, left_place: int, right_place: int) -> Match:
     left_start, right_start = left.starts[left_place], right.starts[right_place]
     equal = inserted = 0
     replacements: list[Replacement] = []
-    codes = list(Levenshtein.opcodes(left.sentence(left_place), right.sentence(right_place)))
-    for at, code in enumerate(codes):
-        words, other_words = code.src_end - code.src_start, code.dest_end - code.dest_start
-        if code.tag == "equal":
-            equal += words
-        elif code.tag == "replace":
-            span = slice(left_start + code.src_start, left_start + code.src_end)
-            other_span = slice(right_start + code.dest_start, right_start + code.dest_end)
+    opcodes = Levenshtein.opcodes(left.sentence(left_place), right.sentence(right_place))
+    codes = cast("list[tuple[str, int, int, int, int]]", opcodes.as_list())
+    for at, (tag, start, end, other_start, other_end) in enumerate(codes):
+        if tag == "equal":
+            equal += end - start
+        elif tag == "replace":
+            span = slice(left_start + start, left_start + end)
+            other_span = slice(right_start + other_start, right_start + other_end)
             after_number = (
-                code.src_start > 0
-                and left.kinds[span.start - 1] == NUMBER
-                and right.kinds[other_span.start - 1] == NUMBER
+                start > 0 and left.kinds[span.start - 1] == NUMBER and right.kinds[other_span.start - 1] == NUMBER
             )
             change = _change(left, span, right, other_span, after_number=after_number)
             if change is Change.SPELLING:
-                equal += min(words, other_words)
-            alone = all(each.tag == "equal" for each in codes[max(at - 1, 0) : at + 2] if each is not code)
+                equal += min(end - start, other_end - other_start)
+            alone = (at == 0 or codes[at - 1][0] == "equal") and (at + 1 == len(codes) or codes[at + 1][0] == "equal")
             shown = " ".join(left.shown[span]), " ".join(right.shown[other_span])
             replacements.append(Replacement(change, *shown, alone))
         else:
-            inserted += words + other_words
+            inserted += end - start + other_end - other_start
     return Match(left_place, right_place, equal, exact=False, inserted=inserted, replacements=tuple(replacements))
 
 
@@ -157,7 +163,8 @@ def _change(
         return Change.NUMBER
     if DATE in kinds and DATE in other_kinds:
         return Change.DATE
-    if OSA.normalized_similarity("".join(left.words[span]), "".join(right.words[other_span])) >= NEAR_EQUAL:
+    one, other = "".join(left.words[span]), "".join(right.words[other_span])
+    if OSA.normalized_similarity(one, other, score_cutoff=NEAR_EQUAL) >= NEAR_EQUAL:
         return Change.SPELLING
     if after_number:
         return Change.UNIT

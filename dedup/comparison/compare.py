@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from articles.normalization.times import is_later
@@ -19,9 +18,7 @@ from dedup.comparison.alignment import Change, Replacement, match_sentences
 from dedup.comparison.coverage import Coverage, coverage
 from dedup.comparison.prepared import DATE, NUMBER, PreparedArticle
 from dedup.comparison.rare_words import rare_words, replaced_subjects, subject_exchanges, subjects_lacking, words_kept
-from dedup.comparison.recurring import NO_RECURRENCE, Recurrence, RecurringText
-from dedup.kernels.masked_shingles import Hashes
-from dedup.kernels.tokens import distinct
+from dedup.comparison.recurring import NO_RECURRENCE, Recurrence
 
 # How many words from the start of an article count as its lead: its first sentence, in most newspapers.
 LEAD_WORDS = 25
@@ -100,7 +97,7 @@ def compare(
         matched_share=_share(matched, len(shorter.words)),
         matched_longer=_share(matched, len(longer.words)),
         longer_lead_matched=_lead_matched(longer, {match.right: match.equal for match in matches}),
-        phrases=coverage(shorter.masked, longer.masked, _recurring(*texts)),
+        phrases=coverage(shorter.masked, longer.masked, *{id(text): text.phrases for text in texts}.values()),
         series_known=texts[0].known and texts[1].known,
         numbers_kept=_kept(shorter.numbers, longer.numbers),
         rare_words_kept=words_kept(rare_words(shorter.vocabulary, common), longer),
@@ -138,12 +135,6 @@ def _share(part: int, whole: int) -> float:
 def _kept(shorter: Counter[str], longer: Counter[str]) -> float:
     kept = sum(min(count, longer[word]) for word, count in shorter.items() if word in longer)
     return _share(kept, shorter.total())
-
-
-def _recurring(left: RecurringText, right: RecurringText) -> Hashes:
-    if left is right:
-        return left.phrases
-    return distinct(np.concatenate([left.phrases, right.phrases]))
 
 
 def _lead_matched(article: PreparedArticle, equal: Mapping[int, int]) -> float:

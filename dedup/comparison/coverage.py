@@ -29,10 +29,12 @@ class Coverage(NamedTuple):
     fresh_shared: int
 
 
-def coverage(shorter: Hashes, longer: Hashes, recurring: Hashes) -> Coverage:
-    """Return how much two ascending sets of phrases share, with and without those that recur (ascending)."""
+def coverage(shorter: Hashes, longer: Hashes, *recurring: Hashes) -> Coverage:
+    """Return how much two ascending sets of phrases share, with and without those that recur (ascending sets)."""
     shared = among(shorter, longer)
-    recurs = among(shorter, recurring)
+    recurs = np.zeros(len(shorter), dtype=np.bool_)
+    for phrases in recurring:
+        recurs |= among(shorter, phrases)
     fresh_shared = int(np.count_nonzero(shared & ~recurs))
     both, recurring_both = int(np.count_nonzero(shared)), int(np.count_nonzero(shared & recurs))
     fresh = int(np.count_nonzero(~recurs))

@@ -7,6 +7,7 @@ still no change of a number: here only what is replaced one for one counts, with
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 
 from dedup.comparison.alignment import Change, Replacement
 from dedup.comparison.prepared import DATE, MONTH, NAME, NUMBER, word_kind
@@ -29,15 +30,19 @@ _KINDS: Mapping[Change, Collection[int]] = {
 }
 
 
+# A few words, most of them numbers and months, are replaced again and again.
+_kind_of = lru_cache(maxsize=50_000)(word_kind)
+
+
 def plain_change(replacement: Replacement) -> Replacement | None:
     """Return a replacement as an editor reads it; None if it is rather a rewording."""
     if replacement.change is Change.SPELLING:
         return replacement
+    if replacement.change is Change.WORDING:
+        return None
     left, right = replacement.left.split(), replacement.right.split()
     if replacement.change is Change.UNIT:
         return replacement if replacement.alone and _are_after_a_number(left, right) else None
-    if replacement.change not in _KINDS:
-        return None
     if replacement.change is Change.NAME:
         return _name(replacement, left, right) if replacement.alone else None
     return _number(replacement, left, right)
@@ -84,11 +89,11 @@ def _are_after_a_number(left: Sequence[str], right: Sequence[str]) -> bool:
 
 
 def _core(words: Sequence[str], kinds: Collection[int]) -> list[str]:
-    return [word for word in words if word_kind(word) in kinds]
+    return [word for word in words if _kind_of(word) in kinds]
 
 
 def _from_first(words: Sequence[str], kinds: Collection[int]) -> Sequence[str]:
-    first = next((place for place, word in enumerate(words) if word_kind(word) in kinds), 0)
+    first = next((place for place, word in enumerate(words) if _kind_of(word) in kinds), 0)
     return words[first:]
 
 

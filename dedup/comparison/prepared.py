@@ -11,8 +11,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from typing import Any, Final, NamedTuple, Protocol
 
 import regex
@@ -38,6 +39,8 @@ _KEPT_TEXTS = 64
 # Characters that are words by themselves, and marks, which Python's \w does not match; a slower pattern handles them.
 _SOLO = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _UNUSUAL = regex.compile(rf"[\p{{M}}{_SOLO}]")
+# All of them, and many others, but none of the Latin letters and usual punctuation: a quick test.
+_MAYBE_UNUSUAL = re.compile("[\u0300-\u1fff\u20d0-\u20ff\u2c00-\U0010ffff]")
 _NUMBER = r"\d+(?:[.,:/]\d+)*"
 _USUAL_WORD = re.compile(rf"{_NUMBER}|[^\W_]+(?:'[^\W_]+)*")
 _ANY_WORD = regex.compile(
@@ -98,6 +101,7 @@ class PreparedArticle:
     spoken: Mapping[str, Sequence[str]]
     headline: list[str]
     headline_kinds: list[int]
+    _word_pairs: dict[int, set[int]] = field(default_factory=dict)
 
     def sentence(self, place: int) -> list[str]:
         """Return the words of a sentence as they are compared."""
@@ -106,6 +110,13 @@ class PreparedArticle:
     def length(self, place: int) -> int:
         """Return the number of words of a sentence."""
         return self.starts[place + 1] - self.starts[place]
+
+    def word_pairs(self, place: int) -> set[int]:
+        """Return the hashes of every two neighbouring words of a sentence: the garbage collector ignores numbers."""
+        known = self._word_pairs.get(place)
+        if known is None:
+            known = self._word_pairs[place] = set(map(hash, pairwise(self.sentence(place))))
+        return known
 
 
 class _Text(NamedTuple):
@@ -124,19 +135,20 @@ class Preparer:
     """Prepares articles. It remembers every word, so make a new one for each block."""
 
     def __init__(self) -> None:
-        self._known = _KnownWords()
+        self._keys = _Keys()
+        self._kinds = _Kinds()
         self._texts: dict[str, _Text] = {}  # the least recently used first
 
     @property
     def known_words(self) -> int:
         """The number of words that it remembers."""
-        return len(self._known)
+        return len(self._keys)
 
     def prepare(self, article: ArticleText) -> PreparedArticle:
         """Return the article ready to be compared."""
         text = self._text_of(article.content)
         headline_text = _typography(article.headline)
-        _, headline, headline_kinds = self._words_of(headline_text, _pattern(headline_text))
+        headline, headline_kinds = self._words_of(_pattern(headline_text).findall(headline_text))
         return PreparedArticle(
             newspaper=article.newspaper,
             date=article.date,
@@ -158,61 +170,63 @@ class Preparer:
 
     def _made(self, content: str) -> _Text:
         shown: list[str] = []
-        words: list[str] = []
-        kinds: list[int] = []
-        starts, sentence_keys = [0], list[int]()
+        starts = [0]
         compared = _typography(content[:MAX_CHARACTERS])
-        pattern = _pattern(compared)
+        words_of = _pattern(compared).findall
         for sentence in sentences_of(compared):
-            found, keys, found_kinds = self._words_of(sentence, pattern)
-            if found:
+            if found := words_of(sentence):
                 shown += found
-                words += keys
-                kinds += found_kinds
-                starts.append(len(words))
-                sentence_keys.append(hash(tuple(keys)))
+                starts.append(len(shown))
+        words, kinds = self._words_of(shown, starts)
         return _Text(
             shown=shown,
             words=words,
             kinds=kinds,
             starts=starts,
-            sentence_keys=sentence_keys,
-            numbers=Counter(word for word, kind in zip(words, kinds, strict=True) if kind == NUMBER),
+            sentence_keys=[hash(tuple(words[start:end])) for start, end in pairwise(starts)],
+            numbers=Counter([word for word, kind in zip(words, kinds, strict=True) if kind == NUMBER]),
             vocabulary=frozenset(words),
         )
 
     def headline_form(self, headline: str) -> str:
         """Return a headline with each number, month and weekday as "#": the form that headlines of a series share."""
         text = _typography(headline)
-        _, keys, kinds = self._words_of(text, _pattern(text))
+        keys, kinds = self._words_of(_pattern(text).findall(text))
         return " ".join("#" if kind in {NUMBER, DATE} else key for key, kind in zip(keys, kinds, strict=True))
 
-    def _words_of(self, sentence: str, pattern: _Pattern) -> tuple[list[str], list[str], list[int]]:
-        """Return the words of a sentence as they are shown and as they are compared, and their kinds.
+    def _words_of(self, found: Sequence[str], starts: Sequence[int] = ()) -> tuple[list[str], list[int]]:
+        """Return the words of some sentences as they are compared, and their kinds; `starts` as in PreparedArticle.
 
-        A number begins with a digit. A date is the name of a weekday, or of a month if capitalised or next to a
-        number. A name is capitalised and does not begin the sentence; scripts without capitals have no names.
+        Without `starts`, it is one sentence. A number begins with a digit. A date is the name of a weekday, or of a
+        month if capitalised or next to a number. A name is capitalised and does not begin the sentence; scripts without
+        capitals have no names.
         """
-        found = pattern.findall(sentence)
-        if not found:
-            return [], [], []
-        known = self._known
-        keys, kinds_found = zip(*[known[word] for word in found], strict=True)
-        kinds = list(kinds_found)
-        if kinds[0] == NAME:
-            kinds[0] = OTHER
+        keys, kinds = list(map(self._keys.__getitem__, found)), list(map(self._kinds.__getitem__, found))
+        starts = starts or [0, len(found)]
+        for start in starts[:-1] if found else ():
+            if kinds[start] == NAME:
+                kinds[start] = OTHER
         if MONTH in kinds:
-            for place in [place for place, kind in enumerate(kinds) if kind == MONTH]:
-                kinds[place] = DATE if NUMBER in kinds[max(place - 1, 0) : place + 2] else OTHER
-        return found, list(keys), kinds
+            for start, end in pairwise(starts):
+                for place in [place for place in range(start, end) if kinds[place] == MONTH]:
+                    kinds[place] = DATE if NUMBER in kinds[max(place - 1, start) : min(place + 2, end)] else OTHER
+        return keys, kinds
 
 
-class _KnownWords(dict[str, tuple[str, int]]):
-    """Words as they are compared, case-folded and 1,200 as 1200, and their kinds as far as the word alone shows."""
+class _Keys(dict[str, str]):
+    """Words as they are compared: case-folded and 1,200 as 1200."""
 
-    def __missing__(self, word: str) -> tuple[str, int]:
-        self[word] = known = _GROUPED.sub("", word.casefold()), word_kind(word)
-        return known
+    def __missing__(self, word: str) -> str:
+        self[word] = key = _GROUPED.sub("", word.casefold())
+        return key
+
+
+class _Kinds(dict[str, int]):
+    """The kinds of words as far as the word alone shows."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = kind = word_kind(word)
+        return kind
 
 
 def shown_sentences(content: str) -> list[str]:
@@ -242,7 +256,8 @@ def _typography(text: str) -> str:
 
 
 def _pattern(text: str) -> _Pattern:
-    return _USUAL_WORD if text.isascii() or not _UNUSUAL.search(text) else _ANY_WORD
+    usual = text.isascii() or not (_MAYBE_UNUSUAL.search(text) and _UNUSUAL.search(text))
+    return _USUAL_WORD if usual else _ANY_WORD
 
 
 def _by_first_character(words: set[str]) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ near-equal if they differ in a few letters: a misspelling, an inflection, anothe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extractOne
@@ -23,13 +23,16 @@ _LONGEST_NAME = 6
 
 def rare_words(words: Collection[str], common: frozenset[str]) -> set[str]:
     """Return the words that are not common. Common words are normalised: l'eau is common if its parts are."""
-    return {word for word in words if word not in common and not ("'" in word and common.issuperset(word.split("'")))}
+    rest = set(words) - common
+    return {word for word in rest if "'" not in word or not common.issuperset(word.split("'"))}
 
 
 def has(article: PreparedArticle, word: str) -> bool:
     """Return whether an article has a word or a near-equal one. Numbers must be equal."""
+    if word in article.vocabulary:
+        return True
     others = article.spoken.get(word[0], ())
-    if word in article.vocabulary or word in others:
+    if word in others:
         return True
     if word[0].isnumeric():
         return False
@@ -38,8 +41,8 @@ def has(article: PreparedArticle, word: str) -> bool:
 
 def words_kept(words: Collection[str], other: PreparedArticle) -> float:
     """Return the share of these distinct words that another article has, 0..1, smoothed: 1 if there are none."""
-    missing = [word for word in words if word not in other.vocabulary]
-    searched: Sequence[str] = missing
+    missing = set(words) - other.vocabulary
+    searched: Collection[str] = missing
     if len(missing) > _MOST_SEARCHED:
         ordered = sorted(missing)
         searched = [ordered[len(ordered) * place // _MOST_SEARCHED] for place in range(_MOST_SEARCHED)]

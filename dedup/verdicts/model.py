@@ -96,12 +96,14 @@ class Logistic:
         if not self.covariance:
             return 0.0
         values = [1.0, *(features[place] for place in self.places)]
-        # Every product of two different values counts twice, because the covariance is symmetric.
-        parts = (
-            value * (2 * math.fsum(map(mul, row, values)) - row[-1] * value)
-            for value, row in zip(values, self.covariance, strict=True)
-            if value
-        )
+        # Most values are 0, and add nothing.
+        used = [place for place, value in enumerate(values) if value]
+        parts = []
+        for at, place in enumerate(used):
+            value, row = values[place], self.covariance[place]
+            # Every product of two different values counts twice, because the covariance is symmetric.
+            total = math.fsum([row[other] * values[other] for other in used[: at + 1]])
+            parts.append(value * (2 * total - row[-1] * value))
         return max(math.fsum(parts), 0.0)
 
 

@@ -52,9 +52,10 @@ def version_reasons(comparison: Comparison) -> list[str]:
 
 def reasons_for(comparison: Comparison) -> list[str]:
     """Return what an editor should know about a pair, a sentence each: texts, series, headlines, time."""
+    changes = [plain_change(each) for each in comparison.replacements]
     return [
-        *_on_sentences(comparison),
-        *_on_changes(comparison),
+        *_on_sentences(comparison, changes),
+        *_on_changes(comparison, [each for each in changes if each]),
         *_on_added_text(comparison),
         *_on_series(comparison),
         *_on_headlines(comparison),
@@ -62,7 +63,7 @@ def reasons_for(comparison: Comparison) -> list[str]:
     ]
 
 
-def _on_sentences(comparison: Comparison) -> Iterator[str]:
+def _on_sentences(comparison: Comparison, changes: Sequence[Replacement | None]) -> Iterator[str]:
     sentences, exact, close = comparison.shorter_sentences, comparison.exact_sentences, comparison.close_sentences
     rest = sentences - exact - close
     if not sentences:
@@ -75,7 +76,7 @@ def _on_sentences(comparison: Comparison) -> Iterator[str]:
         yield f"The articles share no sentence{but}."
     elif exact == sentences:
         yield f"{_all_of(sentences)} of the shorter article {_appear(sentences)} word for word in the longer one."
-    elif close and not rest and (kinds := _only_changes(comparison)):
+    elif close and not rest and (kinds := _only_changes(comparison, changes)):
         others = "the other one differs" if close == 1 else f"the other {close} differ"
         lead = f"{exact} of {sentences:,} sentences {_are(exact)} shared; {others}" if exact else _all_differ(sentences)
         yield f"{lead} only in {kinds}."
@@ -107,17 +108,15 @@ def _all_of(sentences: int) -> str:
     return "Both sentences" if sentences == 2 else f"All {sentences} sentences"
 
 
-def _only_changes(comparison: Comparison) -> str:
+def _only_changes(comparison: Comparison, changes: Sequence[Replacement | None]) -> str:
     """Return the only kinds of replacements in edited sentences; '' if words are inserted or reworded."""
-    changes = [plain_change(each) for each in comparison.replacements]
     if comparison.inserted_words or None in changes:
         return ""
     kinds = {each.change for each in changes if each}
     return _listed([_CHANGES[change][1] for change in Change if change in kinds])
 
 
-def _on_changes(comparison: Comparison) -> Iterator[str]:
-    changes = [plain for each in comparison.replacements if (plain := plain_change(each))]
+def _on_changes(comparison: Comparison, changes: Sequence[Replacement]) -> Iterator[str]:
     for change in (Change.NUMBER, Change.DATE, Change.UNIT, Change.NAME):
         # What is replaced in several places counts once.
         found = list(dict.fromkeys(_example(each) for each in changes if each.change is change))
