@@ -117,15 +117,17 @@ ON CONFLICT (tab) DO UPDATE SET number = counted.number + excluded.number
 """
 
 
-def update_questions(concerned: Collection[int] | None) -> None:
+def update_questions(concerned: Collection[int] | None, *, locked: bool = False) -> None:
     """Bring the questions on these articles, and their counts, up to date; None: all questions.
 
     Call it after the clusters were rebuilt and the pairs have their states, in the same transaction, with the articles
-    that `rebuild_clusters` returns. With an article, they have all others of its cluster.
+    that `rebuild_clusters` returns. With an article, they have all others of its cluster. `locked`: the transaction
+    has the lock of reviews already.
     """
     articles = None if concerned is None else list(concerned)
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
-        lock_review()
+        if not locked:
+            lock_review()
         if articles is None:
             OpenQuestion.objects.all().delete()
             QuestionCount.objects.all().delete()

@@ -36,9 +36,10 @@ def rebuild_clusters(articles: Collection[int] | None = None, known: KnownConstr
     The same verdicts and decisions always give the same clusters. A cluster keeps its number while most of its
     articles stay together. `known` are the constraints that the caller's transaction has read.
     """
-    known = known or KnownConstraints()
     with transaction.atomic(savepoint=False):
-        lock_review()
+        if known is None:  # whoever has read constraints has the lock
+            lock_review()
+            known = KnownConstraints()
         concerned = None if articles is None else _neighbourhood(articles, known)
         result = _clustering(concerned, constraints_in_force() if concerned is None else known.on(concerned))
         _write(result.components, concerned)
@@ -139,7 +140,9 @@ def _write(components: list[Component], concerned: Collection[int] | None) -> No
     after = {article: row.pk for row, component in placed for article in component.articles}
     _move(before, after)
     announce(_news(existing, [row for row, _ in placed], _parted(before, after)))
-    Cluster.objects.filter(pk__in=set(before.values()) - {row.pk for row, _ in placed}).delete()
+    if gone := set(before.values()) - {row.pk for row, _ in placed}:
+        with connection.cursor() as cursor:
+            cursor.execute(_DELETE_SQL, {"clusters": list(gone)})
 
 
 def _parted(before: dict[int, int], after: dict[int, int]) -> set[int]:
@@ -162,6 +165,15 @@ def _news(
     }
 
 
+# No article is left in these clusters. Django would ask for the rows, and for those of each other table, one by one.
+_DELETE_SQL = """
+WITH lease AS (
+    DELETE FROM dedup_lease WHERE cluster_id = ANY (%(clusters)s::bigint[])
+), postponement AS (
+    DELETE FROM dedup_postponement WHERE cluster_id = ANY (%(clusters)s::bigint[])
+)
+DELETE FROM dedup_cluster WHERE id = ANY (%(clusters)s::bigint[])
+"""
 _FIELDS = ("kept", "state", "size", "lowest_score", "first_day", "last_day")
 # A statement of Django's own for ten thousand clusters takes half a minute to write.
 _UPDATE_SQL = """

@@ -61,17 +61,18 @@ class AlreadyUndoneError(ReviewError):
     """The decision has already been undone."""
 
 
-def decide_pair(pair_id: int, kind: str, *, user: Any, note: str = "", seen: int | None = None) -> Decision:
+def decide_pair(pair_id: int | Pair, kind: str, *, user: Any, note: str = "", seen: int | None = None) -> Decision:
     """Append what two articles are to the editor: a key of PAIR_KINDS. Raises ReviewError.
 
     `seen` is the id of the latest decision that the editor saw, 0 for none. If there is a newer one,
-    AlreadyDecidedError says who made it. With None, earlier decisions are overridden without a check.
+    AlreadyDecidedError says who made it. With None, earlier decisions are overridden without a check. A pair that is
+    read already can be given instead of its number: its articles never change.
     """
     if kind not in PAIR_KINDS:
         raise ReviewError(f"A pair cannot be decided with {kind!r}; use one of {', '.join(PAIR_KINDS)}.")
     with transaction.atomic():
         lock_review()
-        pair = Pair.objects.filter(pk=pair_id).first()
+        pair = pair_id if isinstance(pair_id, Pair) else Pair.objects.filter(pk=pair_id).first()
         if pair is None:
             raise ReviewError(f"There is no pair {pair_id}.")
         latest = decisions_on(pair).select_related("decided_by").order_by("-pk").first()
@@ -220,7 +221,7 @@ def append_decision(decision: Decision, links: dict[tuple[int, int], Link.Kind],
     known = KnownConstraints()
     rebuilt = rebuild_clusters(decision.articles, known)
     update_implications(decision.articles, known)
-    update_questions(rebuilt.articles)
+    update_questions(rebuilt.articles, locked=True)
     return decision
 
 

@@ -113,7 +113,7 @@ def pair_decide(request: EditorRequest, pair_id: int) -> HttpResponse:
         if request.GET.get("tab") == SECOND:
             store_second_reading(request, pair_id, values)
             return redirect(_next_address(request, decided))
-        decision = decisions.decide_pair(pair_id, user=request.user, **values)
+        decision = decisions.decide_pair(decided, user=request.user, **values)
     except decisions.ReviewError as error:
         if isinstance(error, decisions.AlreadyDecidedError):
             remember_collision(request, pair_id, error, values)

@@ -89,31 +89,46 @@ def _checked(name: str, answer: Any) -> None:
 
 
 def addresses() -> dict[str, str]:
-    """Return the addresses of the pages, by name: each list, the end of it, each of its filters and searches."""
+    """Return the addresses of the pages that editors use most, by name."""
     from articles.models import Article  # noqa: PLC0415
     from dedup.models import Cluster, DenseGroup, Pair, Series  # noqa: PLC0415
 
     pair = Pair.objects.in_queue().order_by("-pk")[0].pk
     cluster = Cluster.objects.order_by("pk")[5].pk
-    article = Article.objects.order_by("-pk")[5]
-    day, words = f"{article.date:%Y-%m-%d}", " ".join(article.headline.split()[1:3])
-    listed = {
-        name: f"{path}?{query}".removesuffix("?")
-        for path, queries in _lists(day, words, article.url).items()
-        for name, query in queries.items()
+    article = Article.objects.order_by("-pk")[5].pk
+    firsts = {
+        name: path for path, queries in _lists("", "", "").items() for name, query in queries.items() if not query
     }
-    return listed | {
+    one_of = {
+        f"one of {path.strip('/')}": f"{path}{row.pk}/"
+        for path, rows in (
+            ("/series/", Series.objects.all()),
+            ("/groups/", DenseGroup.objects.all()),
+            ("/stories/", Article.objects.filter(membership=None)),
+        )
+        for row in rows.order_by("pk")[:1]
+    }
+    return {
         "dashboard": "/",
+        **firsts,
         "pair": f"/pairs/{pair}/",
         "pair in a tab": f"/pairs/{pair}/?tab=informative",
         "pair in a list": f"/pairs/{pair}/?verdict=any",
         "card of a cluster": f"/clusters/{cluster}/card/?tab=clusters",
         "cluster": f"/clusters/{cluster}/",
-        "article": f"/articles/{article.pk}/",
-        "story": f"/stories/{article.pk}/",
-        "one series": f"/series/{Series.objects.order_by('pk')[0].pk}/",
-        "one dense group": f"/groups/{DenseGroup.objects.order_by('pk')[0].pk}/",
+        "article": f"/articles/{article}/",
+        **one_of,
     }
+
+
+def filtered_addresses() -> dict[str, str]:
+    """Return the addresses of the lists at their end and with each of their filters and searches, by name."""
+    from articles.models import Article  # noqa: PLC0415
+
+    article = Article.objects.order_by("-pk")[5]
+    words = " ".join(article.headline.split()[1:3])
+    lists = _lists(f"{article.date:%Y-%m-%d}", words, article.url)
+    return {name: f"{path}?{query}" for path, queries in lists.items() for name, query in queries.items() if query}
 
 
 def _lists(day: str, words: str, url: str) -> dict[str, dict[str, str]]:
@@ -287,7 +302,7 @@ def _measure(repeat: int, only: str) -> Iterator[Measured]:
     client = Client(SERVER_NAME="127.0.0.1")
     client.force_login(User.objects.filter(username="mara").first() or make_user("mara", "editor"))
     print("| page | median ms | slowest ms | CPU ms | queries |\n|---|---:|---:|---:|---:|")
-    for name, address in addresses().items():
+    for name, address in (addresses() | filtered_addresses()).items():
         if name.startswith(only):
             yield measured(name, partial(client.get, address), repeat)
     if "a decision".startswith(only) or only.startswith("a decision"):

@@ -23,7 +23,7 @@ def test_the_pages_of_a_filled_archive_are_measured() -> None:
     assert (Series.objects.count(), DenseGroup.objects.count()) == (3, 1)
     client = Client()
     client.force_login(make_user("mara", "editor"))
-    for name, address in pages.addresses().items():
+    for name, address in (pages.addresses() | pages.filtered_addresses()).items():
         assert pages.measured(name, partial(client.get, address), repeat=1).queries > 0, name
     assert len(pages.decisions(client, 3).milliseconds) == 3
     assert Decision.objects.count() == decided + 3

@@ -51,9 +51,9 @@ def progress_of(user: Any, open_questions: int) -> Progress:
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     since = min(midnight, now - datetime.timedelta(hours=12))
     made = Decision.objects.in_force().filter(decided_by=user, decided_at__gte=since, kind__in=ANSWERS)
-    times = list(made.order_by("-decided_at").values_list("decided_at", flat=True)[:MOST_READ])
-    read = SecondReading.objects.filter(user=user, blind=True, read_at__gte=since)
-    times = sorted([*times, *read.order_by().values_list("read_at", flat=True)], reverse=True)
+    read = SecondReading.objects.filter(user=user, blind=True, read_at__gte=since).order_by().values_list("read_at")
+    both = made.order_by("-decided_at").values_list("decided_at")[:MOST_READ].union(read, all=True)
+    times = sorted((each for (each,) in both), reverse=True)
     in_sitting = sitting(times, now)
     return Progress(
         sitting=len(in_sitting),

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from dedup.models import Cluster, OpenQuestion, Pair, Postponement, QuestionCount
+from dedup.models import Cluster, OpenQuestion, Pair, Postponement
 from dedup.review.batches import sample_questions
 from dedup.review.queries.few import Narrowing, questions_on
 from dedup.review.questions.question import Question
@@ -82,17 +83,34 @@ def _count_open(user: User, *, tab: str) -> int:
     return _counts_open(user, [tab])[tab]
 
 
+# What the user has put off is a few rows, each looked up by its pair or cluster.
+_COUNTS_SQL = """
+WITH put_off AS MATERIALIZED (
+    SELECT asked, certain, question.cluster_id, conflict
+    FROM dedup_postponement AS later JOIN dedup_openquestion AS question ON question.pair_id = later.pair_id
+    WHERE later.user_id = %(user)s
+    UNION ALL
+    SELECT asked, certain, question.cluster_id, conflict
+    FROM dedup_postponement AS later JOIN dedup_openquestion AS question ON question.cluster_id = later.cluster_id
+    WHERE later.user_id = %(user)s
+)
+SELECT tab, greatest(number - (
+    SELECT count(*) FROM put_off
+    WHERE CASE tab
+        WHEN 'informative' THEN asked
+        WHEN 'certain' THEN asked AND certain
+        WHEN 'clusters' THEN asked AND cluster_id IS NOT NULL
+        WHEN 'conflicts' THEN conflict
+    END
+), 0)
+FROM dedup_questioncount WHERE tab = ANY (%(tabs)s)
+"""
+
+
 def _counts_open(user: User, tabs: Sequence[str]) -> dict[str, int]:
-    stored = dict(QuestionCount.objects.filter(tab__in=tabs).values_list("tab", "number"))
-    counted = {tab: Count("pk", filter=_put_off_of(_STORED[tab])) for tab in tabs}
-    put_off = Postponement.objects.filter(user=user).aggregate(**counted)
-    return {tab: max(stored.get(tab, 0) - put_off[tab], 0) for tab in tabs}
-
-
-def _put_off_of(having: Mapping[str, Any]) -> Q:
-    """Return the condition for postponements of open questions of this kind."""
-    pair, cluster = ({f"{kind}__question__{name}": value for name, value in having.items()} for kind in _KINDS)
-    return Q(**pair) | Q(**cluster)
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTS_SQL, {"user": user.pk, "tabs": list(tabs)})
+        return dict.fromkeys(tabs, 0) | dict(cursor.fetchall())
 
 
 def _later(user: User) -> QuerySet[Postponement]:

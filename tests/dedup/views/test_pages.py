@@ -123,8 +123,8 @@ def test_the_dashboard_costs_a_fixed_number_of_queries(
         make_cluster(store(), store())
         make_run()
     # session, user, keys, articles, clusters, newspapers, waiting pairs by verdict (5), series, runs, 2 x permissions;
-    # questions, less those put off; progress (3), agreement, disagreements
-    with django_assert_num_queries(22):
+    # questions less those put off; progress (2), agreement, disagreements
+    with django_assert_num_queries(20):
         text_of(editor_client, "/")
 
 
