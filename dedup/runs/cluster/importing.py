@@ -297,4 +297,4 @@ def clusters_differ(finished: Finished) -> str:
         return ""
     if links_have_changed(finished.manifest.tables):
         return "editors have decided since the export"
-    return "other pairs are stored here too"
+    return "more pairs are stored here, or were compared for dense groups"
