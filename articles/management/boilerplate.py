@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Collection
 
 from rich.progress import Progress
 
-from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks
+from articles.storage.boilerplate_weeks import outdated_weeks
 
 
 def mark_outdated_weeks(
@@ -20,6 +22,5 @@ def mark_outdated_weeks(
     """Mark the weeks of these days and newspapers that have changed since they were marked; None: no bound."""
     weeks = outdated_weeks(newspaper_ids, since=since, until=until)
     task = progress.add_task("boilerplate", total=sum(weeks.values()))
-    for week, articles in weeks.items():
-        mark_week(week)
-        progress.update(task, advance=articles)
+    for marked in mark_weeks(weeks, workers=os.cpu_count() or 1):
+        progress.update(task, advance=marked.articles)

@@ -2,40 +2,52 @@
 
 The content of an article never changes; the marks and the texts without boilerplate have columns of their own. A week
 is processed again if its articles, the newspaper's whitelist or the rules have changed; the same input gives the same
-rows. Each week is one transaction: an interrupted run resumes, and finished weeks cost nothing.
+rows, with any number of processes. Some weeks are one transaction: an interrupted run resumes, and finished weeks cost
+nothing.
 """
 
 from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields
-from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, Max, Sum
-from django.db.models.functions import TruncWeek
 
 from articles.boilerplate.mode import Mode
-from articles.boilerplate.rules import (
-    RULE_VERSION,
-    FoundSentence,
-    Mark,
-    SentenceKind,
-    find_boilerplate,
-    monday_of,
-    without_boilerplate,
-)
-from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
-from articles.normalization import NORMALIZER_VERSION
+from articles.boilerplate.rules import FoundSentence, Mark, SentenceKind, find_boilerplate, without_boilerplate
+from articles.models import BoilerplateWeek, RepeatedSentence
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.times import publication_order
-from articles.querysets import given
-from articles.storage.fingerprints import fingerprint
+from articles.processes import Workers
+from articles.storage.boilerplate_weeks import (
+    Facts,
+    NewspaperWeek,
+    Rules,
+    columns_of,
+    facts_of,
+    fingerprint_of,
+    rules_of,
+)
 from articles.storage.ingest import writing
+from articles.storage.workers import connected
 
+# The articles of the weeks of one transaction, unless a single week has more.
+ARTICLES_AT_ONCE = 500
+# Starting processes takes longer than searching this many articles.
+FEW_ARTICLES = 2_000
+
+# The index article_title finds them.
+_ARTICLES_SQL = """
+SELECT wanted.place, article.id, article.date, article.published_at, article.content, article.boilerplate,
+       article.story_text, article.topic_text
+FROM unnest(%(newspapers)s::bigint[], %(mondays)s::date[]) WITH ORDINALITY AS wanted (newspaper_id, monday, place)
+JOIN articles_article AS article
+  ON article.newspaper_id = wanted.newspaper_id AND article.date BETWEEN wanted.monday AND wanted.monday + 6
+"""
 # Only the marks, if the compared texts stay the same: the revision stays too, so no run compares the articles again.
 _MARK_SQL = """
 UPDATE articles_article AS article SET boilerplate = changed.boilerplate
@@ -56,13 +68,21 @@ FROM unnest(
 ) AS changed (id, boilerplate, story_text, story_digest, topic_text, topic_digest)
 WHERE article.id = changed.id
 """
-
-
-class NewspaperWeek(NamedTuple):
-    """A newspaper's week, by its Monday."""
-
-    newspaper_id: int
-    monday: datetime.date
+_DELETE_SQL = """
+DELETE FROM articles_repeatedsentence AS stored
+USING unnest(%(newspapers)s::bigint[], %(mondays)s::date[]) AS searched (newspaper_id, monday)
+WHERE stored.newspaper_id = searched.newspaper_id AND stored.week = searched.monday AND NOT EXISTS (
+    SELECT FROM unnest(%(found_newspapers)s::bigint[], %(found_mondays)s::date[], %(digests)s::uuid[])
+        AS found (newspaper_id, monday, digest)
+    WHERE found.newspaper_id = stored.newspaper_id AND found.monday = stored.week AND found.digest = stored.digest
+)
+"""
+# A week with too few articles is not searched again, and needs no fingerprint.
+_FORGET_SQL = """
+DELETE FROM articles_boilerplateweek AS stored
+USING unnest(%(newspapers)s::bigint[], %(mondays)s::date[]) AS small (newspaper_id, monday)
+WHERE stored.newspaper_id = small.newspaper_id AND stored.week = small.monday
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,118 +108,115 @@ class _Texts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
-    """A newspaper's rules: in how many articles a sentence must occur, and the sentences that are whitelisted."""
+class _Stored:
+    """An article of a week as it is stored."""
 
-    least_articles: int
-    whitelisted: frozenset[UUID]
+    pk: int
+    date: datetime.date
+    published_at: datetime.datetime | None
+    content: str
+    boilerplate: list[list[int]]
+    story_text: str | None
+    topic_text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundWeek:
+    """The boilerplate of a week whose articles had these facts, and by article what has to be written."""
+
+    week: NewspaperWeek
+    facts: Facts
+    rules: Rules
+    ids: list[int]  # in the order of publication
+    sentences: list[FoundSentence]
+    marked: dict[int, str]
+    changed: dict[int, tuple[str, _Texts]]
+
+    @property
+    def counts(self) -> MarkedWeek:
+        """The counts for people."""
+        found = [each for each in self.sentences if each.kind is SentenceKind.BOILERPLATE]
+        return MarkedWeek(len(self.ids), len(self.changed), len(found))
 
 
 _TEXTS = [each.name for each in fields(_Texts)]
-# The number of articles of a week, the highest of their revisions, and the sum of their revisions.
-_Facts = tuple[int, int, int]
-_NO_ARTICLES: _Facts = (0, 0, 0)
 
 
-def outdated_weeks(
-    newspaper_ids: Collection[int] | None = None,
-    *,
-    since: datetime.date | None = None,
-    until: datetime.date | None = None,
-    every: bool = False,
-) -> dict[NewspaperWeek, int]:
-    """Return the weeks to process, in order, each with its number of articles; with `every`, also those up to date.
+def mark_weeks(weeks: Mapping[NewspaperWeek, int], *, workers: int = 1) -> Iterator[MarkedWeek]:
+    """Find the boilerplate of these weeks in up to `workers` processes and store it, week after week.
 
-    Of these newspapers (None: all), from the week of `since` to the week of `until`. Weeks with too few articles to
-    repeat anything are skipped.
+    `weeks` have their numbers of articles. Raises WorkerDiedError if a process was killed.
     """
-    first = monday_of(since) if since else None
-    counted = _facts(newspaper_ids, first, _sunday_of(until) if until else None)
-    rules = _rules(newspaper_ids)
-    facts = {week for week, found in counted.items() if found[0] >= rules[week.newspaper_id].least_articles}
-    looked_at = BoilerplateWeek.objects.filter(given(newspaper_id__in=newspaper_ids, week__gte=first, week__lte=until))
-    known = {NewspaperWeek(each.newspaper_id, each.week): each.fingerprint for each in looked_at.iterator()}
-    return {
-        week: counted.get(week, _NO_ARTICLES)[0]
-        # A week that has lost its articles must be processed too.
-        for week in sorted(facts | known.keys())
-        if every or known.get(week) != _fingerprint(counted.get(week, _NO_ARTICLES), rules[week.newspaper_id])
-    }
+    count = workers if sum(weeks.values()) > FEW_ARTICLES else 1
+    database = connection.settings_dict["NAME"]
+    with (
+        Workers(count, find_weeks, connected, database) as processes,
+        closing(processes.stream(_portions(weeks))) as stream,
+    ):
+        for _, found in stream:
+            yield from store_weeks(found)
 
 
-def mark_week(week: NewspaperWeek) -> MarkedWeek:
-    """Find the boilerplate of a week and store it in one transaction. Memory: the texts of the week."""
-    rules = _rules([week.newspaper_id])[week.newspaper_id]
-    seen = _facts_of(week)
-    articles = _articles_of(week)
-    sentences, marks = _found(articles, rules)
+def find_weeks(
+    weeks: Sequence[NewspaperWeek], _on_progress: Callable[[int], None] = lambda _weeks: None
+) -> list[FoundWeek]:
+    """Find the boilerplate of some weeks; a task of a worker process."""
+    rules = rules_of({each.newspaper_id for each in weeks})
+    facts = facts_of(weeks)
+    articles = _articles_of(weeks)
+    return [
+        _found(week, facts[week], rules[week.newspaper_id], of_week)
+        for week, of_week in zip(weeks, articles, strict=True)
+    ]
+
+
+def store_weeks(found: Sequence[FoundWeek]) -> list[MarkedWeek]:
+    """Store what was found in one transaction; weeks whose articles have changed meanwhile are searched again."""
     with writing():
-        if _facts_of(week) != seen:  # an article was added or changed since
-            articles = _articles_of(week)
-            sentences, marks = _found(articles, rules)
-        changed = _store_marks(articles, marks)
-        _store_sentences(week, sentences, [article.pk for article in articles])
-        _store_week(week, _fingerprint(_facts_of(week), rules), kept=len(articles) >= rules.least_articles)
-    found = len([each for each in sentences if each.kind is SentenceKind.BOILERPLATE])
-    return MarkedWeek(len(articles), changed, found)
+        now = facts_of([each.week for each in found])
+        current = [each if now[each.week] == each.facts else find_weeks([each.week])[0] for each in found]
+        _store_marks(current)
+        _store_sentences(current)
+        _store_fingerprints(current)
+    return [each.counts for each in current]
 
 
-def _sunday_of(day: datetime.date) -> datetime.date:
-    last = monday_of(day).toordinal() + 6
-    return datetime.date.fromordinal(min(last, datetime.date.max.toordinal()))
+def _portions(weeks: Mapping[NewspaperWeek, int]) -> Generator[list[NewspaperWeek], None, None]:
+    portion: list[NewspaperWeek] = []
+    held = 0
+    for week, articles in weeks.items():
+        if portion and held + articles > ARTICLES_AT_ONCE:
+            yield portion
+            portion, held = [], 0
+        portion.append(week)
+        held += articles
+    if portion:
+        yield portion
 
 
-def _facts(
-    newspaper_ids: Collection[int] | None, since: datetime.date | None, until: datetime.date | None
-) -> dict[NewspaperWeek, _Facts]:
-    rows = Article.objects.in_scope(since, until, newspaper_ids).order_by().annotate(week=TruncWeek("date"))
-    counted = rows.values_list("newspaper_id", "week").annotate(Count("id"), Max("revision"), Sum("revision"))
-    return {NewspaperWeek(newspaper, week): (count, top, int(total)) for newspaper, week, count, top, total in counted}
+def _articles_of(weeks: Sequence[NewspaperWeek]) -> list[list[_Stored]]:
+    """Return the articles of each week in the order of publication: the first with a sentence keeps it."""
+    found: list[dict[int, _Stored]] = [{} for _ in weeks]
+    with connection.cursor() as cursor:
+        cursor.execute(_ARTICLES_SQL, columns_of(weeks))
+        for place, pk, date, published_at, content, boilerplate, story_text, topic_text in cursor.fetchall():
+            marks = json.loads(boilerplate)
+            found[place - 1][pk] = _Stored(pk, date, published_at, content, marks, story_text, topic_text)
+    orders = (publication_order((pk, each.date, each.published_at) for pk, each in week.items()) for week in found)
+    return [[week[pk] for pk in order] for week, order in zip(found, orders, strict=True)]
 
 
-def _facts_of(week: NewspaperWeek) -> _Facts:
-    return _facts([week.newspaper_id], week.monday, _sunday_of(week.monday)).get(week, _NO_ARTICLES)
-
-
-def _rules(newspaper_ids: Collection[int] | None) -> dict[int, _Rules]:
-    """Return the rules of these newspapers; None: all."""
-    newspapers, whitelist = Newspaper.objects.all(), WhitelistedSentence.objects.all()
-    if newspaper_ids is not None:
-        newspapers, whitelist = (
-            newspapers.filter(pk__in=newspaper_ids),
-            whitelist.filter(newspaper_id__in=newspaper_ids),
-        )
-    digests: dict[int, set[UUID]] = {}
-    for newspaper, digest in whitelist.values_list("newspaper_id", "digest"):
-        digests.setdefault(newspaper, set()).add(digest)
-    return {
-        newspaper: _Rules(least, frozenset(digests.get(newspaper, ())))
-        for newspaper, least in newspapers.values_list("pk", "boilerplate_articles")
-    }
-
-
-def _fingerprint(facts: _Facts, rules: _Rules) -> str:
-    whitelisted = sorted(map(str, rules.whitelisted))
-    return fingerprint(RULE_VERSION, NORMALIZER_VERSION, facts, rules.least_articles, whitelisted)
-
-
-def _articles_of(week: NewspaperWeek) -> list[Article]:
-    """Return the articles of the week in the order of publication: the first with a sentence keeps it."""
-    rows = Article.objects.in_scope(week.monday, _sunday_of(week.monday), [week.newspaper_id])
-    wanted = rows.only("date", "published_at", "content", "boilerplate", "story_text", "topic_text")
-    articles = {article.pk: article for article in wanted}
-    order = publication_order((pk, article.date, article.published_at) for pk, article in articles.items())
-    return [articles[pk] for pk in order]
-
-
-def _found(articles: Sequence[Article], rules: _Rules) -> tuple[list[FoundSentence], list[list[Mark]]]:
+def _found(week: NewspaperWeek, facts: Facts, rules: Rules, articles: Sequence[_Stored]) -> FoundWeek:
     texts = [article.content for article in articles]
     found = find_boilerplate(texts, rules.whitelisted, least_articles=rules.least_articles)
-    return found.sentences, found.marks
+    marked, changed = _differences(articles, found.marks)
+    return FoundWeek(week, facts, rules, [each.pk for each in articles], found.sentences, marked, changed)
 
 
-def _store_marks(articles: Sequence[Article], marks: Sequence[Sequence[Mark]]) -> int:
-    """Write what has changed; return the number of articles whose compared text changed."""
+def _differences(
+    articles: Sequence[_Stored], marks: Sequence[Sequence[Mark]]
+) -> tuple[dict[int, str], dict[int, tuple[str, _Texts]]]:
+    """Return the new marks of articles whose compared texts stay the same, and those of the others with their texts."""
     marked: dict[int, str] = {}
     changed: dict[int, tuple[str, _Texts]] = {}
     for article, found in zip(articles, marks, strict=True):
@@ -209,15 +226,23 @@ def _store_marks(articles: Sequence[Article], marks: Sequence[Sequence[Mark]]) -
             changed[article.pk] = json.dumps(stored), texts
         elif article.boilerplate != stored:
             marked[article.pk] = json.dumps(stored)
+    return marked, changed
+
+
+def _store_marks(weeks: Sequence[FoundWeek]) -> None:
+    """Write what has changed, in the order of the weeks and of publication."""
+    marked = {pk: marks for each in weeks for pk, marks in each.marked.items()}
+    changed = {pk: found for each in weeks for pk, found in each.changed.items()}
     columns = [asdict(texts) for _, texts in changed.values()]
     values = {name: [each[name] for each in columns] for name in _TEXTS}
+    found_marks = [mark for mark, _ in changed.values()]
     with connection.cursor() as cursor:
-        cursor.execute(_MARK_SQL, {"ids": list(marked), "boilerplate": list(marked.values())})
-        found_marks = [mark for mark, _ in changed.values()]
-        cursor.execute(_IN_ORDER_SQL, {"joins": "off"})
-        cursor.execute(_STORE_SQL, {"ids": list(changed), "boilerplate": found_marks, **values})
-        cursor.execute(_IN_ORDER_SQL, {"joins": "on"})
-    return len(changed)
+        if marked:
+            cursor.execute(_MARK_SQL, {"ids": list(marked), "boilerplate": list(marked.values())})
+        if changed:
+            cursor.execute(_IN_ORDER_SQL, {"joins": "off"})
+            cursor.execute(_STORE_SQL, {"ids": list(changed), "boilerplate": found_marks, **values})
+            cursor.execute(_IN_ORDER_SQL, {"joins": "on"})
 
 
 def _texts(content: str, marks: Sequence[Sequence[int]]) -> _Texts:
@@ -229,21 +254,27 @@ def _texts(content: str, marks: Sequence[Sequence[int]]) -> _Texts:
     return _Texts(story, text_digest(story or ""), topic, text_digest(topic or ""))
 
 
-def _store_sentences(week: NewspaperWeek, found: Sequence[FoundSentence], ids: Sequence[int]) -> None:
+def _store_sentences(weeks: Sequence[FoundWeek]) -> None:
     rows = [
         RepeatedSentence(
-            newspaper_id=week.newspaper_id,
-            week=week.monday,
+            newspaper_id=week.week.newspaper_id,
+            week=week.week.monday,
             digest=each.digest,
             sentence=each.text,
             kind=each.kind.value,
             articles=len(each.articles),
-            article_ids=[ids[place] for place in each.articles],
+            article_ids=[week.ids[place] for place in each.articles],
         )
-        for each in found
+        for week in weeks
+        for each in week.sentences
     ]
-    before = RepeatedSentence.objects.filter(newspaper_id=week.newspaper_id, week=week.monday)
-    before.exclude(digest__in=[row.digest for row in rows]).delete()
+    found = {
+        "found_newspapers": [row.newspaper_id for row in rows],
+        "found_mondays": [row.week for row in rows],
+        "digests": [row.digest for row in rows],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_DELETE_SQL, columns_of([each.week for each in weeks]) | found)
     RepeatedSentence.objects.bulk_create(
         rows,
         update_conflicts=True,
@@ -252,11 +283,22 @@ def _store_sentences(week: NewspaperWeek, found: Sequence[FoundSentence], ids: S
     )
 
 
-def _store_week(week: NewspaperWeek, found_in: str, *, kept: bool) -> None:
-    """Store the fingerprint of a week, or delete it if the week has too few articles to be processed again."""
-    if kept:
-        BoilerplateWeek.objects.update_or_create(
-            newspaper_id=week.newspaper_id, week=week.monday, defaults={"fingerprint": found_in}
+def _store_fingerprints(weeks: Sequence[FoundWeek]) -> None:
+    """Store the fingerprints of the weeks as they are now; delete those of weeks with too few articles to be kept."""
+    now = facts_of([each.week for each in weeks])
+    kept = [each for each in weeks if len(each.ids) >= each.rules.least_articles]
+    small = [each.week for each in weeks if len(each.ids) < each.rules.least_articles]
+    rows = [
+        BoilerplateWeek(
+            newspaper_id=each.week.newspaper_id,
+            week=each.week.monday,
+            fingerprint=fingerprint_of(now[each.week], each.rules),
         )
-    else:
-        BoilerplateWeek.objects.filter(newspaper_id=week.newspaper_id, week=week.monday).delete()
+        for each in kept
+    ]
+    BoilerplateWeek.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["newspaper", "week"], update_fields=["fingerprint"]
+    )
+    if small:
+        with connection.cursor() as cursor:
+            cursor.execute(_FORGET_SQL, columns_of(small))

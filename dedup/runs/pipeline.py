@@ -17,7 +17,8 @@ from django.utils.module_loading import import_string
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
-from articles.storage.boilerplate_marks import NewspaperWeek, mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks
+from articles.storage.boilerplate_weeks import NewspaperWeek, outdated_weeks
 from articles.storage.ingest import newest_revision
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize
@@ -155,13 +156,13 @@ def _is_unchanged(stopped: DetectionRun, scope: Scope) -> bool:
     return not texts_will_change(scope) and bool(stopped.counts["fingerprint"] == state_of_articles(scope))
 
 
-def _prepare(run: DetectionRun, scope: Scope, clock: RunClock) -> None:
+def _prepare(run: DetectionRun, scope: Scope, clock: RunClock, workers: int) -> None:
     """Bring up to date what the passes read, and note which articles the run compares."""
     with clock.phase(FORMS):
         update_forms(clock)
     if scope.boilerplate is not Mode.KEEP:
         with clock.phase(BOILERPLATE):
-            mark_boilerplate(scope, clock)
+            mark_boilerplate(scope, clock, workers)
     if "fingerprint" not in run.counts:
         run.counts = {"fingerprint": state_of_articles(scope), "newest": newest_revision()}
         run.save(update_fields=["counts"])
@@ -180,13 +181,12 @@ def _outdated_weeks(scope: Scope) -> dict[NewspaperWeek, int]:
     return {} if scope.boilerplate is Mode.KEEP else outdated_weeks(scope.newspaper_ids, until=scope.until)
 
 
-def mark_boilerplate(scope: Scope, progress: Progress) -> None:
+def mark_boilerplate(scope: Scope, progress: Progress, workers: int = 1) -> None:
     """Mark the boilerplate of the weeks that have changed since they were marked."""
     weeks = _outdated_weeks(scope)
     progress.start(BOILERPLATE, sum(weeks.values()))
-    for week, articles in weeks.items():
-        marked = mark_week(week)
-        progress.advance(BOILERPLATE, articles, marked.sentences)
+    for marked in mark_weeks(weeks, workers=workers):
+        progress.advance(BOILERPLATE, marked.articles, marked.sentences)
 
 
 def store_refused_run(scope: Scope, reason: str, *, profile: Profile, user_id: int | None) -> DetectionRun:
@@ -229,7 +229,7 @@ def run_detection(
         # If a run was stopped, this one or the one before, the scores of any pair may be wrong.
         only_found = scope.newer_than is not None and "fingerprint" not in run.counts and _follows_a_finished_run(run)
         if results is None:
-            _prepare(run, scope, clock)
+            _prepare(run, scope, clock, workers)
             _find_pairs(run, configs, scope, clock, workers, merge)
         else:
             with clock.phase(*enabled(configs), STORING, shared=True):

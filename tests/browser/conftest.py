@@ -17,7 +17,8 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from articles.models import Article, ArticleURL, RepeatedSentence
-from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks
+from articles.storage.boilerplate_weeks import outdated_weeks
 from dedup.models import Cluster, DenseGroup, DetectionRun, Pair, Series
 from tests.conftest import StoreArticle
 from tests.dense import write_group
@@ -94,8 +95,7 @@ def stored(chromium: Browser, transactional_db: None, store: StoreArticle) -> St
         "A baker in Mill Lane has won the county prize for rye. Her oven is a hundred years old.",
     )
     furnished = [store(f"{tale}\n\n{below}", newspaper="Evening Mail", date="2026-03-20") for tale in tales]
-    for week in outdated_weeks():
-        mark_week(week)
+    list(mark_weeks(outdated_weeks()))
     sentence = RepeatedSentence.objects.get(sentence__startswith="Subscribe")
     tenders = [store(headline=f"Tender {number}", newspaper="Evening Mail") for number in range(3)]
     write_group(*tenders, run=DetectionRun.objects.get())

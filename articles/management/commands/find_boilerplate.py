@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from articles.management.arguments import add_newspaper_arguments, chosen_newspaper_ids, day
-from articles.management.base import LongCommand
-from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from articles.management.arguments import add_newspaper_arguments, add_workers_option, chosen_newspaper_ids, day
+from articles.management.base import ExitCode, LongCommand
+from articles.processes import WorkerDiedError
+from articles.storage.boilerplate_marks import mark_weeks
+from articles.storage.boilerplate_weeks import outdated_weeks
 from articles.storage.ingest import MANY, refresh_statistics
 
 
 class Command(LongCommand):
+    exit_codes = {WorkerDiedError: ExitCode.ERROR}
     help = (
         "Marks the boilerplate of each newspaper, week by week (Monday to Sunday): sentences that several different "
         "articles share. Only weeks whose articles, whitelist or rules have changed are processed; stored texts never "
@@ -22,6 +25,7 @@ class Command(LongCommand):
         add_newspaper_arguments(parser, without="all newspapers")
         parser.add_argument("--since", type=day, metavar="DAY", help="begin with the week of this day (YYYY-MM-DD)")
         parser.add_argument("--all", action="store_true", help="also process weeks that are up to date")
+        add_workers_option(parser, note="; one for few articles")
         parser.add_argument("--dry-run", action="store_true", help="report how many weeks are outdated; change nothing")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -33,8 +37,7 @@ class Command(LongCommand):
         try:
             with self.progress(options) as progress:
                 task = progress.add_task("articles", total=sum(weeks.values()))
-                for week in weeks:
-                    marked = mark_week(week)
+                for marked in mark_weeks(weeks, workers=options["workers"]):
                     done += 1
                     articles += marked.articles
                     changed += marked.changed

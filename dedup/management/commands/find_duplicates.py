@@ -17,7 +17,7 @@ from articles.management.arguments import (
 )
 from articles.management.base import ExitCode, LongCommand
 from articles.processes import WorkerDiedError
-from articles.storage.boilerplate_marks import outdated_weeks
+from articles.storage.boilerplate_weeks import outdated_weeks
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms
 from dedup.management.arguments import (

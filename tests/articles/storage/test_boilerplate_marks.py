@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from articles.files.exporting import exported_rows
 from articles.files.whole_files import whole_file
 from articles.models import Article, BoilerplateWeek, Newspaper, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest
-from articles.storage import boilerplate_marks
-from articles.storage.boilerplate_marks import MarkedWeek, NewspaperWeek, mark_week, outdated_weeks
+from articles.storage import boilerplate_marks, boilerplate_weeks
+from articles.storage.boilerplate_marks import FoundWeek, MarkedWeek, find_weeks, mark_weeks
+from articles.storage.boilerplate_weeks import NewspaperWeek, outdated_weeks
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, history_of, whitelist_sentence
 from articles.storage.reextraction import reextract
 from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
@@ -141,7 +143,7 @@ def test_a_new_article_makes_only_its_week_outdated(week: list[Article], store: 
     revisions = dict(Article.objects.values_list("pk", "revision"))
     late = store(f"{STORIES[4]}\n\n{SUBSCRIBE}", date="2026-03-05")
 
-    assert mark_week(*outdated_weeks()) == MarkedWeek(articles=4, changed=1, sentences=1)
+    assert list(mark_weeks(outdated_weeks())) == [MarkedWeek(articles=4, changed=1, sentences=1)]
     assert outdated_weeks() == {}
     assert RepeatedSentence.objects.get().articles == 4
     # The compared texts of articles marked before are unchanged: no run compares them again.
@@ -205,7 +207,7 @@ def test_an_article_that_moves_to_another_week_leaves_its_old_one(week: list[Art
 
 def test_newer_rules_make_all_weeks_outdated(week: list[Article], monkeypatch: pytest.MonkeyPatch) -> None:
     find()
-    monkeypatch.setattr(boilerplate_marks, "RULE_VERSION", boilerplate_marks.RULE_VERSION + 1)
+    monkeypatch.setattr(boilerplate_weeks, "RULE_VERSION", boilerplate_weeks.RULE_VERSION + 1)
 
     assert list(outdated_weeks()) == [NewspaperWeek(week[0].newspaper_id, MONDAY)]
 
@@ -221,13 +223,13 @@ def test_an_article_added_while_its_week_is_processed_is_part_of_it(
         return found(*arguments, **more)
 
     monkeypatch.setattr(boilerplate_marks, "find_boilerplate", slow)
-    assert mark_week(*outdated_weeks()).articles == 4
+    assert [marked.articles for marked in mark_weeks(outdated_weeks())] == [4]
     assert outdated_weeks() == {}
 
 
 def test_days_at_both_ends_of_the_calendar_have_weeks() -> None:
-    assert boilerplate_marks._sunday_of(datetime.date.max) == datetime.date.max
-    assert boilerplate_marks.monday_of(datetime.date.min) == datetime.date.min
+    assert boilerplate_weeks._sunday_of(datetime.date.max) == datetime.date.max
+    assert boilerplate_weeks.monday_of(datetime.date.min) == datetime.date.min
 
 
 # ---- whitelist -------------------------------------------------------------------------------------
@@ -296,21 +298,21 @@ def test_newspapers_and_days_select_the_weeks(week: list[Article], store: StoreA
 def test_an_interrupted_run_resumes(week: list[Article], store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         store(date="2026-03-19")
-    command = "articles.management.commands.find_boilerplate.mark_week"
 
-    def interrupted(each: NewspaperWeek) -> MarkedWeek:
-        if each.monday > MONDAY:
+    def interrupted(weeks: list[NewspaperWeek], on_progress: Callable[[int], None]) -> list[FoundWeek]:
+        if weeks[0].monday > MONDAY:
             raise KeyboardInterrupt
-        return mark_week(each)
+        return find_weeks(weeks, on_progress)
 
-    monkeypatch.setattr(command, interrupted)
+    monkeypatch.setattr(boilerplate_marks, "ARTICLES_AT_ONCE", 3)
+    monkeypatch.setattr(boilerplate_marks, "find_weeks", interrupted)
     out, err = io.StringIO(), io.StringIO()
     with pytest.raises(SystemExit) as ended:
         call_command("find_boilerplate", stdout=out, stderr=err)
     assert ended.value.code == 130
     assert out.getvalue().startswith("Weeks: 1 with 3 articles;")
     assert err.getvalue() == "Interrupted. Run the same command again to resume.\n"
-    monkeypatch.setattr(command, mark_week)
+    monkeypatch.setattr(boilerplate_marks, "find_weeks", find_weeks)
     assert find().startswith("Weeks: 1 with 3 articles;")
 
 

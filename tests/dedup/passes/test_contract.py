@@ -16,7 +16,8 @@ from django.db import connection
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import without_boilerplate
 from articles.models import Article, Newspaper
-from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks
+from articles.storage.boilerplate_weeks import outdated_weeks
 from articles.storage.preparing import Forms
 from dedup.declarations import ConfigError, make_config, settings_of
 from dedup.passes import PASSES
@@ -236,8 +237,7 @@ def furnished(store):
     articles += [store(f"{short}\n\n{BOILERPLATE}") for short in ("The tide is high at nine.", "Rain until noon.")]
     articles += [store(BOILERPLATE), store(BOILERPLATE, newspaper="Inland Courier")]
     articles += [store(STORIES[1], newspaper="Inland Courier", headline="Story number 1"), store(STORIES[1])]
-    for week in outdated_weeks():
-        mark_week(week)
+    list(mark_weeks(outdated_weeks()))
     return articles
 
 

@@ -10,7 +10,8 @@ from django.db import connection
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
-from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks
+from articles.storage.boilerplate_weeks import outdated_weeks
 from dedup.declarations import make_config
 from dedup.passes import PASSES
 from dedup.passes.base import NearConfig
@@ -62,8 +63,7 @@ def mixed(store):
             url=f"https://paper.example/2026/{page}?utm_source={number}",
         )
     update_shingles()
-    for week in outdated_weeks():
-        mark_week(week)
+    list(mark_weeks(outdated_weeks()))
 
 
 @pytest.mark.parametrize("name", list(PASSES))

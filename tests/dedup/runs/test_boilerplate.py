@@ -12,7 +12,7 @@ from django.core.management import call_command
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article, BoilerplateWeek
-from articles.storage.boilerplate_marks import outdated_weeks
+from articles.storage.boilerplate_weeks import outdated_weeks
 from dedup.models import DetectionRun, Pair, Profile
 from dedup.passes import PASSES
 from dedup.runs.judging import features_of_pairs

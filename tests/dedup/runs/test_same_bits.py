@@ -49,7 +49,7 @@ SETTINGS = {
 FIND = [f"--passes={','.join(PASSES)}", "--boilerplate=story", "--no-progress"]
 # After which steps a run is killed, one process after the other: in the middle of its boilerplate, of its passes, of
 # marking what is stale, and of its verdicts.
-KILLS = ("mark_week:9", "perform_block:7", "mark_stale:3", "store_rows:2")
+KILLS = ("store_weeks:9", "perform_block:7", "mark_stale:3", "store_rows:2")
 
 # The columns that may differ between any two runs: their own times.
 TIMES = {

@@ -10,7 +10,8 @@ from django.db import connection
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
-from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks
+from articles.storage.boilerplate_weeks import outdated_weeks
 from dedup.kernels.masked_shingles import masked_shingle_sets
 from dedup.models import ArticleShingles
 from dedup.passes import reading
@@ -150,8 +151,7 @@ def test_articles_are_read_by_day_and_newspaper(store) -> None:
 def test_with_boilerplate_left_out_the_text_that_is_compared_counts(store, mode) -> None:
     articles = [store(f"{story}\n\n{BOILERPLATE}") for story in STORIES]
     store(STORIES[0], newspaper="Courier")
-    for week in outdated_weeks():
-        mark_week(week)
+    list(mark_weeks(outdated_weeks()))
     update_shingles()
     window = Window(MARCH.first_day, MARCH.last_day, boilerplate=mode)
 

@@ -12,7 +12,8 @@ from django.urls import reverse
 
 from articles.models import Article, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest
-from articles.storage.boilerplate_marks import mark_week, outdated_weeks
+from articles.storage.boilerplate_marks import mark_weeks
+from articles.storage.boilerplate_weeks import outdated_weeks
 from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
 from tests.conftest import StoreArticle
 from tests.factories import make_pair, make_user
@@ -24,8 +25,7 @@ SAID = "“We shall dredge the whole basin before the winter comes,” said the 
 
 
 def find() -> None:
-    for week in outdated_weeks():
-        mark_week(week)
+    list(mark_weeks(outdated_weeks()))
 
 
 @pytest.fixture
