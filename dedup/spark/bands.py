@@ -51,7 +51,8 @@ def find_similar(spark: Any, work: Work, config: MinhashConfig, first_day: int, 
     both = both.select(f.col("one").alias("one_id"), f.col("other").alias("other_id"), *columns)
     apart = mapped(both, lambda table: verified(table, config), PAIRS_DDL)
     crowded_articles = articles.join(crowded, "id", "left_semi").select("id", "newspaper", "day", "signature", "text")
-    grouped = crowded_articles.groupBy(f.lit(0)).applyInArrow(_of_groups(config, folder / "crowded"), PAIRS_DDL)
+    together = crowded_articles.withColumn("task", f.lit(0)).groupBy("task")
+    grouped = together.applyInArrow(_of_groups(config, folder / "crowded"), PAIRS_DDL)
     found = written(apart.union(grouped.where(f.greatest("left_day", "right_day") >= first_day)), folder / "pairs")
     candidates = asked.count()
     return {"candidates": candidates, "verified": candidates, "pairs": found, "days": []}
