@@ -209,6 +209,8 @@ def _key(table: str, row: dict[str, Any]) -> Any:
             return row["pass_name"], row["article_id"]
         case "dedup_openquestion":
             return row["pair_id"], row["cluster_id"]
+        case "dedup_newspapermonth":
+            return row["newspaper_id"], row["month"]
         case "dedup_runblock":
             return row["run_id"], row["pass_name"], row["first_day"]
     return next(iter(row.values()))  # the first column of each table is its primary key
@@ -273,7 +275,7 @@ def has_everything(store: Store) -> None:
     reasons = " ".join(reason for each in pairs for reason in each["reasons"])
     for part in ("replaced", "again and again", "Headlines of this form", "An editor ruled"):
         assert part in reasons
-    assert len(store["dedup_judgedmonth"]) >= 3
+    assert len({each["month"] for each in store["dedup_newspapermonth"].values()}) >= 3
     assert store["dedup_series"]
     assert store["dedup_groupmember"]
     assert store["dedup_cluster"]
