@@ -21,7 +21,6 @@ _TEXTS_VERSION = 1
 # The articles of a newspaper around a month: all halves of months that text_days() and series_days() touch. Those lie
 # within three months. A day of the month above 15 is in its second half.
 _NEWSPAPER_MONTHS_SQL = """
-CREATE TEMPORARY TABLE newspaper_month ON COMMIT DROP AS
 WITH half AS (
     SELECT newspaper_id, date - (extract(day FROM date)::int - 1) AS month, extract(day FROM date) > 15 AS late,
            bit_xor(hashint8extended(article_id, revision)) AS digest
@@ -41,6 +40,7 @@ WHERE (half.month + CASE WHEN half.late THEN 30 ELSE 14 END) >= around.month - 6
       <= (around.month + interval '1 month')::date - 1 + 60
 GROUP BY half.newspaper_id, around.month
 """
+_CREATE_SQL = "CREATE TEMPORARY TABLE newspaper_month ON COMMIT DROP AS" + _NEWSPAPER_MONTHS_SQL
 
 
 def number_of(*values: Any) -> int:
@@ -49,19 +49,27 @@ def number_of(*values: Any) -> int:
 
 
 @contextmanager
-def newspaper_months(
-    boilerplate: Mode, *, newspapers: Collection[int] | None = None, month: datetime.date | None = None
-) -> Iterator[Any]:
+def newspaper_months(boilerplate: Mode) -> Iterator[Any]:
     """Give a cursor to a temporary table newspaper_month: a digest of the articles of each newspaper around each month.
 
-    Only of these newspapers, and for one month, if they are given. It is all in one transaction.
+    It is all in one transaction.
     """
-    asked = None if newspapers is None else list(newspapers)
-    # A small number, to which others are added.
-    terms = number_of(_TEXTS_VERSION, boilerplate) >> 8
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_NEWSPAPER_MONTHS_SQL, {"newspapers": asked, "month": month, "terms": terms})
+        cursor.execute(_CREATE_SQL, {"newspapers": None, "month": None, "terms": _number(boilerplate)})
         cursor.execute("CREATE INDEX ON newspaper_month (newspaper_id, month)")
         cursor.execute("ANALYZE newspaper_month")
         yield cursor
         cursor.execute("DROP TABLE newspaper_month")
+
+
+def digests_around(month: datetime.date, newspapers: Collection[int], boilerplate: Mode) -> dict[int, int]:
+    """Return the same digests for one month of these newspapers."""
+    asked: dict[str, Any] = {"newspapers": list(newspapers), "month": month, "terms": _number(boilerplate)}
+    with connection.cursor() as cursor:
+        cursor.execute(_NEWSPAPER_MONTHS_SQL, asked)
+        return {newspaper: digest for newspaper, of_month, digest in cursor if of_month == month}
+
+
+def _number(boilerplate: Mode) -> int:
+    # A small number, to which others are added.
+    return number_of(_TEXTS_VERSION, boilerplate) >> 8

@@ -112,10 +112,10 @@ def processes_of(workers: int) -> Workers[JudgingTask, int]:
 
 def perform(task: JudgingTask, on_judged: Callable[[int], None]) -> int:
     """Learn what recurs in a newspaper, or judge some pairs and store their verdicts; return the number of pairs."""
-    if isinstance(task, MonthsToLearn):
-        learn_months(task)
-        return 0
     with _without_collector(), transaction.atomic():
+        if isinstance(task, MonthsToLearn):
+            learn_months(task)
+            return 0
         for month, rows in task.by_month():
             pairs = [JudgedPair(*row[:4]) for row in rows]
             verdicts = judged_rows(month, pairs, task.terms, on_judged, texts=_stored)

@@ -6,13 +6,13 @@ The shingle index has the phrases of every article, so nothing has to be propose
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import connection
 
 from articles.boilerplate.mode import Mode
 from dedup.article_sql import article_sql
@@ -23,7 +23,7 @@ from dedup.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.kernels.tokens import IntArray
 from dedup.models import NewspaperMonth
 from dedup.passes.reading import ArticleShingles, shingles_of_rows
-from dedup.runs.digests import newspaper_months
+from dedup.runs.digests import digests_around
 
 # A task reads the months around its own too, so few months are much reading; many are a long wait for the last task.
 _MONTHS_AT_ONCE = 12
@@ -39,11 +39,6 @@ JOIN newspaper_month AS around USING (newspaper_id, month)
 LEFT JOIN dedup_newspapermonth AS known USING (newspaper_id, month)
 WHERE known.digest IS DISTINCT FROM around.digest
 ORDER BY around.newspaper_id, around.month
-"""
-_FRESH_SQL = """
-SELECT known.newspaper_id
-FROM dedup_newspapermonth AS known JOIN newspaper_month AS around USING (newspaper_id, month)
-WHERE known.month = %(month)s AND known.digest = around.digest
 """
 # The largest number of articles around one of some months, from the index article_title.
 _MOST_SQL = article_sql(
@@ -99,7 +94,7 @@ def months_to_learn(
 
 
 def learn_months(task: MonthsToLearn) -> None:
-    """Learn and store what recurs in a newspaper around some months."""
+    """Learn and store what recurs in a newspaper around some months. Call it in a transaction."""
     learnt = _learnt(task.newspaper, [month for month, _ in task.months], None, task.boilerplate)
     NewspaperMonth.objects.bulk_create(
         [
@@ -126,22 +121,24 @@ def texts_around(
 
     What is stored and up to date is read; the rest is learnt from the articles, in some tenths of a second.
     """
-    with newspaper_months(boilerplate, newspapers=newspapers, month=month) as cursor:
-        cursor.execute(_FRESH_SQL, {"month": month})
-        texts = stored_texts(month, [newspaper for (newspaper,) in cursor.fetchall()])
+    digests = digests_around(month, newspapers, boilerplate)
+    texts = stored_texts(month, newspapers, digests)
     for newspaper in sorted(set(newspapers) - texts.keys()):
         texts[newspaper] = _learnt(newspaper, [month], asked, boilerplate)[month]
     return texts
 
 
-def stored_texts(month: datetime.date, newspapers: Iterable[int]) -> dict[int, RecurringText]:
-    """Return what is stored of what recurs in these newspapers around a month."""
+def stored_texts(
+    month: datetime.date, newspapers: Iterable[int], digests: Mapping[int, int] | None = None
+) -> dict[int, RecurringText]:
+    """Return what is stored of what recurs in these newspapers around a month; only with these digests, if given."""
     rows = NewspaperMonth.objects.filter(month=month, newspaper__in=list(newspapers))
     return {
         row.newspaper_id: RecurringText(
             np.frombuffer(row.phrases, dtype="<u4"), frozenset(row.common.split()), row.articles
         )
         for row in rows
+        if digests is None or digests.get(row.newspaper_id) == row.digest
     }
 
 
@@ -186,7 +183,7 @@ def _batches(
     newspaper: int, first_day: datetime.date, last_day: datetime.date, boilerplate: Mode
 ) -> Iterator[ArticleShingles]:
     parameters: dict[str, Any] = {"newspaper": newspaper, "first_day": first_day, "last_day": last_day}
-    with transaction.atomic(), connection.chunked_cursor() as cursor:
+    with connection.chunked_cursor() as cursor:
         cursor.execute(_SHINGLES_SQL, parameters | {"boilerplate": boilerplate.value})
         while rows := cursor.fetchmany(_READ_AT_ONCE):
             yield shingles_of_rows(rows)

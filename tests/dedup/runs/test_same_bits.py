@@ -69,6 +69,15 @@ NUMBERS = {
     "dedup_openquestion": ("id", "number"),
     "dedup_runphase": ("total", "done", "found"),  # of a run that was resumed: what was still ahead
 }
+# What these rows are known by instead.
+KEYS = {
+    "dedup_pair": ("left_id", "right_id"),
+    "dedup_evidence": ("pair_id", "pass_name"),
+    "dedup_crowdedarticle": ("pass_name", "article_id"),
+    "dedup_openquestion": ("pair_id", "cluster_id"),
+    "dedup_newspapermonth": ("newspaper_id", "month"),
+    "dedup_runblock": ("run_id", "pass_name", "first_day"),
+}
 # The marks of blocks and their quick filters, where the blocks themselves are different.
 BLOCKS = "dedup_runblock"
 OF_BLOCKS = ("candidates", "verified")
@@ -200,19 +209,8 @@ def everything(database: str) -> Store:
 
 
 def _key(table: str, row: dict[str, Any]) -> Any:
-    match table:
-        case "dedup_pair":
-            return row["left_id"], row["right_id"]
-        case "dedup_evidence":
-            return row["pair_id"], row["pass_name"]
-        case "dedup_crowdedarticle":
-            return row["pass_name"], row["article_id"]
-        case "dedup_openquestion":
-            return row["pair_id"], row["cluster_id"]
-        case "dedup_newspapermonth":
-            return row["newspaper_id"], row["month"]
-        case "dedup_runblock":
-            return row["run_id"], row["pass_name"], row["first_day"]
+    if table in KEYS:
+        return tuple(row[column] for column in KEYS[table])
     return next(iter(row.values()))  # the first column of each table is its primary key
 
 
