@@ -6,7 +6,9 @@ Like renormalization, it works batch by batch and resumes after an interruption.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, fields, replace
+from itertools import islice, tee
 
 from django.db.models import QuerySet
 
@@ -44,13 +46,27 @@ def reextract(
     If a page no longer yields an article, or one that cannot be stored, the article is left unchanged. Raises
     WorkerDiedError if a process was killed.
     """
-    pages = ArticlePage.objects.filter(article__in=outdated_texts(newspapers)).order_by("pk")
+    outdated = ArticlePage.objects.filter(article__in=outdated_texts(newspapers)).order_by("pk")
+    pages, same = tee(_in_portions(outdated, batch_size))
+    # The pages are read and the articles stored here while the processes extract.
+    with (
+        Workers(min(workers, outdated.count()), extract_kept) as processes,
+        closing(processes.stream(map(_kept, same))) as stream,
+    ):
+        extracted = zip(pages, (extraction for _, extraction in stream), strict=True)
+        while batch := dict(islice(extracted, batch_size)):
+            yield _store_extracted(batch)
+
+
+def _in_portions(pages: QuerySet[ArticlePage], size: int) -> Iterator[ArticlePage]:
     last_id = 0
-    with Workers(workers, extract_kept) as processes:
-        while batch := list(pages.filter(pk__gt=last_id)[:batch_size]):
-            kept = [KeptPage(bytes(page.body), page.url, page.content_type, page.fetched_at.date()) for page in batch]
-            yield _store_extracted(dict(zip(batch, processes.in_order(kept), strict=True)))
-            last_id = batch[-1].pk
+    while portion := list(pages.filter(pk__gt=last_id)[:size]):
+        yield from portion
+        last_id = portion[-1].pk
+
+
+def _kept(page: ArticlePage) -> KeptPage:
+    return KeptPage(bytes(page.body), page.url, page.content_type, page.fetched_at.date())
 
 
 def _store_extracted(extracted: Mapping[ArticlePage, Extraction]) -> UpdatedBatch:
