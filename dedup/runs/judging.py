@@ -22,6 +22,7 @@ from django.db.models import Max
 from articles.boilerplate.mode import Mode
 from articles.models import Article
 from articles.processes import Workers
+from articles.storage.workers import connected
 from dedup.clustering.changes import NOTE_JUDGED_SQL
 from dedup.clustering.constraints import lock_review
 from dedup.comparison.compare import Comparison
@@ -35,7 +36,6 @@ from dedup.runs.article_cache import ARTICLES, ArticleCache
 from dedup.runs.outdated_verdicts import PairsToJudge, note_judged, outdated_verdicts
 from dedup.runs.recurring_text import MonthsToLearn, learn_months, stored_texts, texts_around
 from dedup.runs.terms import RunTerms, terms_in_force
-from dedup.runs.workers import connected
 from dedup.verdicts.features import features_of
 from dedup.verdicts.model import VerdictModel
 from dedup.verdicts.verdict import Judgement

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
-import django
 from django.db import connection
 
 from articles.processes import Perform, Result, Task, Workers
+from articles.storage.workers import connected
 
 
 def execute(
@@ -29,12 +28,3 @@ def execute(
     with Workers(min(workers, len(tasks)), perform, connected, database) as processes:
         for place, result in processes.results(tasks, on_read, on_idle):
             on_done(tasks[place], result)
-
-
-@contextmanager
-def connected(database: str) -> Iterator[None]:
-    """Direct all queries of a new process to the database with this name."""
-    django.setup()
-    connection.settings_dict["NAME"] = database
-    yield
-    connection.close()
