@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
@@ -42,11 +44,15 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
     `master`: such as local[2]; None: that of spark-submit, or else all cores of this machine. `settings` win over those
     of this module. Raises SparkMissingError.
     """
+    interrupted = signal.getsignal(signal.SIGINT)
     session = _started(master, settings or {})
     try:
         yield session
     finally:
         session.stop()
+        # PySpark's own handler cancels the jobs of a session, and fails when there is none any more.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupted)
 
 
 def _started(master: str | None, settings: Mapping[str, str]) -> Any:

@@ -21,9 +21,8 @@ OWN = {
 }
 LONG = {
     "crawl", "evaluate", "evaluate_extraction", "export_articles", "export_clusters", "export_corpus",
-    "export_decisions",
-    "export_lineage", "export_pairs", "find_boilerplate", "find_duplicates",
-    "fit_verdicts", "import_articles", "measure_noise", "reextract", "renormalize",
+    "export_decisions", "export_detection", "export_lineage", "export_pairs", "find_boilerplate", "find_duplicates",
+    "fit_verdicts", "import_articles", "import_detection", "measure_noise", "reextract", "renormalize",
 }  # fmt: skip
 
 

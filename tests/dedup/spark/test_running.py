@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,10 @@ SHARES = ("probability", "duplicate_probability", "joins", "left_matched", "righ
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
+    interrupted = signal.getsignal(signal.SIGINT)
     with spark_session("local[2]", {"spark.driver.memory": "1g"}) as session:
         yield session
+    assert signal.getsignal(signal.SIGINT) == interrupted
 
 
 def news() -> None:
