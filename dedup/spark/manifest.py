@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from articles.boilerplate.mode import Mode
 from dedup.comparison.recurring import RECURRING_TEXT_DAYS, SERIES_DAYS
@@ -30,7 +30,9 @@ class BundleError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What is kept as a JSON file."""
+    """What is kept as a JSON file. `remedy`: what to do if there is none."""
+
+    remedy: ClassVar[str]
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -39,13 +41,9 @@ class _Stored:
             values = json.loads(path.read_text(encoding="utf-8"))
             return cls(**values)
         except FileNotFoundError:
-            raise BundleError(f"there is no {path.name} in {path.parent}; {cls._missing()}") from None
+            raise BundleError(f"there is no {path.name} in {path.parent}; {cls.remedy}") from None
         except (OSError, TypeError, ValueError) as error:
-            raise BundleError(f"{path} cannot be read ({error}); {cls._missing()}") from error
-
-    @classmethod
-    def _missing(cls) -> str:
-        raise NotImplementedError
+            raise BundleError(f"{path} cannot be read ({error}); {cls.remedy}") from error
 
     def write(self, path: Path) -> None:
         """Write the file at once: it is there whole, or not at all."""
@@ -62,6 +60,8 @@ class Manifest(_Stored):
     `since` and `until` bound the day of a pair's later article, both included; None: no bound. Passes compare no
     article after `until`, although `articles/` has those of CONTEXT_DAYS more.
     """
+
+    remedy: ClassVar[str] = "make an export with manage.py export_detection"
 
     versions: dict[str, str]
     comparison: int  # COMPARISON_VERSION
@@ -84,10 +84,6 @@ class Manifest(_Stored):
     model: str  # for load_model
     tables: dict[str, str]  # a hash of the rows of each small table
     files: dict[str, int]  # the bytes of each file, by its path in the folder
-
-    @classmethod
-    def _missing(cls) -> str:
-        return "make an export with manage.py export_detection"
 
     @property
     def mode(self) -> Mode:
@@ -122,6 +118,8 @@ class Manifest(_Stored):
 class Result(_Stored):
     """What a run on a cluster did. `config` is that of the manifest with the options of the run."""
 
+    remedy: ClassVar[str] = "finish the run with newsdedup-spark run DIR --resume"
+
     manifest: str  # Manifest.fingerprint()
     versions: dict[str, str]  # those of every executor
     config: dict[str, dict[str, Any]]
@@ -129,10 +127,6 @@ class Result(_Stored):
     counts: dict[str, Any]  # crowded, verdicts (by kind), group_checks, clusters, clustered_articles, contradictions
     seconds: dict[str, float]  # of each stage
     finished_at: str
-
-    @classmethod
-    def _missing(cls) -> str:
-        return "finish the run with newsdedup-spark run DIR --resume"
 
     def key(self) -> str:
         """Return what the results are of: the same export and settings give the same."""
