@@ -8,10 +8,8 @@ together, nor by which process.
 from __future__ import annotations
 
 import datetime
-import gc
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from typing import NamedTuple
 
@@ -28,6 +26,7 @@ from dedup.clustering.constraints import lock_review
 from dedup.comparison.compare import Comparison
 from dedup.comparison.recurring import HeadlineSeries, RecurringText
 from dedup.judging.articles import JudgedArticle
+from dedup.judging.collector import without_collector
 from dedup.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, compared, judged, judgement_on
 from dedup.judging.months import month_of, series_days
 from dedup.kernels.tokens import distinct
@@ -112,7 +111,7 @@ def processes_of(workers: int) -> Workers[JudgingTask, int]:
 
 def perform(task: JudgingTask, on_judged: Callable[[int], None]) -> int:
     """Learn what recurs in a newspaper, or judge some pairs and store their verdicts; return the number of pairs."""
-    with _without_collector(), transaction.atomic():
+    with without_collector(), transaction.atomic():
         if isinstance(task, MonthsToLearn):
             learn_months(task)
             return 0
@@ -170,7 +169,7 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
         months[month_of(max(days[left], days[right]))].append(JudgedPair(0, left, right, 0))
     boilerplate = _boilerplate_of_last_run()
     found: dict[tuple[int, int], tuple[float, ...]] = {}
-    with _without_collector():
+    with without_collector():
         for month, pairs in sorted(months.items()):
             for start in range(0, len(pairs), _PAIRS_AT_ONCE):
                 batch = _Batch(month, pairs[start : start + _PAIRS_AT_ONCE], boilerplate)
@@ -286,15 +285,3 @@ def _rulings(pairs: Sequence[JudgedPair]) -> Rulings:
     articles = {article for pair in pairs for article in (pair.left, pair.right)}
     groups = GroupMember.objects.filter(group__ruled_at__isnull=False, article__in=articles)
     return Rulings(set(series), dict(groups.values_list("article", "group")))
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Disable the garbage collector: it would traverse thousands of prepared articles, which have no cycles."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

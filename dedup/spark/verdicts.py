@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import datetime
-import gc
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +14,7 @@ import pyarrow as pa
 from articles.normalization.times import Precision, PublicationTime
 from dedup.comparison.prepared import Preparer
 from dedup.judging.articles import JudgedArticle, StoredArticle, prepared
+from dedup.judging.collector import without_collector
 from dedup.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, Terms, judged
 from dedup.spark.schema import VERDICTS
 
@@ -59,7 +58,7 @@ def verdicts_on(
     )
     rows: list[JudgedRow] = []
     ends: list[tuple[int, int]] = []
-    with _without_collector():
+    with without_collector():
         for _, _, left, right, leftover in ordered:
             pair = JudgedPair(0, left, right, leftover)
             rows.append(judged(pair, known[left], known[right], facts, terms, rulings))
@@ -106,15 +105,3 @@ class _Articles:
             np.frombuffer(row["shingles"], dtype="<u4"),
             row["form"],
         )
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Disable the garbage collector: it would traverse thousands of prepared articles, which have no cycles."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
