@@ -37,118 +37,158 @@ class WorkerDiedError(RuntimeError):
     """A worker process ended without returning a result."""
 
 
-class Workers(Generic[Task, Result]):
-    """Up to `count` processes, started when there are tasks; with fewer than two, this process does the work.
+class Pool:
+    """Up to `count` processes for tasks of any kind; with fewer than two, this process does the work.
 
-    Leaving the block ends them; after an exception they are terminated.
+    They are started when there are tasks, and kept for the next ones until the block ends:
+
+        with Pool(2, connected, "newsdedup") as pool:
+            for place, result in pool.results(tasks, perform):
+                ...
+
+    A process takes a second to start. So the tasks of a small job start `at_most` so many; all that run already help,
+    and keep in memory what they keep from one task to the next. `begin` is called once in each process, with these
+    arguments. Leaving the block ends the processes; after an exception they are terminated.
     """
 
-    def __init__(
-        self, count: int, perform: Perform[Task, Result], begin: Begin = nullcontext, *arguments: object
-    ) -> None:
+    def __init__(self, count: int, begin: Begin = nullcontext, *arguments: object) -> None:
         self._count = count
-        self._perform = perform
         self._begin = partial(begin, *arguments)
-        self._pipes: list[Connection] = []
-        self._processes: list[Any] = []
+        self._processes: dict[Connection, Any] = {}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _error: object, _traceback: TracebackType | None) -> None:
-        for pipe in self._pipes:
-            pipe.close()
-        for process in self._processes if kind else ():
-            process.terminate()
-        for process in self._processes:
-            process.join()
+        self._end(list(self._processes), at_once=kind is not None)
 
     def results(
         self,
         tasks: Sequence[Task],
+        perform: Perform[Task, Result],
+        *,
+        at_most: int | None = None,
         on_progress: Callable[[Task, int], None] = lambda _task, _amount: None,
         on_idle: Callable[[], None] = lambda: None,
     ) -> Iterator[tuple[int, Result]]:
         """Yield the index and the result of every task, in the order in which they finish.
 
         `on_idle` is called about once a second while other processes work and none of them reports anything. Raises
-        what a task or a callback raises, and WorkerDiedError if a process was killed.
+        what a task or a callback raises, and WorkerDiedError if a process was killed. If the iterator is left before
+        its end, the processes that are at a task are terminated.
         """
-        if self._count < 2:
+        pipes = self._pipes(len(tasks), at_most)
+        if not pipes:
             for place, task in enumerate(tasks):
-                yield place, self._perform(task, partial(on_progress, task))
+                yield place, perform(task, partial(on_progress, task))
             return
-        while len(self._pipes) < min(self._count, len(tasks)):
-            self._start()
         waiting, busy = deque(range(len(tasks))), dict[Any, int]()
-        for pipe in self._pipes[: len(tasks)]:
-            busy[pipe] = waiting.popleft()
-            _send(pipe, tasks[busy[pipe]])
-        while busy:
-            answers = wait(list(busy), _IDLE_SECONDS)
-            if not answers:
-                on_idle()
-            for ready in answers:
-                kind, content = _answer(ready)
-                if kind == _PROGRESS:
-                    on_progress(tasks[busy[ready]], content)
-                    continue
-                done = busy.pop(ready)
-                if waiting:
-                    busy[ready] = waiting.popleft()
-                    _send(ready, tasks[busy[ready]])
-                yield done, content
+        try:
+            for pipe in pipes:
+                busy[pipe] = waiting.popleft()
+                _send(pipe, perform, tasks[busy[pipe]])
+            while busy:
+                answers = wait(list(busy), _IDLE_SECONDS)
+                if not answers:
+                    on_idle()
+                for ready in answers:
+                    kind, content = _answer(ready)
+                    if kind == _PROGRESS:
+                        on_progress(tasks[busy[ready]], content)
+                        continue
+                    done = busy.pop(ready)
+                    if waiting:
+                        busy[ready] = waiting.popleft()
+                        _send(ready, perform, tasks[busy[ready]])
+                    yield done, content
+        finally:
+            self._end(list(busy), at_once=True)
 
-    def stream(self, tasks: Iterable[Task]) -> Generator[tuple[Task, Result], None, None]:
+    def stream(
+        self, tasks: Iterable[Task], perform: Perform[Task, Result], *, at_most: int | None = None
+    ) -> Generator[tuple[Task, Result], None, None]:
         """Yield every task with its result, in the order of the tasks, which are taken only as processes need them.
 
         The processes go on while the caller is busy with a result. Leave the iterator by its end or close it: then no
         task is under way any more. Raises as `results` does; what tasks report is passed over.
         """
-        if self._count < 2:
+        pipes = self._pipes(self._count, at_most)
+        if not pipes:
             for task in tasks:
-                yield task, self._perform(task, lambda _amount: None)
+                yield task, perform(task, lambda _amount: None)
             return
-        while len(self._pipes) < self._count:
-            self._start()
         free: queue.SimpleQueue[Connection] = queue.SimpleQueue()
-        for pipe in self._pipes:
+        for pipe in pipes:
             free.put(pipe)
         waiting: deque[tuple[Task, Future[Result]]] = deque()
-        threads = ThreadPoolExecutor(self._count)
+        threads = ThreadPoolExecutor(len(pipes))
         try:
             for task in tasks:
-                waiting.append((task, threads.submit(_asked, free, task)))
-                if len(waiting) == _UNDER_WAY * self._count:
+                waiting.append((task, threads.submit(_asked, free, perform, task)))
+                if len(waiting) == _UNDER_WAY * len(pipes):
                     yield _first_of(waiting)
             while waiting:
                 yield _first_of(waiting)
         finally:
             threads.shutdown(cancel_futures=True)
 
-    def in_order(self, tasks: Sequence[Task]) -> list[Result]:
-        """Return the results in the order of the tasks. A slow task delays only its own process."""
-        found = dict(self.results(tasks))
-        return [found[place] for place in range(len(tasks))]
+    def _pipes(self, tasks: int, at_most: int | None) -> list[Connection]:
+        """Return the pipes to the processes for so many tasks; none if this process is to do the work."""
+        wanted = min(self._count, tasks, max(len(self._processes), self._count if at_most is None else at_most))
+        if self._count < 2 or (wanted < 2 and not self._processes):
+            return []
+        while len(self._processes) < wanted:
+            self._start()
+        return list(self._processes)[:wanted]
 
     def _start(self) -> None:
         # Not forked: a child would share this process's database connection and lose its threads (of a progress bar).
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        # By name, because its module may be imported only inside the new process.
-        perform = (self._perform.__module__, self._perform.__name__)
-        process = context.Process(target=_serve, args=(theirs, self._begin, *perform))
+        process = context.Process(target=_serve, args=(theirs, self._begin))
         process.start()
         theirs.close()  # otherwise the pipe would not show the end of the process
-        self._pipes.append(ours)
-        self._processes.append(process)
+        self._processes[ours] = process
+
+    def _end(self, pipes: Sequence[Connection], *, at_once: bool) -> None:
+        ended = [self._processes.pop(pipe) for pipe in pipes]
+        for pipe in pipes:
+            pipe.close()
+        for process in ended if at_once else ():
+            process.terminate()
+        for process in ended:
+            process.join()
 
 
-def _asked(free: queue.SimpleQueue[Connection], task: object) -> Any:
+# For those who have no pool.
+THIS_PROCESS = Pool(1)
+
+
+class Workers(Generic[Task, Result]):
+    """A pool for tasks of one kind."""
+
+    def __init__(
+        self, count: int, perform: Perform[Task, Result], begin: Begin = nullcontext, *arguments: object
+    ) -> None:
+        self._pool = Pool(count, begin, *arguments)
+        self._perform = perform
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
+        self._pool.__exit__(kind, error, traceback)
+
+    def stream(self, tasks: Iterable[Task]) -> Generator[tuple[Task, Result], None, None]:
+        """Yield every task with its result, as Pool.stream does."""
+        return self._pool.stream(tasks, self._perform)
+
+
+def _asked(free: queue.SimpleQueue[Connection], perform: Perform[Any, Any], task: object) -> Any:
     """Have a free process perform a task, and return the result."""
     pipe = free.get()
     try:
-        _send(pipe, task)
+        _send(pipe, perform, task)
         while (answer := _answer(pipe))[0] == _PROGRESS:
             pass
         return answer[1]
@@ -161,9 +201,10 @@ def _first_of(waiting: deque[tuple[Task, Future[Result]]]) -> tuple[Task, Result
     return task, result.result()
 
 
-def _send(pipe: Any, task: object) -> None:
+def _send(pipe: Any, perform: Perform[Any, Any], task: object) -> None:
     try:
-        pipe.send(task)
+        # By name, because its module may be imported only inside the new process.
+        pipe.send((perform.__module__, perform.__name__, task))
     except ConnectionError:
         raise _died() from None
 
@@ -184,18 +225,18 @@ def _died() -> WorkerDiedError:
     )
 
 
-def _serve(pipe: Connection, begin: Begin, module: str, function: str) -> None:
+def _serve(pipe: Connection, begin: Begin) -> None:
     """Run in a worker process: perform tasks until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and ends this process
     threading.Thread(target=_die_with_parent, daemon=True).start()
     with begin():
-        perform: Perform[Any, Any] = getattr(__import__(module, fromlist=[function]), function)
         while True:
             try:
-                task = pipe.recv()
+                module, function, task = pipe.recv()
             except EOFError:
                 break
             try:
+                perform: Perform[Any, Any] = getattr(__import__(module, fromlist=[function]), function)
                 result = perform(task, lambda amount: pipe.send((_PROGRESS, amount)))
             except Exception as error:  # noqa: BLE001 - it is raised again in the parent
                 error.add_note(traceback.format_exc())

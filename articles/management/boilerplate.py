@@ -10,6 +10,7 @@ from rich.progress import Progress
 
 from articles.storage.boilerplate_marks import mark_weeks
 from articles.storage.boilerplate_weeks import outdated_weeks
+from articles.storage.workers import database_pool
 
 
 def mark_outdated_weeks(
@@ -22,5 +23,6 @@ def mark_outdated_weeks(
     """Mark the weeks of these days and newspapers that have changed since they were marked; None: no bound."""
     weeks = outdated_weeks(newspaper_ids, since=since, until=until)
     task = progress.add_task("boilerplate", total=sum(weeks.values()))
-    for marked in mark_weeks(weeks, workers=os.cpu_count() or 1):
-        progress.update(task, advance=marked.articles)
+    with database_pool(os.cpu_count() or 1) as pool:
+        for marked in mark_weeks(weeks, pool=pool):
+            progress.update(task, advance=marked.articles)

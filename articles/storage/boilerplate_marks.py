@@ -22,7 +22,7 @@ from articles.boilerplate.rules import FoundSentence, Mark, SentenceKind, find_b
 from articles.models import BoilerplateWeek, RepeatedSentence
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.times import publication_order
-from articles.processes import Workers
+from articles.processes import THIS_PROCESS, Pool
 from articles.storage.boilerplate_weeks import (
     Facts,
     NewspaperWeek,
@@ -33,7 +33,6 @@ from articles.storage.boilerplate_weeks import (
     rules_of,
 )
 from articles.storage.ingest import writing
-from articles.storage.workers import connected
 
 # The articles of the weeks of one transaction, unless a single week has more.
 ARTICLES_AT_ONCE = 500
@@ -142,17 +141,13 @@ class FoundWeek:
 _TEXTS = [each.name for each in fields(_Texts)]
 
 
-def mark_weeks(weeks: Mapping[NewspaperWeek, int], *, workers: int = 1) -> Iterator[MarkedWeek]:
-    """Find the boilerplate of these weeks in up to `workers` processes and store it, week after week.
+def mark_weeks(weeks: Mapping[NewspaperWeek, int], *, pool: Pool = THIS_PROCESS) -> Iterator[MarkedWeek]:
+    """Find the boilerplate of these weeks in the processes of a pool and store it, week after week.
 
     `weeks` have their numbers of articles. Raises WorkerDiedError if a process was killed.
     """
-    count = workers if sum(weeks.values()) > FEW_ARTICLES else 1
-    database = connection.settings_dict["NAME"]
-    with (
-        Workers(count, find_weeks, connected, database) as processes,
-        closing(processes.stream(_portions(weeks))) as stream,
-    ):
+    at_most = None if sum(weeks.values()) > FEW_ARTICLES else 1
+    with closing(pool.stream(_portions(weeks), find_weeks, at_most=at_most)) as stream:
         for _, found in stream:
             yield from store_weeks(found)
 

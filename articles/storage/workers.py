@@ -8,6 +8,13 @@ from contextlib import contextmanager
 import django
 from django.db import connection
 
+from articles.processes import Pool
+
+
+def database_pool(workers: int) -> Pool:
+    """Return a pool of so many processes that use the database of this one."""
+    return Pool(workers, connected, connection.settings_dict["NAME"])
+
 
 @contextmanager
 def connected(database: str) -> Iterator[None]:

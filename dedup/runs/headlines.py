@@ -11,6 +11,7 @@ from django.db import connection, transaction
 
 from articles.models import Newspaper
 from articles.normalization.titles import plain_title
+from articles.processes import THIS_PROCESS, Pool
 from articles.storage.ingest import newest_revision
 from dedup.article_sql import article_sql
 from dedup.comparison.prepared import Preparer
@@ -179,7 +180,7 @@ class FormsTask:
 
 def update_series(
     *,
-    workers: int = 1,
+    pool: Pool = THIS_PROCESS,
     on_start: Callable[[int], None] = lambda _articles: None,
     on_done: Callable[[int], None] = lambda _articles: None,
     on_idle: Callable[[], None] = lambda: None,
@@ -197,7 +198,8 @@ def update_series(
     execute(
         tasks,
         make_forms,
-        workers=min(workers, max(1, articles // _ARTICLES_PER_WORKER)),
+        pool=pool,
+        at_most=max(1, articles // _ARTICLES_PER_WORKER),
         on_read=lambda _task, _articles: None,
         on_done=lambda task, _made: on_done(task.articles),
         on_idle=on_idle,

@@ -19,8 +19,7 @@ from django.db.models import Max
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
-from articles.processes import Workers
-from articles.storage.workers import connected
+from articles.processes import Pool
 from dedup.clustering.changes import NOTE_JUDGED_SQL
 from dedup.clustering.constraints import lock_review
 from dedup.comparison.compare import Comparison
@@ -81,7 +80,7 @@ JudgingTask = MonthsToLearn | PairsToJudge
 def judge_outdated(
     terms: RunTerms,
     *,
-    workers: int,
+    pool: Pool,
     on_start: Callable[[int], None],
     on_read: Callable[[int], None],
     on_done: Callable[[int], None],
@@ -94,19 +93,15 @@ def judge_outdated(
     """
     outdated = outdated_verdicts(terms)
     on_start(outdated.pairs)
-    workers = min(workers, max(1, outdated.pairs // PAIRS_PER_WORKER))
-    with processes_of(workers) as processes:
-        # All of one kind first: pairs of any part may need any month of any newspaper.
-        for _ in processes.results(outdated.months, on_idle=on_idle):
-            pass
-        for _, pairs in processes.results(outdated.parts, lambda _, pairs: on_read(pairs), on_idle):
-            on_done(pairs)
+    at_most = max(1, outdated.pairs // PAIRS_PER_WORKER)
+    # All of one kind first: pairs of any part may need any month of any newspaper.
+    for _ in pool.results(outdated.months, perform, at_most=at_most, on_idle=on_idle):
+        pass
+    for _, pairs in pool.results(
+        outdated.parts, perform, at_most=at_most, on_progress=lambda _, pairs: on_read(pairs), on_idle=on_idle
+    ):
+        on_done(pairs)
     note_judged(outdated)
-
-
-def processes_of(workers: int) -> Workers[JudgingTask, int]:
-    """Return so many processes that learn and judge."""
-    return Workers(workers, perform, connected, connection.settings_dict["NAME"])
 
 
 def perform(task: JudgingTask, on_judged: Callable[[int], None]) -> int:

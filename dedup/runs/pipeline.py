@@ -17,11 +17,13 @@ from django.utils.module_loading import import_string
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
+from articles.processes import THIS_PROCESS, Pool
 from articles.storage.boilerplate_marks import mark_weeks
 from articles.storage.boilerplate_weeks import NewspaperWeek, outdated_weeks
 from articles.storage.ingest import newest_revision
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize
+from articles.storage.workers import database_pool
 from dedup.bounds import Rules
 from dedup.clustering.changes import contradictions, update_clusters
 from dedup.clustering.implications import update_version_implications
@@ -156,13 +158,13 @@ def _is_unchanged(stopped: DetectionRun, scope: Scope) -> bool:
     return not texts_will_change(scope) and bool(stopped.counts["fingerprint"] == state_of_articles(scope))
 
 
-def _prepare(run: DetectionRun, scope: Scope, clock: RunClock, workers: int) -> None:
+def _prepare(run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool) -> None:
     """Bring up to date what the passes read, and note which articles the run compares."""
     with clock.phase(FORMS):
         update_forms(clock)
     if scope.boilerplate is not Mode.KEEP:
         with clock.phase(BOILERPLATE):
-            mark_boilerplate(scope, clock, workers)
+            mark_boilerplate(scope, clock, pool)
     if "fingerprint" not in run.counts:
         run.counts = {"fingerprint": state_of_articles(scope), "newest": newest_revision()}
         run.save(update_fields=["counts"])
@@ -181,11 +183,11 @@ def _outdated_weeks(scope: Scope) -> dict[NewspaperWeek, int]:
     return {} if scope.boilerplate is Mode.KEEP else outdated_weeks(scope.newspaper_ids, until=scope.until)
 
 
-def mark_boilerplate(scope: Scope, progress: Progress, workers: int = 1) -> None:
+def mark_boilerplate(scope: Scope, progress: Progress, pool: Pool = THIS_PROCESS) -> None:
     """Mark the boilerplate of the weeks that have changed since they were marked."""
     weeks = _outdated_weeks(scope)
     progress.start(BOILERPLATE, sum(weeks.values()))
-    for marked in mark_weeks(weeks, workers=workers):
+    for marked in mark_weeks(weeks, pool=pool):
         progress.advance(BOILERPLATE, marked.articles, marked.sentences)
 
 
@@ -225,47 +227,50 @@ def run_detection(
     """
     clock = RunClock(run, progress, _phases(configs, scope, verdicts=verdicts, stored=results is not None))
     merge = SampleMerge()
-    try:
-        # If a run was stopped, this one or the one before, the scores of any pair may be wrong.
-        only_found = scope.newer_than is not None and "fingerprint" not in run.counts and _follows_a_finished_run(run)
-        if results is None:
-            _prepare(run, scope, clock, workers)
-            _find_pairs(run, configs, scope, clock, workers, merge)
+    with database_pool(workers) as pool:
+        try:
+            # If a run was stopped, this one or the one before, the scores of any pair may be wrong.
+            only_found = (
+                scope.newer_than is not None and "fingerprint" not in run.counts and _follows_a_finished_run(run)
+            )
+            if results is None:
+                _prepare(run, scope, clock, pool)
+                _find_pairs(run, configs, scope, clock, pool, merge)
+            else:
+                with clock.phase(*enabled(configs), STORING, shared=True):
+                    results.store_pairs(run, clock)
+            _update_pairs(run, configs, scope, clock, only_found=only_found)
+            if verdicts:
+                _judge_pairs(run, scope, clock, pool, results)
+            with clock.phase(CLUSTERS):
+                update_version_implications()
+                rebuilt = update_clusters(only_changed=scope.newer_than is not None)
+            with clock.phase(QUESTIONS):
+                if rebuilt.articles != set():
+                    update_questions(rebuilt.articles)
+            with clock.phase(COUNTS):
+                counts = _counts(run, scope)
+            _finish(run, DetectionRun.State.DONE, counts=counts | {"phases": clock.seconds()})
+        except KeyboardInterrupt:
+            _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")
+            raise
+        except RunCancelledError as error:
+            _finish(run, DetectionRun.State.INTERRUPTED, error=str(error))
+            raise
+        except (OperationalError, InterfaceError):
+            raise  # the database is lost, so nothing can be stored; the next run marks this one as interrupted
+        except BaseException as error:
+            _finish(run, DetectionRun.State.FAILED, error=f"{type(error).__name__}: {error}")
+            raise
         else:
-            with clock.phase(*enabled(configs), STORING, shared=True):
-                results.store_pairs(run, clock)
-        _update_pairs(run, configs, scope, clock, only_found=only_found)
-        if verdicts:
-            _judge_pairs(run, scope, clock, workers, results)
-        with clock.phase(CLUSTERS):
-            update_version_implications()
-            rebuilt = update_clusters(only_changed=scope.newer_than is not None)
-        with clock.phase(QUESTIONS):
-            if rebuilt.articles != set():
-                update_questions(rebuilt.articles)
-        with clock.phase(COUNTS):
-            counts = _counts(run, scope)
-        _finish(run, DetectionRun.State.DONE, counts=counts | {"phases": clock.seconds()})
-    except KeyboardInterrupt:
-        _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")
-        raise
-    except RunCancelledError as error:
-        _finish(run, DetectionRun.State.INTERRUPTED, error=str(error))
-        raise
-    except (OperationalError, InterfaceError):
-        raise  # the database is lost, so nothing can be stored; the next run marks this one as interrupted
-    except BaseException as error:
-        _finish(run, DetectionRun.State.FAILED, error=f"{type(error).__name__}: {error}")
-        raise
-    else:
-        # The run is done, whatever happens now.
-        with suppress(RunCancelledError):
-            unchanged = rebuilt.articles == set() and not _wrote(run)
-            _count_reports(run, clock, workers, only_new=scope.newer_than is not None, unchanged=unchanged)
-        merge.wait()
-    finally:
-        merge.stop()
-        clock.close()
+            # The run is done, whatever happens now.
+            with suppress(RunCancelledError):
+                unchanged = rebuilt.articles == set() and not _wrote(run)
+                _count_reports(run, clock, workers, only_new=scope.newer_than is not None, unchanged=unchanged)
+            merge.wait()
+        finally:
+            merge.stop()
+            clock.close()
 
 
 def _wrote(run: DetectionRun) -> bool:
@@ -308,24 +313,25 @@ def _follows_a_finished_run(run: DetectionRun) -> bool:
 
 
 def _find_pairs(
-    run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, workers: int, merge: SampleMerge
+    run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, pool: Pool, merge: SampleMerge
 ) -> None:
     """Do every block of every pass."""
     passes = enabled(configs)
     if SHINGLES in clock:
         with clock.phase(SHINGLES):
-            merge.start(update_index(SHINGLE_INDEX, write_shingles, clock, workers=workers, on_idle=clock.look))
+            merge.start(update_index(SHINGLE_INDEX, write_shingles, clock, pool=pool, on_idle=clock.look))
     if SENTENCES in clock:
         with clock.phase(SENTENCES):
-            update_index(SENTENCE_INDEX, write_sentences, clock, workers=workers, on_idle=clock.look)
+            update_index(SENTENCE_INDEX, write_sentences, clock, pool=pool, on_idle=clock.look)
     with clock.phase(*passes, STORING, shared=True):
         tasks, parts = _tasks(run, configs, scope, clock)
-        workers = min(workers, max(1, sum(task.articles for task in tasks) // ARTICLES_PER_WORKER))
-        shared = prepared(parts, workers=workers, on_idle=clock.look)
+        at_most = max(1, sum(task.articles for task in tasks) // ARTICLES_PER_WORKER)
+        shared = prepared(parts, pool=pool, at_most=at_most, on_idle=clock.look)
         execute(
             [dataclasses.replace(task, prepared=shared.get(task.pass_name)) for task in tasks],
             perform_block,
-            workers=workers,
+            pool=pool,
+            at_most=at_most,
             on_read=lambda task, articles: clock.read(task.pass_name, articles),
             on_done=partial(_block_done, clock),
             on_idle=clock.look,
@@ -354,13 +360,11 @@ def _block_done(clock: RunClock, task: BlockTask, written: WrittenBlock) -> None
     clock.advance(task.pass_name, task.articles, written.pairs)
 
 
-def _judge_pairs(
-    run: DetectionRun, scope: Scope, clock: RunClock, workers: int, results: Results | None = None
-) -> None:
+def _judge_pairs(run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool, results: Results | None = None) -> None:
     """Give the pairs their verdicts, and compare more pairs of dense groups where clusters need them."""
     with clock.phase(SERIES):
         update_series(
-            workers=workers,
+            pool=pool,
             on_start=partial(clock.start, SERIES),
             on_done=lambda articles: clock.advance(SERIES, articles, 0),
             on_idle=clock.look,
@@ -372,16 +376,16 @@ def _judge_pairs(
         proposed = Pair.objects.proposed().exists()
         terms = terms_in_force(versions_join=_versions_join(run), boilerplate=scope.boilerplate) if proposed else None
         if terms:
-            _judge(terms, clock, workers)
+            _judge(terms, clock, pool)
     with clock.phase(GROUP_CHECKS):
         if terms:
             check_groups(run, terms)
 
 
-def _judge(terms: RunTerms, clock: RunClock, workers: int) -> None:
+def _judge(terms: RunTerms, clock: RunClock, pool: Pool) -> None:
     judge_outdated(
         terms,
-        workers=workers,
+        pool=pool,
         on_start=partial(clock.start, VERDICTS),
         on_read=partial(clock.read, VERDICTS),
         on_done=lambda pairs: clock.advance(VERDICTS, pairs, pairs),

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from django.db import connection
 
+from articles.processes import THIS_PROCESS, Pool
 from dedup.bounds import Rules, widened
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig, PreparedPass
@@ -48,14 +49,19 @@ def perform_preparation(task: Preparation, on_read: Callable[[int], None]) -> An
 
 
 def prepared(
-    tasks: Sequence[Preparation], *, workers: int = 1, on_idle: Callable[[], None] = lambda: None
+    tasks: Sequence[Preparation],
+    *,
+    pool: Pool = THIS_PROCESS,
+    at_most: int | None = None,
+    on_idle: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """Perform these tasks; return what the blocks of each pass need, by the name of the pass."""
     made: dict[Preparation, Any] = {}
     execute(
         tasks,
         perform_preparation,
-        workers=workers,
+        pool=pool,
+        at_most=at_most,
         on_read=lambda _task, _articles: on_idle(),
         on_done=made.__setitem__,
         on_idle=on_idle,

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from articles.processes import Perform
+from articles.processes import THIS_PROCESS, Perform, Pool
 from articles.storage.ingest import newest_revision
 from dedup.models import UpToDate
 from dedup.runs.phases import Progress
@@ -79,7 +79,7 @@ def update_index(
     write: Perform[IndexTask, None],
     progress: Progress,
     *,
-    workers: int = 1,
+    pool: Pool = THIS_PROCESS,
     on_idle: Callable[[], None] = lambda: None,
 ) -> int:
     """Bring an index up to date with all articles; return how many were written. A step is shown if there are any.
@@ -94,7 +94,8 @@ def update_index(
     execute(
         parts,
         write,
-        workers=min(workers, max(1, articles // _ARTICLES_PER_WORKER)),
+        pool=pool,
+        at_most=max(1, articles // _ARTICLES_PER_WORKER),
         on_read=lambda _part, written: progress.advance(index.name, written, 0),
         on_done=lambda _part, _result: None,
         on_idle=on_idle,

@@ -1,30 +1,27 @@
-"""Worker processes for the tasks of a run. They use the same database as their parent."""
+"""Tasks of a run, in this process or in those of its pool, which use the same database."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from django.db import connection
-
-from articles.processes import Perform, Result, Task, Workers
-from articles.storage.workers import connected
+from articles.processes import Perform, Pool, Result, Task
 
 
 def execute(
     tasks: Sequence[Task],
     perform: Perform[Task, Result],
     *,
-    workers: int,
+    pool: Pool,
+    at_most: int | None = None,
     on_read: Callable[[Task, int], None],
     on_done: Callable[[Task, Result], None],
     on_idle: Callable[[], None] = lambda: None,
 ) -> None:
-    """Perform every task, in this process or in `workers` others; the callbacks run in this process.
+    """Perform every task, in the processes of a pool; the callbacks run in this process.
 
-    `on_idle` is called about once a second while other processes work and report nothing. Raises what a task or a
-    callback raises, and WorkerDiedError if a process is killed; the other processes are then stopped.
+    `at_most` so many processes are started for these tasks. `on_idle` is called about once a second while other
+    processes work and report nothing. Raises what a task or a callback raises, and WorkerDiedError if a process is
+    killed; the processes that are at a task are then stopped.
     """
-    database = connection.settings_dict["NAME"]
-    with Workers(min(workers, len(tasks)), perform, connected, database) as processes:
-        for place, result in processes.results(tasks, on_read, on_idle):
-            on_done(tasks[place], result)
+    for place, result in pool.results(tasks, perform, at_most=at_most, on_progress=on_read, on_idle=on_idle):
+        on_done(tasks[place], result)

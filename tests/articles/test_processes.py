@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from articles.processes import WorkerDiedError, Workers
+from articles.processes import Pool, WorkerDiedError, Workers
 
 
 def double(number: int, on_progress: Callable[[int], None]) -> int:
@@ -24,22 +24,48 @@ def end_this_process(_task: object, _on_progress: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def triple(number: int, _on_progress: object) -> tuple[int, int]:
+    """A task of another kind: return the triple of a number, and the process that does it."""
+    return 3 * number, os.getpid()
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_every_task_is_done_once_and_reports_its_progress(count: int) -> None:
     said: list[tuple[int, int]] = []
-    with Workers(count, double) as processes:
-        done = sorted(processes.results([5, 1, 4, 2], lambda task, number: said.append((task, number))))
-        assert list(processes.results([])) == []
+    with Pool(count) as pool:
+        done = sorted(pool.results([5, 1, 4, 2], double, on_progress=lambda task, number: said.append((task, number))))
+        assert list(pool.results([], double)) == []
     assert done == [(0, 10), (1, 2), (2, 8), (3, 4)]
     assert sorted(said) == [(1, 1), (2, 2), (4, 4), (5, 5)]
     assert multiprocessing.active_children() == []
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_results_come_in_the_order_of_the_tasks_batch_by_batch(count: int) -> None:
-    with Workers(count, double) as processes:
-        assert [processes.in_order(batch) for batch in ([3], [5, 1, 4], [2, 7])] == [[6], [10, 2, 8], [4, 14]]
-        assert len(multiprocessing.active_children()) == (0 if count == 1 else count)
+def test_a_pool_starts_processes_only_for_many_tasks_and_keeps_them_for_tasks_of_any_kind() -> None:
+    with Pool(2) as pool:
+        assert list(pool.results([4], double)) == [(0, 8)]
+        assert list(pool.results([4, 5], double, at_most=1)) == [(0, 8), (1, 10)]
+        assert multiprocessing.active_children() == []
+        assert sorted(pool.results([4, 5], double)) == [(0, 8), (1, 10)]
+        children = {each.pid for each in multiprocessing.active_children()}
+        assert len(children) == 2
+        # Those that run already help with the smallest job.
+        found = dict(pool.results([1, 2, 3], triple, at_most=1))
+        assert [found[place][0] for place in range(3)] == [3, 6, 9]
+        assert {process for _, process in found.values()} <= children
+        assert [result[0] for _, result in pool.stream([7], triple, at_most=1)] == [21]
+        assert {each.pid for each in multiprocessing.active_children()} == children
+    assert multiprocessing.active_children() == []
+
+
+def test_results_that_are_left_early_leave_no_process_at_work() -> None:
+    with Pool(2) as pool:
+        for _, result in pool.results([1, 2, 3], double):
+            assert result in (2, 4)
+            break
+        assert len(multiprocessing.active_children()) < 2
+        with pytest.raises(ValueError, match="-3 is below nought"):
+            list(pool.results([-3, 1], double))
+        assert sorted(pool.results([4, 5], double)) == [(0, 8), (1, 10)]
     assert multiprocessing.active_children() == []
 
 
@@ -68,26 +94,26 @@ def test_a_stream_keeps_the_order_and_takes_tasks_only_as_they_are_needed(count:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_exception_of_a_task_is_raised_in_the_parent(count: int) -> None:
-    with pytest.raises(ValueError, match="-3 is below nought") as raised, Workers(count, double) as processes:
-        processes.in_order([1, -3, 2])
+    with pytest.raises(ValueError, match="-3 is below nought") as raised, Pool(count) as pool:
+        list(pool.results([1, -3, 2], double))
     if count > 1:
         assert "in double" in "".join(raised.value.__notes__)
     assert multiprocessing.active_children() == []
 
 
 def test_a_killed_worker_is_reported_with_the_remedy() -> None:
-    with pytest.raises(WorkerDiedError, match="--workers 1"), Workers(2, end_this_process) as processes:
-        processes.in_order([1, 2])
+    with pytest.raises(WorkerDiedError, match="--workers 1"), Pool(2) as pool:
+        list(pool.results([1, 2], end_this_process))
     assert multiprocessing.active_children() == []
 
 
-def test_a_worker_that_is_killed_between_two_batches_is_reported_too() -> None:
-    with Workers(2, double) as processes:
-        processes.in_order([1, 2])
+def test_a_worker_that_is_killed_between_two_jobs_is_reported_too() -> None:
+    with Pool(2) as pool:
+        list(pool.results([1, 2], double))
         for child in multiprocessing.active_children():
             child.kill()
             child.join()
         with pytest.raises(WorkerDiedError, match="--workers 1"):
-            processes.in_order([3, 4])
+            list(pool.results([3, 4], double))
         with pytest.raises(WorkerDiedError, match="--workers 1"):
-            list(processes.stream([3, 4, 5, 6]))
+            list(pool.stream([3, 4, 5, 6], double))

@@ -61,13 +61,12 @@ sys.argv = ["manage.py", "find_duplicates"]
 import django
 django.setup()
 from django.db import connection
-from dedup.runs.workers import execute
+from articles.storage.workers import database_pool
 from tests.site.test_database_options import shown
 
 if __name__ == "__main__":
-    said = []
-    execute([0, 1], shown, workers=2, on_read=print, on_done=lambda _task, result: said.append(result))
-    print(*said)
+    with database_pool(2) as pool:
+        print(*(settings for _, settings in pool.results([0, 1], shown)))
 """
 
 

@@ -11,6 +11,7 @@ from articles.processes import WorkerDiedError
 from articles.storage.boilerplate_marks import mark_weeks
 from articles.storage.boilerplate_weeks import outdated_weeks
 from articles.storage.ingest import MANY, refresh_statistics
+from articles.storage.workers import database_pool
 
 
 class Command(LongCommand):
@@ -35,9 +36,9 @@ class Command(LongCommand):
             return
         done = articles = changed = sentences = 0
         try:
-            with self.progress(options) as progress:
+            with self.progress(options) as progress, database_pool(options["workers"]) as pool:
                 task = progress.add_task("articles", total=sum(weeks.values()))
-                for marked in mark_weeks(weeks, workers=options["workers"]):
+                for marked in mark_weeks(weeks, pool=pool):
                     done += 1
                     articles += marked.articles
                     changed += marked.changed

@@ -17,6 +17,8 @@ from typing import Any
 import django
 from django.core.management import call_command
 
+from articles.processes import Pool
+
 
 def _dying(done: Callable[..., Any], times: int) -> Callable[..., Any]:
     """Return the function, which kills this process when it is done for this many times."""
@@ -47,20 +49,13 @@ def _main() -> None:
     scope.BLOCK_ARTICLES = outdated_verdicts.PAIRS_AT_ONCE = own.block_articles
     pipeline.ARTICLES_PER_WORKER = judging.PAIRS_PER_WORKER = 1
     boilerplate_marks.FEW_ARTICLES, boilerplate_marks.ARTICLES_AT_ONCE = 0, 1
-    execute = pipeline.execute
+    start = Pool._start
 
-    def noting(*arguments: Any, workers: int, **callbacks: Any) -> None:
-        sys.stderr.write(f"{workers} workers\n")
-        execute(*arguments, workers=workers, **callbacks)
+    def noting(pool: Pool) -> None:
+        sys.stderr.write("A worker starts.\n")
+        start(pool)
 
-    pipeline.execute = noting
-    processes_of = judging.processes_of
-
-    def noting_too(workers: int) -> Any:
-        sys.stderr.write(f"{workers} workers\n")
-        return processes_of(workers)
-
-    judging.processes_of = noting_too
+    setattr(Pool, "_start", noting)  # noqa: B010 - mypy refuses an assignment to a method
     if own.kill:
         step, times = own.kill.split(":")
         module = next(each for each in (pipeline, judging, boilerplate_marks) if hasattr(each, step))
