@@ -47,6 +47,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--text-dedup", type=Path, metavar="PYTHON", help="also measure text-dedup, with the Python of its environment"
     )
+    parser.add_argument(
+        "--splink", type=Path, metavar="PYTHON", help="also measure Splink, with the Python of its environment"
+    )
     parser.add_argument("--alone", action="store_true", help="with --whole: leave out the other tools")
     parser.add_argument(
         "--sizes",
@@ -65,7 +68,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         type=lambda listed: listed.split(","),
         help=f"any of {','.join(CHOSEN)} (default: all; with --whole: {','.join(whole.RIVALS)})",
     )
-    parser.add_argument("--repeat", type=int, default=1, help="runs per measurement; the cheapest counts")
+    parser.add_argument(
+        "--repeat", type=int, default=1, help="runs per measurement; the cheapest counts, or with --whole the median"
+    )
     parser.add_argument(
         "--plain-pairs", type=int, default=60_000, help="approximate number of pairs that the plain join compares"
     )

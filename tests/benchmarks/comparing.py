@@ -159,9 +159,10 @@ class Benchmark:
             if name != "exact-join":
                 self.console.print(f"  {name}")
                 contended[name] = self.contend(name, measured, CONFIG)
-        if self.options.text_dedup is not None:
-            self.console.print("  text-dedup")
-            contended["text-dedup"] = self._elsewhere("text-dedup", self.options.text_dedup, measured)
+        for name, python in (("text-dedup", self.options.text_dedup), ("splink", self.options.splink)):
+            if python is not None:
+                self.console.print(f"  {name}")
+                contended[name] = self._elsewhere(name, python, measured)
         self.console.print("  minhash pass")
         usage = self._find_duplicates("minhash", "default", CONFIG.threshold)
         core = {"startup_cpu": self.startup.command_cpu}

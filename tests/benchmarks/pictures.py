@@ -64,7 +64,7 @@ def _bars(panelled: Sequence[tuple[str, ShingleResult]]) -> Any:
     for panel, each in panelled:
         recall = each.recall_in_window if each.recall is None else each.recall
         said = f"{each.cpu * 10_000:.2f} s" + ("" if recall is None else f", recall {recall:.4f}")
-        kind = "rival" if each.name.startswith(("datasketch", "rensa", "text-dedup")) else "newsdedup"
+        kind = "rival" if each.name.startswith(("datasketch", "rensa", "text-dedup", "splink")) else "newsdedup"
         whole, core = each.cpu * 10_000, (each.core or 0.0) * 10_000
         bar = {"panel": panel, "who": LABELS[each.name], "kind": kind, "end": whole}
         bars.append({**bar, "part": "core", "order": 0, "cpu": core, "label": said})

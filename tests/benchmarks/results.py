@@ -15,6 +15,7 @@ LABELS = {
     "rensa-texts": "rensa, shingles as strings",
     "exact-join": "exact join",
     "text-dedup": "text-dedup, groups by its MinHash",
+    "splink": "Splink, blocks of rare words",
     "minhash-kernel": "minhash signatures, hashed shingles",
     "minhash-core": "minhash pass, find() alone",
     "minhash": "minhash pass, the command",
@@ -23,7 +24,10 @@ LABELS = {
 
 EXACT, LSH = "exact-join", "minhash-kernel"
 # What a contestant finds, if it is not what all others over shingles find.
-FINDS = {"text-dedup": "groups by 5 words ≥ 0.75, not verified"}
+FINDS = {
+    "text-dedup": "groups by 5 words ≥ 0.75, not verified",
+    "splink": "words ≥ 0.75 that share a rare one",
+}
 _FINDS = "shingles ≥ 0.75, all time"
 
 
