@@ -236,6 +236,7 @@ def _shingle_result(
         startup_cpu=each.core.get("startup_cpu"),
         core_cpu=each.core.get("core_cpu"),
         shingles_cpu=each.core.get("shingles_cpu") or None,
+        signatures_cpu=each.core.get("signatures_cpu") or None,
     )
 
 

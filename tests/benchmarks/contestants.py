@@ -16,6 +16,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,7 +43,7 @@ _TEXTS_AT_ONCE = 96
 _VERIFIED_AT_ONCE = 500
 _SAMPLE_TEXTS = 300
 # CPU seconds of this process by purpose, and the candidates that were verified.
-_spent = {"shingles_cpu": 0.0, "candidates": 0}
+_spent = {"shingles_cpu": 0.0, "signatures_cpu": 0.0, "candidates": 0}
 
 _TEXTS_SQL = """
 SELECT id, date, left(normalized_text, %(prefix)s) FROM articles_article ORDER BY date, id LIMIT %(articles)s
@@ -119,9 +120,10 @@ def run_rensa(articles: int | None, config: MinhashConfig) -> Found:
     corpus = read_texts(articles, config)
     digests = []
     for part in _shingles(corpus.texts, config):
-        flat, offsets = part.hashes.astype(np.uint64), part.offsets.view(np.uint64)
-        matrix = rensa.RMinHash.digest_matrix_from_flat_token_hashes(flat, offsets, config.slots, _SEED)
-        digests.append(np.array(matrix.to_rows(), dtype=np.uint32).astype(np.uint8))
+        with _spending("signatures_cpu"):
+            flat, offsets = part.hashes.astype(np.uint64), part.offsets.view(np.uint64)
+            matrix = rensa.RMinHash.digest_matrix_from_flat_token_hashes(flat, offsets, config.slots, _SEED)
+            digests.append(np.array(matrix.to_rows(), dtype=np.uint32).astype(np.uint8))
     return _banded_pairs(corpus, digests, config)
 
 
@@ -148,7 +150,11 @@ def run_rensa_of_texts(articles: int | None, config: MinhashConfig) -> Found:
 def run_minhash_kernel(articles: int | None, config: MinhashConfig) -> Found:
     """The signatures of kernels/minhash.py instead of rensa's; all else is the same."""
     corpus = read_texts(articles, config)
-    signed = [minhash.signatures(part, config.slots) for part in _shingles(corpus.texts, config)]
+    signed = []
+    minhash._compiled()  # loading numba takes half a second of the core, and is no signature
+    for part in _shingles(corpus.texts, config):
+        with _spending("signatures_cpu"):
+            signed.append(minhash.signatures(part, config.slots))
     return _banded_pairs(corpus, signed, config)
 
 
@@ -215,10 +221,17 @@ def _tokens(texts: Iterable[str], size: int) -> Iterator[set[str]]:
 def _shingles(texts: list[str], config: MinhashConfig) -> Iterator[Shingles]:
     """Yield the hashed shingles of the texts, some texts at a time, and count the CPU seconds for making them."""
     for start in range(0, len(texts), _TEXTS_AT_ONCE):
-        began = time.process_time()
-        shingles = character_shingles(texts[start : start + _TEXTS_AT_ONCE], config.shingle)
-        _spent["shingles_cpu"] += time.process_time() - began
+        with _spending("shingles_cpu"):
+            shingles = character_shingles(texts[start : start + _TEXTS_AT_ONCE], config.shingle)
         yield shingles
+
+
+@contextmanager
+def _spending(purpose: str) -> Iterator[None]:
+    """Count the CPU seconds of this process in the block."""
+    began = time.process_time()
+    yield
+    _spent[purpose] += time.process_time() - began
 
 
 def _banded_pairs(corpus: Texts, signatures: list[minhash.Signatures], config: MinhashConfig) -> Found:

@@ -20,8 +20,8 @@ WINDOW_HEAD = (
 )  # fmt: skip
 SHINGLE_HEAD = (
     "articles", "contestant", "pairs", "recall", "recall ±3 days", "wall s", "CPU s (PostgreSQL's)", "core CPU s",
-    "of which shingles", "faster than datasketch: whole, core, after shingles", "faster than rensa: likewise",
-    "peak MB",
+    "of which shingles", "of which signatures", "faster than datasketch: whole, core, after shingles, signatures",
+    "faster than rensa: likewise", "peak MB",
 )  # fmt: skip
 THRESHOLD_HEAD = (
     "articles", "days apart", "t", "contestant", "candidates", "pairs", "recall", "core CPU s", "without the shingles",
@@ -70,6 +70,7 @@ def shingle_rows(results: Sequence[ShingleResult]) -> list[tuple[str, ...]]:
             f"{seconds(each.usage.cpu)} ({seconds(each.usage.server_cpu)})",
             "" if each.core is None else seconds(each.core * each.articles),
             seconds(each.shingles_cpu),
+            seconds(each.signatures_cpu),
             *(_ratios(each, rival, results) for rival in ("datasketch", "rensa")),
             f"{each.usage.command_memory:,.0f}",
         )
@@ -109,6 +110,7 @@ def _ratios(each: ShingleResult, name: str, results: Sequence[ShingleResult]) ->
     if rival is None:
         return ""
     costs = [(rival.cpu, each.cpu), (rival.core, each.core), (rival.after_shingles, each.after_shingles)]
+    costs.append((rival.signatures, each.signatures))
     return ", ".join("–" if theirs is None or not own else f"{theirs / own:.1f}" for theirs, own in costs)
 
 
@@ -133,8 +135,10 @@ def sheets(results: Results) -> dict[str, list[Sheet]]:
     near = "Character shingles, Jaccard ≥ 0.75, at most three days apart"
     parts = {
         "whole run": whole_sheets(results.whole),
-        "results": [
+        "trigram": [
             Sheet("The trigram pass and the plain self-join", WINDOW_HEAD, window_rows(results.window), "trigram.svg"),
+        ],
+        "shingles": [
             Sheet(over_time, SHINGLE_HEAD, shingle_rows(results.shingles), "shingles.svg"),
             Sheet(near, NEAR_HEAD, near_rows(results.near), "near.svg"),
         ],

@@ -102,6 +102,7 @@ class ShingleResult:
     startup_cpu: float | None  # of the command; None: core_cpu is measured instead
     core_cpu: float | None
     shingles_cpu: float | None  # part of core_cpu; None: not measured
+    signatures_cpu: float | None = None  # the same; of hashed shingles, as arrays of bytes
 
     @property
     def measured_of(self) -> str:
@@ -131,6 +132,11 @@ class ShingleResult:
         if self.core_cpu is None or self.shingles_cpu is None:
             return None
         return (self.core_cpu - self.shingles_cpu) / self.articles
+
+    @property
+    def signatures(self) -> float | None:
+        """Return the CPU seconds per article of the signatures alone."""
+        return None if self.signatures_cpu is None else self.signatures_cpu / self.articles
 
 
 @dataclass(frozen=True, slots=True)

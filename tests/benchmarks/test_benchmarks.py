@@ -91,6 +91,7 @@ def shingle_result(
         startup_cpu=startup,
         core_cpu=core,
         shingles_cpu=shingles,
+        signatures_cpu=None if shingles is None else shingles / 2,
     )
 
 
@@ -227,13 +228,13 @@ def test_the_plain_join_is_extrapolated_by_its_number_of_pairs() -> None:
 
 
 def test_contestants_are_compared_by_cost_per_article() -> None:
-    rival = shingle_result("datasketch", cpu=8.0, core=6.0, shingles=1.0)
+    rival = replace(shingle_result("datasketch", cpu=8.0, core=6.0, shingles=1.0), signatures_cpu=None)
     own = shingle_result("minhash-kernel", cpu=2.0, core=1.5, shingles=1.0)
     command = shingle_result("minhash", cpu=4.0, core=None, shingles=None, startup=1.0)
-    assert [row[9:11] for row in shingle_rows([rival, own, command])] == [
-        ("1.0, 1.0, 1.0", ""),
-        ("4.0, 4.0, 10.0", ""),
-        ("2.0, 2.0, –", ""),
+    assert [row[10:12] for row in shingle_rows([rival, own, command])] == [
+        ("1.0, 1.0, 1.0, –", ""),
+        ("4.0, 4.0, 10.0, –", ""),
+        ("2.0, 2.0, –, –", ""),
     ]
     assert shingle_rows([own])[0][0] == "10,000 of 20,000"
 
@@ -242,8 +243,8 @@ def test_within_the_window_the_exact_join_is_compared_with_rensa_on_texts_of_the
     rival = shingle_result("rensa", cpu=3.0, core=2.0, shingles=1.0)
     longer = replace(rival, prefix=10_000, usage=replace(rival.usage, command_cpu=9.0))
     own = shingle_result("exact-join", cpu=2.0, core=1.5, shingles=1.0)
-    cells = ("10,000 of 20,000", "exact join", "221", "0.9500", "2.00", "2.00 (0.00)", "1.50", "1.00")
-    assert near_rows([longer, rival, own])[2] == ("1,000", *cells, "1.5, 1.3, 2.0", "245")
+    cells = ("10,000 of 20,000", "exact join", "221", "0.9500", "2.00", "2.00 (0.00)", "1.50", "1.00", "0.50")
+    assert near_rows([longer, rival, own])[2] == ("1,000", *cells, "1.5, 1.3, 2.0, 1.0", "245")
 
 
 def whole_result() -> WholeResult:
@@ -286,15 +287,15 @@ def test_results_survive_their_file_and_are_written_between_the_marks_of_the_pag
     results = Results({"cores": "2"}, {"repeat": 1}, [WINDOW], [], near, [whole_result()], [lsh])
     assert Results.from_json(results.to_json()) == results
     parts = sheets(results)
-    assert list(parts) == ["whole run", "results", "thresholds"]
+    assert list(parts) == ["whole run", "trigram", "shingles", "thresholds"]
     cells = ("10,000", "±3", "0.5", "MinHash, bands of 5", "4,000", "98", "0.9800", "2.50", "2.00", "245")
     assert parts["thresholds"][0].rows == [cells]
-    begin, end = BEGIN.format("results"), END.format("results")
-    page = between_marks(f"Before\n\n{begin}\nold\n{end}\nAfter\n", "results", markdown(results, parts["results"]))
-    assert page.startswith(f"Before\n\n{begin}\n\nMachine: cores 2.\n\nRun: repeat 1.\n\n### The trigram pass")
+    assert "| 7 of 7 | 600 × | 750 × |" in markdown(results, parts["trigram"])
+    begin, end = BEGIN.format("shingles"), END.format("shingles")
+    page = between_marks(f"Before\n\n{begin}\nold\n{end}\nAfter\n", "shingles", markdown(results, parts["shingles"]))
+    assert page.startswith(f"Before\n\n{begin}\n\nMachine: cores 2.\n\nRun: repeat 1.\n\n### Character shingles")
     assert "old" not in page
-    assert "| 7 of 7 | 600 × | 750 × |\n\n### Character shingles" in page
-    assert page.endswith(f"| 2.00 | 1.00 | 1.0, 1.0, 1.0 | 245 |\n\n{end}\nAfter\n")
+    assert page.endswith(f"| 2.00 | 1.00 | 0.50 | 1.0, 1.0, 1.0, 1.0 | 245 |\n\n{end}\nAfter\n")
 
 
 def test_a_page_without_marks_is_refused() -> None:
