@@ -7,6 +7,7 @@ boilerplate and forms, and bounds the work: a shingle of n texts makes n(n - 1)/
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +15,21 @@ import numpy.typing as npt
 
 from dedup.kernels.inverted_index import Postings, shared_counts
 from dedup.kernels.masked_shingles import Hashes, ShingleSets
-from dedup.kernels.parity_join import TOLERANCE
+from dedup.kernels.parity_join import TOLERANCE, DayRange
 from dedup.kernels.tokens import IntArray, distinct
 
-# Shingles per step, to bound memory.
-_SORTED_AT_ONCE = 4_000_000
 HASHES = 1 << 32
-_LOW_BITS = np.uint64(HASHES - 1)
+# Shingles per step, of eight bytes, to bound memory; per part in which they are first put in order; and per range of
+# hashes, few enough to stay in the processor's cache.
+_AT_ONCE = 32_000_000
+_PART = 1_000_000
+_RANGE = 200_000
+
+
+Keys = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
+
+_WIDTH = np.uint64(32)
 
 
 class ContainedTexts(NamedTuple):
@@ -49,73 +58,118 @@ def common_hashes(hashes: Hashes, most_texts: int) -> Hashes:
 
 def contained_texts(
     sets: ShingleSets,
-    days: IntArray,
+    asked: DayRange,
     *,
-    first_row: int,
-    day_window: int,
     most_texts: int,
     threshold: float,
     minimum_shared: int,
+    common: Hashes | None = None,
 ) -> Iterator[ContainedTexts]:
-    """Yield, in parts, the pairs of texts within the window of days whose score reaches the threshold.
+    """Yield, in parts, the pairs of texts asked for whose score reaches the threshold; of `asked`, `fresh` is ignored.
 
-    `days` are day numbers, ascending, one per text. The later text of a pair is at position `first_row` or after it,
-    the other at most `day_window` days before (inclusive). A shingle of at most `most_texts` texts is uncommon. The
-    score is the share of the uncommon shingles of one text that the other has; of the two shares, the larger. Pairs
-    that share fewer than `minimum_shared` are left out. Exact, except for TOLERANCE. Memory: eight bytes per
-    shingle of news; fewer in an archive of many years, where what is far apart is soon left out.
+    A shingle of at most `most_texts` texts is uncommon, unless it is one of `common`, ascending and distinct: what is
+    common among more texts than these. The score is the share of the uncommon shingles of one text that the other has;
+    of the two shares, the larger. Pairs that share fewer than `minimum_shared` are left out. Exact, except for
+    TOLERANCE. Memory: five bytes per shingle that several texts have, and a quarter of a gigabyte.
     """
-    postings, sizes = _index(sets, days, day_window=day_window, most_texts=most_texts)
-    for part in shared_counts(postings, days, day_window=day_window):
+    known = np.empty(0, dtype=np.uint32) if common is None else common
+    postings, sizes = _index(sets, asked, known, most_texts)
+    for part in shared_counts(postings, asked.days, day_window=asked.day_window):
         shared, shorter = part.counts, np.minimum(sizes[part.left], sizes[part.right])
         scores = shared / shorter
-        reached = (scores >= threshold - TOLERANCE) & (shared >= minimum_shared) & (part.right >= first_row)
+        reached = (scores >= threshold - TOLERANCE) & (shared >= minimum_shared) & (part.right >= asked.first_row)
         left, right = part.left[reached], part.right[reached]
         yield ContainedTexts(left, right, scores[reached], shared[reached], shorter[reached], len(reached))
 
 
-def _index(sets: ShingleSets, days: IntArray, *, day_window: int, most_texts: int) -> tuple[Postings, IntArray]:
-    """Return the uncommon shingles that several texts have, and for each text the number of its uncommon shingles.
-
-    One range of hashes at a time: all texts' shingles of that range are sorted together.
-    """
+def _index(sets: ShingleSets, asked: DayRange, common: Hashes, most_texts: int) -> tuple[Postings, IntArray]:
+    """Return the uncommon shingles that several texts have, and for each text the number of its uncommon shingles."""
     sizes = sets.sizes
-    texts = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
     parts = [Postings(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))]
-    steps = len(sets.values) // _SORTED_AT_ONCE + 1
-    for step in range(steps):
-        low, high = HASHES * step // steps, HASHES * (step + 1) // steps - 1
-        chosen = np.flatnonzero((sets.values >= low) & (sets.values <= high))
-        owners, groups = _grouped(sets.values[chosen], texts[chosen])
-        counts = np.diff(np.append(groups, len(owners)))
-        counts = np.repeat(counts, counts)
-        sizes -= np.bincount(owners[counts > most_texts], minlength=len(sizes))
-        parts.append(_postings(owners, groups, (counts > 1) & (counts <= most_texts), days, day_window))
+    for keys in _by_hash(sets):
+        hashes, owners = _halves(keys)
+        is_common = _among(hashes, common)
+        begins = _begins(hashes)
+        counts = np.diff(np.flatnonzero(begins))
+        if len(counts) and counts.max() > most_texts:
+            is_common |= np.repeat(counts > most_texts, counts)
+        sizes -= np.bincount(owners[is_common], minlength=len(sizes))
+        kept = ~(is_common | _single(begins))
+        parts.append(_postings(owners.compress(kept), begins[:-1].compress(kept), asked))
     return Postings(*map(np.concatenate, zip(*parts, strict=True))), sizes
 
 
-def _grouped(hashes: Hashes, texts: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int32], IntArray]:
-    """Return the texts ordered by hash and text, and where each hash begins."""
-    # One key for both, because numbers are sorted ten times faster than places.
-    keys = hashes.astype(np.uint64)
-    keys <<= np.uint64(32)
-    keys |= texts
-    keys.sort()
-    owners = (keys & _LOW_BITS).astype(np.int32)
-    keys >>= np.uint64(32)
-    return owners, np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), dtype=np.bool_), keys[1:] != keys[:-1]]))
+def _by_hash(sets: ShingleSets) -> Iterator[Keys]:
+    """Yield the members of all sets in ranges of hashes, each ordered: the hash, and in the lower half the set."""
+    total = len(sets.values)
+    steps = total // _AT_ONCE + 1
+    each = total // steps // _RANGE + 1
+    bounds = np.array([HASHES * place // (steps * each) for place in range(steps * each + 1)], dtype=np.uint64)
+    for step in range(steps):
+        yield from _ordered(sets, bounds[step * each : (step + 1) * each + 1])
 
 
-def _postings(
-    owners: npt.NDArray[np.int32], groups: IntArray, wanted: npt.NDArray[np.bool_], days: IntArray, day_window: int
-) -> Postings:
-    """Return the texts of each wanted hash, without those that are far from all the others."""
-    begins = np.zeros(len(owners), dtype=np.bool_)
-    begins[groups] = True
-    owners, begins = owners[wanted], begins[wanted]
-    begins[1:] |= np.diff(days[owners]) > day_window  # no pair reaches over such a gap
-    counts = np.diff(np.append(np.flatnonzero(begins), len(owners)))
-    near = counts[counts > 1]
-    kept = owners[np.repeat(counts > 1, counts)]
-    followers = np.repeat(np.cumsum(near), near) - np.arange(1, len(kept) + 1)
-    return Postings(kept, followers.astype(np.int32))
+def _ordered(sets: ShingleSets, bounds: IntArray | Keys) -> Iterator[Keys]:
+    """Yield the members between each two bounds. Part by part they are sorted and divided, then range by range."""
+    ranges: list[list[Keys]] = [[] for _ in bounds[1:]]
+    ends = np.arange(_PART, len(sets.values), _PART)
+    starts = [0, *distinct(np.searchsorted(sets.offsets, ends)).tolist(), len(sets.sizes)]
+    for first, last in pairwise(starts):
+        hashes = sets.values[sets.offsets[first] : sets.offsets[last]]
+        texts = np.repeat(np.arange(first, last, dtype=np.uint64), sets.sizes[first:last])
+        if bounds[-1] - bounds[0] < HASHES:
+            chosen = (hashes >= bounds[0]) & (hashes < bounds[-1])
+            hashes, texts = hashes.compress(chosen), texts.compress(chosen)
+        # One key for both, because numbers are sorted ten times faster than places.
+        keys = hashes.astype(np.uint64)
+        keys <<= _WIDTH
+        keys |= texts
+        keys.sort()
+        places = np.searchsorted(keys, bounds[1:-1] << _WIDTH)
+        for parts, own in zip(ranges, np.split(keys, places), strict=True):
+            parts.append(own)
+    while ranges:
+        keys = np.concatenate(ranges.pop(0))
+        keys.sort()
+        yield keys
+
+
+def _halves(keys: Keys) -> tuple[Hashes, npt.NDArray[np.int32]]:
+    """Return the hashes of keys, and their sets."""
+    halves = keys.astype("<u8", copy=False).view("<u4")
+    return halves[1::2].astype(np.uint32), halves[::2].astype(np.int32)
+
+
+def _among(hashes: Hashes, known: Hashes) -> Flags:
+    """Return which of the hashes, ascending, are among the known ones, ascending and distinct."""
+    among = np.zeros(len(hashes), dtype=np.bool_)
+    if len(hashes):
+        known = known[np.searchsorted(known, hashes[0]) : np.searchsorted(known, hashes[-1], side="right")]
+        firsts = np.searchsorted(hashes, known)
+        counts = np.searchsorted(hashes, known, side="right") - firsts
+        behind = np.cumsum(counts) - counts
+        among[np.repeat(firsts - behind, counts) + np.arange(counts.sum())] = True
+    return among
+
+
+def _begins(hashes: Hashes) -> Flags:
+    """Return where each hash begins among ordered ones, and at last that there is an end."""
+    begins = np.ones(len(hashes) + 1, dtype=np.bool_)
+    np.not_equal(hashes[1:], hashes[:-1], out=begins[1:-1])
+    return begins
+
+
+def _single(begins: Flags) -> Flags:
+    """Return which members are alone in their group."""
+    return begins[:-1] & begins[1:]
+
+
+def _postings(owners: npt.NDArray[np.int32], begins: Flags, asked: DayRange) -> Postings:
+    """Return the texts of each hash, which begins where it is said, without those that are far from all the others."""
+    begins = np.append(begins, [True])
+    begins[1:-1] |= np.diff(asked.days.take(owners)) > asked.day_window  # no pair reaches over such a gap
+    kept = ~_single(begins)
+    owners, begins = owners.compress(kept), np.append(begins[:-1].compress(kept), [True])
+    counts = np.diff(np.flatnonzero(begins))
+    followers = np.repeat(np.cumsum(counts), counts) - np.arange(1, len(owners) + 1)
+    return Postings(owners, followers.astype(np.int32))

@@ -40,9 +40,6 @@ _WIDTH = np.uint64(32)
 _TEXTS_AT_ONCE = 20
 # Words whose hashes a process keeps: with more of them, it starts over. They take about 150 bytes each.
 _KNOWN_WORDS = 300_000
-# How many of the 32 bits of a hash the table has in which a hash is first looked for: as many as fit into a cache.
-_TABLE_BITS = 22
-_BELOW_TABLE = np.uint32(32 - _TABLE_BITS)
 # The part of a set that is looked up.
 _EVERY = 8
 _LOWEST = 4
@@ -90,19 +87,6 @@ def sample_of(hashes: Hashes) -> Hashes:
     Source: Broder, On the resemblance and containment of documents, SEQUENCES 1997 (the sketch V, modulo m).
     """
     return distinct(np.concatenate([hashes[:_LOWEST], hashes[hashes % _EVERY == 0]]))
-
-
-def without(sets: ShingleSets, hashes: Hashes) -> ShingleSets:
-    """Return the sets without some hashes, which are ascending and distinct."""
-    # A table of the upper bits leaves few to look for.
-    asked = np.zeros(1 << _TABLE_BITS, dtype=np.bool_)
-    asked[hashes >> _BELOW_TABLE] = True
-    places = np.flatnonzero(asked.take(sets.values >> _BELOW_TABLE))
-    found = sets.values[places]
-    known = np.minimum(np.searchsorted(hashes, found), max(len(hashes) - 1, 0))
-    kept = np.ones(len(sets.values), dtype=np.bool_)
-    kept[places[hashes[known] == found]] = False
-    return _chosen(sets, kept)
 
 
 def samples_of(sets: ShingleSets) -> ShingleSets:

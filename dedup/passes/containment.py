@@ -15,7 +15,7 @@ import numpy as np
 from dedup.declarations import Finds, setting
 from dedup.kernels.containment import HASHES, common_hashes, contained_texts
 from dedup.kernels.masked_shingles import Hashes, ShingleSets
-from dedup.kernels.parity_join import TOLERANCE
+from dedup.kernels.parity_join import TOLERANCE, DayRange
 from dedup.kernels.tokens import distinct
 from dedup.passes.base import Connection, Explanation, PassConfig, Reach
 from dedup.passes.reading import (
@@ -137,15 +137,14 @@ class ContainmentPass:
         """
         tally = tally or Tally()
         begin = first_day_read(window, config.day_window)
-        articles = read_shingles(window, connection, tally, first_day=begin, but=prepared)
+        articles = read_shingles(window, connection, tally, first_day=begin)
         for part in contained_texts(
             articles.sets,
-            articles.days,
-            first_row=first_row(articles.days, window),
-            day_window=config.day_window,
+            DayRange(articles.days, first_row(articles.days, window), config.day_window),
             most_texts=config.most_articles,
             threshold=config.threshold,
             minimum_shared=config.minimum_shared,
+            common=prepared,
         ):
             tally.candidates += part.candidates
             tally.verified += part.candidates
@@ -184,9 +183,7 @@ def _scored(left: int, right: int, holders: Holders, config: ContainmentConfig) 
     offsets = np.append(starts, len(holders.ids))
     for part in contained_texts(
         ShingleSets(holders.hashes, offsets),
-        np.zeros(len(ids), dtype=np.int64),
-        first_row=0,
-        day_window=0,
+        DayRange(np.zeros(len(ids), dtype=np.int64), 0, 0),
         most_texts=config.most_articles,
         threshold=0.0,
         minimum_shared=1,

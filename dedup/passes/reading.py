@@ -11,7 +11,7 @@ import numpy.typing as npt
 from articles.boilerplate.rules import without_boilerplate
 from dedup.article_sql import article_sql, scope_parameters
 from dedup.kernels.containment import HASHES
-from dedup.kernels.masked_shingles import Hashes, ShingleSets, joined, masked_shingle_sets, without
+from dedup.kernels.masked_shingles import Hashes, ShingleSets, joined, masked_shingle_sets
 from dedup.kernels.sentences import MarkedSentences, marked_sentences
 from dedup.kernels.tokens import IntArray, Ragged
 from dedup.passes.base import Connection
@@ -20,6 +20,9 @@ from dedup.types import Tally, Window
 Fresh = npt.NDArray[np.bool_]
 
 _BATCH = 2_000
+# More bytes than these have take PostgreSQL longer to put together: its memory for them is mapped each time.
+_PACKED_BATCH = 500
+_HASH_BYTES = 4
 # Hashes are put together range by range, to bound memory.
 _RANGES = 16
 
@@ -57,33 +60,44 @@ FROM {articles} AS article
 LEFT JOIN dedup_articleshingles AS known
     ON known.article_id = article.id AND known.revision = article.revision AND {article.whole}
 """
-# In batches by the index article_date. In binary, because the text form of bytes is twice as long.
+# A batch is one row, in which numbers follow each other as the binary form has them: a row for each article would take
+# the client ten times as long. Days are numbered as Python numbers them.
+_AS_ONE_ROW = """
+)
+SELECT string_agg(int8send(id), ''), string_agg(int8send(newspaper_id), ''),
+       string_agg(int4send(date - DATE '0001-01-01' + 1), ''),
+       string_agg(int4send(coalesce(length(shingles), -1)), ''), string_agg(shingles, ''),
+       array_agg(text) FILTER (WHERE shingles IS NULL)
+FROM batch
+) TO STDOUT (FORMAT binary)
+"""
+# In batches by the index article_date.
 _SHINGLES_SQL = article_sql(
-    "COPY ("
+    "COPY (WITH batch (id, date, newspaper_id, shingles, text) AS ("
     + _SHINGLES
     + """
 WHERE (article.date, article.id) > (%(after_day)s, %(after_id)s) AND article.date <= %(last_day)s
   AND {article.in_newspapers}
 ORDER BY article.date, article.id
 LIMIT %(batch)s
-) TO STDOUT (FORMAT binary)
-""",
+"""
+    + _AS_ONE_ROW,
     "article",
 )
 # In batches by the primary keys, in which neighbours are stored next to each other: where the order does not matter.
 _SHINGLES_BY_ID_SQL = article_sql(
-    "COPY ("
+    "COPY (WITH batch (id, date, newspaper_id, shingles, text) AS ("
     + _SHINGLES
     + """
     AND known.article_id > %(after_id)s  -- or each batch would read the index from its beginning
 WHERE article.id > %(after_id)s AND article.date <= %(last_day)s AND {article.in_newspapers}
 ORDER BY article.id
 LIMIT %(batch)s
-) TO STDOUT (FORMAT binary)
-""",
+"""
+    + _AS_ONE_ROW,
     "article",
 )
-_SHINGLES_TYPES = ("int8", "date", "int8", "bytea", "text")
+_SHINGLES_TYPES = ("bytea", "bytea", "bytea", "bytea", "bytea", "text[]")
 _SHINGLES_OF_SQL = article_sql(
     _SHINGLES + "WHERE article.id = ANY (%(ids)s) ORDER BY article.date, article.id", "article"
 )
@@ -245,11 +259,8 @@ def read_shingles(
     tally: Tally | None = None,
     *,
     first_day: datetime.date = datetime.date.min,
-    but: Hashes | None = None,
 ) -> ArticleShingles:
     """Return the shingles of all articles from `first_day` to the window's last, of their texts as they are compared.
-
-    All `but` some of them, if these are given, ascending and distinct.
 
     They are those of masked_shingle_sets. Up-to-date rows of the index are read; the others are made of the texts, and
     nothing is written. Memory: four bytes per shingle, twice.
@@ -257,10 +268,11 @@ def read_shingles(
     tally = tally or Tally()
     empty = np.empty(0, dtype=np.int64)
     parts = [ArticleShingles(empty, empty, empty, masked_shingle_sets([]))]
-    for rows in _rows(_SHINGLES_SQL, scope_parameters(window), first_day, connection, _SHINGLES_TYPES):
-        part = shingles_of_rows(rows)
-        parts.append(part if but is None else part._replace(sets=without(part.sets, but)))
-        tally.on_read(len(rows))
+    parameters = {**scope_parameters(window), "after_day": first_day, "after_id": 0}
+    while part := _packed(_SHINGLES_SQL, parameters, connection):
+        parameters |= {"after_day": datetime.date.fromordinal(part.days[-1]), "after_id": int(part.ids[-1])}
+        parts.append(part)
+        tally.on_read(len(part.ids))
     return ArticleShingles(
         np.concatenate([part.ids for part in parts]),
         np.concatenate([part.newspapers for part in parts]),
@@ -307,10 +319,39 @@ def _contents(rows: Sequence[Any], window: Window) -> list[ArticleRow]:
 
 def _shingles_by_id(window: Window, connection: Connection) -> Iterator[ArticleShingles]:
     """Yield the shingles of all articles up to the window's last day, in batches by id."""
-    parameters = {**scope_parameters(window), "batch": _BATCH, "after_id": 0}
-    while rows := _copied(_SHINGLES_BY_ID_SQL, parameters, connection, _SHINGLES_TYPES):
-        parameters["after_id"] = rows[-1][0]
-        yield shingles_of_rows(rows)
+    parameters = {**scope_parameters(window), "after_id": 0}
+    while part := _packed(_SHINGLES_BY_ID_SQL, parameters, connection):
+        parameters["after_id"] = int(part.ids[-1])
+        yield part
+
+
+def _packed(statement: str, parameters: dict[str, Any], connection: Connection) -> ArticleShingles | None:
+    """Return the shingles of the next batch; None: there are no more articles."""
+    [(ids, newspapers, days, sizes, stored, texts)] = _copied(
+        statement, {**parameters, "batch": _PACKED_BATCH}, connection, _SHINGLES_TYPES
+    )
+    if ids is None:
+        return None
+    sizes = np.frombuffer(sizes, dtype=">i4").astype(np.int64) // _HASH_BYTES
+    values = np.frombuffer(stored or b"", dtype="<u4")
+    if texts:
+        values = _with_made(values, sizes, masked_shingle_sets(texts))
+    return ArticleShingles(
+        np.frombuffer(ids, dtype=">i8").astype(np.int64),
+        np.frombuffer(newspapers, dtype=">i8").astype(np.int64),
+        np.frombuffer(days, dtype=">i4").astype(np.int64),
+        ShingleSets(values, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])),
+    )
+
+
+def _with_made(stored: Hashes, sizes: IntArray, made: ShingleSets) -> Hashes:
+    """Return the members of all sets, of which those of a negative size are made; `sizes` gets their sizes."""
+    missing = sizes < 0
+    sizes[missing] = made.sizes
+    values = np.empty(sizes.sum(), dtype=np.uint32)
+    is_made = np.repeat(missing, sizes)
+    values[is_made], values[~is_made] = made.values, stored
+    return values
 
 
 def shingles_of_rows(rows: Sequence[Any]) -> ArticleShingles:

@@ -24,6 +24,8 @@ from dedup.types import Window
 
 # A block of days ends once it has this many articles, which bounds its memory and the work repeated after a crash.
 BLOCK_ARTICLES = 4_000
+# Where a block also reads the days of a window before it, it is larger: less is read twice.
+JOINED_ARTICLES = 60_000
 
 
 class ScopeError(ValueError):
@@ -167,13 +169,14 @@ def blocks_for(pass_name: str, config: PassConfig, blocks: list[Block], scope: S
 
 
 def _joined(blocks: Sequence[Block], day_window: int) -> Iterator[Block]:
-    """Yield blocks of at least so many days, but for the last: each also reads as many days before it."""
-    begin = 0
+    """Yield blocks of at least JOINED_ARTICLES articles and so many days, but for the last."""
+    begin = articles = 0
     for end, last in enumerate(blocks, start=1):
-        if end == len(blocks) or (last.last_day - blocks[begin].first_day).days >= day_window:
-            joined = blocks[begin:end]
-            yield Block(joined[0].first_day, last.last_day, sum(block.articles for block in joined))
-            begin = end
+        articles += last.articles
+        long = (last.last_day - blocks[begin].first_day).days >= day_window
+        if end == len(blocks) or (long and articles >= JOINED_ARTICLES):
+            yield Block(blocks[begin].first_day, last.last_day, articles)
+            begin, articles = end, 0
 
 
 def _day_window(pass_name: str, config: PassConfig, scope: Scope) -> int:

@@ -12,19 +12,22 @@ from hypothesis import strategies as st
 from dedup.kernels import containment, inverted_index
 from dedup.kernels.containment import contained_texts
 from dedup.kernels.masked_shingles import ShingleSets
+from dedup.kernels.parity_join import DayRange
 
 LAST = 2**32 - 1
 # Few members, so that texts share them, and the first and last of all.
 MEMBERS = st.sampled_from([0, 1, 2, 3, 4, 5, 2**31, 2**31 + 1, LAST - 1, LAST])
+COMMON = frozenset([0, 4, LAST])
 TEXTS = st.lists(st.tuples(st.integers(1, 12), st.frozensets(MEMBERS)), max_size=14)
 
 Found = dict[tuple[int, int], tuple[float, int, int]]
 
 
-def joined(sets: list[frozenset[int]], days: list[int], *, first_row: int = 0, **options) -> Found:
+def joined(sets: list[frozenset[int]], days: list[int], *, first_row: int = 0, day_window: int, **options) -> Found:
     values = [member for each in sets for member in sorted(each)]
     ragged = ShingleSets(np.array(values, dtype=np.uint32), np.cumsum([0, *map(len, sets)], dtype=np.int64))
-    parts = list(contained_texts(ragged, np.array(days, dtype=np.int64), first_row=first_row, **options))
+    asked = DayRange(np.array(days, dtype=np.int64), first_row, day_window)
+    parts = list(contained_texts(ragged, asked, **options))
     found = {
         (left, right): (score, shared, shingles)
         for part in parts
@@ -58,7 +61,7 @@ def brute_force(
 
 @pytest.mark.parametrize("at_once", [1, 7, 4_000_000])
 @given(texts=TEXTS, numbers=st.tuples(st.integers(0, 14), st.integers(0, 12), st.integers(2, 14), st.integers(1, 4)))
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_pairs_scores_and_counts_are_those_of_brute_force(at_once, texts, numbers) -> None:
     texts.sort(key=lambda text: text[0])
     days, sets = [day for day, _ in texts], [members for _, members in texts]
@@ -66,10 +69,16 @@ def test_pairs_scores_and_counts_are_those_of_brute_force(at_once, texts, number
     options = {"first_row": first_row, "day_window": day_window, "most_texts": most, "minimum_shared": least}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inverted_index, "_PAIRED_AT_ONCE", at_once)
-        patch.setattr(containment, "_SORTED_AT_ONCE", at_once)
-        for threshold in (0.05, 0.3, 0.5, 1.0):
+        patch.setattr(containment, "_AT_ONCE", 9 * at_once)
+        patch.setattr(containment, "_PART", 3 * at_once)
+        patch.setattr(containment, "_RANGE", 2 * at_once)
+        for threshold in (0.05, 0.3, 1.0):
             exact = brute_force(sets, days, threshold=threshold, **options)
             assert joined(sets, days, threshold=threshold, **options) == exact
+        # What is common among more texts is not counted; what is common only here, is.
+        exact = brute_force([each - COMMON for each in sets], days, threshold=0.3, **options)
+        known = np.array(sorted(COMMON | {7}), dtype=np.uint32)
+        assert joined(sets, days, threshold=0.3, common=known, **options) == exact
 
 
 ALL = {"day_window": 30, "most_texts": 20, "threshold": 0.3, "minimum_shared": 1}
@@ -105,6 +114,7 @@ def test_ten_thousand_nearly_equal_texts_make_no_million_pairs() -> None:
     sets = ShingleSets(values, np.arange(10_001, dtype=np.int64) * 413)
     days = np.zeros(10_000, dtype=np.int64)
     started = time.process_time()
-    parts = list(contained_texts(sets, days, first_row=0, **ALL))
+    asked = DayRange(days, 0, ALL["day_window"])
+    parts = list(contained_texts(sets, asked, most_texts=20, threshold=0.3, minimum_shared=1))
     assert sum(part.candidates for part in parts) == 500 * 20 * 19 // 2 == sum(len(part.left) for part in parts)
     assert time.process_time() - started < 5

@@ -48,6 +48,7 @@ def articles() -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_blocks_give_together_what_one_block_gives(articles, weighted, monkeypatch) -> None:
     monkeypatch.setattr(scope, "BLOCK_ARTICLES", 4)
+    monkeypatch.setattr(scope, "JOINED_ARTICLES", 8)
     monkeypatch.setattr(containment, "_ARTICLES_PER_PART", 25)
     monkeypatch.setattr(sentence, "_ARTICLES_PER_PART", 25)
     monkeypatch.setattr(trigram, "_MANY_BLOCKS", 2)

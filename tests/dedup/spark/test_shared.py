@@ -12,6 +12,7 @@ import pytest
 
 from dedup.kernels.containment import contained_texts
 from dedup.kernels.masked_shingles import ShingleSets
+from dedup.kernels.parity_join import DayRange
 from dedup.kernels.sentences import SentenceSets, shared_sentences
 from dedup.kernels.tokens import Ragged, character_shingle_sets, jaccard_of
 from dedup.passes.containment import ContainmentConfig
@@ -79,9 +80,7 @@ def test_containment_in_parts(parts: int, ranges: int) -> None:
     expected = set()
     for part in contained_texts(
         ShingleSets(every.sets.values, every.sets.offsets),
-        every.keys.days,
-        first_row=0,
-        day_window=config.day_window,
+        DayRange(every.keys.days, 0, config.day_window),
         most_texts=config.most_articles,
         threshold=config.threshold,
         minimum_shared=config.minimum_shared,
