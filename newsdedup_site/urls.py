@@ -8,6 +8,7 @@ from django.urls import include, path
 
 from newsdedup_site import views
 
+admin.autodiscover()
 admin.site.site_header = admin.site.site_title = "newsdedup settings"
 admin.site.index_title = "Newspapers, profiles and users"
 

@@ -84,6 +84,9 @@ class ProjectCommand(BaseCommand):
 class LongCommand(ProjectCommand):
     """A command that takes minutes: it shows its progress and stops cleanly on SIGINT or SIGTERM."""
 
+    # They check the code of all pages, which takes longer to load than the command itself. Each command that searches a
+    # database checks it.
+    requires_system_checks = []
     # Printed after an interruption.
     resuming = "Run the same command again to resume."
     ends: ClassVar[frozenset[ExitCode]] = ProjectCommand.ends | {ExitCode.INTERRUPTED}

@@ -59,7 +59,7 @@ class Waiting(LongCommand):
 def end_of(*arguments: str) -> tuple[int, str]:
     errors = io.StringIO()
     with pytest.raises(SystemExit) as ended:
-        Waiting(stderr=errors).run_from_argv(["manage.py", "waiting", "--skip-checks", *arguments])  # type: ignore[arg-type]
+        Waiting(stderr=errors).run_from_argv(["manage.py", "waiting", *arguments])
     assert isinstance(ended.value.code, int)
     return ended.value.code, errors.getvalue()
 

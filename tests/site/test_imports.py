@@ -7,6 +7,10 @@ import subprocess
 import sys
 
 import pytest
+from django.contrib import admin
+
+from dedup.models import Profile
+from newsdedup_site.apps import check_admin_pages
 
 LOADED = """
 import importlib, json, sys
@@ -37,3 +41,12 @@ print(json.dumps(sorted({name.partition(".")[0] for name, file in new.items() if
 def test_a_pure_module_loads_only_the_libraries_it_names(module: str, libraries: list[str]) -> None:
     answer = subprocess.run([sys.executable, "-c", LOADED, module], check=True, capture_output=True, text=True)
     assert json.loads(answer.stdout) == libraries
+
+
+def test_a_command_loads_no_page_of_the_admin() -> None:
+    program = "import django, sys; django.setup(); print([name for name in sys.modules if name.endswith('.admin')])"
+    answer = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert answer.stdout.strip() == "['django.contrib.admin']"
+    # `manage.py check` loads them.
+    assert check_admin_pages(None) == []
+    assert Profile in admin.site._registry
