@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median_low
 
 import numpy as np
+import numpy.typing as npt
 
 from dedup.comparison.coverage import among
 from dedup.kernels.masked_shingles import Hashes, ShingleSets
@@ -24,9 +25,6 @@ RECURRING_TEXT_DAYS = 60
 # follow it in the same week are not a form.
 RECURRING_DAYS = 3
 RECURRING_SPAN = 7
-# A word is common if so many of a newspaper's articles have it, as a share and at least as a number.
-COMMON_SHARE = 0.02
-COMMON_ARTICLES = 2
 # With fewer articles, what a newspaper prints repeatedly is known in part. With fewer than LEAST_LEARNT, nothing is
 # learnt at all: three prints of one story would look like a form.
 LEAST_KNOWN = 30
@@ -37,6 +35,12 @@ _LEAST_GAPS = 2  # fewer show no rhythm
 # Bits of the table that finds the phrases asked for, and of the days next to a phrase's hash.
 _TABLE_BITS = 24
 _DAY_BITS = 31
+_DAYS = np.uint64((1 << _DAY_BITS) - 1)
+_HASHES = 1 << 32
+# So many phrases are sorted at a time, range by range of their hashes, to bound memory: they take some 100 MB.
+_SORTED_AT_ONCE = 4_000_000
+# Every phrase with a day on which it is printed: the hash, and in _DAY_BITS bits the day's ordinal number; ascending.
+Printings = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +118,16 @@ def recurring_phrases(asked: Hashes | None, days: IntArray, phrases: ShingleSets
 
     `asked` is ascending. `days` are the articles' days as ordinal numbers, one for each set of `phrases`.
     """
-    hashes, printed = phrases.values, np.repeat(days, phrases.sizes)
+    found = _recurring(printings(asked, days, phrases))[0]
+    return found if asked is None else found[among(found, asked)]
+
+
+def printings(asked: Hashes | None, days: IntArray, phrases: ShingleSets) -> Printings:
+    """Return when one newspaper prints the phrases that recur in any of its articles, or more; parameters as above.
+
+    Most phrases are printed once, so this is a small part of them, from which recurring_between is quick.
+    """
+    hashes, printed = phrases.values, np.repeat(days.astype(np.int32), phrases.sizes)
     if asked is not None:
         # Nearly all other phrases are dropped here, which is ten times faster than to sort them.
         mask = np.uint32((1 << _TABLE_BITS) - 1)
@@ -122,21 +135,33 @@ def recurring_phrases(asked: Hashes | None, days: IntArray, phrases: ShingleSets
         wanted[asked & mask] = True
         kept = wanted[hashes & mask]
         hashes, printed = hashes[kept], printed[kept]
-    ordered = distinct(hashes.astype(np.uint64) << np.uint64(_DAY_BITS) | printed.astype(np.uint64))
-    values, days_of = ordered >> np.uint64(_DAY_BITS), ordered & np.uint64((1 << _DAY_BITS) - 1)
+    parts = 1 + len(hashes) // _SORTED_AT_ONCE
+    found = [np.empty(0, dtype=np.uint64)]
+    for part in range(parts):
+        own = _range_of(hashes, part, parts)
+        ordered = distinct(hashes[own].astype(np.uint64) << np.uint64(_DAY_BITS) | printed[own].astype(np.uint64))
+        _, recurs, sizes = _recurring(ordered)
+        found.append(ordered.compress(np.repeat(recurs, sizes)))
+    return np.concatenate(found)
+
+
+def _range_of(hashes: Hashes, part: int, parts: int) -> slice | npt.NDArray[np.bool_]:
+    if parts == 1:
+        return slice(None)
+    low, high = (_HASHES * each // parts for each in (part, part + 1))
+    return (hashes >= low) & (hashes <= high - 1)
+
+
+def recurring_between(printed: Printings, first: int, last: int) -> Hashes:
+    """Return the phrases, ascending, that recur from one day to another, both included, by their ordinal numbers."""
+    days = printed & _DAYS
+    return _recurring(printed.compress((days >= first) & (days <= last)))[0]
+
+
+def _recurring(printed: Printings) -> tuple[Hashes, npt.NDArray[np.bool_], IntArray]:
+    """Return the phrases that recur; and of every phrase whether it does, and on how many days it is printed."""
+    values, days = printed >> np.uint64(_DAY_BITS), printed & _DAYS
     starts = np.flatnonzero(np.concatenate([np.ones(min(len(values), 1), dtype=np.bool_), values[1:] != values[:-1]]))
     ends = np.append(starts[1:], len(values))[: len(starts)]
-    recurs = (ends - starts >= RECURRING_DAYS) & (days_of[ends - 1] - days_of[starts] >= RECURRING_SPAN)
-    found = values[starts[recurs]].astype(np.uint32)
-    return found if asked is None else found[among(found, asked)]
-
-
-def common_words(vocabularies: Iterable[Collection[str]]) -> frozenset[str]:
-    """Return the words that are common among some articles of a newspaper, given the distinct words of each."""
-    counts: Counter[str] = Counter()
-    articles = 0
-    for words in vocabularies:
-        counts.update(words)
-        articles += 1
-    bound = max(COMMON_ARTICLES, COMMON_SHARE * articles)
-    return frozenset(word for word, count in counts.items() if count > bound)
+    recurs = (ends - starts >= RECURRING_DAYS) & (days[ends - 1] - days[starts] >= RECURRING_SPAN)
+    return values[starts[recurs]].astype(np.uint32), recurs, ends - starts

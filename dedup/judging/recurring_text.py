@@ -6,13 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dedup.comparison.recurring import (
-    LEAST_LEARNT,
-    NO_RECURRING_TEXT,
-    RecurringText,
-    common_words,
-    recurring_phrases,
-)
+from dedup.comparison.common_words import common_words
+from dedup.comparison.recurring import LEAST_LEARNT, NO_RECURRING_TEXT, RecurringText, recurring_phrases
 from dedup.kernels.masked_shingles import Hashes, ShingleSets, words_of
 from dedup.kernels.tokens import IntArray
 
@@ -37,6 +32,11 @@ def recurring_text(asked: Hashes | None, days: IntArray, phrases: ShingleSets, t
         return NO_RECURRING_TEXT
     return RecurringText(
         phrases=recurring_phrases(asked, days, phrases),
-        common=common_words(set(words_of(text)) for text in texts),
+        common=common_words_of(texts),
         articles=len(days),
     )
+
+
+def common_words_of(texts: Iterable[str]) -> frozenset[str]:
+    """Return the words that are common among the sampled() articles of a newspaper, from their normalised texts."""
+    return common_words([text if text.isascii() else " ".join(words_of(text)) for text in texts])

@@ -6,9 +6,9 @@ The shingle index has the phrases of every article, so nothing has to be propose
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,16 @@ from django.db import connection
 
 from articles.boilerplate.mode import Mode
 from dedup.article_sql import article_sql
-from dedup.comparison.recurring import RecurringText
+from dedup.comparison.recurring import (
+    LEAST_LEARNT,
+    NO_RECURRING_TEXT,
+    RecurringText,
+    printings,
+    recurring_between,
+)
 from dedup.judging.months import text_days
-from dedup.judging.recurring_text import recurring_text, sampled
-from dedup.kernels.masked_shingles import Hashes, ShingleSets
+from dedup.judging.recurring_text import common_words_of, sampled
+from dedup.kernels.masked_shingles import Hashes, ShingleSets, joined
 from dedup.kernels.tokens import IntArray
 from dedup.models import NewspaperMonth
 from dedup.passes.reading import ArticleShingles, shingles_of_rows
@@ -40,30 +46,30 @@ LEFT JOIN dedup_newspapermonth AS known USING (newspaper_id, month)
 WHERE known.digest IS DISTINCT FROM around.digest
 ORDER BY around.newspaper_id, around.month
 """
-# The largest number of articles around one of some months, from the index article_title.
-_MOST_SQL = article_sql(
+# From the index article_title.
+_COUNT_SQL = article_sql(
     """
-SELECT coalesce(max(found.articles), 0)
-FROM unnest(%(firsts)s::date[], %(lasts)s::date[]) AS days (first_day, last_day)
-CROSS JOIN LATERAL (
-    SELECT count(*) AS articles FROM {articles}
-    WHERE newspaper_id = %(newspaper)s AND date BETWEEN days.first_day AND days.last_day
-) AS found
+SELECT count(*) FROM {articles}
+WHERE newspaper_id = %(newspaper)s AND date BETWEEN %(first_day)s AND %(last_day)s
 """
 )
+# In binary, because the text form of bytes is twice as long.
 _SHINGLES_SQL = article_sql(
     """
-SELECT article.id, article.date, article.newspaper_id, known.shingles,
-       CASE WHEN known.shingles IS NULL THEN {article.text} END
-FROM {articles} AS article
-LEFT JOIN dedup_articleshingles AS known
-    ON known.article_id = article.id AND known.revision = article.revision AND {article.whole}
-WHERE article.newspaper_id = %(newspaper)s AND article.date BETWEEN %(first_day)s AND %(last_day)s
-ORDER BY article.date, article.id
+COPY (
+    SELECT article.id, article.date, article.newspaper_id, known.shingles,
+           CASE WHEN known.shingles IS NULL THEN {article.text} END
+    FROM {articles} AS article
+    LEFT JOIN dedup_articleshingles AS known
+        ON known.article_id = article.id AND known.revision = article.revision AND {article.whole}
+    WHERE article.newspaper_id = %(newspaper)s AND article.date BETWEEN %(first_day)s AND %(last_day)s
+    ORDER BY article.date, article.id
+) TO STDOUT (FORMAT binary)
 """,
     "article",
 )
-_TEXTS_SQL = article_sql("SELECT {article.text} FROM {articles} AS article WHERE id = ANY (%(ids)s)", "article")
+_SHINGLES_TYPES = ("int8", "date", "int8", "bytea", "text")
+_TEXTS_SQL = article_sql("SELECT id, {article.text} FROM {articles} AS article WHERE id = ANY (%(ids)s)", "article")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,48 +151,51 @@ def stored_texts(
 def _learnt(
     newspaper: int, months: Sequence[datetime.date], asked: Hashes | None, boilerplate: Mode
 ) -> dict[datetime.date, RecurringText]:
-    """Return what recurs in a newspaper around some months, ascending; of phrases, only those asked for, if any are."""
-    days = [text_days(month) for month in months]
+    """Return what recurs in a newspaper around some months, ascending; of phrases, those asked for at least, if any.
+
+    All its articles around these months are read once, and their phrases are sorted once for all months.
+    """
+    first, last = text_days(months[0]).first, text_days(months[-1]).last
+    scope: dict[str, Any] = {
+        "newspaper": newspaper,
+        "first_day": first,
+        "last_day": last,
+        "boilerplate": boilerplate.value,
+    }
     with connection.cursor() as cursor:
-        firsts, lasts = map(list, zip(*days, strict=True))
-        cursor.execute(_MOST_SQL, {"newspaper": newspaper, "firsts": firsts, "lasts": lasts})
-        parts = -(-cursor.fetchone()[0] // _ARTICLES_AT_ONCE)
-    texts = dict.fromkeys(months, RecurringText())
+        cursor.execute(_COUNT_SQL, scope)
+        parts = max(1, -(-cursor.fetchone()[0] // _ARTICLES_AT_ONCE))
+    phrases: dict[datetime.date, list[Hashes]] = {month: [] for month in months}
     for part in range(parts):
-        for month, found in _around(newspaper, months, boilerplate, (part, parts)):
-            texts_of = () if part else _texts(found.ids, boilerplate)
-            text = recurring_text(asked, found.days, found.sets, texts_of)
-            known = texts[month] if part else text
-            texts[month] = replace(known, phrases=np.sort(np.concatenate([texts[month].phrases, text.phrases])))
-    return texts
+        read = _articles(scope, part, parts)
+        printed = printings(asked, read.days, read.sets)
+        for month, found in phrases.items():
+            found.append(recurring_between(printed, *_ordinals(month)))
+    ids_of = {month: read.ids[_places(read.days, month)] for month in months}
+    samples = [ids[sampled(len(ids))].tolist() for ids in ids_of.values()]
+    texts = _texts({article for sample in samples for article in sample}, boilerplate)
+    common = (common_words_of(texts[article] for article in sample) for sample in samples)
+    return {
+        month: RecurringText(np.sort(np.concatenate(phrases[month])), words, len(ids))
+        if len(ids) >= LEAST_LEARNT
+        else NO_RECURRING_TEXT
+        for (month, ids), words in zip(ids_of.items(), common, strict=True)
+    }
 
 
-def _around(
-    newspaper: int, months: Sequence[datetime.date], boilerplate: Mode, part: tuple[int, int]
-) -> Iterator[tuple[datetime.date, ArticleShingles]]:
-    """Yield a newspaper's articles around each of some months, ascending, with this part of their phrases."""
-    held: list[ArticleShingles] = []
-    batches = _batches(newspaper, text_days(months[0]).first, text_days(months[-1]).last, boilerplate)
-    for month in months:
-        first, last = (day.toordinal() for day in text_days(month))
-        while not held or held[-1].days[-1] <= last:
-            batch = next(batches, None)
-            if batch is None:
-                break
-            held.append(batch._replace(sets=_part_of(batch.sets, *part)))
-        held = [batch for batch in held if batch.days[-1] >= first]
-        if held:
-            yield month, _between(held, first, last)
-
-
-def _batches(
-    newspaper: int, first_day: datetime.date, last_day: datetime.date, boilerplate: Mode
-) -> Iterator[ArticleShingles]:
-    parameters: dict[str, Any] = {"newspaper": newspaper, "first_day": first_day, "last_day": last_day}
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(_SHINGLES_SQL, parameters | {"boilerplate": boilerplate.value})
-        while rows := cursor.fetchmany(_READ_AT_ONCE):
-            yield shingles_of_rows(rows)
+def _articles(scope: Mapping[str, Any], part: int, parts: int) -> ArticleShingles:
+    """Return a newspaper's articles of some days, by day and id, with this part of their phrases."""
+    batches = [shingles_of_rows([])]
+    with connection.cursor() as cursor, cursor.copy(_SHINGLES_SQL, scope) as copy:
+        copy.set_types(_SHINGLES_TYPES)
+        rows = copy.rows()
+        while read := list(islice(rows, _READ_AT_ONCE)):
+            batch = shingles_of_rows(read)
+            batches.append(batch._replace(sets=_part_of(batch.sets, part, parts)))
+    ids, newspapers, days = (
+        np.concatenate([getattr(batch, name) for batch in batches]) for name in ("ids", "newspapers", "days")
+    )
+    return ArticleShingles(ids, newspapers, days, joined([batch.sets for batch in batches]))
 
 
 def _part_of(phrases: ShingleSets, part: int, parts: int) -> ShingleSets:
@@ -197,22 +206,20 @@ def _part_of(phrases: ShingleSets, part: int, parts: int) -> ShingleSets:
     return ShingleSets(phrases.values[kept], ends[phrases.offsets])
 
 
-def _between(batches: Sequence[ArticleShingles], first: int, last: int) -> ArticleShingles:
-    """Return the articles of some batches, in order of day, from one day to another, both included."""
-    ids, newspapers, days = (
-        np.concatenate([getattr(batch, name) for batch in batches]) for name in ("ids", "newspapers", "days")
-    )
-    begin, end = np.searchsorted(days, first), np.searchsorted(days, last, side="right")
-    sizes = np.concatenate([batch.sets.sizes for batch in batches])
-    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])[begin : end + 1]
-    values = np.concatenate([batch.sets.values for batch in batches])[offsets[0] : offsets[-1]]
-    rows = slice(begin, end)
-    return ArticleShingles(ids[rows], newspapers[rows], days[rows], ShingleSets(values, offsets - offsets[0]))
+def _ordinals(month: datetime.date) -> tuple[int, int]:
+    """Return the first and the last day of text_days(month) as ordinal numbers."""
+    first, last = text_days(month)
+    return first.toordinal(), last.toordinal()
 
 
-def _texts(ids: IntArray, boilerplate: Mode) -> Iterator[str]:
-    """Yield the texts of the sampled ones of a newspaper's articles, given in order of day and id."""
+def _places(days: IntArray, month: datetime.date) -> slice:
+    """Return which articles are of text_days(month), given their days, ascending."""
+    first, last = _ordinals(month)
+    return slice(int(np.searchsorted(days, first)), int(np.searchsorted(days, last, side="right")))
+
+
+def _texts(ids: Collection[int], boilerplate: Mode) -> dict[int, str]:
+    """Return the texts of these articles, as they are compared."""
     with connection.cursor() as cursor:
-        cursor.execute(_TEXTS_SQL, {"ids": ids[sampled(len(ids))].tolist(), "boilerplate": boilerplate.value})
-        for (text,) in cursor:
-            yield text
+        cursor.execute(_TEXTS_SQL, {"ids": list(ids), "boilerplate": boilerplate.value})
+        return dict(cursor.fetchall())

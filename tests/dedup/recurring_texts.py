@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dedup.comparison.common_words import common_words
 from dedup.comparison.prepared import PreparedArticle
-from dedup.comparison.recurring import LEAST_KNOWN, RecurringText, common_words, recurring_phrases
+from dedup.comparison.recurring import LEAST_KNOWN, RecurringText, recurring_phrases
 from dedup.kernels.masked_shingles import ShingleSets
 from dedup.kernels.tokens import distinct
 
@@ -19,5 +20,5 @@ def recurring_texts(articles: Sequence[PreparedArticle], *, count: int = LEAST_K
         sets = ShingleSets(values, np.cumsum([0, *(len(each.masked) for each in some)], dtype=np.int64))
         days = np.array([each.date.toordinal() for each in some], dtype=np.int64)
         phrases = recurring_phrases(distinct(values), days, sets)
-        texts[newspaper] = RecurringText(phrases, common_words(each.vocabulary for each in some), count)
+        texts[newspaper] = RecurringText(phrases, common_words([" ".join(each.vocabulary) for each in some]), count)
     return texts

@@ -1,14 +1,26 @@
 """The full comparison: every feature on invented texts."""
 
 import datetime
+from collections import defaultdict
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from dedup.comparison import recurring
 from dedup.comparison.alignment import Change, Replacement, match_sentences
+from dedup.comparison.common_words import common_words
 from dedup.comparison.compare import Comparison, compare
 from dedup.comparison.prepared import DATE, NAME, NUMBER, OTHER, ArticleText, PreparedArticle, Preparer
-from dedup.comparison.recurring import HeadlineSeries, Recurrence, RecurringText, common_words, usual_gap
+from dedup.comparison.recurring import (
+    HeadlineSeries,
+    Recurrence,
+    RecurringText,
+    printings,
+    recurring_between,
+    usual_gap,
+)
+from dedup.kernels.masked_shingles import ShingleSets
 from tests.dedup.recurring_texts import recurring_texts
 
 MONDAY = datetime.date(2026, 3, 2)
@@ -276,9 +288,27 @@ def test_words_that_few_articles_have_count_alone() -> None:
 
 
 def test_a_word_is_common_in_more_than_two_articles_and_one_in_fifty() -> None:
-    assert common_words([{"rain", "wind"}, {"rain", "wind"}, {"rain"}]) == {"rain"}
-    assert common_words([{"rain"}] * 4 + [{"wind"}] * 196) == {"wind"}
-    assert common_words([{"rain"}] * 5 + [{"wind"}] * 195) == {"rain", "wind"}
+    assert common_words(["rain wind rain", "wind rain", "rain rain"]) == {"rain"}
+    assert common_words(["rain"] * 4 + ["", "wind"] * 98 + ["regnéß"] * 5) == {"wind", "regnéß"}
+    assert common_words(["rain"] * 5 + ["wind"] * 195) == {"rain", "wind"}
+    assert common_words(["", ""]) == frozenset()
+
+
+@pytest.mark.parametrize("sorted_at_once", [7, 10_000])
+def test_phrases_that_recur_between_two_days_are_those_of_the_articles_in_between(monkeypatch, sorted_at_once) -> None:
+    monkeypatch.setattr(recurring, "_SORTED_AT_ONCE", sorted_at_once)
+    random = np.random.default_rng(14)
+    days = np.sort(random.integers(700_000, 700_060, 90))
+    drawn = [np.unique(random.integers(0, 40, 6)).astype(np.uint32) * np.uint32(1 << 26) for _ in days]
+    sets = ShingleSets(np.concatenate(drawn), np.cumsum([0, *map(len, drawn)], dtype=np.int64))
+    printed = printings(None, days, sets)
+    for first, last in ((700_000, 700_060), (700_010, 700_030), (700_030, 700_037), (700_050, 700_050)):
+        printed_on = defaultdict(set)
+        for day, phrases in zip(days.tolist(), drawn, strict=True):
+            for phrase in phrases.tolist() if first <= day <= last else ():
+                printed_on[phrase].add(day)
+        recurs = [each for each, on in printed_on.items() if len(on) >= 3 and max(on) - min(on) >= 7]
+        assert recurring_between(printed, first, last).tolist() == sorted(recurs)
 
 
 def test_what_recurs_is_known_of_newspapers_with_enough_articles() -> None:
