@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -17,6 +17,8 @@ from articles.normalization.text import letters
 MIN_LETTERS = 40
 # The beginning is enough for most texts; more is read of the others.
 SAMPLES = (120, 240, 1_000)
+# What is read of a text, with its blanks.
+_READ = 2 * SAMPLES[-1]
 MIN_PROBABILITY = 0.8
 # The language that the page declares is believed if the text makes it this likely.
 MIN_DECLARED_PROBABILITY = 0.3
@@ -45,9 +47,9 @@ def detect_language(text: str, declared: str = "") -> str:
 def detect_languages(texts: Sequence[str], declared: str = "") -> list[str]:
     """Return the same for many texts, in less time than one after the other."""
     declared = _SAME.get(declared, declared)
-    beginnings = [" ".join(text[: 2 * SAMPLES[-1]].split()) for text in texts]
+    beginnings = [_beginning(text) for text in texts]
     languages = dict.fromkeys(range(len(texts)), "")
-    left = [place for place, beginning in enumerate(beginnings) if _is_long_enough(beginning)]
+    left = [place for place, beginning in enumerate(beginnings) if beginning]
     for length in SAMPLES:
         samples = [beginnings[place][:length] for place in left]
         doubtful = []
@@ -56,14 +58,24 @@ def detect_languages(texts: Sequence[str], declared: str = "") -> list[str]:
                 languages[place] = language
             elif len(beginnings[place]) > length < SAMPLES[-1]:
                 doubtful.append(place)
+                beginnings[place] = _joined(texts[place][:_READ])
             else:
                 languages[place] = _if_likely(declared, sample)
         left = doubtful
     return list(languages.values())
 
 
-def _is_long_enough(beginning: str) -> bool:
-    return letters(beginning[: SAMPLES[1]]) >= MIN_LETTERS or letters(beginning) >= MIN_LETTERS
+def _beginning(text: str) -> str:
+    """Return the beginning with single blanks, of most texts little more than the first sample; empty if too short."""
+    first = _joined(text[: 2 * SAMPLES[0]])
+    if len(first) > SAMPLES[0] and letters(first[: SAMPLES[0]]) >= MIN_LETTERS:
+        return first
+    more = _joined(text[:_READ])
+    return more if letters(more) >= MIN_LETTERS else ""
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _if_likely(declared: str, sample: str) -> str:
@@ -78,7 +90,7 @@ def _classified(samples: Sequence[str]) -> list[tuple[str, float]]:
 class _Identifier(LanguageIdentifier):
     """langid with a faster way through many texts: its automaton reads one byte of each of them at a time.
 
-    Only the features of the texts are counted in this way; what langid makes of them is left to it.
+    Their scores become probabilities together too. All of it is what langid does for one text.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -86,24 +98,43 @@ class _Identifier(LanguageIdentifier):
         self._moves = np.asarray(self.tk_nextmove)
         self._rows = np.asarray(self._rowbase, dtype=np.int64)
         self._features = np.asarray(self.tk_output, dtype=np.int64)
-        self._counted: dict[bytes, Counter[int]] = {}
 
     def classify_all(self, samples: Sequence[str]) -> list[tuple[str, float]]:
         """Return the language of each text and its probability."""
-        if len(samples) >= _MANY:
-            encoded = [self._encode(sample) for sample in samples]
-            self._counted = dict(zip(encoded, map(Counter, self._walk(encoded)), strict=True))
-        classified = [self.classify(sample) for sample in samples]
-        self._counted = {}
-        return classified
+        if len(samples) < _MANY:
+            return [self.classify(sample) for sample in samples]
+        encoded = [self._encode(sample) for sample in samples]
+        scores = self._scores(encoded)
+        # As _decide of langid.
+        scores *= np.array([1.0 / math.sqrt(len(text) or 1) for text in encoded], dtype=np.float32)[:, None]
+        np.exp(scores - scores.max(axis=1, keepdims=True), out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        for first, same in self._alias_pairs:
+            scores[:, first] += scores[:, same]
+            scores[:, same] = 0.0
+        best = scores.argmax(axis=1)
+        probabilities = scores[np.arange(len(scores)), best].tolist()
+        return [(self.nb_classes[place], found) for place, found in zip(best.tolist(), probabilities, strict=True)]
 
-    def _raw_score(self, text: bytes) -> Any:
-        visits = self._counted.get(text)
-        return self._sparse_score(visits, self.nb_ptc) if visits else super()._raw_score(text)
+    def _scores(self, texts: Sequence[bytes]) -> NDArray[np.float32]:
+        """Return the score of each language for each text; 0 for texts without features."""
+        scores = np.zeros((len(texts), len(self.nb_classes)), dtype=np.float32)
+        order, visited = self._walk(texts)
+        of_text, place = np.nonzero(visited >= 0)
+        base = int(self._features.max()) + 1
+        keys, counts = np.unique(of_text * base + visited[of_text, place], return_counts=True)
+        features, rows = np.unique(keys % base, return_inverse=True)
+        # Many texts share a feature, and the table of all is large and in halves of a float.
+        table, weights = self.nb_ptc[features].astype(np.float32), np.log1p(counts.astype(np.float32))
+        bounds = np.searchsorted(keys, np.arange(len(texts) + 1) * base).tolist()
+        for text, begin, end in zip(order, bounds, bounds[1:], strict=False):
+            if begin < end:
+                scores[text] = weights[begin:end] @ table[rows[begin:end]] + self.nb_pc
+        return scores
 
-    def _walk(self, texts: Sequence[bytes]) -> list[list[int]]:
-        """Return the features of each text in the order in which they occur."""
-        # The longest first, so that those which have a byte at a place are always the first ones.
+    def _walk(self, texts: Sequence[bytes]) -> tuple[list[int], NDArray[np.int64]]:
+        """Return the places of the texts, the longest first, and for each of them the features at its bytes, or -1."""
+        # So those which have a byte at a place are always the first ones.
         order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
         lengths = np.array([len(texts[place]) for place in order])
         longest = int(lengths[0])
@@ -115,9 +146,7 @@ class _Identifier(LanguageIdentifier):
             here = int(np.searchsorted(-lengths, -place))
             states = self._moves[self._rows[states[:here]] + letters_at[place, :here]].astype(np.int64)
             found[place, :here] = self._features[states]
-        columns = np.ascontiguousarray(found.T)
-        by_text = dict(zip(order, (column[column >= 0].tolist() for column in columns), strict=True))
-        return [by_text[place] for place in range(len(texts))]
+        return order, np.ascontiguousarray(found.T)
 
 
 @cache

@@ -50,13 +50,18 @@ def normalize_text(text: str) -> str:
     if not text.isascii():
         for mark in _MARKS:
             text = text.replace(mark, " ")
+        text = text.replace(_SHARP_S, "ss")
     try:
-        data = text.replace(_SHARP_S, "ss").encode("latin-1")
+        data = text.encode("latin-1")
     except UnicodeEncodeError:
         return _normalized(text)
-    if _DECOMPOSED.search(data):
+    if not data.isascii() and len(data.translate(None, _DECOMPOSED)) < len(data):
         return _normalized(text)
-    return " ".join(data.translate(_LATIN_1, _SOFT_HYPHEN).decode("latin-1").split())
+    words = data.translate(_LATIN_1, _SOFT_HYPHEN)
+    # A text has few runs of blanks, so this takes half the time of splitting it into words.
+    while b"  " in words:
+        words = words.replace(b"  ", b" ")
+    return words.strip().decode("latin-1")
 
 
 def _normalized(text: str) -> str:
@@ -71,9 +76,7 @@ def _is_one_character(code: int) -> bool:
     return unicodedata.normalize("NFKC", chr(code)) == chr(code) and len(chr(code).casefold()) == 1
 
 
-_DECOMPOSED = re.compile(
-    b"[" + b"".join(re.escape(bytes([code])) for code in range(256) if not _is_one_character(code)) + b"]"
-)
+_DECOMPOSED = bytes(code for code in range(256) if not _is_one_character(code))
 _LATIN_1 = bytes(ord(_TABLE[ord(chr(code).casefold())] or " ") if _is_one_character(code) else 0 for code in range(256))
 
 
