@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from itertools import chain, pairwise
+from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy.typing as npt
 import regex
 
 from dedup.kernels.tokens import IntArray, distinct
+from dedup.kernels.word_hashes import WordHashes
 
 Hashes = npt.NDArray[np.uint32]
 
@@ -31,15 +33,12 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u2e80-\ua9ff\uaa60-\uaa7f\uf900-\uffff\U000116d0-\U000116ff\U00016fe0-\U0003ffff]"
 )
 # The hash of what is several words: characters of such scripts, with or without others, and no blank in between.
-_TO_DIVIDE = bytes(8)
-_NOT_ZERO = (1).to_bytes(8, "little")
+_TO_DIVIDE = 0
 # The golden ratio of 64 bits: multiplying by it spreads neighbouring values (Knuth, TAOCP 6.4).
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _WIDTH = np.uint64(32)
 # Texts per step: few enough for their words and arrays to stay in the processor's cache.
-_TEXTS_AT_ONCE = 20
-# Words whose hashes a process keeps: with more of them, it starts over. They take about 150 bytes each.
-_KNOWN_WORDS = 300_000
+_TEXTS_AT_ONCE = 40
 # The part of a set that is looked up.
 _EVERY = 8
 _LOWEST = 4
@@ -65,10 +64,8 @@ def masked_shingle_sets(texts: Sequence[str]) -> ShingleSets:
     shingles have one hash with a probability of 2^-32: of the shingles of a million articles, every twelfth meets one.
     """
     parts = [ShingleSets(np.empty(0, dtype=np.uint32), np.zeros(1, dtype=np.int64))]
-    for start in range(0, len(texts), _TEXTS_AT_ONCE):
-        if len(_KNOWN) > _KNOWN_WORDS:
-            _KNOWN.clear()
-        parts.append(_shingle_sets(texts[start : start + _TEXTS_AT_ONCE]))
+    starts = range(0, len(texts), _TEXTS_AT_ONCE)
+    parts += [_shingle_sets(texts[start : start + _TEXTS_AT_ONCE]) for start in starts]
     return joined(parts)
 
 
@@ -106,21 +103,21 @@ def masked(word: str) -> str:
     return word if word.isalpha() or not any(map(str.isdigit, word)) else _MASK
 
 
-class _WordHashes(dict[str, bytes]):
-    """64 bits of BLAKE2b of each word, filled as words are looked up."""
-
-    def __missing__(self, word: str) -> bytes:
-        if not word.isascii() and not _WORD.fullmatch(word):
-            hashed = _TO_DIVIDE
-        else:
-            hashed = hashlib.blake2b(masked(word).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            if hashed == _TO_DIVIDE:
-                hashed = _NOT_ZERO
-        self[word] = hashed
-        return hashed
+def _between_blanks(part: str) -> int:
+    """Return the hash of what is between two blanks; _TO_DIVIDE if it has other white space."""
+    return _hash_of(part) if part.split() == [part] else _TO_DIVIDE
 
 
-_KNOWN = _WordHashes()
+@lru_cache(50_000)
+def _hash_of(word: str) -> int:
+    """Return 64 bits of BLAKE2b of a word as it is masked; _TO_DIVIDE if it is several words."""
+    if not (word.isascii() or _WORD.fullmatch(word)):
+        return _TO_DIVIDE
+    hashed = hashlib.blake2b(masked(word).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(hashed, "little") or 1
+
+
+_KNOWN = WordHashes(_between_blanks)
 
 
 def _chosen(sets: ShingleSets, kept: npt.NDArray[np.bool_]) -> ShingleSets:
@@ -130,13 +127,12 @@ def _chosen(sets: ShingleSets, kept: npt.NDArray[np.bool_]) -> ShingleSets:
 
 
 def _shingle_sets(texts: Sequence[str]) -> ShingleSets:
-    words = [text.split() for text in texts]
-    hashed = _hashes(words)
+    hashed, ends = _KNOWN.of(texts)
     if not hashed.all():
-        words = [_divided(text, each) for text, each in zip(texts, words, strict=True)]
-        hashed = _hashes(words)
+        parts = [_divided(text, each) for text, each in zip(texts, np.split(hashed, ends[:-1]), strict=True)]
+        hashed = np.concatenate(parts)
+        ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
     shingles = _mixed(hashed, SHINGLE_WORDS)
-    ends = np.cumsum([len(each) for each in words], dtype=np.int64)
     for begin, end in pairwise([0, *ends.tolist()]):
         if begin < end < begin + SHINGLE_WORDS:
             shingles[begin] = _mixed(hashed[begin:end], end - begin)[0]
@@ -154,13 +150,14 @@ def _shingle_sets(texts: Sequence[str]) -> ShingleSets:
     return ShingleSets(shingles.compress(kept), before[np.concatenate([begins[:1], ends])])
 
 
-def _hashes(words: Sequence[Sequence[str]]) -> npt.NDArray[np.uint64]:
-    # Joining bytes is faster than converting numbers one by one.
-    return np.frombuffer(b"".join(map(_KNOWN.__getitem__, chain.from_iterable(words))), dtype="<u8")
-
-
-def _divided(text: str, words: list[str]) -> list[str]:
-    return _WORD.findall(text) if any(_KNOWN[word] == _TO_DIVIDE for word in words) else words
+def _divided(text: str, hashed: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Return the hashes of the words of a text, given those of what is between its blanks."""
+    if hashed.all():
+        return hashed
+    words = text.split()
+    if not all(map(_hash_of, words)):
+        words = _WORD.findall(text)
+    return np.fromiter(map(_hash_of, words), dtype=np.uint64, count=len(words))
 
 
 def _mixed(hashed: npt.NDArray[np.uint64], words: int) -> Hashes:

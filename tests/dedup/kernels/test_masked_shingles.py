@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from articles.normalization.text import normalize_text
+from dedup.kernels import word_hashes
 from dedup.kernels.masked_shingles import _SOLO, _UNSPACED, masked_shingle_sets, words_of
 
 
@@ -123,3 +124,30 @@ def test_the_quick_test_finds_every_character_that_is_a_word_by_itself() -> None
     alone = regex.compile(rf"[{_SOLO}]")
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     assert [each for each in characters if alone.match(each) and not _UNSPACED.match(each)] == []
+
+
+@pytest.mark.parametrize("kept", [3, 300_000])
+def test_hashes_of_words_are_found_again_whatever_their_length_and_number(kept: int, monkeypatch) -> None:
+    monkeypatch.setattr(word_hashes, "_KEPT", kept)
+    asked: list[str] = []
+
+    def hash_of(word: str) -> int:
+        asked.append(word)
+        return hash(word) & 0xFFFFFFFFFFFFFFFF
+
+    known = word_hashes.WordHashes(hash_of)
+    # Words that differ in one sign, at each of their places; in Sinhala, a sign has three bytes.
+    words = [sign * before + "x" + sign * 3 for sign in ("a", "é", "ම") for before in range(70)]
+    texts = ["", *(" ".join(words[start : start + 9]) for start in range(0, len(words), 9)), "  twice  twice ", ""]
+    for _ in range(3):
+        hashes, ends = known.of(texts)
+        assert hashes.tolist() == [hash(word) & 0xFFFFFFFFFFFFFFFF for text in texts for word in text.split()]
+        assert np.diff(ends, prepend=0).tolist() == [len(text.split()) for text in texts]
+    if kept > len(words):
+        short = [word for word in asked if len(word.encode()) <= word_hashes._LONGEST]
+        assert len(short) == len(set(short))  # each is made once
+
+
+def test_other_blanks_divide_words_too() -> None:
+    made = [masked_shingle_sets([text]).values.tolist() for text in ("a b c d", "a\nb\u2003c\xa0d", "\x1ca  b c d ")]
+    assert made[0] == made[1] == made[2]
