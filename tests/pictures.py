@@ -117,7 +117,7 @@ def window_of(role: str, browser: Browser, address: str) -> BrowserContext:
     user.save()
     user.groups.set([Group.objects.get(name=role)])
     client = Client()
-    client.force_login(user, "django.contrib.auth.backends.ModelBackend")
+    client.force_login(user, "newsdedup_site.access.backend.RightsBackend")
     # Without JavaScript, so that a page is complete as soon as it is loaded.
     window = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, java_script_enabled=False)
     window.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": address}])

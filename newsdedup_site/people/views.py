@@ -156,7 +156,7 @@ class SetPassword(PasswordResetConfirmView):
     template_name = "people/set_password.html"
     success_url = reverse_lazy("dashboard")
     post_reset_login = True
-    post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
+    post_reset_login_backend = "newsdedup_site.access.backend.RightsBackend"
 
     user: User
 

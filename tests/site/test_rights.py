@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.contrib import admin
+from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import Permission, User
+from django.contrib.sessions.models import Session
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.urls import get_resolver, path, resolve
+from django.utils import timezone
 
 from newsdedup_site.access import addresses, checks
 from newsdedup_site.access.addresses import ADDRESSES, Rule, rule_of
+from newsdedup_site.access.backend import RightsBackend
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -255,3 +261,30 @@ def test_the_check_finds_nothing_here_and_misses_the_middleware(settings) -> Non
     assert checks.check_addresses() == []
     settings.MIDDLEWARE = [each for each in settings.MIDDLEWARE if each != checks.MIDDLEWARE]
     assert [error.id for error in checks.check_addresses()] == ["newsdedup_site.E004"]
+
+
+def test_a_user_of_a_session_has_the_permissions_that_django_finds() -> None:
+    known = User.objects.get(pk=make_user("ella", "viewer", "editor").pk)
+    known.user_permissions.set(Permission.objects.filter(codename__in=["add_decision", "delete_article"]))
+    read = RightsBackend().get_user(known.pk)
+
+    assert read is not None
+    assert read.get_all_permissions() == ModelBackend().get_all_permissions(known) != set()
+    assert read.has_perm("articles.delete_article")
+    assert not read.has_perm("articles.delete_article", known)
+    assert not read.has_perm("auth.change_user")
+    read.is_superuser = True
+    assert read.get_all_permissions() >= {"auth.change_user"}
+    User.objects.update(is_active=False)
+    assert RightsBackend().get_user(known.pk) is None
+    assert RightsBackend().get_user(0) is None
+
+
+def test_who_was_logged_in_before_the_upgrade_still_is() -> None:
+    renamed = import_module("newsdedup_site.migrations.0002_backend_of_sessions")
+    client = client_of("viewer")
+    Session.objects.create(session_key="damaged", session_data="?", expire_date=timezone.now())
+    renamed.name(renamed.AFTER, renamed.BEFORE)(apps, None)
+    assert client.session["_auth_user_backend"] == renamed.BEFORE
+    renamed.name(renamed.BEFORE, renamed.AFTER)(apps, None)
+    assert client.get("/queue/").status_code == 200

@@ -82,9 +82,9 @@ def test_the_list_costs_the_same_queries_for_one_and_for_many(
     editor_client: Client, articles: list[Article], store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     for _ in range(2):
-        # session, user, keys, 2 x permissions, newspapers of the form, page, count, whitelist, saved
+        # session, user with permissions, keys, newspapers of the form, page, count, whitelist, saved
         # views
-        with django_assert_num_queries(10):
+        with django_assert_num_queries(8):
             editor_client.get(reverse("boilerplate_list"))
         for story in STORIES:
             store(f"{story}\n\nMore to follow\n\nPrint\n\nEmail\n\nShare", date="2026-04-01")

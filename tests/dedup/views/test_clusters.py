@@ -68,8 +68,8 @@ def test_the_list_costs_the_same_queries_for_one_and_for_ten(
     for expected in (1, 10):
         while Cluster.objects.count() < expected:
             make_cluster(store(), store())
-        # session, user, keys, 2 x permissions, newspapers of the form, page, count, kept articles, run, saved views
-        with django_assert_num_queries(11):
+        # session, user with permissions, keys, newspapers of the form, page, count, kept articles, run, saved views
+        with django_assert_num_queries(9):
             assert len(listed(editor_client)) == expected
 
 
@@ -591,9 +591,9 @@ def test_the_page_costs_a_fixed_number_of_queries(
     editor_client: Client, trio: tuple[Article, ...], store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
     small, large = make_cluster(*trio), make_cluster(*(store() for _ in range(8)))
-    # session, user, keys, 2 x permissions, cluster; articles: ids, rows, URLs, beginnings, pairs with the kept one,
+    # session, user with permissions, keys, cluster; articles: ids, rows, URLs, beginnings, pairs with the kept one,
     # texts to compare; kept: decision, rule; pairs inside, the weakest, contradictions, pairs left out; ties:
     # pairs, decisions, pairs shown, evidence; decisions, next, previous
     for cluster in (small, large):
-        with django_assert_num_queries(25):
+        with django_assert_num_queries(23):
             shown(editor_client, cluster)

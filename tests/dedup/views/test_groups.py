@@ -103,8 +103,8 @@ def test_the_list_costs_the_same_queries_for_one_and_for_ten(
             assert len(listed(editor_client)) == expected
 
 
-# session, user, keys, permissions of the user and of the groups, newspapers of the form, page, count, confirmations
-QUERIES_OF_THE_LIST = 10
+# session, user with permissions, keys, newspapers of the form, page, count, confirmations
+QUERIES_OF_THE_LIST = 8
 
 
 def test_an_empty_list_says_what_comes_next(editor_client: Client) -> None:

@@ -122,9 +122,9 @@ def test_the_dashboard_costs_a_fixed_number_of_queries(
     for _ in range(3):
         make_cluster(store(), store())
         make_run()
-    # session, user, keys, articles, clusters, newspapers, waiting pairs by verdict (5), series, runs, 2 x permissions;
+    # session, user with permissions, keys, articles, clusters, newspapers, waiting pairs by verdict (5), series, runs;
     # questions less those put off; progress (2), agreement, disagreements
-    with django_assert_num_queries(20):
+    with django_assert_num_queries(18):
         text_of(editor_client, "/")
 
 
@@ -300,7 +300,7 @@ def test_the_history_costs_the_same_queries_for_one_and_for_ten(
         while Decision.objects.count() < expected:
             decisions.decide_pair(make_pair(store(), store(), trigram=0.9).pk, "confirm", user=editor)
         # session, user, keys, deciders of the form, page, count, 2 x permissions, saved views
-        with django_assert_num_queries(9):
+        with django_assert_num_queries(7):
             text_of(editor_client, "/history/")
 
 

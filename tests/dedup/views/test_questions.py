@@ -54,9 +54,9 @@ def followed(client: Client, address: str) -> str:
 def test_the_queue_lists_questions_in_tabs(
     editor_client: Client, copies: Cluster, doubtful: list[Pair], django_assert_num_queries: Any
 ) -> None:
-    # session, user, keys, permissions of the user and of the groups, newspapers of the form, counts of the tabs (5),
+    # session, user with permissions, keys, newspapers of the form, counts of the tabs (5),
     # progress (2), page, count, pairs, evidence, clusters, their newspapers, saved views
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(19):
         page = editor_client.get(reverse("queue")).content.decode()
     places = [page.index(f'row-link" href="/pairs/{pair.pk}/?tab=informative"') for pair in doubtful]
     card = page.index(f'row-link" href="/clusters/{copies.pk}/card/?tab=informative"')
@@ -105,14 +105,14 @@ def test_a_decision_and_the_next_question_cost_a_fixed_number_of_queries(
         counts.append(len(queries))
     # A confirmation also writes a cluster and a group, and looks for webhooks. Four are savepoints, because a test is
     # a transaction itself.
-    assert counts == [46, 51]
+    assert counts == [42, 47]
 
 
 def test_a_card_shows_what_differs_and_one_answer_settles_it(
     editor_client: Client, copies: Cluster, django_assert_max_num_queries: Any
 ) -> None:
     assert followed(editor_client, "/queue/next/") == f"/clusters/{copies.pk}/card/?tab=informative"
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(18):
         page = editor_client.get(f"/clusters/{copies.pk}/card/?tab=certain").content.decode()
     assert "4 copies in 3 newspapers: all the same?" in page
     assert "2 copies, word for word" in page

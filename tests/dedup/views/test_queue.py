@@ -286,11 +286,11 @@ def test_hostile_headlines_are_text(editor_client: Client, store: StoreArticle) 
 def test_costs_the_same_queries_for_two_pairs_and_for_twenty(
     editor_client: Client, store: StoreArticle, django_assert_num_queries: Any
 ) -> None:
-    # session, user, keys, permissions of the user and of the groups, newspapers of the form, page, count, rows,
+    # session, user with permissions, keys, newspapers of the form, page, count, rows,
     # evidence, pairs without a verdict; counts of the tabs: stored less those put off, put off,
     # disagreements, second readings, sample; progress: answers with second readings, answers to learn
     # from; saved views
-    queries = 20
+    queries = 18
     first = store()
     for expected in (2, 20):
         while Pair.objects.count() < expected:

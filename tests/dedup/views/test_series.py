@@ -80,8 +80,8 @@ def test_the_list_costs_the_same_queries_for_one_and_for_ten(
         while Series.objects.count() < expected:
             article = store()
             make_series(article.newspaper, f"form {article.pk}", article)
-        # session, user, keys, 2 x permissions, newspapers of the form, page, count, saved views
-        with django_assert_num_queries(9):
+        # session, user with permissions, keys, newspapers of the form, page, count, saved views
+        with django_assert_num_queries(7):
             assert len(listed(editor_client)) == expected
 
 
@@ -121,11 +121,11 @@ def test_the_articles_come_in_pages(editor_client: Client, store: StoreArticle) 
 def test_the_page_costs_a_fixed_number_of_queries(
     editor_client: Client, articles: list[Article], series: Series, django_assert_num_queries: Any
 ) -> None:
-    # session, user, keys, 2 x permissions, series, page, count, days, verdicts, pairs, evidence, history
+    # session, user with permissions, keys, series, page, count, days, verdicts, pairs, evidence, history
     shown(editor_client, series)  # the process then knows the content types
     for first, second in ((0, 1), (1, 2)):
         make_pair(articles[first], articles[second], trigram=0.9)
-        with django_assert_num_queries(14):
+        with django_assert_num_queries(12):
             shown(editor_client, series)
 
 

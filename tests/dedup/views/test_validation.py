@@ -54,7 +54,7 @@ def test_a_pair_is_shown_without_anything_that_is_known_about_it(
 ) -> None:
     client, other = client_of(editor), make_user("ines", "editor")
     address = f"/validation/{sample.pk}/4/"
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(7):
         blind = client.get(address).content.decode()
     shown = words_of(blind)
     assert [word for word in TELLING if word in re.sub(r"<[^>]+>", " ", shown).lower()] == []
@@ -145,7 +145,7 @@ def test_results_have_kappa_precision_and_recall(store: StoreArticle, editor: Us
         for each, label in zip(drawn, labels, strict=True):
             SampleLabel.objects.create(pair=each, reader=reader, label=label)
     client = client_of(editor)
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(15):
         page = client.get(f"/validation/{sample.pk}/").content.decode()
     assert "<td>0.78 (0.58 to 0.98)</td>" in page
     # All pairs of the archive were read, so nothing is left to chance.
