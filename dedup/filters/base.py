@@ -7,6 +7,9 @@ from typing import Any
 import django_filters as filters
 from django import forms
 from django.db.models import QuerySet
+from django.forms.utils import flatatt
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from articles.models import Newspaper
 
@@ -20,6 +23,27 @@ class DayInput(forms.DateInput):
         super().__init__(attrs, format="%Y-%m-%d")
 
 
+class Choice(forms.Select):
+    """A choice of one, written without a template for each option: there may be hundreds of newspapers."""
+
+    def render(
+        self,
+        name: str,
+        value: Any,
+        attrs: dict[str, Any] | None = None,
+        renderer: Any = None,  # noqa: ARG002 - Django hands it in
+    ) -> SafeString:
+        """Return the element as HTML."""
+        chosen = self.format_value(value)
+        options = ((key, SafeString(" selected") if str(key) in chosen else "", label) for key, label in self.choices)
+        return format_html(
+            '<select name="{}"{}>{}</select>',
+            name,
+            flatatt(self.build_attrs(self.attrs, attrs)),
+            format_html_join("", '<option value="{}"{}>{}</option>', options),
+        )
+
+
 class ListFilter(filters.FilterSet):
     """A filter with a GET form; its widgets have the style of the pages."""
 
@@ -27,6 +51,8 @@ class ListFilter(filters.FilterSet):
         super().__init__(*args, **kwargs)
         for field in self.form.fields.values():
             select = isinstance(field.widget, forms.Select)
+            if select:
+                field.widget = Choice(field.widget.attrs, field.widget.choices)
             field.widget.attrs["class"] = "form-select form-select-sm" if select else "form-control form-control-sm"
 
     @property
@@ -51,4 +77,4 @@ def read_together(queryset: QuerySet[Any], _name: str, _value: Any) -> QuerySet[
 
 
 def newspapers(*_args: Any) -> QuerySet[Newspaper]:
-    return Newspaper.objects.in_use()
+    return Newspaper.objects.in_use().only("name")
