@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import django_filters as filters
 from django import forms
-from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.functional import cached_property
 
 from articles.models import Article, Newspaper
@@ -16,7 +16,7 @@ from dedup.filters.base import DayInput, ListFilter, newspapers, read_together
 from dedup.models import DenseGroup, Evidence, Pair, Series
 from dedup.passes import PASSES
 from dedup.querysets import PairQuerySet
-from dedup.review.queries.few import FEW, IsAnyOf, Narrowing, array_of, few_of
+from dedup.review.queries.few import FEW, IsAnyOf, Narrowing, Numbers, few_of
 from dedup.review.queries.pairs import ANY, UNJUDGED, VERDICTS
 from dedup.review.queries.series import members_of
 
@@ -122,7 +122,10 @@ class PairFilter(ListFilter):
         pairs = Pair.objects.filter(VERDICTS[values["verdict"]][1]) if values.get("verdict") else Pair.objects.all()
         if values.get("state"):
             pairs = _in_state(pairs, values["state"])
-        return Narrowing(self._published_and_scored(pairs), few=self._few is not None)
+        pairs, few = self._published_and_scored(pairs), self._few
+        if few is not None and (values.get("verdict") or values.get("state")):
+            few = Numbers(pairs.order_by().values_list("pk", flat=True))
+        return Narrowing(pairs, few)
 
     @property
     def ceiling(self) -> int:
@@ -161,38 +164,46 @@ class PairFilter(ListFilter):
 
     def _published_and_scored(self, queryset: PairQuerySet) -> PairQuerySet:
         """Apply every field except the verdict and the state."""
-        values = self._values()
-        queryset = super().filter_queryset(queryset)
-        queryset = self._of_articles(queryset) if self._few is None else queryset.filter(IsAnyOf("pk", self._few))
-        return _scored(queryset, values.get("pass_name"), values.get("score_from"), values.get("score_to"))
+        if self._few is not None:
+            return queryset.filter(IsAnyOf("pk", self._few))
+        return self._scored(self._of_articles(queryset))
 
-    def _of_articles(self, pairs: PairQuerySet) -> PairQuerySet:
-        """Apply the fields that are about the articles."""
+    def _scored(self, pairs: PairQuerySet) -> PairQuerySet:
+        """Apply every field except the verdict, the state and those about the articles."""
         values = self._values()
-        pairs = _between(pairs, values.get("newspaper"), values.get("other"))
-        pairs = _published(pairs, values.get("date_from"), values.get("date_to"))
-        word = values.get("headline")
-        return pairs.filter(Q(left__headline__icontains=word) | Q(right__headline__icontains=word)) if word else pairs
+        pairs = super().filter_queryset(pairs)
+        return _scored(pairs, values.get("pass_name"), values.get("score_from"), values.get("score_to"))
+
+    def _of_articles(self, pairs: PairQuerySet, but: str = "") -> PairQuerySet:
+        """Apply the fields that are about the articles; those of `but` are applied already."""
+        values = self._values()
+        if but != "newspapers":
+            pairs = _between(pairs, values.get("newspaper"), values.get("other"))
+        if but != "days":
+            pairs = _published(pairs, values.get("date_from"), values.get("date_to"))
+        if but != "words" and (word := values.get("headline")):
+            pairs = pairs.filter(Q(left__headline__icontains=word) | Q(right__headline__icontains=word))
+        return pairs
 
     @cached_property
-    def _few(self) -> Value | None:
-        """The pairs that match the fields about articles, and perhaps the pass; None if each may leave many."""
+    def _few(self) -> Numbers | None:
+        """The pairs that match every field except the verdict and the state; None if each field may leave many."""
         values = self._values()
-        newspapers = [each for each in (values.get("newspaper"), values.get("other")) if each]
-        published = given(date__gte=values.get("date_from"), date__lte=values.get("date_to"))
         words = given(headline__icontains=values.get("headline") or None)
-        # Two newspapers have few pairs, even if each has many articles.
-        most = FEW_OF_TWO if len(newspapers) == 2 else FEW
-        for condition in (words, published, *(Q(newspaper=each) for each in newspapers)):
-            ends = few_of(Article.objects.filter(condition), most=most) if condition else None
+        days = given(date__gte=values.get("date_from"), date__lte=values.get("date_to"))
+        for name, condition in (("words", words), ("days", days)):
+            ends = few_of(Article.objects.filter(condition)) if condition else None
             if ends is not None:
-                return self._numbers_of(Pair.objects.filter(IsAnyOf("left", ends) | IsAnyOf("right", ends)))
-        name = values.get("pass_name")
-        found_by = few_of(Evidence.objects.filter(pass_name=name, stale=False), "pair") if name else None
+                return self._numbers_of(Pair.objects.filter(_has_one_of(ends)), but=name)
+        between = _few_between(values.get("newspaper"), values.get("other"))
+        if between is not None:
+            return self._numbers_of(between, but="newspapers")
+        found = given(pass_name=values.get("pass_name") or None)
+        found_by = few_of(Evidence.objects.filter(found, stale=False), "pair") if found else None
         return None if found_by is None else self._numbers_of(Pair.objects.filter(IsAnyOf("pk", found_by)))
 
-    def _numbers_of(self, pairs: PairQuerySet) -> Value:
-        return array_of(self._of_articles(pairs).order_by().values_list("pk", flat=True))
+    def _numbers_of(self, pairs: PairQuerySet, but: str = "") -> Numbers:
+        return Numbers(self._scored(self._of_articles(pairs, but)).order_by().values_list("pk", flat=True))
 
     def by_series(self, queryset: PairQuerySet, _name: str, value: Series) -> PairQuerySet:
         return queryset.among(members_of(value))
@@ -211,6 +222,26 @@ def _between(pairs: PairQuerySet, one: Newspaper | None, other: Newspaper | None
     """Return the pairs with an article of each newspaper that is given; with both of one, if they are the same."""
     either_way = given(left__newspaper=one, right__newspaper=other) | given(left__newspaper=other, right__newspaper=one)
     return pairs.filter(either_way)
+
+
+def _few_between(one: Newspaper | None, other: Newspaper | None) -> PairQuerySet | None:
+    """Return what _between returns if one of the newspapers has few articles, else None."""
+    chosen = {each for each in (one, other) if each}
+    # Two newspapers have few pairs, even if each has many articles.
+    most = FEW_OF_TWO if one and other else FEW
+    known = [few_of(Article.objects.filter(newspaper=each), most=most) for each in chosen]
+    few = [ends for ends in known if ends is not None]
+    if not few:
+        return None
+    if one == other:
+        return Pair.objects.filter(IsAnyOf("left", few[0]), IsAnyOf("right", few[0]))
+    # No article is of two newspapers, so a pair with one of each has no other.
+    pairs = Pair.objects.filter(*map(_has_one_of, few))
+    return pairs if len(few) == len(chosen) else _between(pairs, one, other)
+
+
+def _has_one_of(articles: Numbers) -> Q:
+    return Q(IsAnyOf("left", articles) | IsAnyOf("right", articles))
 
 
 def _scored(pairs: PairQuerySet, pass_name: str | None, low: Any, high: Any) -> PairQuerySet:

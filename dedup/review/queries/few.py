@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, LiteralString
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import BigIntegerField, BooleanField, F, Func, Q, QuerySet, Value
+from django.db import connection
+from django.db.models import BigIntegerField, BooleanField, Func, Q, QuerySet, Value
+from django.db.models.functions import Cast
 
-from dedup.models import Pair
 from dedup.querysets import PairQuerySet
 
 # With a million articles, so many are looked up as fast as a walk finds a hundred rows.
@@ -28,31 +29,47 @@ class IsAnyOf(Func):
     output_field = BooleanField()
 
 
+class Numbers(Cast):
+    """Numbers as an array, for IsAnyOf.
+
+    `written` is the array as text: PostgreSQL reads it much faster than the driver can write the numbers one by one.
+    """
+
+    def __init__(self, numbers: Iterable[int]) -> None:
+        self.written = f"{{{','.join(map(str, numbers))}}}"
+        super().__init__(Value(self.written), ArrayField(BigIntegerField()))
+
+
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """The pairs to which a filter limits questions; `few`: they are looked up, because not many pass."""
+    """The pairs to which a filter limits questions, and their numbers if they were looked up: not many pass."""
 
     pairs: PairQuerySet
-    few: bool
+    few: Numbers | None = None
 
 
-def few_of(rows: QuerySet[Any], field: str = "pk", most: int = FEW) -> Value | None:
-    """Return the numbers in this field as an array; None if there are more than `most` rows."""
+def few_of(rows: QuerySet[Any], field: str = "pk", most: int = FEW) -> Numbers | None:
+    """Return the numbers in this field; None if there are more than `most` rows."""
     found = list(rows.order_by().values_list(field, flat=True)[: most + 1])
-    return None if len(found) > most else array_of(found)
+    return None if len(found) > most else Numbers(found)
 
 
-def array_of(numbers: Iterable[int]) -> Value:
-    """Return the numbers as IsAnyOf takes them."""
-    return Value(sorted(set(numbers)), output_field=ArrayField(BigIntegerField()))
+# From pairs to the memberships of their articles, Django would read the articles too.
+_CLUSTERS_SQL: LiteralString = """
+SELECT DISTINCT one.cluster_id
+FROM dedup_pair AS pair
+JOIN dedup_membership AS one ON one.article_id = pair.left_id
+JOIN dedup_membership AS other ON other.article_id = pair.right_id AND other.cluster_id = one.cluster_id
+WHERE pair.id = ANY (%s::bigint[])
+"""
 
 
-def questions_on(pairs: PairQuerySet, *, cards: bool) -> Q:
-    """Return the condition for questions on these pairs, which are few, or with `cards` on a cluster with one."""
-    numbers = array_of(pairs.order_by().values_list("pk", flat=True))
+def questions_on(numbers: Numbers, *, cards: bool) -> Q:
+    """Return the condition for questions on these few pairs, or with `cards` on a cluster with one."""
     on_pairs = Q(IsAnyOf("pair", numbers))
     if not cards:
         return on_pairs
-    inside = Pair.objects.filter(IsAnyOf("pk", numbers), left__membership__cluster=F("right__membership__cluster"))
-    clusters = inside.order_by().values_list("left__membership__cluster", flat=True)
-    return on_pairs | Q(IsAnyOf("cluster", array_of(clusters)))
+    with connection.cursor() as cursor:
+        cursor.execute(_CLUSTERS_SQL, [numbers.written])
+        clusters = Numbers(number for (number,) in cursor)
+    return on_pairs | Q(IsAnyOf("cluster", clusters))

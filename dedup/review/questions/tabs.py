@@ -53,8 +53,8 @@ class Tab:
         rows = self.rows(user)
         if narrowing is None:
             return rows
-        if narrowing.few:
-            return rows.filter(questions_on(narrowing.pairs, cards=self.cards))
+        if narrowing.few is not None:
+            return rows.filter(questions_on(narrowing.few, cards=self.cards))
         # Looked up for each question, in their order, until a page is full: they are fewer than the pairs, all of which
         # a join would read.
         pairs = narrowing.pairs.order_by()
