@@ -13,14 +13,13 @@ from django.db.models.functions import Length
 from articles.models import Article
 from dedup.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
 from dedup.clustering.constraints import Constraints, KnownConstraints, constraints_in_force, lock_review
+from dedup.clustering.group_pairs import RANKS
 from dedup.clustering.keeping import Candidate, kept_by
-from dedup.models import Cluster, Decision, Keep, Membership, Pair, Profile, Verdict, Webhook
+from dedup.models import Cluster, Decision, Keep, Membership, Pair, Profile, Webhook
 from dedup.webhooks.queue import announce
 
 _CONFIRMED = Cluster.State.CONFIRMED
 _MATCHED = ("left_matched", "right_matched")
-# What joins the articles of a pair with this verdict.
-RANKS = {Verdict.DUPLICATE.value: Rank.DUPLICATE, Verdict.VERSION.value: Rank.VERSION}
 
 
 class Rebuilt(NamedTuple):

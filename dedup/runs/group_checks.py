@@ -1,34 +1,23 @@
-"""Compares more pairs of dense groups, where clusters need them.
-
-A pass proposes only the closest pairs of a dense group. Where one of them is wrongly judged a duplicate, the pairs that
-would have spoken against it were not proposed. So before two parts of a group join, some more pairs between them are
-compared, until every part of a cluster has met the others.
-"""
+"""Compares more pairs of dense groups, where clusters need them (clustering/group_pairs.py), and stores them."""
 
 from __future__ import annotations
 
 import datetime
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from django.db import connection, transaction
 
 from articles.models import Article
-from dedup.clustering.components import Apart, Edge, cluster
 from dedup.clustering.constraints import constraints_in_force
-from dedup.clustering.rebuild import RANKS
+from dedup.clustering.group_pairs import Ends, by_month, compared_in_groups
 from dedup.judging.judge import JudgedPair, JudgedRow
-from dedup.judging.months import month_of
 from dedup.models import DetectionRun, Evidence, GroupMember, Pair
 from dedup.runs.evidence import store_candidates, update_best_scores
 from dedup.runs.judging import judged_rows, store_rows
 from dedup.runs.outdated_verdicts import note_rests_on
 from dedup.runs.terms import RunTerms
 from dedup.types import DENSE_GROUPS, Candidate
-
-# After so many rounds, what is not compared stays so: each round asks for few pairs of few articles.
-_MOST_ROUNDS = 5
 
 # The members are new rows, which PostgreSQL would take for a handful.
 _ANALYZE_SQL = "ANALYZE dedup_groupmember, dedup_pair, dedup_evidence"
@@ -46,8 +35,6 @@ GROUP BY pair.id
 ORDER BY pair.left_id, pair.right_id
 """
 
-Ends = tuple[int, int]
-
 
 class _Known(NamedTuple):
     """The verdicts on pairs of dense groups: of those that passes propose, and of those compared by an earlier run."""
@@ -63,7 +50,8 @@ def check_groups(run: DetectionRun, terms: RunTerms) -> int:
     """
     groups = dict(GroupMember.objects.values_list("article", "group"))
     known = _known() if groups else _Known({}, {})
-    checked = _checked(groups, known, _Judge(terms))
+    must, cannot, _ = constraints_in_force(groups)
+    checked = compared_in_groups(known.proposed, groups, must, cannot, _Judge(terms, known.checked).rows)
     stale = Evidence.objects.filter(pass_name=DENSE_GROUPS, stale=False)
     if checked or stale.exists():
         with transaction.atomic():
@@ -82,44 +70,25 @@ def _known() -> _Known:
     return known
 
 
-def _checked(groups: Mapping[int, int], known: _Known, judge: _Judge) -> dict[Ends, JudgedRow]:
-    """Return the verdicts on the pairs that are needed apart from those proposed."""
-    checked: dict[Ends, JudgedRow] = {}
-    must, cannot, _ = constraints_in_force(groups)
-    for _ in range(_MOST_ROUNDS if known.proposed else 0):
-        rows = known.proposed | checked
-        edges = [_edge(ends, row) for ends, row in rows.items() if row.joins]
-        apart = [Apart(*ends, row.duplicate_probability) for ends, row in rows.items() if not row.joins]
-        asked = set(cluster(edges, must, cannot, apart, groups).unchecked) - rows.keys()
-        if not asked:
-            break
-        checked |= {ends: known.checked[ends] for ends in asked & known.checked.keys()}
-        checked |= judge.rows(sorted(asked - known.checked.keys()))
-    return checked
-
-
-def _edge(ends: Ends, row: JudgedRow) -> Edge:
-    return Edge(*ends, row.probability, RANKS[row.verdict], row.left_matched, row.right_matched)
-
-
 class _Judge:
-    """Judges pairs of any months."""
+    """Returns the verdicts on pairs of any months: those known, and of the others those that it makes."""
 
-    def __init__(self, terms: RunTerms) -> None:
-        self._terms = terms
+    def __init__(self, terms: RunTerms, known: Mapping[Ends, JudgedRow]) -> None:
+        self._terms, self._known = terms, known
 
-    def rows(self, asked: Iterable[Ends]) -> dict[Ends, JudgedRow]:
-        """Return the verdicts on these pairs, which have no numbers yet."""
-        pairs = list(asked)
-        days = dict(Article.objects.filter(pk__in={end for ends in pairs for end in ends}).values_list("pk", "date"))
-        months: defaultdict[datetime.date, list[Ends]] = defaultdict(list)
-        for left, right in pairs:
-            months[month_of(max(days[left], days[right]))].append((left, right))
+    def rows(self, asked: Sequence[Ends]) -> dict[Ends, JudgedRow]:
+        """Return the verdicts on these pairs, by month; those that are new have no numbers yet."""
+        days = dict(Article.objects.filter(pk__in={end for ends in asked for end in ends}).values_list("pk", "date"))
         found: dict[Ends, JudgedRow] = {}
-        for month, of_month in sorted(months.items()):
-            judged = judged_rows(month, [JudgedPair(0, *ends, leftover=0) for ends in of_month], self._terms)
-            found |= dict(zip(of_month, judged, strict=True))
+        for month, pairs in by_month(asked, days):
+            unknown = [ends for ends in pairs if ends not in self._known]
+            made = self._made(month, unknown) if unknown else {}
+            found |= {ends: made.get(ends) or self._known[ends] for ends in pairs}
         return found
+
+    def _made(self, month: datetime.date, pairs: Sequence[Ends]) -> dict[Ends, JudgedRow]:
+        judged = judged_rows(month, [JudgedPair(0, *ends, leftover=0) for ends in pairs], self._terms)
+        return dict(zip(pairs, judged, strict=True))
 
 
 def _store(run: DetectionRun, checked: Mapping[Ends, JudgedRow], terms: RunTerms) -> list[int]:

@@ -18,7 +18,7 @@ from dedup.kernels.tokens import Ragged, character_shingle_sets, jaccard_of
 from dedup.passes.containment import ContainmentConfig
 from dedup.passes.minhash import MinhashConfig
 from dedup.passes.sentence import SentenceConfig
-from dedup.spark.components import cluster_rows, clustering_of, connected_with, local_stars
+from dedup.spark.components import cluster_rows, clustering_of, local_stars
 from dedup.spark.members import MemberConfig, Sets, kept_by, shared_pairs
 from dedup.spark.parts import KEYS, Keys
 from dedup.spark.shared import counted_in_range, held_by, packed, sent_by, unpacked
@@ -189,4 +189,3 @@ def test_the_clusters_of_each_component_are_those_of_all() -> None:
     assert sorted(pair for some in apart for pair in some.contradictions) == together.contradictions
     assert len(found) > 5
     assert cluster_rows(found).num_rows == sum(len(each.articles) for each in found)
-    assert connected_with({7}, [(3, 7), (1, 2), (3, 9)]) == {7: 3, 3: 3, 9: 3}
