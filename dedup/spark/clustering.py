@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ import pyarrow as pa
 
 from dedup.spark.components import EDGES, cluster_rows, clustering_of, local_stars
 from dedup.spark.schema import CLUSTERS, Bundle
+from dedup.spark.stages import files_of
 
+# Edges of components that one task joins: 100 MB.
+_EDGES_ALONE = 500_000
 _EDGES = "first long, second long"
 _CLUSTERS = "article long, cluster long, lowest_score double, confirmed boolean"
 # The columns of verdicts and links that clusters rest on.
@@ -30,9 +34,7 @@ def write_clusters(spark: Any, bundle: Bundle, folder: Path, fingerprint: str) -
         f.col("left").alias("first"), f.col("right").alias("second")
     )
     stars = components(joining, folder, fingerprint)
-    members = stars.select(f.col("second").alias("article"), "first").union(
-        stars.select(f.col("first").alias("article"), "first").distinct()
-    )
+    members = members_of(stars, "first")
     left, right = (
         members.select(f.col("article").alias(side), f.col("first").alias(f"{side}_first"))
         for side in ("left", "right")
@@ -53,11 +55,12 @@ def write_clusters(spark: Any, bundle: Bundle, folder: Path, fingerprint: str) -
     }
 
 
-def components(edges: Any, folder: Path, fingerprint: str) -> Any:
+def components(edges: Any, folder: Path, fingerprint: str, *, alone: int = _EDGES_ALONE) -> Any:
     """Return for each article of edges (first, second) its lowest connected one, `first`, apart from that one itself.
 
-    What each iteration leaves is stored under its number and a fingerprint of the run: another run, or another
-    iteration, never reads it for its own.
+    Up to `alone` edges that the partitions leave go to one task; more are joined iteration by iteration. What each
+    iteration leaves is stored under its number and a fingerprint of the run: another run, or another iteration, never
+    reads it for its own.
     """
 
     def contract(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -66,8 +69,10 @@ def components(edges: Any, folder: Path, fingerprint: str) -> Any:
 
     current = _kept(edges.mapInArrow(contract, _EDGES), folder, f"stars-{fingerprint}-0")
     state = _state(current)
+    if state[0] <= alone:
+        return _kept(current.coalesce(1).mapInArrow(contract, _EDGES), folder, f"stars-{fingerprint}")
     iteration = 0
-    while current.rdd.getNumPartitions() > 1 or iteration == 0:
+    while True:
         iteration += 1
         large = _kept(_large_stars(current), folder, f"stars-{fingerprint}-{iteration}-large")
         current = _kept(_small_stars(large), folder, f"stars-{fingerprint}-{iteration}")
@@ -75,8 +80,15 @@ def components(edges: Any, folder: Path, fingerprint: str) -> Any:
         for old in (f"stars-{fingerprint}-{iteration - 1}", f"stars-{fingerprint}-{iteration}-large"):
             shutil.rmtree(folder / old, ignore_errors=True)
         if state == before:
-            break
-    return current
+            return current
+
+
+def members_of(stars: Any, name: str) -> Any:
+    """Return every `article` of components(), with the lowest of its component in a column of this name."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    lowest = stars.select(f.col("first").alias("article"), f.col("first").alias(name)).distinct()
+    return stars.select(f.col("second").alias("article"), f.col("first").alias(name)).union(lowest)
 
 
 def _large_stars(edges: Any) -> Any:
@@ -131,7 +143,9 @@ def _rows(spark: Any, bundle: Bundle) -> Any:
 
     types = {"probability": "double", "duplicate_probability": "double", "left_matched": "double",
              "right_matched": "double", "joins": "boolean", "verdict": "string"}  # fmt: skip
-    judged = spark.read.parquet(str(bundle.verdicts)).withColumn("effect", f.lit("")).select(*_ROW)
+    folders = [each for each in (bundle.verdicts, bundle.group_checks) if any(files_of(each))]
+    parts = [spark.read.parquet(str(each)).withColumn("effect", f.lit("")).select(*_ROW) for each in folders]
+    judged = reduce(lambda one, other: one.union(other), parts)
     links = spark.read.parquet(str(bundle.table("links")))
     for name, kind in types.items():
         links = links.withColumn(name, f.lit(None).cast(kind))

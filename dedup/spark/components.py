@@ -6,20 +6,19 @@ The clusters of all articles are those of each component: nothing that cluster()
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 
 from dedup.clustering.components import Apart, Clustering, Component, Edge, Rank, cluster
+from dedup.clustering.group_pairs import RANKS
 from dedup.spark.schema import CLUSTERS
-from dedup.types import VerdictKind
 
 # Two articles that must be in one component, first < second; after the stars, `first` is the lowest of its component.
 EDGES: Final = pa.schema(
     [pa.field("first", pa.int64(), nullable=False), pa.field("second", pa.int64(), nullable=False)]
 )
-_RANKS = {VerdictKind.DUPLICATE.value: Rank.DUPLICATE, VerdictKind.VERSION.value: Rank.VERSION}
 
 
 def local_stars(edges: pa.Table) -> pa.Table:
@@ -27,13 +26,6 @@ def local_stars(edges: pa.Table) -> pa.Table:
     lowest = _lowest(zip(edges["first"].to_pylist(), edges["second"].to_pylist(), strict=True))
     rows = sorted((first, article) for article, first in lowest.items() if first != article)
     return pa.table({"first": [row[0] for row in rows], "second": [row[1] for row in rows]}, schema=EDGES)
-
-
-def connected_with(articles: Collection[int], pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return all that pairs connect with these articles, with the lowest article of each part."""
-    lowest = _lowest(pairs)
-    parts = {lowest.get(article, article) for article in articles}
-    return {article: first for article, first in lowest.items() if first in parts}
 
 
 def _lowest(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
@@ -67,7 +59,7 @@ def clustering_of(rows: Sequence[Mapping[str, Any]], groups: Mapping[int, int] |
             links[row["effect"]].append(ends)
         elif row["joins"]:
             shares = (row["left_matched"], row["right_matched"])
-            edges.append(Edge(*ends, row["probability"], _RANKS[row["verdict"]], *shares))
+            edges.append(Edge(*ends, row["probability"], RANKS[row["verdict"]], *shares))
         else:
             apart.append(Apart(*ends, row["duplicate_probability"]))
     stay = [Edge(*ends, 1.0, Rank.DECISION) for ends in links["stay"]]

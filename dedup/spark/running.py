@@ -10,41 +10,33 @@ import dataclasses
 import datetime
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from functools import partial, reduce
+from collections.abc import Sequence
+from functools import partial
 from math import isqrt
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dedup.bounds import Rule, Rules, widened
-from dedup.judging.months import month_of, text_days
 from dedup.passes import PASSES
 from dedup.passes.base import NearConfig, PassConfig, Reach
 from dedup.spark.bands import find_similar
 from dedup.spark.clustering import write_clusters
-from dedup.spark.components import connected_with
+from dedup.spark.judging import Judging
 from dedup.spark.keyed import PAIRS_DDL, find_exact, find_titles, find_urls, mapped
 from dedup.spark.manifest import Configs, Manifest, Result, fingerprint
 from dedup.spark.members import find_by_members
 from dedup.spark.pairs import allowed
 from dedup.spark.parts import parts_of
 from dedup.spark.schema import Bundle
-from dedup.spark.schema import month_of as month_name
 from dedup.spark.stages import Counts, Stage, Stages, files_of
 from dedup.spark.tasks import perform_all
 from dedup.spark.versions import versions
-from dedup.spark.work import Done, Tile, Unit, Work, find_in_tile, find_on_day, judge, learn, prepare, tiles_of
+from dedup.spark.work import Done, Tile, Work, find_in_tile, find_on_day, prepare, tiles_of
 from dedup.types import VerdictKind, Window
 
 # A part has at most so many articles, and at least so many if there are enough workers for more parts.
 MOST_ARTICLES, LEAST_ARTICLES = 20_000, 2_000
-# Articles around a month that one task learns from.
-_LEARNT_FROM = 100_000
 _ARTICLES_A_PARTITION = 100_000
-_VERDICTS = (
-    "left long, right long, verdict string, probability double, duplicate_probability double, reasons string, "
-    "joins boolean, left_matched double, right_matched double"
-)
 
 
 def run_stages(
@@ -86,6 +78,7 @@ class _Run:
             manifest.mode,
             self._stages.stage("prepared").folder / "articles",
         )
+        self._judging = Judging(spark, bundle, manifest, self._work, self._stages, self._most)
         self._rules: Rules = tuple(_rule(stored) for stored in manifest.rules)
         self._counts: dict[str, Counts] = {}
 
@@ -94,9 +87,8 @@ class _Run:
         enabled = {name: config for name, config in self._configs.items() if config.enabled}
         for name, config in enabled.items():
             self._counts[name] = self._find(name, config)
-        pairs = self._to_judge(list(enabled))
-        learnt, _ = self._stages.perform("recurring", partial(self._learn, pairs))
-        _, verdicts = self._stages.perform("verdicts", partial(self._judge, pairs, learnt))
+        evidence = {name: self._stages.stage(f"evidence-{name}").folder / "allowed" for name in enabled}
+        verdicts = self._judging.verdicts(evidence)
         _, clusters = self._stages.perform("clusters", self._cluster)
         result = Result(
             manifest=self._manifest.fingerprint(),
@@ -208,107 +200,6 @@ class _Run:
         count: int = self._spark.read.parquet(str(to)).count()
         return count
 
-    def _to_judge(self, passes: Sequence[str]) -> Stage:
-        stage, _ = self._stages.perform("pairs", partial(self._write_pairs, passes))
-        return stage
-
-    def _write_pairs(self, passes: Sequence[str], stage: Stage) -> Counts:
-        """Write every pair once, those of a unit in one folder."""
-        from pyspark.sql import functions as f  # noqa: PLC0415
-
-        days, headlines = ("left_day", "right_day", "left_newspaper", "right_newspaper"), "$.leftover"
-        frames = []
-        for name in passes:
-            found = self._spark.read.parquet(str(self._stages.stage(f"evidence-{name}").folder / "allowed"))
-            noted = f.get_json_object("details", headlines).cast("bigint") if name == "exact" else f.lit(None)
-            leftover = f.coalesce(noted, f.lit(0)).cast("bigint").alias("leftover")
-            frames.append(found.select("left", "right", *days, leftover))
-        every = reduce(lambda one, other: one.union(other), frames)
-        first = [f.first(each).alias(each) for each in days]
-        once = every.groupBy("left", "right").agg(*first, f.max("leftover").alias("leftover"))
-        units = self._spark.createDataFrame(list(self._units_of_days()), "day bigint, unit bigint, units bigint")
-        placed = once.join(f.broadcast(units), f.greatest("left_day", "right_day") == f.col("day"))
-        placed = placed.withColumn("unit", f.col("unit") + f.pmod("left", "units")).drop("day", "units")
-        placed.repartition("unit").write.mode("overwrite").partitionBy("unit").parquet(str(stage.folder / "units"))
-        return {"pairs": self._spark.read.parquet(str(stage.folder / "units")).count()}
-
-    def _units_of_days(self) -> Iterator[tuple[int, int, int]]:
-        """Yield for each day the first unit of its pairs, and how many units these are."""
-        for day, unit, units in _dealt(self._manifest.days, self._most):
-            yield day.toordinal(), unit, units
-
-    def _learn(self, pairs: Stage, stage: Stage) -> Counts:
-        """Learn what the newspapers of each month's pairs print repeatedly."""
-        tasks = [
-            _Lesson(month, (bucket, buckets), _files(pairs, units))
-            for month, units in self._units_of_months(pairs).items()
-            for buckets in [self._buckets(month)]
-            for bucket in range(buckets)
-        ]
-        tasks = [task for task in tasks if not _lesson_file(stage.folder, task.month, task.bucket[0]).exists()]
-        return perform_all(self._spark, tasks, partial(_learn, self._work, stage.folder), stage.folder / "tallies")
-
-    def _judge(self, pairs: Stage, learnt: Stage, stage: Stage) -> Counts:
-        """Judge every unit of pairs."""
-        terms = self._terms()
-        tasks = [
-            _Judged(
-                Unit(unit, month),
-                _files(pairs, [unit]),
-                [_lesson_file(learnt.folder, month, bucket) for bucket in range(self._buckets(month))],
-            )
-            for month, units in self._units_of_months(pairs).items()
-            for unit in units
-        ]
-        to = self._bundle.verdicts
-        tasks = [task for task in tasks if not _verdict_file(to, task.unit).exists()]
-        perform_all(self._spark, tasks, partial(_judge, self._work, terms, to), stage.folder / "tallies")
-        kinds = self._spark.read.schema(_VERDICTS).parquet(str(to)).groupBy("verdict").count().collect()
-        return {"verdicts": {row["verdict"]: row["count"] for row in kinds}}
-
-    def _terms(self) -> dict[str, Any]:
-        """Return what all verdicts rest on, apart from the articles."""
-        rules = self._bundle.read("series_rules").to_pylist()
-        return {
-            "model": self._manifest.model,
-            "versions_join": self._manifest.versions_join,
-            "series": [(rule["newspaper"], rule["form"]) for rule in rules],
-            "groups": self._ruled_groups(),
-        }
-
-    def _ruled_groups(self) -> dict[int, int]:
-        """Return the articles of dense groups with a rule, and what kept pairs connect with them."""
-        ruled = self._bundle.read("group_rules").to_pylist()
-        if not ruled:
-            return {}
-        held = [(row["first"], row["article"]) for row in ruled]
-        return connected_with({row["article"] for row in ruled}, [*held, *self._kept_pairs()])
-
-    def _kept_pairs(self) -> list[tuple[int, int]]:
-        """Return the pairs of two articles that one pass found crowded: of dense groups, which a rule is made for."""
-        found = []
-        for folder in sorted(self._bundle.crowded.glob("pass_name=*")):
-            crowded = self._spark.read.parquet(str(folder)).select("article")
-            pairs = self._spark.read.parquet(str(self._bundle.evidence / folder.name)).select("left", "right")
-            for side in ("left", "right"):
-                pairs = pairs.join(crowded.withColumnRenamed("article", side), side)
-            found += [(row["left"], row["right"]) for row in pairs.collect()]
-        return found
-
-    def _units_of_months(self, pairs: Stage) -> dict[datetime.date, list[int]]:
-        """Return the units with pairs of each month that has any."""
-        found: dict[datetime.date, list[int]] = {}
-        for day, first, count in _dealt(self._manifest.days, self._most):
-            units = found.setdefault(month_of(day), [])
-            units += [unit for unit in range(first, first + count) if unit not in units and _files(pairs, [unit])]
-        return {month: units for month, units in found.items() if units}
-
-    def _buckets(self, month: datetime.date) -> int:
-        """Return into how many tasks the newspapers of a month are dealt."""
-        first, last = text_days(month)
-        around = [count for day, count in self._manifest.days if first <= datetime.date.fromisoformat(day) <= last]
-        return -(-sum(around) // _LEARNT_FROM) or 1
-
     def _cluster(self, stage: Stage) -> Counts:
         return write_clusters(self._spark, self._bundle, stage.folder, self._stages.fingerprint)
 
@@ -320,31 +211,7 @@ class _Run:
     def _all_counts(self, verdicts: Counts, clusters: Counts) -> dict[str, Any]:
         kinds = {kind.value: verdicts["verdicts"].get(kind.value, 0) for kind in VerdictKind}
         crowded = sum(counts.get("crowded", 0) for counts in self._counts.values())
-        return {"crowded": crowded, "verdicts": kinds, "group_checks": 0, **clusters}
-
-
-class _Lesson(NamedTuple):
-    """The newspapers of a month that one task learns from: see work.learn."""
-
-    month: datetime.date
-    bucket: tuple[int, int]
-    pairs: list[Path]
-
-
-class _Judged(NamedTuple):
-    """The pairs that one task judges: see work.judge."""
-
-    unit: Unit
-    pairs: list[Path]
-    learnt: list[Path]
-
-
-def _learn(work: Work, folder: Path, task: _Lesson) -> Done:
-    return learn(work, task.month, task.bucket, task.pairs, _lesson_file(folder, task.month, task.bucket[0]))
-
-
-def _judge(work: Work, terms: dict[str, Any], to: Path, task: _Judged) -> Done:
-    return judge(work, task.pairs, task.learnt, terms, _verdict_file(to, task.unit))
+        return {"crowded": crowded, "verdicts": kinds, "group_checks": verdicts["group_checks"], **clusters}
 
 
 def _find_in_tile(work: Work, config: NearConfig, folder: Path, tile: Tile) -> Done:
@@ -355,36 +222,6 @@ def _find_in_tile(work: Work, config: NearConfig, folder: Path, tile: Tile) -> D
 def _find_on_day(work: Work, config: NearConfig, folder: Path, day: int) -> Done:
     crowded = folder / "crowded" / f"{day}.parquet"
     return find_on_day(work, day, config, folder / "dense" / f"{day}.parquet", crowded)
-
-
-def _files(pairs: Stage, units: Sequence[int]) -> list[Path]:
-    return [file for unit in units for file in files_of(pairs.folder / "units" / f"unit={unit}")]
-
-
-def _lesson_file(folder: Path, month: datetime.date, bucket: int) -> Path:
-    return folder / "newspapers" / f"{month_name(month)}-{bucket:04}.parquet"
-
-
-def _verdict_file(to: Path, unit: Unit) -> Path:
-    return to / f"month={month_name(unit.month)}" / f"{unit.number:06}.parquet"
-
-
-def _dealt(days: Sequence[tuple[str, int]], most: int) -> Iterator[tuple[datetime.date, int, int]]:
-    """Yield each day with the first of its units and their number; a unit is of one month, with about `most` articles.
-
-    A day with more articles has several units.
-    """
-    unit, articles, month = 0, 0, None
-    for text, count in days:
-        day = datetime.date.fromisoformat(text)
-        if articles and (month != month_of(day) or articles + count > most):
-            unit, articles = unit + 1, 0
-        month = month_of(day)
-        units = -(-count // most)
-        yield day, unit, units
-        articles += count
-        if units > 1:
-            unit, articles = unit + units, 0
 
 
 def _by_month(found: Any, later: Any) -> Any:

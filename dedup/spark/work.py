@@ -30,6 +30,7 @@ from dedup.spark.parts import Part, read_part, rows_with, write
 from dedup.spark.prepared import PREPARED, READ, prepared, shingle_sets
 from dedup.spark.recurring import RECURRING, facts_of, recurring_rows
 from dedup.spark.schema import CROWDED, Bundle, alphabet_of
+from dedup.spark.stages import files_of
 from dedup.spark.tiles import Sets, scored_pairs, similar_in_tile, similar_of_day, stopword_tile, trigram_tile
 from dedup.spark.verdicts import JUDGED, TO_JUDGE, verdicts_on
 from dedup.types import Tally
@@ -42,6 +43,8 @@ FORMS = pa.schema(
         pa.field("form", pa.string(), nullable=False),
     ]
 )
+# The articles of dense groups, each with the lowest one of its group.
+GROUPED = pa.schema([pa.field("article", pa.int64(), nullable=False), pa.field("group", pa.int64(), nullable=False)])
 
 
 class Done(NamedTuple):
@@ -202,12 +205,26 @@ def learn(work: Work, month: datetime.date, bucket: tuple[int, int], pairs: Sequ
     """Write what recurs in the newspapers of a month's pairs: those whose number divided by `bucket[1]` leaves
     `bucket[0]`. In `file`: RECURRING; in that with the suffix .forms: FORMS.
     """
-    every = _read_pairs(pairs)
-    newspapers = np.stack([every[f"{side}_newspaper"].to_numpy() for side in ("left", "right")])
+    found = learnt_from(work, month, bucket, _read_pairs(pairs))
+    write(found.forms, forms_file(file))
+    write(found.recurring, file)
+    return Done()
+
+
+class Learnt(NamedTuple):
+    """What the newspapers of a month print repeatedly, as RECURRING and FORMS."""
+
+    recurring: pa.Table
+    forms: pa.Table
+
+
+def learnt_from(work: Work, month: datetime.date, bucket: tuple[int, int], pairs: pa.Table) -> Learnt:
+    """Return what recurs in the newspapers of a month's pairs (TO_JUDGE); `bucket` is as in learn()."""
+    newspapers = np.stack([pairs[f"{side}_newspaper"].to_numpy() for side in ("left", "right")])
     dealt = newspapers % bucket[1] == bucket[0]
     wanted = distinct(newspapers[dealt])
     # A newspaper's phrases are looked for in both articles of its pairs.
-    asked = _shingles_of(work, every.filter(pa.array(dealt.any(axis=0), pa.bool_())))
+    asked = _shingles_of(work, pairs.filter(pa.array(dealt.any(axis=0), pa.bool_())))
     around = _ordinals(text_days(month))
     parts = work.parts_with(*around)
     rows = _of_newspapers(work, parts, ["id", "newspaper", "day", "shingles"], around, wanted)
@@ -219,9 +236,7 @@ def learn(work: Work, month: datetime.date, bucket: tuple[int, int], pairs: Sequ
             found |= dict(zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True))
         return found
 
-    write(_forms(work, month, wanted), forms_file(file))
-    write(recurring_rows(rows, asked, texts), file)
-    return Done()
+    return Learnt(recurring_rows(rows, asked, texts), _forms(work, month, wanted))
 
 
 def _shingles_of(work: Work, pairs: pa.Table) -> Hashes:
@@ -279,17 +294,28 @@ def judge(
     file: Path,
 ) -> Done:
     """Write the verdicts on the pairs of a unit."""
-    asked = _read_pairs(pairs)
-    found = verdicts_on(
-        asked,
-        _articles_of(work, asked),
-        work.affixes,
-        facts_of(_read_all(learnt, RECURRING), _read_all([forms_file(each) for each in learnt], FORMS)),
-        Terms(load_model(terms["model"]), terms["versions_join"], work.mode),
-        Rulings(frozenset(terms["series"]), terms["groups"]),
-    )
+    known = Learnt(read_all(learnt, RECURRING), read_all([forms_file(each) for each in learnt], FORMS))
+    found = verdicts(work, _read_pairs(pairs), known, terms)
     write(found, file)
     return Done(pairs=found.num_rows)
+
+
+def verdicts(work: Work, pairs: pa.Table, learnt: Learnt, terms: Mapping[str, Any]) -> pa.Table:
+    """Return the VERDICTS on pairs (TO_JUDGE) of a month.
+
+    `terms` are what all verdicts rest on, apart from the articles: `model` for load_model, `versions_join`, `series` as
+    in Rulings, and `ruled`, a folder with the articles of dense groups that have a rule (GROUPED), if there are any.
+    """
+    ruled = read_all(files_of(terms["ruled"]), GROUPED)
+    groups = dict(zip(ruled["article"].to_pylist(), ruled["group"].to_pylist(), strict=True))
+    return verdicts_on(
+        pairs,
+        _articles_of(work, pairs),
+        work.affixes,
+        facts_of(*learnt),
+        Terms(load_model(terms["model"]), terms["versions_join"], work.mode),
+        Rulings(frozenset(terms["series"]), groups),
+    )
 
 
 def _articles_of(work: Work, pairs: pa.Table) -> pa.Table:
@@ -305,10 +331,11 @@ def _articles_of(work: Work, pairs: pa.Table) -> pa.Table:
 
 
 def _read_pairs(files: Sequence[Path]) -> pa.Table:
-    return _read_all(files, TO_JUDGE)
+    return read_all(files, TO_JUDGE)
 
 
-def _read_all(files: Sequence[Path], schema: pa.Schema) -> pa.Table:
+def read_all(files: Iterable[Path], schema: pa.Schema) -> pa.Table:
+    """Return the rows of some files; none if there are no files."""
     tables = [_read_file(file, schema.names).cast(schema) for file in files]
     return pa.concat_tables([schema.empty_table(), *tables])
 

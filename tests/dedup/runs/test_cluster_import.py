@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import F
+from django.utils.module_loading import import_string
 
 from articles.models import Article
 from articles.storage.ingest import store_articles
@@ -133,6 +134,42 @@ def test_an_import_stores_the_rows_of_a_run(news: None, tmp_path: Path, judged_h
     command("find_duplicates", "--new")
     assert stored_rows()["pairs"] == found["pairs"]
     assert judged_here == []
+
+
+@pytest.mark.parametrize(
+    ("step", "times"),
+    [
+        ("dedup.runs.cluster.importing.write_block", 3),
+        ("dedup.runs.cluster.importing.store_rows", 1),
+        ("dedup.runs.group_checks.store_rows", 0),
+        ("dedup.runs.pipeline.update_clusters", 0),
+    ],
+)
+def test_an_import_that_was_killed_goes_on_with_the_same_command(
+    news: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, times: int
+) -> None:
+    command("find_duplicates")
+    found = stored_rows()
+    command("export_detection", str(tmp_path))
+    write_results(tmp_path)
+    forget_runs()
+    real, done = import_string(step), []
+
+    def lost(*arguments: Any, **options: Any) -> Any:
+        if len(done) == times:
+            # Like a kill -9, a lost database leaves the run as it is; what was not committed is undone.
+            raise OperationalError("killed")
+        done.append(1)
+        return real(*arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(step, lost)
+        with pytest.raises((CommandError, OperationalError)):
+            command("import_detection", str(tmp_path))
+    assert DetectionRun.objects.get().state == DetectionRun.State.RUNNING
+    command("import_detection", str(tmp_path))
+    assert stored_rows() == found
+    assert DetectionRun.objects.count() == 1
 
 
 def test_an_import_into_a_reviewed_database_is_a_run_on_it(

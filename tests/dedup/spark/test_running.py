@@ -21,16 +21,38 @@ from pyarrow import parquet
 
 from articles.models import Newspaper
 from articles.storage.ingest import store_articles
-from dedup.models import CrowdedArticle, Evidence, Membership, Pair, Profile, ProfileRule, Series
+from dedup.models import (
+    Cluster,
+    CrowdedArticle,
+    DenseGroup,
+    DetectionRun,
+    Evidence,
+    FittedModel,
+    Membership,
+    Pair,
+    Profile,
+    ProfileRule,
+    RunBlock,
+    Series,
+    UpToDate,
+)
 from dedup.passes import PASSES
 from dedup.review.decisions import decide_pair
+from dedup.review.group_rules import make_group_rule
 from dedup.review.series_rules import make_rule
+from dedup.spark.clustering import components
 from dedup.spark.manifest import Manifest
 from dedup.spark.running import run_stages
 from dedup.spark.schema import Bundle
 from dedup.spark.session import spark_session
 from dedup.spark.stages import files_of
+from dedup.types import DENSE_GROUPS
+from dedup.verdicts.model import default_model, dump_model
+from dedup.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON
 from tests.dedup.runs.made_up_news import made_up_news
+from tests.dedup.runs.test_cluster_import import command, judged_here, stored_rows, undone  # noqa: F401 - fixture
+from tests.dedup.runs.test_group_checks import forms_with_copies
+from tests.dedup.runs.test_group_checks import store as store_copies
 
 pytestmark = [
     pytest.mark.django_db,
@@ -40,11 +62,20 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java: install openjdk-17-jre-headless"),
 ]
 
+# With all contained texts, no pair of a dense group would be left to compare for its clusters.
 SETTINGS = {
-    "trigram": {"dense_from": 4, "threshold": 0.5},
-    "stopword": {"dense_from": 4},
-    "minhash": {"dense_from": 4},
+    "trigram": {"dense_from": 10, "kept_pairs": 2},
+    "stopword": {"dense_from": 4, "kept_pairs": 2},
+    "minhash": {"dense_from": 4, "kept_pairs": 2},
     "sentence": {"weighted": True},
+    "containment": {"threshold": 0.95},
+}
+# Compiling takes longer than these tests.
+SHORT_LIVED = {
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 FIND = [f"--passes={','.join(PASSES)}", "--boilerplate=story", "--no-progress"]
 SHARES = ("probability", "duplicate_probability", "joins", "left_matched", "right_matched")
@@ -53,28 +84,35 @@ SHARES = ("probability", "duplicate_probability", "joins", "left_matched", "righ
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
     interrupted = signal.getsignal(signal.SIGINT)
-    with spark_session("local[2]", {"spark.driver.memory": "1g"}) as session:
+    with spark_session("local[2]", SHORT_LIVED) as session:
         yield session
     assert signal.getsignal(signal.SIGINT) == interrupted
 
 
 def news() -> None:
-    """Store made-up news and find their duplicates, with decisions and with rules of editors and of the profile."""
+    """Store made-up news and find their duplicates, with decisions, a model of its own, and rules of every kind."""
     Profile.objects.filter(is_default=True).update(settings=SETTINGS)
-    articles = made_up_news(20_261_122)[:380]
-    for start in range(0, len(articles), 100):
-        assert {each.outcome for each in store_articles(articles[start : start + 100])} == {"created"}
+    store_articles(made_up_news(20_261_122)[:200])
+    store_copies(forms_with_copies(2, 60))
     ProfileRule.objects.create(
         profile=Profile.objects.get(is_default=True),
         newspaper=Newspaper.objects.get(name="Harbour Post"),
         settings={"trigram": {"threshold": 0.8, "day_window": 1}},
     )
-    call_command("find_duplicates", *FIND, stdout=io.StringIO())
+    find_duplicates()
+    model = json.loads(dump_model(default_model()))
+    model["questions"]["duplicate"]["intercept"] += 1.5
+    FittedModel.objects.create(content=json.dumps(model), decisions=50, in_use=True)
     editor = get_user_model().objects.create_user("mara")
     for place, pair in enumerate(Pair.objects.proposed().order_by("left", "right")[:60:7]):
         decide_pair(pair.pk, "reject" if place % 2 else "confirm", user=editor)
     make_rule(Series.objects.order_by("-articles", "pk")[0].pk, user=editor)
-    call_command("find_duplicates", *FIND, stdout=io.StringIO())
+    make_group_rule(DenseGroup.objects.order_by("size")[0].pk, user=editor)
+    find_duplicates()
+
+
+def find_duplicates() -> None:
+    call_command("find_duplicates", *FIND, stdout=io.StringIO(), stderr=io.StringIO())
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
@@ -88,10 +126,13 @@ def found_by_spark(bundle: Bundle) -> dict[str, Any]:
         for folder in sorted(bundle.evidence.glob("pass_name=*"))
         for row in rows_of(folder)
     }
-    verdicts = {
-        (row["left"], row["right"]): (row["verdict"], json.loads(row["reasons"]), *(row[name] for name in SHARES))
-        for row in rows_of(bundle.verdicts)
-    }
+    verdicts, checks = (
+        {
+            (row["left"], row["right"]): (row["verdict"], json.loads(row["reasons"]), *(row[name] for name in SHARES))
+            for row in rows_of(folder)
+        }
+        for folder in (bundle.verdicts, bundle.group_checks)
+    )
     clusters: dict[int, set[int]] = {}
     for row in rows_of(bundle.clusters):
         clusters.setdefault(row["cluster"], set()).add(row["article"])
@@ -100,13 +141,21 @@ def found_by_spark(bundle: Bundle) -> dict[str, Any]:
         for folder in sorted(bundle.crowded.glob("pass_name=*"))
         for row in rows_of(folder)
     }
-    return {"evidence": evidence, "verdicts": verdicts, "clusters": _sorted(clusters), "crowded": crowded}
+    return {
+        "evidence": evidence,
+        "verdicts": verdicts,
+        "group checks": checks,
+        "clusters": _sorted(clusters),
+        "crowded": crowded,
+    }
 
 
 def found_by_find_duplicates() -> dict[str, Any]:
     columns = ("pass_name", "pair__left", "pair__right", "score", "details")
-    evidence = Evidence.objects.filter(stale=False, pass_name__in=PASSES).values_list(*columns)
+    known = Evidence.objects.filter(stale=False)
+    evidence = known.filter(pass_name__in=PASSES).values_list(*columns)
     proposed = {(left, right) for _, left, right, _, _ in evidence}
+    checked = set(known.filter(pass_name=DENSE_GROUPS).values_list("pair__left", "pair__right"))
     verdicts = {
         (left, right): rest
         for left, right, *rest in Pair.objects.values_list("left", "right", "verdict", "reasons", *SHARES)
@@ -117,6 +166,7 @@ def found_by_find_duplicates() -> dict[str, Any]:
     return {
         "evidence": {(name, left, right): (score, details) for name, left, right, score, details in evidence},
         "verdicts": {ends: tuple(verdicts[ends]) for ends in proposed},
+        "group checks": {ends: tuple(verdicts[ends]) for ends in checked},
         "clusters": _sorted(clusters),
         "crowded": set(CrowdedArticle.objects.values_list("pass_name", "article")),
     }
@@ -126,7 +176,11 @@ def _sorted(clusters: dict[int, set[int]]) -> list[list[int]]:
     return sorted(sorted(articles) for articles in clusters.values())
 
 
-def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(spark: Any, tmp_path: Path) -> None:
+def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(
+    spark: Any,
+    tmp_path: Path,
+    judged_here: list[int],  # noqa: F811
+) -> None:
     news()
     bundle = Bundle(tmp_path)
     call_command("export_detection", str(tmp_path), *FIND, stdout=io.StringIO(), stderr=io.StringIO())
@@ -139,3 +193,42 @@ def test_a_run_on_spark_ends_with_the_rows_of_find_duplicates(spark: Any, tmp_pa
         assert found[each] == expected[each], each
     assert {name for name, _, _ in expected["evidence"]} == set(PASSES)
     assert result.counts["clusters"] == len(expected["clusters"]) > 10
+    assert result.counts["group_checks"] == len(expected["group checks"]) > 5
+    chain = [(place, place + 1) for place in range(40)] + [(50, 60), (70, 70)]
+    edges = spark.createDataFrame(chain[::-1], "first long, second long").repartition(4)
+    stars = components(edges, tmp_path / "stages", "chain", alone=0)
+    assert {tuple(row) for row in stars.collect()} == {*((0, place) for place in range(1, 41)), (50, 60)}
+    reasons = {reason for _, each, *_ in found["verdicts"].values() for reason in each}
+    assert {RULE_REASON, GROUP_RULE_REASON} <= reasons
+
+    for state in (empty, reviewed):
+        with undone():
+            state()
+            with undone():
+                find_duplicates()
+                rows = rows_and_pairs()
+            judged_here.clear()
+            command("import_detection", str(tmp_path))
+            assert rows_and_pairs() == rows, state
+            assert bool(judged_here) is (state is reviewed)
+
+
+def rows_and_pairs() -> dict[str, Any]:
+    """Return what a run stores, apart from how many pairs each pass compared: dense groups are compared again."""
+    rows = stored_rows()
+    return rows | {"passes": {name: each["pairs"] for name, each in rows["passes"].items()}}
+
+
+def empty() -> None:
+    """Remove what runs have stored, apart from the rules of editors."""
+    for model in (CrowdedArticle, Membership, Cluster, Evidence, RunBlock, DetectionRun, UpToDate):
+        model.objects.all().delete()
+    Pair.objects.filter(state="undecided", decisions=None).delete()
+
+
+def reviewed() -> None:
+    """Decide on more pairs, in a dense group too."""
+    editor = get_user_model().objects.get(username="mara")
+    checked = Pair.objects.filter(evidence__pass_name=DENSE_GROUPS).order_by("left", "right")
+    for pair in (checked[0], *Pair.objects.filter(joins=True, state="undecided").order_by("left", "right")[:3]):
+        decide_pair(pair.pk, "confirm" if pair == checked[0] else "reject", user=editor)
