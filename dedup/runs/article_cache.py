@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import datetime
 from collections import OrderedDict
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from articles.boilerplate.mode import Mode
-from articles.models import Article
+from articles.models import Article, Newspaper
+from articles.normalization.times import Precision, PublicationTime
 from articles.querysets import TIME_COLUMNS
 from dedup.comparison.prepared import Preparer
 from dedup.comparison.recurring import RecurringText
 from dedup.judging.articles import JudgedArticle, StoredArticle, prepared
-from dedup.kernels.masked_shingles import Hashes
-from dedup.runs.headlines import AFFIX_COLUMNS
 
+_COLUMNS = (
+    *("pk", "newspaper", "date", *TIME_COLUMNS, "headline", "content", "boilerplate"),
+    *("headline_form__form", "shingles__revision", "shingles__shingles", "revision"),
+)
 # An article takes about 40 kB. With more known words than this, the preparer starts over.
 _KEPT_ARTICLES = 4_000
 _KNOWN_WORDS = 400_000
@@ -50,11 +54,13 @@ class ArticleCache:
         fresh = {pk for pk, revision in current.items() if self._articles[pk].revision == revision}
         for known in fresh:
             self._articles.move_to_end(known)
-        missing = Article.objects.filter(pk__in=wanted - fresh).select_related("newspaper", "headline_form", "shingles")
-        columns = (*TIME_COLUMNS, "date", "headline", "content", "boilerplate", "revision", *AFFIX_COLUMNS)
-        for article in missing.only(*columns, "headline_form__form", "shingles__revision", "shingles__shingles"):
-            self._articles[article.pk] = self._prepared(article)
-            self._articles.move_to_end(article.pk)
+        # As plain rows: making objects of the models takes a third of the time.
+        rows = list(Article.objects.filter(pk__in=wanted - fresh).values_list(*_COLUMNS))
+        affixes = {each.pk: each.affixes for each in Newspaper.objects.filter(pk__in={row[1] for row in rows})}
+        for *columns, revision in rows:
+            stored = _stored(columns, affixes, revision)
+            self._articles[stored.id] = _Cached(prepared(stored, self._known_words(), boilerplate), revision)
+            self._articles.move_to_end(stored.id)
         found = {each: self._articles[each].article for each in wanted}
         while len(self._articles) > _KEPT_ARTICLES:
             self._articles.popitem(last=False)
@@ -65,34 +71,18 @@ class ArticleCache:
         self._articles.clear()
         self.texts.clear()
 
-    def _prepared(self, article: Article) -> _Cached:
+    def _known_words(self) -> Preparer:
         if self._preparer.known_words > _KNOWN_WORDS:
             self._preparer = Preparer()
-        return _Cached(prepared(_stored(article), self._preparer, self._boilerplate), article.revision)
+        return self._preparer
 
 
-def _stored(article: Article) -> StoredArticle:
-    form = getattr(article, "headline_form", None)  # the next run makes it of an article stored since the last one
-    return StoredArticle(
-        article.pk,
-        article.newspaper_id,
-        article.date,
-        article.publication_time,
-        article.headline,
-        article.newspaper.affixes,
-        article.content,
-        article.boilerplate,
-        _masked(article),
-        form.form if form else None,
-    )
-
-
-def _masked(article: Article) -> Hashes | None:
-    """Return the stored shingles of an article if they are up to date."""
-    known = getattr(article, "shingles", None)
-    if known is None or known.revision != article.revision:
-        return None
-    return np.frombuffer(known.shingles, dtype="<u4")
+def _stored(columns: Sequence[Any], affixes: Mapping[int, Sequence[str]], revision: int) -> StoredArticle:
+    pk, newspaper, date, at, offset, precision, headline, content, marks, form, made_at, shingles = columns
+    time = None if at is None else PublicationTime(at, offset, Precision(precision))
+    # What is outdated is made again. The next run makes the form of an article that was stored since the last one.
+    masked = np.frombuffer(shingles, dtype="<u4") if made_at == revision else None
+    return StoredArticle(pk, newspaper, date, time, headline, affixes[newspaper], content, marks, masked, form)
 
 
 ARTICLES = ArticleCache()
