@@ -43,6 +43,11 @@ def common_words(texts: Sequence[str]) -> frozenset[str]:
     )
 
 
+def is_rare(word: str, common: frozenset[str]) -> bool:
+    """Return whether a word is not common. Common words are normalised: l'eau is common if its parts are."""
+    return word not in common and ("'" not in word or not common.issuperset(word.split("'")))
+
+
 def _hashes(data: npt.NDArray[np.uint8], starts: IntArray, ends: IntArray) -> npt.NDArray[np.uint64]:
     """Return 64 bits of every word."""
     sizes = ends - starts

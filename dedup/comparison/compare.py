@@ -17,8 +17,8 @@ from articles.normalization.times import is_later
 from dedup.comparison.alignment import Change, Replacement, match_sentences
 from dedup.comparison.coverage import Coverage, coverage
 from dedup.comparison.prepared import DATE, NUMBER, PreparedArticle
-from dedup.comparison.rare_words import rare_words, replaced_subjects, subject_exchanges, subjects_lacking, words_kept
-from dedup.comparison.recurring import NO_RECURRENCE, Recurrence
+from dedup.comparison.rare_words import replaced_subjects, subject_exchanges, subjects_lacking, words_kept
+from dedup.comparison.recurring import NO_RECURRENCE, Recurrence, recurring_in
 
 # How many words from the start of an article count as its lead: its first sentence, in most newspapers.
 LEAD_WORDS = 25
@@ -97,10 +97,10 @@ def compare(
         matched_share=_share(matched, len(shorter.words)),
         matched_longer=_share(matched, len(longer.words)),
         longer_lead_matched=_lead_matched(longer, {match.right: match.equal for match in matches}),
-        phrases=coverage(shorter.masked, longer.masked, *{id(text): text.phrases for text in texts}.values()),
+        phrases=coverage(shorter.masked, longer.masked, recurring_in(shorter.masked, texts)),
         series_known=texts[0].known and texts[1].known,
         numbers_kept=_kept(shorter.numbers, longer.numbers),
-        rare_words_kept=words_kept(rare_words(shorter.vocabulary, common), longer),
+        rare_words_kept=words_kept(shorter.rare_words(common), longer),
         words_kept=words_kept(shorter.vocabulary, longer),
         subjects_swapped=min(
             subjects_lacking(left, right, texts[0].common), subjects_lacking(right, left, texts[1].common)

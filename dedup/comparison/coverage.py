@@ -29,15 +29,11 @@ class Coverage(NamedTuple):
     fresh_shared: int
 
 
-def coverage(shorter: Hashes, longer: Hashes, *recurring: Hashes) -> Coverage:
-    """Return how much two ascending sets of phrases share, with and without those that recur (ascending sets)."""
+def coverage(shorter: Hashes, longer: Hashes, recurs: npt.NDArray[np.bool_]) -> Coverage:
+    """Return how much two ascending sets of phrases share, with and without those of the shorter one that recur."""
     shared = among(shorter, longer)
-    recurs = np.zeros(len(shorter), dtype=np.bool_)
-    for phrases in recurring:
-        recurs |= among(shorter, phrases)
-    fresh_shared = int(np.count_nonzero(shared & ~recurs))
     both, recurring_both = int(np.count_nonzero(shared)), int(np.count_nonzero(shared & recurs))
-    fresh = int(np.count_nonzero(~recurs))
+    fresh_shared, fresh = both - recurring_both, len(shorter) - int(np.count_nonzero(recurs))
     return Coverage(
         contained_smoothed=_smoothed(both, len(shorter)),
         shared=both,
@@ -52,9 +48,8 @@ def among(some: Hashes, others: Hashes) -> npt.NDArray[np.bool_]:
     """Return which members of an ascending set are in another one."""
     if not len(others):
         return np.zeros(len(some), dtype=np.bool_)
-    places = np.searchsorted(others, some)
-    places[places == len(others)] = 0
-    return others[places] == some
+    # Behind the last one, the last one is looked at, which is smaller.
+    return others.take(others.searchsorted(some), mode="clip") == some
 
 
 def _smoothed(part: int, whole: int) -> float:

@@ -8,54 +8,54 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from collections.abc import Set as AbstractSet
 
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extractOne
 
 from dedup.comparison.alignment import NEAR_EQUAL, Change, Replacement
+from dedup.comparison.common_words import is_rare
 from dedup.comparison.prepared import PreparedArticle
 
 # Of more missing words than this, only so many are searched for near-equal ones: the others are assumed alike.
 _MOST_SEARCHED = 64
+# The answers on so many words are remembered with an article.
+_MOST_REMEMBERED = 1_000
 # A longer stretch of words is another sentence, not another name.
 _LONGEST_NAME = 6
 
 
-def rare_words(words: Collection[str], common: frozenset[str]) -> set[str]:
-    """Return the words that are not common. Common words are normalised: l'eau is common if its parts are."""
-    rest = set(words) - common
-    return {word for word in rest if "'" not in word or not common.issuperset(word.split("'"))}
-
-
 def has(article: PreparedArticle, word: str) -> bool:
     """Return whether an article has a word or a near-equal one. Numbers must be equal."""
-    if word in article.vocabulary:
-        return True
-    others = article.spoken.get(word[0], ())
-    if word in others:
+    if word in article.vocabulary or word in article.headline:
         return True
     if word[0].isnumeric():
         return False
-    return extractOne(word, others, scorer=OSA.normalized_similarity, score_cutoff=NEAR_EQUAL) is not None
+    known = article.near_equal.get(word)
+    if known is None:
+        others = article.words_like(word[0])
+        known = extractOne(word, others, scorer=OSA.normalized_similarity, score_cutoff=NEAR_EQUAL) is not None
+        if len(article.near_equal) < _MOST_REMEMBERED:
+            article.near_equal[word] = known
+    return known
 
 
-def words_kept(words: Collection[str], other: PreparedArticle) -> float:
+def words_kept(words: AbstractSet[str], other: PreparedArticle) -> float:
     """Return the share of these distinct words that another article has, 0..1, smoothed: 1 if there are none."""
-    missing = set(words) - other.vocabulary
+    missing = words - other.vocabulary
     searched: Collection[str] = missing
     if len(missing) > _MOST_SEARCHED:
         ordered = sorted(missing)
         searched = [ordered[len(ordered) * place // _MOST_SEARCHED] for place in range(_MOST_SEARCHED)]
-    found = sum(has(other, word) for word in searched)
+    found = sum([has(other, word) for word in searched])
     kept = len(words) - len(missing) + found * len(missing) / max(len(searched), 1)
     return (kept + 1) / (len(words) + 1)
 
 
 def subjects_lacking(one: PreparedArticle, other: PreparedArticle, common: frozenset[str]) -> int:
     """Return how many rare words and numbers of a headline are in its own article, but not in the other one."""
-    return len(
-        [word for word in rare_words(set(one.headline), common) if word in one.vocabulary and not has(other, word)]
-    )
+    own = one.vocabulary.intersection(one.headline) - other.vocabulary
+    return len([word for word in own if is_rare(word, common) and not has(other, word)])
 
 
 def replaced_subjects(
@@ -96,4 +96,4 @@ def subject_exchanges(replacements: Iterable[Replacement], left: PreparedArticle
 
 def _lacks(other: PreparedArticle, stretch: str, common: frozenset[str]) -> bool:
     words = stretch.casefold().split()
-    return len(words) <= _LONGEST_NAME and not all(has(other, word) for word in rare_words(words, common))
+    return len(words) <= _LONGEST_NAME and any(is_rare(word, common) and not has(other, word) for word in words)

@@ -41,6 +41,9 @@ _HASHES = 1 << 32
 _SORTED_AT_ONCE = 4_000_000
 # Every phrase with a day on which it is printed: the hash, and in _DAY_BITS bits the day's ordinal number; ascending.
 Printings = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
+# What recurs in so many articles is remembered; an article takes about 2 kB.
+_MOST_REMEMBERED = 4_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +56,17 @@ class RecurringText:
     phrases: Hashes = field(default_factory=lambda: np.empty(0, dtype=np.uint32))
     common: frozenset[str] = frozenset()
     articles: int = 0
+    _recurs: dict[int, tuple[Hashes, Mask]] = field(default_factory=dict)
+
+    def recurs(self, phrases: Hashes) -> Mask:
+        """Return which phrases of an article recur. It is remembered, because an article is in many pairs."""
+        known = self._recurs.get(id(phrases))
+        if known is None:
+            if len(self._recurs) >= _MOST_REMEMBERED:
+                self._recurs.clear()
+            # With the array, so that no other one has its id.
+            known = self._recurs[id(phrases)] = phrases, among(phrases, self.phrases)
+        return known[1]
 
     @property
     def known(self) -> bool:
@@ -61,6 +75,12 @@ class RecurringText:
 
 
 NO_RECURRING_TEXT = RecurringText()
+
+
+def recurring_in(phrases: Hashes, texts: tuple[RecurringText, RecurringText]) -> Mask:
+    """Return which phrases of an article recur in any of two newspapers."""
+    one, other = texts
+    return one.recurs(phrases) if one is other else one.recurs(phrases) | other.recurs(phrases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +113,17 @@ class HeadlineSeries:
         self._days: Mapping[tuple[int, str], list[datetime.date]] = {
             key: sorted(found) for key, found in days.items() if len(found) > 1
         }
+        self._known: dict[tuple[int, datetime.date, str], tuple[int, int]] = {}
 
     def recurrence_of(
         self, newspaper: int, date: datetime.date, form: str, text: RecurringText | None = None
     ) -> Recurrence:
         """Return the series of an article."""
-        printed = self._days.get((newspaper, form), [])
-        near = [day for day in printed if abs((day - date).days) <= SERIES_DAYS]
-        return Recurrence(len([day for day in near if day != date]), usual_gap(near), text or NO_RECURRING_TEXT)
+        key = newspaper, date, form
+        if key not in self._known:
+            near = [day for day in self._days.get((newspaper, form), ()) if abs((day - date).days) <= SERIES_DAYS]
+            self._known[key] = len(near) - (date in near), usual_gap(near)
+        return Recurrence(*self._known[key], text or NO_RECURRING_TEXT)
 
 
 def usual_gap(days: list[datetime.date]) -> int:
@@ -145,7 +168,7 @@ def printings(asked: Hashes | None, days: IntArray, phrases: ShingleSets) -> Pri
     return np.concatenate(found)
 
 
-def _range_of(hashes: Hashes, part: int, parts: int) -> slice | npt.NDArray[np.bool_]:
+def _range_of(hashes: Hashes, part: int, parts: int) -> slice | Mask:
     if parts == 1:
         return slice(None)
     low, high = (_HASHES * each // parts for each in (part, part + 1))
@@ -158,7 +181,7 @@ def recurring_between(printed: Printings, first: int, last: int) -> Hashes:
     return _recurring(printed.compress((days >= first) & (days <= last)))[0]
 
 
-def _recurring(printed: Printings) -> tuple[Hashes, npt.NDArray[np.bool_], IntArray]:
+def _recurring(printed: Printings) -> tuple[Hashes, Mask, IntArray]:
     """Return the phrases that recur; and of every phrase whether it does, and on how many days it is printed."""
     values, days = printed >> np.uint64(_DAY_BITS), printed & _DAYS
     starts = np.flatnonzero(np.concatenate([np.ones(min(len(values), 1), dtype=np.bool_), values[1:] != values[:-1]]))

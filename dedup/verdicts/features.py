@@ -111,11 +111,12 @@ FEATURES = (
     Feature("words kept", lambda c: c.words_kept, None, None, None),
 )
 FEATURE_NAMES = tuple(feature.name for feature in FEATURES)
+_VALUES = tuple(feature.value for feature in FEATURES)
 
 
 def features_of(comparison: Comparison) -> tuple[float, ...]:
     """Return the features of a comparison, in the order of FEATURES."""
-    return tuple(feature.value(comparison) for feature in FEATURES)
+    return tuple([value(comparison) for value in _VALUES])
 
 
 _PLACES = {name: place for place, name in enumerate(FEATURE_NAMES)}

@@ -46,6 +46,8 @@ _UNKNOWN_SERIES_WEIGHT = 0.3
 UNLIKE_VARIANCE: Final = 4.0
 # Editors see a reason for it if the probability differs by more than this.
 _NOTICEABLE = 0.05
+# The rows of a covariance are remembered for so many sets of features.
+_MOST_REMEMBERED = 1_000
 _SWEEPS = 3_000
 _TOLERANCE = 1e-6
 
@@ -71,6 +73,7 @@ class Logistic:
     coefficients: tuple[float, ...]
     covariance: tuple[tuple[float, ...], ...] = ()
     places: tuple[int, ...] = ()
+    _rows: dict[tuple[int, ...], list[list[float]]] = field(default_factory=dict, compare=False, repr=False)
 
     def probability(self, features: Sequence[float]) -> float:
         """Return the probability of yes, drawn towards one half the less certain the total is.
@@ -95,16 +98,23 @@ class Logistic:
         """Return the variance of the total of a pair with these features; 0 if the covariance is not known."""
         if not self.covariance:
             return 0.0
-        values = [1.0, *(features[place] for place in self.places)]
+        values = [1.0, *[features[place] for place in self.places]]
         # Most values are 0, and add nothing.
-        used = [place for place, value in enumerate(values) if value]
+        used = tuple([place for place, value in enumerate(values) if value])
+        values = [values[place] for place in used]
         parts = []
-        for at, place in enumerate(used):
-            value, row = values[place], self.covariance[place]
+        for value, row in zip(values, self._rows.get(used) or self._rows_of(used), strict=True):
             # Every product of two different values counts twice, because the covariance is symmetric.
-            total = math.fsum([row[other] * values[other] for other in used[: at + 1]])
-            parts.append(value * (2 * total - row[-1] * value))
+            parts.append(value * (2 * math.fsum(map(mul, row, values)) - row[-1] * value))
         return max(math.fsum(parts), 0.0)
+
+    def _rows_of(self, used: tuple[int, ...]) -> list[list[float]]:
+        """Return the rows of the covariance for these values, each up to its diagonal; many pairs have the same."""
+        if len(self._rows) >= _MOST_REMEMBERED:
+            self._rows.clear()
+        rows = [[self.covariance[place][other] for other in used[: at + 1]] for at, place in enumerate(used)]
+        self._rows[used] = rows
+        return rows
 
 
 def chance_of(total: float) -> float:
