@@ -18,7 +18,7 @@ from dedup.models.runs import DetectionRun, RunBlock, RunPhase, RunRequest, Work
 from dedup.models.samples import PairLabel, SampledPair, SampleLabel, ValidationSample
 from dedup.models.saved_views import SavedView
 from dedup.models.series import HeadlineForm, Series
-from dedup.models.shingles import ArticleSentences, ArticleShingles
+from dedup.models.shingles import ArticleSentences, ArticleShingles, ShingleSample
 from dedup.models.tokens import Token, TokenUse
 from dedup.models.verdicts import FittedModel, NewspaperMonth, Verdict
 from dedup.models.webhooks import Delivery, Webhook
@@ -65,6 +65,7 @@ __all__ = [
     "SecondReading",
     "SeparateArticles",
     "Series",
+    "ShingleSample",
     "StoredReport",
     "Token",
     "TokenUse",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from articles.models import Article
@@ -15,23 +13,30 @@ class ArticleShingles(models.Model):
     article = models.OneToOneField(Article, primary_key=True, on_delete=models.CASCADE, related_name="shingles")
     newspaper = models.ForeignKey("articles.Newspaper", on_delete=models.CASCADE, related_name="+", db_index=False)
     date = models.DateField()
-    sample = ArrayField(
-        models.IntegerField(),
-        null=True,
-        help_text="Some of them, by which articles with a text are found; null: not made yet.",
-    )
     shingles = models.BinaryField(help_text="Their hashes: 32 bits each, little-endian, ascending and distinct.")
     revision = models.BigIntegerField(help_text="The revision of the article when its shingles were computed.")
 
     class Meta:
         verbose_name_plural = "article shingles"
-        indexes = [
-            models.Index(fields=["newspaper", "date"], name="article_shingles_around"),
-            GinIndex(fields=["sample"], name="article_shingle_sample"),
-        ]
+        indexes = [models.Index(fields=["newspaper", "date"], name="article_shingles_around")]
 
     def __str__(self) -> str:
         return f"Shingles of article {self.article_id}"
+
+
+class ShingleSample(models.Model):
+    """Some shingles of some articles, by which articles with a text are found. A cache.
+
+    If an article changes, a later row has it too.
+    """
+
+    count = models.PositiveIntegerField(help_text="The number of articles.")
+    articles = models.BinaryField(help_text="Their ids: 64 bits each, little-endian.")
+    hashes = models.BinaryField(help_text="The hashes: 32 bits each, little-endian, ascending.")
+    owners = models.BinaryField(help_text="The place of the article of each: 16 bits each, little-endian.")
+
+    def __str__(self) -> str:
+        return f"Sampled shingles of {self.count} articles"
 
 
 class ArticleSentences(models.Model):

@@ -221,7 +221,7 @@ def read_holders(hashes: npt.NDArray[np.uint32], window: Window, connection: Con
     asked[hashes >> np.uint32(16)] = True
     none = np.empty(0, dtype=np.int64)
     parts = [Holders(none, np.empty(0, dtype=np.uint32))]
-    for part in _shingles_by_id(window, connection):
+    for part in shingles_by_id(window, connection):
         # A table of the upper bits leaves few to look for.
         places = np.flatnonzero(asked[part.sets.values >> np.uint32(16)])
         found = part.sets.values[places]
@@ -242,7 +242,7 @@ def read_hashes(
     tally = tally or Tally()
     bounds = np.array([low + (high - low) * place // _RANGES for place in range(_RANGES + 1)], dtype=np.uint64)
     ranges: list[list[Hashes]] = [[np.empty(0, dtype=np.uint32)] for _ in range(_RANGES)]
-    for part in _shingles_by_id(window, connection):
+    for part in shingles_by_id(window, connection):
         hashes = part.sets.values
         hashes = np.sort(hashes[(hashes >= low) & (hashes < high)] if high - low < HASHES else hashes)
         places = np.searchsorted(hashes, bounds[1:-1])
@@ -317,7 +317,7 @@ def _contents(rows: Sequence[Any], window: Window) -> list[ArticleRow]:
     ]
 
 
-def _shingles_by_id(window: Window, connection: Connection) -> Iterator[ArticleShingles]:
+def shingles_by_id(window: Window, connection: Connection) -> Iterator[ArticleShingles]:
     """Yield the shingles of all articles up to the window's last day, in batches by id."""
     parameters = {**scope_parameters(window), "after_id": 0}
     while part := _packed(_SHINGLES_BY_ID_SQL, parameters, connection):

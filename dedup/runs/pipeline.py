@@ -46,7 +46,7 @@ from dedup.runs.profiles import Configs, enabled, ran_or_retired, snapshot
 from dedup.runs.rules import find_pairs
 from dedup.runs.scope import Scope, blocks_for, blocks_of, state_of_articles, texts_will_change, window_of
 from dedup.runs.sentence_index import SENTENCE_INDEX, write_sentences
-from dedup.runs.shingle_index import SHINGLE_INDEX, SampleMerge, write_shingles
+from dedup.runs.shingle_index import update_shingles
 from dedup.runs.terms import RunTerms, terms_in_force
 from dedup.runs.text_indexes import update_index
 from dedup.runs.workers import execute
@@ -226,7 +226,6 @@ def run_detection(
     if somebody cancelled it.
     """
     clock = RunClock(run, progress, _phases(configs, scope, verdicts=verdicts, stored=results is not None))
-    merge = SampleMerge()
     with database_pool(workers) as pool:
         try:
             # If a run was stopped, this one or the one before, the scores of any pair may be wrong.
@@ -235,7 +234,7 @@ def run_detection(
             )
             if results is None:
                 _prepare(run, scope, clock, pool)
-                _find_pairs(run, configs, scope, clock, pool, merge)
+                _find_pairs(run, configs, scope, clock, pool)
             else:
                 with clock.phase(*enabled(configs), STORING, shared=True):
                     results.store_pairs(run, clock)
@@ -267,9 +266,7 @@ def run_detection(
             with suppress(RunCancelledError):
                 unchanged = rebuilt.articles == set() and not _wrote(run)
                 _count_reports(run, clock, workers, only_new=scope.newer_than is not None, unchanged=unchanged)
-            merge.wait()
         finally:
-            merge.stop()
             clock.close()
 
 
@@ -312,14 +309,12 @@ def _follows_a_finished_run(run: DetectionRun) -> bool:
     return states.first() == DetectionRun.State.DONE
 
 
-def _find_pairs(
-    run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, pool: Pool, merge: SampleMerge
-) -> None:
+def _find_pairs(run: DetectionRun, configs: Configs, scope: Scope, clock: RunClock, pool: Pool) -> None:
     """Do every block of every pass."""
     passes = enabled(configs)
     if SHINGLES in clock:
         with clock.phase(SHINGLES):
-            merge.start(update_index(SHINGLE_INDEX, write_shingles, clock, pool=pool, on_idle=clock.look))
+            update_shingles(clock, pool=pool, on_idle=clock.look)
     if SENTENCES in clock:
         with clock.phase(SENTENCES):
             update_index(SENTENCE_INDEX, write_sentences, clock, pool=pool, on_idle=clock.look)

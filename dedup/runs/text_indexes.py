@@ -39,7 +39,7 @@ class TextIndex:
     """A table with one row for each article, and how its rows are made.
 
     `parts_sql` returns the outdated articles in parts, `read_sql` those of a part with its id first; `made` turns
-    them into rows for `copy_sql`.
+    them into rows for `copy_sql`, and `on_made` gets these rows, in the same transaction.
     """
 
     name: str
@@ -49,20 +49,21 @@ class TextIndex:
     copy_sql: str
     types: Sequence[str]
     made: Callable[[Sequence[Any]], Iterator[tuple[Any, ...]]]
-    before_sql: str = "SELECT"
+    on_made: Callable[[Sequence[tuple[Any, ...]]], None] = lambda _rows: None
 
     def write(self, task: IndexTask, on_written: Callable[[int], None]) -> None:
         """Write a part in one transaction; call `on_written` with the number of articles."""
         with transaction.atomic(), connection.cursor() as cursor:
             bounds = {"first_id": task.first_id, "last_id": task.last_id, "above": task.above}
-            cursor.execute(self.before_sql)
             cursor.execute(self.read_sql, bounds)
             rows = cursor.fetchall()
             cursor.execute(self.delete_sql, {"ids": [row[0] for row in rows]})
+            made = list(self.made(rows))
             with cursor.copy(self.copy_sql) as copy:
                 copy.set_types(self.types)
-                for row in self.made(rows):
+                for row in made:
                     copy.write_row(row)
+            self.on_made(made)
         on_written(len(rows))
 
 

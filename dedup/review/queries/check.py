@@ -10,7 +10,7 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import connection
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
@@ -28,6 +28,7 @@ from dedup.passes.trigram import TrigramConfig
 from dedup.review.queries.pairs import LEAST_PROBABILITY
 from dedup.runs.article_cache import ARTICLES
 from dedup.runs.profiles import configs_of, default_profile, enabled
+from dedup.runs.shingle_samples import holders
 from dedup.runs.terms import model_in_use
 from dedup.types import Window
 from dedup.verdicts.verdict import judgement_of
@@ -45,14 +46,6 @@ _NEWEST = 1_000
 _LEAST_SHARED = 3
 _LEAST_SHARE = 0.05
 
-# By the index article_shingle_sample: without it, the planner would rather read all rows until some are found.
-_HOLDERS_SQL = """
-SELECT asked.hash, found.article_id
-FROM unnest(%(hashes)s::int[]) AS asked (hash)
-CROSS JOIN LATERAL (
-    SELECT article_id FROM dedup_articleshingles WHERE sample @> ARRAY[asked.hash] LIMIT %(most)s
-) AS found
-"""
 _TRIGRAMS_SQL = article_sql(
     """
 SELECT id, similarity(left(%(text)s, %(prefix)s), left(normalized_text, %(prefix)s))
@@ -164,14 +157,8 @@ def _candidates(hashes: Hashes) -> list[int]:
     """Return the articles that share the most of the text's rare shingles."""
     sample = sample_of(hashes)
     spread = np.linspace(0, len(sample) - 1, min(len(sample), _LOOKED_UP)).astype(np.int64)
-    holders: defaultdict[int, list[int]] = defaultdict(list)
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute(_HOLDERS_SQL, {"hashes": sample[spread].view("<i4").tolist(), "most": _MOST_HOLDERS})
-        for value, article in cursor:
-            holders[value].append(article)
     weights: defaultdict[int, float] = defaultdict(float)
-    for articles in holders.values():
+    for articles in holders(sample[spread], _MOST_HOLDERS).values():
         for article in articles:
             weights[article] += 1 / len(articles)
     return nsmallest(_SCORED, weights, key=lambda article: (-weights[article], article))

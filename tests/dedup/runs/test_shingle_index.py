@@ -109,7 +109,7 @@ def test_batches_written_before_an_error_stay_and_the_rest_follows(store, monkey
 
 @pytest.mark.parametrize("page", [1, 2_000])
 def test_what_is_read_is_the_same_with_and_without_the_index(store, page, monkeypatch) -> None:
-    monkeypatch.setattr(reading, "_BATCH", page)
+    monkeypatch.setattr(reading, "_PACKED_BATCH", page)
     for text in (*STORIES, "", "Fire"):
         store(text)
     without = read()

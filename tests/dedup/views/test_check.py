@@ -14,11 +14,12 @@ from django.urls import reverse
 
 from articles.extraction.extract import ExtractedArticle
 from articles.models import Article
-from dedup.models import ArticleShingles, Decision, PageFetch, Pair, UpToDate
+from dedup.models import Decision, PageFetch, Pair, ShingleSample
 from dedup.review import fetches
 from dedup.review.queries import check as checks
 from dedup.review.queries.check import Pasted, check
-from dedup.runs.shingle_index import outdated_shingles, update_shingles
+from dedup.runs import shingle_samples
+from dedup.runs.shingle_index import update_shingles
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_run
 
@@ -107,13 +108,21 @@ def test_a_text_that_very_many_articles_have_is_found(store: StoreArticle, monke
     assert len(check(Pasted(LIBRARY)).copies) == 3
 
 
-def test_the_index_of_an_older_installation_is_completed(shelf: list[Article]) -> None:
-    assert outdated_shingles() == 0
-    ArticleShingles.objects.filter(article__in=shelf[:2]).update(sample=None)
-    UpToDate.objects.all().delete()
-    assert outdated_shingles() == 2
-    update_shingles()
-    assert not ArticleShingles.objects.filter(sample=None).exists()
+def test_samples_are_made_where_they_are_missing_and_made_again_where_many_are_old(
+    shelf: list[Article], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ShingleSample.objects.all().delete()  # as after the update of an older installation, before the next run
+    for _ in range(2):
+        assert {each.article.pk for each in check(Pasted(FERRY)).copies} == {each.pk for each in shelf[:3]}
+        update_shingles()
+        assert [row.count for row in ShingleSample.objects.all()] == [6]
+    monkeypatch.setattr(shingle_samples, "_MOST_OLDER", 0)
+    for rows in (2, 3, 1):
+        Article.objects.filter(pk=shelf[0].pk).update(normalized_text=f"{LIBRARY} {rows}")
+        monkeypatch.setattr(shingle_samples, "_MOST_ROWS", rows if rows > 1 else 3)
+        update_shingles()
+        assert ShingleSample.objects.count() == rows
+    assert {each.article.pk for each in check(Pasted(FERRY)).copies} == {each.pk for each in shelf[1:3]}
 
 
 def test_a_url_is_looked_up_and_only_an_editor_can_have_it_fetched(
