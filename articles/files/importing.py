@@ -21,7 +21,7 @@ from articles.processes import Workers
 from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article
 from articles.storage.ingest import Again, Stored, known_keys, store_prepared
 from articles.storage.newspapers import Naming, Paper, papers_for
-from articles.storage.preparing import Prepared, prepare, prepare_all
+from articles.storage.preparing import Prepared, prepare_again, prepare_all
 
 # Starting processes takes longer than preparing this many rows.
 FEW_ROWS = 2_000
@@ -186,7 +186,7 @@ def _stored(batch: Batch, rows: Sequence[PreparedRow], store: Store) -> list[Imp
     def again(number: int, paper: Paper) -> Prepared:
         place, article = found[number]
         row = row_of(batch.rows[place], batch.newspaper)
-        return article if row.article is None else prepare(row.article, article.naming, paper)
+        return article if row.article is None else prepare_again(article, row.article, paper)
 
     stored = iter(store([article for _, article in found], again))
     return [(row, Stored("rejected", reason=row.reason) if row.article is None else next(stored)) for row in rows]

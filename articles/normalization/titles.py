@@ -49,6 +49,8 @@ _WITHIN_WORD = re.compile(
     r"""|['’](?<=[^\W\d_].)\s+(?=[sS](?![^\W_]))"""
     r"""|\.(?:(?<=\A[^\W\d_].)|(?<=[\W_][^\W\d_].))(?=[^\W\d_](?:[\W_]|\Z))"""
 )
+# Each of them begins with one of these.
+_ANY_WITHIN_WORD = re.compile(r"""['’‘`´′"“”„!@#*$^~.]""")
 _DOMAIN = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 
 
@@ -161,4 +163,4 @@ def _without_tags(title: str) -> str:
 
 
 def _normalize(part: str) -> str:
-    return normalize_text(_WITHIN_WORD.sub("", part))
+    return normalize_text(_WITHIN_WORD.sub("", part) if _ANY_WITHIN_WORD.search(part) else part)

@@ -122,6 +122,15 @@ def normalize_url(url: str, kept: Collection[str] = ()) -> str:
     one; a URL without a scheme is read as http. Idempotent.
     Source: mediacloud/metadata-lib, mcmetadata/urls.py, and mediacloud/backend, mediawords/util/url.
     """
+    return _form(url, kept) if kept else _plain_form(url)
+
+
+@lru_cache(maxsize=2048)  # the form names the newspaper, and is then stored
+def _plain_form(url: str) -> str:
+    return _form(url, ())
+
+
+def _form(url: str, kept: Collection[str]) -> str:
     place = _innermost(url)
     form = _lossy_form(place, kept) if place else ""
     return form if len(form) <= _MAX_CHARACTERS else ""
@@ -246,7 +255,8 @@ def _site(host: str) -> tuple[str, str]:
 def _innermost(url: str) -> _Place | None:
     """Return the place of the page that the URL leads to, through redirects, archives and AMP copies."""
     for _ in range(_MAX_WRAPPERS):
-        address = _parse(_repair(url))
+        is_plain = len(url) <= _MAX_CHARACTERS and _PLAIN_ADDRESS.fullmatch(url)
+        address = _parse(url if is_plain else _repair(url))
         if address is None:
             return None
         host, site = _site(address.host)

@@ -90,6 +90,7 @@ class Prepared(NamedTuple):
     headlines: Sequence[SeenHeadline]
     page: PageCopy | None
     extractor_version: int
+    language: str  # that came with it or was found; empty if there is none
     columns: bytes
 
 
@@ -107,6 +108,11 @@ def prepare(incoming: IncomingArticle, naming: Naming, paper: Paper) -> Prepared
     """Prepare a checked article of a newspaper."""
     [prepared] = prepare_all([(incoming, naming, paper)])
     return prepared
+
+
+def prepare_again(before: Prepared, incoming: IncomingArticle, paper: Paper) -> Prepared:
+    """Prepare an article for another state of its newspaper, without detecting its language a second time."""
+    return _prepared(incoming, before.naming, paper, before.language)
 
 
 def prepare_all(articles: Sequence[tuple[IncomingArticle, Naming, Paper]]) -> list[Prepared]:
@@ -142,6 +148,7 @@ def _prepared(incoming: IncomingArticle, naming: Naming, paper: Paper, language:
         headlines=incoming.headlines,
         page=incoming.page,
         extractor_version=version,
+        language=details.language,
         columns=copy_row((
             *(incoming.external_id, incoming.date, headline, url, incoming.content, incoming.extra_columns),
             *(forms.normalized_title, forms.normalized_text, forms.text_digest),
