@@ -1,26 +1,53 @@
 """Brings the normalised forms of stored articles up to the current rules.
 
 It works in batches ordered by id, one transaction each, and only on articles that carry another version: an
-interrupted run resumes, and finished articles cost nothing.
+interrupted run resumes, and finished articles cost nothing. Worker processes compute the forms, and this process
+stores them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import astuple, dataclass, fields
+from itertools import chain, islice
+from typing import NamedTuple
 
+from django.db import connection
 from django.db.models import F, Q, QuerySet
 
 from articles.models import Article, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
-from articles.normalization.urls import has_decoration
+from articles.normalization.urls import comparable_url, has_decoration
+from articles.processes import THIS_PROCESS, Pool
 from articles.storage.ingest import writing
+from articles.storage.newspapers import Paper
 from articles.storage.preparing import Forms
-from articles.storage.url_parameters import learn_parameters, update_url_forms
+from articles.storage.url_parameters import learn_parameters
 
 FORMS = [field.name for field in fields(Forms)]
+# Starting processes takes longer than normalising this many articles.
+FEW_ARTICLES = 2_000
 # The version of forms that are outdated because their newspaper has changed, not the rules.
 MARKED = 0
+# They change with the headline and the text, too.
+_FACTS = ("newspaper_id", "revision", "extractor_version")
+# The primary keys find the rows.
+_FORMS_SQL = """
+UPDATE articles_article AS article
+SET normalized_title = found.title, normalized_text = found.text, text_digest = found.digest,
+    normalizer_version = %(version)s
+FROM unnest(%(ids)s::bigint[], %(titles)s::text[], %(texts)s::text[], %(digests)s::uuid[])
+    AS found (id, title, text, digest)
+WHERE article.id = found.id
+"""
+# The trigger does not count these up: runs need not compare the articles again.
+_SAME_SQL = "UPDATE articles_article SET normalizer_version = %(version)s WHERE id = ANY(%(ids)s)"
+_URLS_SQL = """
+UPDATE articles_articleurl AS url SET normalized_url = found.form
+FROM unnest(%(ids)s::bigint[], %(forms)s::text[]) AS found (id, form)
+WHERE url.id = found.id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +57,23 @@ class UpdatedBatch:
     articles: int
     changed: int
     failures: Sequence[tuple[int, str]] = ()  # article ids and reasons
+
+
+class _Basis(NamedTuple):
+    """What forms are computed from: of each article _FACTS, and the newspapers, all by id."""
+
+    articles: dict[int, list[int]]
+    papers: dict[int, Paper]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundForms:
+    """The forms of some articles that changed, and what they were computed from."""
+
+    basis: _Basis
+    forms: dict[int, Forms]  # by article
+    urls: list[tuple[int, int, str]]  # the ids of a URL and of its article, and the URL's form
+    decorated: list[str]  # the forms of all URLs that have decoration
 
 
 def outdated_forms(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
@@ -50,22 +94,22 @@ def mark_outdated(newspaper: Newspaper) -> int:
     )
 
 
-def renormalize(newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 500) -> Iterator[UpdatedBatch]:
-    """Bring the forms of titles, texts and URLs up to date; yield after each batch is stored."""
-    outdated = outdated_forms(newspapers).select_related("newspaper").order_by("id")
-    last_id = 0
-    while True:
-        # Read inside the lock, so that no newspaper's affixes or parameters change in the meantime.
-        with writing():
-            articles = list(outdated.filter(id__gt=last_id)[:batch_size])
-            if not articles:
-                return
-            changed = _update_forms(articles) | _update_urls(articles)
-            Article.objects.filter(id__in=[article.pk for article in articles]).update(
-                normalizer_version=NORMALIZER_VERSION
-            )
-        last_id = articles[-1].pk
-        yield UpdatedBatch(len(articles), len(changed))
+def renormalize(
+    newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 500, pool: Pool = THIS_PROCESS
+) -> Iterator[UpdatedBatch]:
+    """Bring the forms of titles, texts and URLs up to date; yield after each batch is stored.
+
+    The processes of the pool, which use this database, compute the forms. Raises WorkerDiedError if one was killed.
+    """
+    ids = outdated_forms(newspapers).order_by("id").values_list("id", flat=True)
+    batches = _batches(ids, batch_size)
+    first = list(islice(batches, -(-FEW_ARTICLES // batch_size)))
+    left = next(batches, None)
+    tasks = chain(first, [left], batches) if left else iter(first)
+    with closing(pool.stream(tasks, find_forms, at_most=None if left else 1)) as stream:
+        for _, found in stream:
+            if updated := _store_forms(found):
+                yield updated
 
 
 def articles_of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
@@ -73,28 +117,71 @@ def articles_of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
     return Article.objects.all() if newspapers is None else Article.objects.filter(newspaper__in=newspapers)
 
 
-def _update_forms(articles: Sequence[Article]) -> set[int]:
-    """Write the forms that changed; return the ids of their articles.
+def find_forms(ids: Sequence[int], _on_progress: Callable[[int], None] = lambda _articles: None) -> FoundForms:
+    """Compute the forms of those of these articles that are outdated; a task of a worker process."""
+    found = FoundForms(_basis(ids), {}, [], [])
+    papers, articles = found.basis.papers, found.basis.articles
+    rows = Article.objects.filter(pk__in=articles).values_list("pk", "newspaper_id", "headline", "content", *FORMS)
+    for pk, newspaper_id, headline, content, *stored in rows:
+        forms = Forms.of(papers[newspaper_id].affixes, headline, content)
+        if forms != Forms(*stored):
+            found.forms[pk] = forms
+    urls = ArticleURL.objects.filter(article_id__in=articles)
+    for pk, article_id, url, stored_form in urls.values_list("pk", "article_id", "url", "normalized_url"):
+        form = comparable_url(url, papers[articles[article_id][0]].kept_url_parameters)
+        if stored_form != form:
+            found.urls.append((pk, article_id, form))
+        if has_decoration(url):
+            found.decorated.append(form)
+    return found
+
+
+def _batches(ids: QuerySet[Article, int], size: int) -> Iterator[list[int]]:
+    last_id = 0
+    while batch := list(ids.filter(id__gt=last_id)[:size]):
+        yield batch
+        last_id = batch[-1]
+
+
+def _basis(ids: Sequence[int]) -> _Basis:
+    """Return what the forms of those of the articles are computed from whose forms are outdated."""
+    rows = outdated_forms().filter(pk__in=ids).order_by("id")
+    articles = {pk: facts for pk, *facts in rows.values_list("id", *_FACTS)}
+    newspapers = Newspaper.objects.in_bulk({newspaper_id for newspaper_id, *_ in articles.values()})
+    return _Basis(articles, {pk: Paper.of(newspaper) for pk, newspaper in newspapers.items()})
+
+
+def _store_forms(found: FoundForms) -> UpdatedBatch | None:
+    """Write the forms that changed in one transaction; None if another process has done so.
 
     Only those, because every written row gets a new revision, and runs compare it again.
     """
-    changed = [article for article in articles if _set_forms(article)]
-    Article.objects.bulk_update(changed, FORMS)
-    return {article.pk for article in changed}
+    with writing():
+        ids = list(found.basis.articles)
+        if found.basis != _basis(ids):
+            # An article, or the affixes or parameters of a newspaper, have changed meanwhile.
+            found = find_forms(ids)
+        if not found.basis.articles:
+            return None
+        changed = {article_id for _, article_id, _ in found.urls} | found.forms.keys()
+        _write(found)
+        changed |= learn_parameters(found.decorated, found.basis.articles)
+    return UpdatedBatch(len(found.basis.articles), len(changed))
 
 
-def _set_forms(article: Article) -> bool:
-    return set_fields(article, asdict(Forms.of(article.newspaper.affixes, article.headline, article.content)))
-
-
-def _update_urls(articles: Sequence[Article]) -> set[int]:
-    by_id = {article.pk: article for article in articles}
-    urls = list(ArticleURL.objects.filter(article_id__in=by_id))
-    for url in urls:
-        url.article = by_id[url.article_id]
-    changed = update_url_forms(urls)
-    decorated = {url.normalized_url for url in urls if has_decoration(url.url)}
-    return changed | learn_parameters(decorated, {url.article_id for url in urls})
+def _write(found: FoundForms) -> None:
+    columns = [astuple(each) for each in found.forms.values()]
+    titles, texts, digests = zip(*columns, strict=True) if columns else ((), (), ())
+    same = [pk for pk in found.basis.articles if pk not in found.forms]
+    with connection.cursor() as cursor:
+        if columns:
+            forms = {"titles": list(titles), "texts": list(texts), "digests": list(digests)}
+            cursor.execute(_FORMS_SQL, {"ids": list(found.forms), "version": NORMALIZER_VERSION, **forms})
+        if same:
+            cursor.execute(_SAME_SQL, {"ids": same, "version": NORMALIZER_VERSION})
+        if found.urls:
+            ids, _, urls = zip(*found.urls, strict=True)
+            cursor.execute(_URLS_SQL, {"ids": list(ids), "forms": list(urls)})
 
 
 def set_fields(article: Article, values: dict[str, object]) -> bool:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
 
+from articles.management.arguments import add_workers_option
+from articles.management.base import ExitCode
 from articles.management.commands._updating import UpdatingCommand
 from articles.models import Article, Newspaper
+from articles.processes import WorkerDiedError
 from articles.storage import renormalization
 from articles.storage.renormalization import UpdatedBatch
 from articles.storage.title_affixes import affixes_line, update_affixes
+from articles.storage.workers import database_pool
 
 
 class Command(UpdatingCommand):
@@ -21,6 +26,11 @@ class Command(UpdatingCommand):
         "it again to resume after an interruption."
     )
     default_batch_size = 500
+    exit_codes = {WorkerDiedError: ExitCode.ERROR}
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        super().add_arguments(parser)
+        add_workers_option(parser, note="; one for few articles")
 
     def prepare(self, newspapers: Sequence[Newspaper] | None) -> None:
         for newspaper in update_affixes(newspapers):
@@ -30,4 +40,5 @@ class Command(UpdatingCommand):
         return renormalization.outdated_forms(newspapers)
 
     def update(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[UpdatedBatch]:
-        return renormalization.renormalize(newspapers, batch_size=options["batch_size"])
+        with database_pool(options["workers"]) as pool:
+            yield from renormalization.renormalize(newspapers, batch_size=options["batch_size"], pool=pool)

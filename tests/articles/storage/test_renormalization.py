@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import gzip
 import io
-from collections.abc import Callable, Iterator
+import pickle
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -15,10 +16,12 @@ from articles.extraction.extract import EXTRACTOR_VERSION
 from articles.extraction.kept_pages import Extraction, KeptPage, extract_kept
 from articles.models import Article, ArticlePage, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
+from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.times import possible_time, written_time
 from articles.storage import reextraction, renormalization
 from articles.storage.incoming import Details, IncomingArticle, ListedDate, PageCopy
 from articles.storage.ingest import store_article
+from articles.storage.renormalization import FoundForms
 from tests.articles.test_processes import end_this_process
 from tests.conftest import StoreArticle
 
@@ -116,6 +119,50 @@ def test_an_interrupted_renormalize_resumes(store: StoreArticle, monkeypatch: py
     assert exit_.value.code == 130
     assert run("renormalize", "--dry-run")[0] == "Outdated articles: 3.\n"
     assert run("renormalize", "--batch-size", "2")[0] == "Articles: 3 checked, 3 changed.\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "title"),
+    [
+        (lambda: Newspaper.objects.update(learnt_affixes=["Skerry Online"]), "ferry sails to little skerry once again"),
+        (lambda: Article.objects.update(headline="Ferry", revision=99, extractor_version=7), "ferry"),
+    ],
+)
+def test_renormalize_computes_again_what_changes_meanwhile(
+    store: StoreArticle, monkeypatch: pytest.MonkeyPatch, change: Callable[[], object], title: str
+) -> None:
+    article = store(headline="Ferry sails to Little Skerry once again | Skerry Online", content=TEXT)
+    make_outdated(article, normalized_title="an older form", normalized_text="another")
+    find = renormalization.find_forms
+
+    def found_before_the_change(ids: Sequence[int], *rest: Any) -> FoundForms:
+        found: FoundForms = pickle.loads(pickle.dumps(find(ids, *rest)))  # noqa: S301 - as from another process
+        change()
+        return found
+
+    monkeypatch.setattr(renormalization, "find_forms", found_before_the_change)
+    assert run("renormalize")[0] == "Articles: 1 checked, 1 changed.\n"
+
+    article.refresh_from_db()
+    assert (article.normalized_title, article.normalized_text) == (title, normalize_text(TEXT))
+    assert article.text_digest == text_digest(article.normalized_text)
+
+
+def test_renormalize_leaves_alone_what_another_process_has_updated(
+    store: StoreArticle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, theirs = store(), store()
+    make_outdated(mine, theirs, normalized_title="an older form")
+    find = renormalization.find_forms
+
+    def found_before_the_other(ids: Sequence[int], *rest: Any) -> FoundForms:
+        found = find(ids, *rest)
+        Article.objects.filter(pk=theirs.pk).update(normalizer_version=NORMALIZER_VERSION, normalized_title="theirs")
+        return found
+
+    monkeypatch.setattr(renormalization, "find_forms", found_before_the_other)
+    assert run("renormalize")[0] == "Articles: 1 checked, 1 changed.\n"
+    assert Article.objects.get(pk=theirs.pk).normalized_title == "theirs"
 
 
 def test_reextract_takes_text_and_details_from_the_kept_page() -> None:
