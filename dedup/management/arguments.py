@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from articles.boilerplate.mode import Mode
+from articles.management.arguments import add_day_options, add_newspaper_option, chosen_newspaper_ids
 from dedup.evaluation.apart import Detection
 from dedup.models import Profile
 from dedup.passes import PASSES
@@ -20,7 +21,9 @@ from dedup.runs.profiles import (
     enabled,
     override,
     profile_named,
+    rules_of,
 )
+from dedup.runs.scope import Scope
 
 # The settings that an option changes: the type of the value, its name in the help, and an example.
 _OVERRIDES: dict[str, tuple[Callable[[str], Any], str, str]] = {
@@ -73,6 +76,14 @@ def add_override_options(parser: CommandParser) -> None:
         )
 
 
+def add_run_options(parser: CommandParser) -> None:
+    """Add the options that choose the profile, the days, the newspapers and the settings of a run."""
+    add_profile_options(parser)
+    add_day_options(parser, since="only pairs whose later article is from this day on")
+    add_newspaper_option(parser)
+    add_override_options(parser)
+
+
 def chosen_profile(options: Mapping[str, Any]) -> Profile:
     """Return the profile of --profile, or the default one. Raises ProfileError."""
     return default_profile() if options["profile"] is None else profile_named(options["profile"])
@@ -100,6 +111,18 @@ def chosen_passes(options: Mapping[str, Any]) -> tuple[str, ...] | None:
     """Return the names of --passes; None if it is not given."""
     listed: str | None = options["passes"]
     return None if listed is None else tuple(name.strip() for name in listed.split(","))
+
+
+def chosen_scope(profile: Profile, options: Mapping[str, Any]) -> Scope:
+    """Return what a run with these options compares. Raises ProfileError or ScopeError."""
+    return Scope(
+        options["since"],
+        options["until"],
+        chosen_newspaper_ids(options),
+        chosen_passes(options),
+        boilerplate=chosen_boilerplate(options, profile),
+        rules=rules_of(profile),
+    )
 
 
 def chosen_configs(profile: Profile, options: Mapping[str, Any]) -> Configs:

@@ -191,7 +191,7 @@ def _corpus_of(batches: Iterable[ArticleBatch], config: MinhashConfig) -> _Corpu
     parts = [_Corpus(empty, empty, None, signed, empty.astype(np.bool_))]
     for batch in batches:
         occupied = np.array([bool(text) for text in batch.texts])
-        parts.append(_Corpus(batch.ids, batch.days, batch.fresh, _signatures(batch.texts, config), occupied))
+        parts.append(_Corpus(batch.ids, batch.days, batch.fresh, signatures_of(batch.texts, config), occupied))
     return _Corpus(
         np.concatenate([part.ids for part in parts]),
         np.concatenate([part.days for part in parts]),
@@ -199,12 +199,6 @@ def _corpus_of(batches: Iterable[ArticleBatch], config: MinhashConfig) -> _Corpu
         np.concatenate([part.signatures for part in parts]),
         np.concatenate([part.occupied for part in parts]),
     )
-
-
-def _signatures(texts: Sequence[str], config: MinhashConfig) -> minhash.Signatures:
-    starts = range(0, len(texts), _SIGNED_AT_ONCE)
-    parts = (character_shingles(texts[start : start + _SIGNED_AT_ONCE], config.shingle) for start in starts)
-    return np.concatenate([minhash.signatures(part, config.slots) for part in parts])
 
 
 def _bands(config: MinhashConfig) -> IntArray:
@@ -224,24 +218,26 @@ def _candidates(
         yield left[wanted], right[wanted]
 
 
-def _of_groups(
-    rows: IntArray, corpus: _Corpus, window: Window, config: MinhashConfig, connection: Connection, tally: Tally
-) -> Iterator[Candidate]:
-    """Yield the pairs of articles of which each may be in a dense group; note those that are in the tally.
+def signatures_of(texts: Sequence[str], config: MinhashConfig) -> minhash.Signatures:
+    """Return the signatures of texts that are not empty, a row each."""
+    none = np.empty((0, config.slots), dtype=np.uint8)
+    starts = range(0, len(texts), _SIGNED_AT_ONCE)
+    parts = (character_shingles(texts[start : start + _SIGNED_AT_ONCE], config.shingle) for start in starts)
+    return np.concatenate([none, *(minhash.signatures(part, config.slots) for part in parts)])
+
+
+def similar_in_groups(texts: Sequence[str], days: IntArray, config: MinhashConfig) -> dense_join.DensePairs:
+    """Return the pairs of articles of which each may be in a dense group. They are ordered by day and id.
 
     If the window has no limit, all days count as one: whether an article is in a group then depends on no day.
     """
-    if not len(rows):
-        return
-    ids, days = corpus.ids[rows], corpus.days[rows]
-    texts = _texts(ids.tolist(), config, window.boilerplate, connection)
-    sets = character_shingle_sets([texts[each] for each in ids.tolist()], config.shingle)
+    sets = character_shingle_sets(texts, config.shingle)
     hashes = np.concatenate(sets)
     names = distinct(hashes)
     ranks = Ragged(np.searchsorted(names, hashes).astype(np.int32), np.cumsum([0, *map(len, sets)], dtype=np.int64))
     if config.day_window >= days[-1] - days[0]:
         days = np.zeros_like(days)
-    found = dense_join.similar_pairs(
+    return dense_join.similar_pairs(
         ranks,
         DayRange(days, 0, config.day_window),
         threshold=config.threshold,
@@ -249,6 +245,17 @@ def _of_groups(
         density=dense_join.Density(config.dense_from, config.kept_pairs),
         names=names,
     )
+
+
+def _of_groups(
+    rows: IntArray, corpus: _Corpus, window: Window, config: MinhashConfig, connection: Connection, tally: Tally
+) -> Iterator[Candidate]:
+    """Yield the pairs of articles of which each may be in a dense group; note those that are in the tally."""
+    if not len(rows):
+        return
+    ids = corpus.ids[rows]
+    texts = _texts(ids.tolist(), config, window.boilerplate, connection)
+    found = similar_in_groups([texts[each] for each in ids.tolist()], corpus.days[rows], config)
     tally.candidates += found.candidates
     tally.verified += found.candidates
     tally.crowded |= dict(zip(ids[found.crowded].tolist(), found.near.tolist(), strict=True))

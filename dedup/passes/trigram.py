@@ -31,6 +31,8 @@ _SCORED_AT_ONCE = 2_000
 # Candidates made at a time, because the arrays are far smaller than the objects.
 _YIELDED_AT_ONCE = 10_000
 
+Letters = Sequence[tuple[str, str]]
+
 # show_trgm decides which characters belong to words, because Python differs on marks and rare letters.
 _ALPHABET_SQL = """
 SELECT character, lower(character)
@@ -123,10 +125,8 @@ class TrigramPass:
         _parts: int,
         _tally: Tally | None = None,
     ) -> Alphabet:
-        """Return how PostgreSQL sees all characters. Takes half a second."""
-        with connection.cursor() as cursor:
-            cursor.execute(_WHOLE_ALPHABET_SQL)
-            return _checked(cursor.fetchall())
+        """Return how PostgreSQL sees all characters."""
+        return Alphabet.of(whole_alphabet(connection))
 
     def prepared(self, parts: Sequence[Alphabet]) -> Alphabet:
         """Return the alphabet."""
@@ -225,18 +225,28 @@ def _scored_by_database(pairs: IntArray, window: Window, config: TrigramConfig, 
     return np.array(scores, dtype=np.float32)
 
 
+def whole_alphabet(connection: Connection) -> Letters:
+    """Return all characters that PostgreSQL takes for parts of words, each with what lower() makes of it.
+
+    Takes half a second. Raises ValueError like _checked.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_WHOLE_ALPHABET_SQL)
+        return _checked(cursor.fetchall())
+
+
 def _alphabet(texts: list[str], connection: Connection) -> Alphabet:
     """Return how PostgreSQL sees each character of the texts. Raises ValueError like _checked."""
     with connection.cursor() as cursor:
         cursor.execute(_ALPHABET_SQL, {"characters": characters_of(["\n", *texts])})
-        return _checked(cursor.fetchall())
+        return Alphabet.of(_checked(cursor.fetchall()))
 
 
-def _checked(rows: Sequence[tuple[str, str]]) -> Alphabet:
-    """Return the alphabet of characters that are in words, each with what PostgreSQL's lower() makes of it.
+def _checked(rows: Letters) -> Letters:
+    """Return the rows.
 
-    Raises ValueError if that is several characters. With the locale providers "builtin" and "libc" this happens for no
-    character of a lower-cased text.
+    Raises ValueError if PostgreSQL's lower() makes several characters of one. With the locale providers "builtin" and
+    "libc" this happens for no character of a lower-cased text.
     """
     for character, lowered in rows:
         if len(lowered) != 1:
@@ -244,4 +254,4 @@ def _checked(rows: Sequence[tuple[str, str]]) -> Alphabet:
                 f"the database's lower() turns {character!r} into {lowered!r}, which the trigram pass cannot handle; "
                 "create the database with the locale C.UTF-8"
             )
-    return Alphabet.of(rows)
+    return rows

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dedup.kernels import dense_join, minhash
-from dedup.kernels.parity_join import DayRange
-from dedup.kernels.tokens import IntArray, Ragged, character_shingle_sets, character_shingles, distinct, jaccard_of
-from dedup.passes.minhash import MinhashConfig
+from dedup.kernels import minhash
+from dedup.kernels.tokens import IntArray, character_shingle_sets, jaccard_of
+from dedup.passes.minhash import MinhashConfig, signatures_of, similar_in_groups
 from dedup.spark.pairs import no_pairs, pair_table
 from dedup.spark.parts import KEYS, Keys
 from dedup.types import Tally
 
-# Texts per step, so that their shingles stay in the processor's cache.
-_SIGNED_AT_ONCE = 96
 _KEYS: Final = [pa.field(name, pa.int64(), nullable=False) for name in KEYS]
 # The articles that have a text, with their signatures and the beginnings of their texts.
 SIGNED: Final = pa.schema(
@@ -37,16 +33,9 @@ def signed(articles: pa.Table, config: MinhashConfig) -> pa.Table:
     texts = [text[: config.prefix] for text in articles["text"].to_pylist()]
     rows = np.flatnonzero([bool(text) for text in texts])
     kept = [texts[row] for row in rows.tolist()]
-    values = [each.tobytes() for each in _signatures(kept, config)]
+    values = [each.tobytes() for each in signatures_of(kept, config)]
     keys = articles.select(KEYS).take(rows)
     return pa.table([*keys.columns, pa.array(values, pa.binary()), pa.array(kept, pa.string())], schema=SIGNED)
-
-
-def _signatures(texts: Sequence[str], config: MinhashConfig) -> minhash.Signatures:
-    starts = range(0, len(texts), _SIGNED_AT_ONCE)
-    parts = (character_shingles(texts[start : start + _SIGNED_AT_ONCE], config.shingle) for start in starts)
-    none = np.empty((0, config.slots), dtype=np.uint8)
-    return np.concatenate([none, *(minhash.signatures(part, config.slots) for part in parts)])
 
 
 def in_bands(articles: pa.Table, config: MinhashConfig) -> pa.Table:
@@ -112,26 +101,9 @@ def _score(one: IntArray, other: IntArray, config: MinhashConfig) -> float:
 
 
 def of_groups(articles: pa.Table, config: MinhashConfig, tally: Tally) -> pa.Table:
-    """Return the pairs of articles (SIGNED) of which each may be in a dense group; note those that are in the tally.
-
-    If the window has no limit, all days count as one: whether an article is in a group then depends on no day.
-    """
+    """Return the pairs of articles (SIGNED) of which each may be in a dense group; note those that are in the tally."""
     articles = articles.sort_by([("day", "ascending"), ("id", "ascending")])
     keys = Keys.of(articles)
-    sets = character_shingle_sets(articles["text"].to_pylist(), config.shingle)
-    hashes: Any = np.concatenate(sets)
-    names = distinct(hashes)
-    ranks = Ragged(np.searchsorted(names, hashes).astype(np.int32), np.cumsum([0, *map(len, sets)], dtype=np.int64))
-    days = keys.days
-    if config.day_window >= days[-1] - days[0]:
-        days = np.zeros_like(days)
-    found = dense_join.similar_pairs(
-        ranks,
-        DayRange(days, 0, config.day_window),
-        threshold=config.threshold,
-        universe=1 << len(names).bit_length(),
-        density=dense_join.Density(config.dense_from, config.kept_pairs),
-        names=names,
-    )
+    found = similar_in_groups(articles["text"].to_pylist(), keys.days, config)
     tally.crowded |= dict(zip(keys.ids[found.crowded].tolist(), found.near.tolist(), strict=True))
     return pair_table(keys.at(found.left), keys.at(found.right), found.scores)

@@ -8,25 +8,17 @@ from typing import Any, ClassVar
 from django.core.management.base import CommandError, CommandParser
 
 from articles.boilerplate.mode import Mode
-from articles.management.arguments import add_day_options, add_newspaper_option, chosen_newspaper_ids
 from articles.management.base import ExitCode, LongCommand
 from articles.models import Article
-from dedup.management.arguments import (
-    add_override_options,
-    add_profile_options,
-    chosen_boilerplate,
-    chosen_configs,
-    chosen_passes,
-    chosen_profile,
-)
+from dedup.management.arguments import add_run_options, chosen_configs, chosen_profile, chosen_scope
 from dedup.runs.cluster.exporting import Asked, export_detection, last_day_read
 from dedup.runs.cluster.tables import AlphabetError
 from dedup.runs.headlines import update_series
 from dedup.runs.lock import RunActiveError, run_lock
 from dedup.runs.pipeline import mark_boilerplate, update_forms
-from dedup.runs.profiles import ProfileError, rules_of
+from dedup.runs.profiles import ProfileError
 from dedup.runs.progress import run_progress
-from dedup.runs.scope import Scope, ScopeError
+from dedup.runs.scope import ScopeError
 from dedup.spark.manifest import BundleError
 
 
@@ -48,21 +40,11 @@ class Command(LongCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", metavar="DIR", type=Path, help="a new folder, or that of an earlier export")
-        add_profile_options(parser)
-        add_day_options(parser, since="only pairs whose later article is from this day on")
-        add_newspaper_option(parser)
-        add_override_options(parser)
+        add_run_options(parser)
 
     def handle(self, **options: Any) -> None:
         profile = chosen_profile(options)
-        scope = Scope(
-            options["since"],
-            options["until"],
-            chosen_newspaper_ids(options),
-            chosen_passes(options),
-            boilerplate=chosen_boilerplate(options, profile),
-            rules=rules_of(profile),
-        )
+        scope = chosen_scope(profile, options)
         asked = Asked(profile, chosen_configs(profile, options), scope)
         try:
             with run_lock(self.stderr.write), run_progress(show=not options["no_progress"]) as progress:

@@ -9,25 +9,13 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
 
 from articles.boilerplate.mode import Mode
-from articles.management.arguments import (
-    add_day_options,
-    add_newspaper_option,
-    add_workers_option,
-    chosen_newspaper_ids,
-)
+from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
 from articles.processes import WorkerDiedError
 from articles.storage.boilerplate_weeks import outdated_weeks
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms
-from dedup.management.arguments import (
-    add_override_options,
-    add_profile_options,
-    chosen_boilerplate,
-    chosen_configs,
-    chosen_passes,
-    chosen_profile,
-)
+from dedup.management.arguments import add_run_options, chosen_configs, chosen_profile, chosen_scope
 from dedup.management.auditing import add_audit_option, audit_run, check_audit
 from dedup.management.spark_engine import SparkRunError, add_engine_options, check_engine, find_with_spark
 from dedup.models import Profile
@@ -35,7 +23,7 @@ from dedup.runs.dry_run import dry_run
 from dedup.runs.lock import RunActiveError, run_lock
 from dedup.runs.phases import RunCancelledError
 from dedup.runs.pipeline import run_detection, start_run
-from dedup.runs.profiles import Configs, ProfileError, enabled, rules_of
+from dedup.runs.profiles import Configs, ProfileError, enabled
 from dedup.runs.progress import print_run, run_progress
 from dedup.runs.scope import Scope, ScopeError, only_new
 
@@ -56,15 +44,12 @@ class Command(LongCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
-        add_profile_options(parser)
-        add_day_options(parser, since="only pairs whose later article is from this day on")
-        add_newspaper_option(parser)
+        add_run_options(parser)
         parser.add_argument(
             "--new",
             action="store_true",
             help="compare only articles that are new or have changed since the last full run, each within its windows",
         )
-        add_override_options(parser)
         add_workers_option(parser, note="; small archives and dry runs use one")
         add_audit_option(parser)
         parser.add_argument(
@@ -84,14 +69,7 @@ class Command(LongCommand):
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         profile = chosen_profile(options)
         configs = chosen_configs(profile, options)
-        scope = Scope(
-            options["since"],
-            options["until"],
-            chosen_newspaper_ids(options),
-            chosen_passes(options),
-            boilerplate=chosen_boilerplate(options, profile),
-            rules=rules_of(profile),
-        )
+        scope = chosen_scope(profile, options)
         check_audit(options, configs)
         check_engine(options)
         if options["engine"] == "spark":

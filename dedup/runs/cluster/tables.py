@@ -15,6 +15,7 @@ from pyarrow import parquet
 from articles.models import Newspaper
 from dedup.clustering.constraints import constraints_in_force
 from dedup.models import GroupMember, Series
+from dedup.passes.trigram import whole_alphabet
 from dedup.spark.schema import (
     ALPHABET,
     COMPRESSION,
@@ -26,14 +27,6 @@ from dedup.spark.schema import (
 )
 
 TABLES = ("newspapers", "links", "series_rules", "group_rules", "alphabet")
-
-# Every character of Unicode but zero and the halves of pairs, which no text of PostgreSQL has: about a second.
-_ALPHABET_SQL = """
-SELECT code, lower(chr(code))
-FROM generate_series(1, 1114111) AS code
-WHERE code NOT BETWEEN 55296 AND 57343 AND cardinality(show_trgm(chr(code))) > 0
-ORDER BY code
-"""
 
 
 class AlphabetError(RuntimeError):
@@ -89,16 +82,10 @@ def _group_rules() -> list[tuple[Any, ...]]:
 @cache
 def _alphabet(_database: str) -> list[tuple[Any, ...]]:
     """Return the rows of ALPHABET, which never change in a database."""
-    with connection.cursor() as cursor:
-        cursor.execute(_ALPHABET_SQL)
-        rows = cursor.fetchall()
-    if strange := [(chr(code), lowered) for code, lowered in rows if len(lowered) != 1]:
-        character, lowered = strange[0]
-        raise AlphabetError(
-            f"the database's lower() turns {character!r} into {lowered!r}, which the trigram pass cannot handle on a "
-            "cluster; create the database with the locale C.UTF-8"
-        )
-    return [(code, ord(lowered)) for code, lowered in rows]
+    try:
+        return sorted((ord(character), ord(lowered)) for character, lowered in whole_alphabet(connection))
+    except ValueError as error:
+        raise AlphabetError(str(error)) from error
 
 
 def _hash(rows: Iterable[tuple[Any, ...]]) -> str:
