@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import django
-from django.db import connection
+from django.db import connection, transaction
 from pyarrow import parquet
 from rich.console import Console
 from rich.table import Table
@@ -66,7 +66,8 @@ class Measured:
 def measured(sources: Sequence[Source], articles: int, masters: Sequence[str], server: Server) -> Measured:
     """Return what these articles cost: the same articles for find_duplicates and for each master."""
     database.empty()
-    load(corpus(sources, articles, PER_DAY), connection)
+    with transaction.atomic():
+        load(corpus(sources, articles, PER_DAY), connection)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "export"
         found = _managed(server, "find_duplicates")
