@@ -52,7 +52,7 @@ class Pool:
     """
 
     def __init__(self, count: int, begin: Begin = nullcontext, *arguments: object) -> None:
-        self._count = count
+        self.count = count
         self._begin = partial(begin, *arguments)
         self._processes: dict[Connection, Any] = {}
 
@@ -112,7 +112,7 @@ class Pool:
         The processes go on while the caller is busy with a result. Leave the iterator by its end or close it: then no
         task is under way any more. Raises as `results` does; what tasks report is passed over.
         """
-        pipes = self._pipes(self._count, at_most)
+        pipes = self._pipes(self.count, at_most)
         if not pipes:
             for task in tasks:
                 yield task, perform(task, lambda _amount: None)
@@ -132,10 +132,19 @@ class Pool:
         finally:
             threads.shutdown(cancel_futures=True)
 
+    def prepare(self, perform: Perform[Task, Any], task: Task) -> None:
+        """Have the first process, if any runs, load what its next task needs, while this process goes on.
+
+        A job of one task is performed by this process of the pool. What comes of the preparation is passed over: the
+        next task shows what is wrong.
+        """
+        for pipe in list(self._processes)[:1]:
+            _send(pipe, perform, task, answered=False)
+
     def _pipes(self, tasks: int, at_most: int | None) -> list[Connection]:
         """Return the pipes to the processes for so many tasks; none if this process is to do the work."""
-        wanted = min(self._count, tasks, max(len(self._processes), self._count if at_most is None else at_most))
-        if self._count < 2 or (wanted < 2 and not self._processes):
+        wanted = min(self.count, tasks, max(len(self._processes), self.count if at_most is None else at_most))
+        if self.count < 2 or (wanted < 2 and not self._processes):
             return []
         while len(self._processes) < wanted:
             self._start()
@@ -201,10 +210,10 @@ def _first_of(waiting: deque[tuple[Task, Future[Result]]]) -> tuple[Task, Result
     return task, result.result()
 
 
-def _send(pipe: Any, perform: Perform[Any, Any], task: object) -> None:
+def _send(pipe: Any, perform: Perform[Any, Any], task: object, *, answered: bool = True) -> None:
     try:
         # By name, because its module may be imported only inside the new process.
-        pipe.send((perform.__module__, perform.__name__, task))
+        pipe.send((perform.__module__, perform.__name__, task, answered))
     except ConnectionError:
         raise _died() from None
 
@@ -232,17 +241,22 @@ def _serve(pipe: Connection, begin: Begin) -> None:
     with begin():
         while True:
             try:
-                module, function, task = pipe.recv()
+                module, function, task, answered = pipe.recv()
             except EOFError:
                 break
+            say = pipe.send if answered else _say_nothing
             try:
                 perform: Perform[Any, Any] = getattr(__import__(module, fromlist=[function]), function)
-                result = perform(task, lambda amount: pipe.send((_PROGRESS, amount)))
+                result = perform(task, lambda amount: say((_PROGRESS, amount)))  # noqa: B023 - called in this turn only
             except Exception as error:  # noqa: BLE001 - it is raised again in the parent
                 error.add_note(traceback.format_exc())
-                pipe.send((_FAILED, error))
+                say((_FAILED, error))
             else:
-                pipe.send((_DONE, result))
+                say((_DONE, result))
+
+
+def _say_nothing(_answer: object) -> None:
+    """Pass over an answer that nobody waits for."""
 
 
 def _die_with_parent() -> None:

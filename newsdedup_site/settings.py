@@ -184,6 +184,8 @@ PAGE_FETCHER = "crawlers.one_page.fetch_article"
 WEBHOOK_SENDER = "crawlers.posting.post"
 # What a run does at its end: runs know no reports, which read what runs have found.
 AFTER_RUN = "dedup.reports.counting.count_after_run"
+# What one of its processes loads for that while another builds the clusters.
+BEFORE_END_OF_RUN = "dedup.reports.counting.prepare_drawing"
 
 LOG_LEVEL = environment.log_level("LOG_LEVEL", default="WARNING")
 LOGGING = {

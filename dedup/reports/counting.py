@@ -15,9 +15,11 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Max
+from django.urls import get_resolver
 from django.utils import timezone
 
 from articles.models import Article, Newspaper
+from articles.processes import THIS_PROCESS, Pool, WorkerDiedError
 from articles.storage.fingerprints import fingerprint
 from dedup.declarations import Settings
 from dedup.models import (
@@ -31,7 +33,8 @@ from dedup.models import (
     UpToDate,
 )
 from dedup.reports import REPORTS
-from dedup.reports.base import Report
+from dedup.reports.base import Chart, Report
+from dedup.reports.drawing import alt, svg, when_used
 from dedup.reports.formats import as_json
 from dedup.reports.stored import Shown, from_json, is_current, presented, shown_by, to_json
 from dedup.runs.scope import Scope
@@ -172,18 +175,18 @@ def changes_since(stored: StoredReport) -> Changes:
 
 def count_after_run(
     *,
-    workers: int = 1,
+    pool: Pool = THIS_PROCESS,
     only_new: bool = False,
     unchanged: bool = False,
     on_start: Callable[[int], None] = lambda _reports: None,
     on_done: Callable[[int], None] = lambda _reports: None,
 ) -> int:
-    """Count the reports that a large archive has ready after each run; return how many were counted.
+    """Count the reports that a large archive has ready after each run; return how many were due.
 
     After a run that left all pairs and clusters `unchanged`, results are kept if nothing else that they count has
     changed. After one of new articles, `only_new`, those that take long are kept while few articles are new since:
-    their pages say how many. `workers` reports are counted at the same time. One that fails is logged, and its page
-    says why: the run itself is done.
+    their pages say how many. A process of the run counts and draws them, if there is one. A report that fails is
+    logged, and its page says why: the run itself is done.
     """
     if not _is_large():
         return 0
@@ -192,10 +195,45 @@ def count_after_run(
     same = UpToDate.objects.filter(name__in=map(_mark, ready), rests_on=rests_on).values_list("name", flat=True)
     kept = {name for name in ready if _mark(name) in set(same) and not ready[name].names_run} if unchanged else set()
     waiting = {name for name in ready.keys() - kept if _may_wait(ready[name])} if only_new else set()
-    due = [report for name, report in ready.items() if name not in kept | waiting]
-    on_start(len(due))
+    due = _DueReports(tuple(name for name in ready if name not in kept | waiting), rests_on, pool.count)
+    on_start(len(due.names))
     UpToDate.objects.filter(name__in=[_mark(name) for name in ready.keys() - kept]).delete()
-    for report, result in _results(due, workers):
+    try:
+        for _ in pool.results(
+            [due] if due.names else [], count_due, at_most=1, on_progress=lambda _, reports: on_done(reports)
+        ):
+            pass
+    except WorkerDiedError:
+        log.exception("Not all reports were counted after the run")
+    for name in kept:
+        of_default = StoredReport.objects.filter(report=name, key=key_of(_default(ready[name])))
+        of_default.update(run=current_state().run_id)
+    return len(due.names)
+
+
+def prepare_drawing(_task: object, _on_progress: object) -> None:
+    """Load what draws charts, if the archive is large enough for reports after a run: it takes as long as all charts.
+
+    To be done in a process of the run while others are at work.
+    """
+    if _is_large():
+        svg(Chart("prepared", "Articles", "Articles by day", alt.Chart().mark_bar()))
+        when_used("networkx").Graph()
+        get_resolver().url_patterns  # noqa: B018 - results link to pages
+
+
+@dataclass(frozen=True, slots=True)
+class _DueReports:
+    """The reports to count after a run, as a task for any process; the database counts so many at a time."""
+
+    names: tuple[str, ...]
+    rests_on: str
+    at_a_time: int
+
+
+def count_due(due: _DueReports, on_done: Callable[[int], None]) -> None:
+    """Count these reports for all articles, and keep each result, or why there is none."""
+    for report, result in _results([REPORTS[name] for name in due.names], due.at_a_time):
         try:
             _kept(report, Scope(), report.options_class(), result())
         except Exception as error:
@@ -206,12 +244,8 @@ def count_after_run(
                 defaults={"asked": _default(report), "error": str(error)},
             )
         else:
-            UpToDate.objects.create(name=_mark(report.name), revision=0, rests_on=rests_on)
+            UpToDate.objects.create(name=_mark(report.name), revision=0, rests_on=due.rests_on)
         on_done(1)
-    for name in kept:
-        of_default = StoredReport.objects.filter(report=name, key=key_of(_default(ready[name])))
-        of_default.update(run=current_state().run_id)
-    return len(due)
 
 
 def _mark(name: str) -> str:
@@ -233,16 +267,16 @@ def _may_wait(report: Report) -> bool:
     return newer[: few + 1].count() <= few
 
 
-def _results(reports: Sequence[Report], workers: int) -> Iterator[tuple[Report, Callable[[], _Result]]]:
+def _results(reports: Sequence[Report], at_a_time: int) -> Iterator[tuple[Report, Callable[[], _Result]]]:
     """Yield each report with a function that returns or raises what it counted, in the order in which they finish.
 
     The database counts several at a time, while this thread draws. In a transaction there is only its own connection.
     """
-    if workers < 2 or connection.in_atomic_block:
+    if at_a_time < 2 or connection.in_atomic_block:
         for report in reports:
             yield report, partial(_result, report, Scope(), report.options_class())
         return
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(at_a_time) as pool:
         pending = {pool.submit(_in_thread, report): report for report in reports}
         for future in as_completed(pending):
             yield pending[future], future.result

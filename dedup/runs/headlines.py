@@ -15,6 +15,7 @@ from articles.processes import THIS_PROCESS, Pool
 from articles.storage.ingest import newest_revision
 from dedup.article_sql import article_sql
 from dedup.comparison.prepared import Preparer
+from dedup.judging.collector import without_collector
 from dedup.models import UpToDate
 from dedup.runs.workers import execute
 from dedup.types import SERIES
@@ -214,7 +215,8 @@ def make_forms(task: FormsTask, _on_read: Callable[[int], None]) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_OUTDATED_SQL, {"first": task.first, "last": task.last, "done": task.done})
         rows = cursor.fetchall()
-        forms = _forms([(row[1], row[-1]) for row in rows])
+        with without_collector():
+            forms = _forms([(row[1], row[-1]) for row in rows])
         cursor.execute(_CREATE_SQL)
         with cursor.copy(_COPY_SQL) as copy:
             for row, form in zip(rows, forms, strict=True):

@@ -241,6 +241,7 @@ def run_detection(
             _update_pairs(run, configs, scope, clock, only_found=only_found)
             if verdicts:
                 _judge_pairs(run, scope, clock, pool, results)
+            pool.prepare(import_string(settings.BEFORE_END_OF_RUN), None)
             with clock.phase(CLUSTERS):
                 update_version_implications()
                 rebuilt = update_clusters(only_changed=scope.newer_than is not None)
@@ -265,7 +266,7 @@ def run_detection(
             # The run is done, whatever happens now.
             with suppress(RunCancelledError):
                 unchanged = rebuilt.articles == set() and not _wrote(run)
-                _count_reports(run, clock, workers, only_new=scope.newer_than is not None, unchanged=unchanged)
+                _count_reports(run, clock, pool, only_new=scope.newer_than is not None, unchanged=unchanged)
         finally:
             clock.close()
 
@@ -275,11 +276,11 @@ def _wrote(run: DetectionRun) -> bool:
     return bool(run.counts["pairs"] or run.counts.get("stale"))
 
 
-def _count_reports(run: DetectionRun, clock: RunClock, workers: int, **changed: bool) -> None:
+def _count_reports(run: DetectionRun, clock: RunClock, pool: Pool, **changed: bool) -> None:
     """Bring up to date the reports that are counted after each run, which is done already: they read it as the last."""
     with clock.phase(REPORTS):
         import_string(settings.AFTER_RUN)(
-            workers=workers,
+            pool=pool,
             **changed,
             on_start=partial(clock.start, REPORTS),
             on_done=lambda reports: clock.advance(REPORTS, reports, 0),
