@@ -17,7 +17,8 @@ from dedup.types import Candidate, Tally, Window
 LEFTOVER_HEADLINES = 3
 LEFTOVER_DAYS = 30
 
-# The step "row_number() OVER (PARTITION BY homogenised content)" of the Skoli study, over 128-bit digests.
+# The step "row_number() OVER (PARTITION BY homogenised content)" of the Skoli study, over 128-bit digests. With OFFSET
+# 0, only the texts that several articles have are measured; otherwise all are read for it.
 _SQL = article_sql(
     """
 WITH compared AS (
@@ -30,12 +31,16 @@ WITH compared AS (
     FROM compared
     WHERE digest IS NOT NULL
 )
-SELECT counted.digest, concat_ws(' ', article.newspaper_id, counted.date, article.normalized_title), counted.id,
-       counted.date
+SELECT counted.digest, measured.headline, counted.id, counted.date
 FROM counted
-JOIN {articles} AS article ON article.id = counted.id
-WHERE counted.articles > 1
-  AND char_length({article.text}) >= %(minimum_characters)s
+CROSS JOIN LATERAL (
+    SELECT char_length({article.text}) AS characters,
+           concat_ws(' ', article.newspaper_id, counted.date, article.normalized_title) AS headline
+    FROM {articles} AS article
+    WHERE article.id = counted.id
+    OFFSET 0
+) AS measured
+WHERE counted.articles > 1 AND measured.characters >= %(minimum_characters)s
 ORDER BY counted.digest, counted.date, counted.id
 """,
     "article",
