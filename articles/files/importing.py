@@ -134,7 +134,8 @@ def prepare_batch(batch: Batch, _on_progress: Callable[[int], None] = lambda _ro
                 faults[place] = str(rejection)
     papers = papers_for(list(namings.values()))
     valid = [(article, naming) for place, naming in namings.items() if (article := rows[place].article) is not None]
-    prepared = prepare_all([(article, naming, paper) for (article, naming), paper in zip(valid, papers, strict=True)])
+    of_papers = [(article, naming, paper) for (article, naming), paper in zip(valid, papers, strict=True)]
+    prepared = prepare_all(of_papers, known_keys)
     articles = dict(zip(namings, prepared, strict=True))
     return [
         PreparedRow(row.line, "", "", articles[place])

@@ -160,7 +160,7 @@ def known_urls(urls: Iterable[str]) -> set[str]:
 
 def known_keys(keys: Collection[UUID]) -> set[UUID]:
     """Return those of the keys that are of a URL of a stored article."""
-    return set(ArticleURL.objects.filter(key__in=keys).values_list("key", flat=True))
+    return set(ArticleURL.objects.filter(key__in=keys).values_list("key", flat=True)) if keys else set()
 
 
 def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
@@ -204,15 +204,18 @@ def _as_of_now(
 ) -> dict[int, tuple[Prepared, int]]:
     """Return the articles with the ids of their newspapers, by place.
 
-    Prepares those again whose newspaper was merged, or got other affixes or parameters, while they waited for the lock.
+    Prepares those again whose newspaper was merged, or got other affixes or parameters, while they waited for the lock,
+    and those that were known and are not.
     """
     now = Newspaper.objects.in_bulk({each.pk for each in newspapers})
     current = {pk: each.current for pk, each in now.items()}
     papers = {pk: Paper.of(each) for pk, each in current.items()}
+    known = known_keys({key for each in batch if each.is_known for key in each.own_keys})
     found: dict[int, tuple[Prepared, int]] = {}
     for place, (each, newspaper) in enumerate(zip(batch, newspapers, strict=True)):
         paper = papers[newspaper.pk]
-        found[place] = (each if each.paper == paper else again(place, paper)), current[newspaper.pk].pk
+        is_current = each.paper == paper and (not each.is_known or not known.isdisjoint(each.own_keys))
+        found[place] = (each if is_current else again(place, paper)), current[newspaper.pk].pk
     return found
 
 
@@ -247,7 +250,7 @@ def _decide(
 
     Each with the id of the newspaper that it was prepared for, and with its article.
     """
-    owners = _owners({key for each, _ in prepared.values() for key in each.urls})
+    owners = _owners({key for each, _ in prepared.values() for key in (*each.own_keys, *each.urls)})
     outcomes: dict[int, _Outcome] = {}
     new_urls: list[tuple[UUID, PreparedURL, int, _Stored]] = []
     for place, (each, newspaper_id) in prepared.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 from uuid import UUID
@@ -91,7 +91,12 @@ class Prepared(NamedTuple):
     page: PageCopy | None
     extractor_version: int
     language: str  # that came with it or was found; empty if there is none
-    columns: bytes
+    columns: bytes  # empty if it was known
+
+    @property
+    def is_known(self) -> bool:
+        """Whether only that was prepared which a known article needs: nothing from its text."""
+        return not self.columns
 
 
 _DETAILS = tuple(field.name for field in dataclasses.fields(Details))
@@ -111,24 +116,41 @@ def prepare(incoming: IncomingArticle, naming: Naming, paper: Paper) -> Prepared
 
 
 def prepare_again(before: Prepared, incoming: IncomingArticle, paper: Paper) -> Prepared:
-    """Prepare an article for another state of its newspaper, without detecting its language a second time."""
-    return _prepared(incoming, before.naming, paper, before.language)
+    """Prepare an article in full, for another state of its newspaper; a language is not detected a second time."""
+    if before.is_known:
+        return prepare(incoming, before.naming, paper)
+    return _prepared(incoming, before.naming, paper, _addresses(incoming), before.language)
 
 
-def prepare_all(articles: Sequence[tuple[IncomingArticle, Naming, Paper]]) -> list[Prepared]:
-    """Prepare many articles; their languages are detected together."""
-    unknown = [
-        place
-        for place, (incoming, _, _) in enumerate(articles)
-        if _wants_details(incoming) and not incoming.details.language
+def prepare_all(
+    articles: Sequence[tuple[IncomingArticle, Naming, Paper]],
+    stored: Callable[[Collection[UUID]], Collection[UUID]] = lambda _keys: (),
+) -> list[Prepared]:
+    """Prepare many articles; their languages are detected together.
+
+    `stored` returns which of some keys are of URLs of stored articles. Of an article with such a URL only that is
+    prepared which the writer needs of a known one.
+    """
+    addresses = [_addresses(incoming) for incoming, _, _ in articles]
+    known = stored({key for each in addresses for key in each.own_keys})
+    new = [place for place, each in enumerate(addresses) if not any(key in known for key in each.own_keys)]
+    languages = dict(zip(new, _languages([articles[place][0] for place in new]), strict=True))
+    return [
+        _prepared(*article, address, languages[place]) if place in languages else _known(*article, address, known)
+        for place, (article, address) in enumerate(zip(articles, addresses, strict=True))
     ]
-    found = detect_languages([articles[place][0].content for place in unknown])
-    languages = dict(zip(unknown, found, strict=True))
-    return [_prepared(*article, languages.get(place, "")) for place, article in enumerate(articles)]
 
 
-def _prepared(incoming: IncomingArticle, naming: Naming, paper: Paper, language: str) -> Prepared:
-    url, own_keys, urls = _restored_urls(incoming) if incoming.restored else _urls(incoming)
+def _languages(articles: Sequence[IncomingArticle]) -> list[str]:
+    """Return the languages of articles that need one, and nothing for the others."""
+    wanting = [place for place, each in enumerate(articles) if _wants_details(each) and not each.details.language]
+    found = dict(zip(wanting, detect_languages([articles[place].content for place in wanting]), strict=True))
+    return [found.get(place, "") for place in range(len(articles))]
+
+
+def _prepared(
+    incoming: IncomingArticle, naming: Naming, paper: Paper, addresses: _Addresses, language: str
+) -> Prepared:
     forms = Forms.of(paper.affixes, incoming.headline, incoming.content)
     details = _details(incoming, paper, language)
     version = incoming.page.extractor_version if incoming.page else 0
@@ -142,15 +164,15 @@ def _prepared(incoming: IncomingArticle, naming: Naming, paper: Paper, language:
         text_digest=forms.text_digest,
         published_at=details.published_at,
         time=None if incoming.page else _time(details),
-        url=url,
-        own_keys=own_keys,
-        urls={key: PreparedURL.of(seen, paper.kept_url_parameters) for key, seen in urls.items()},
+        url=addresses.url,
+        own_keys=addresses.own_keys,
+        urls={key: PreparedURL.of(seen, paper.kept_url_parameters) for key, seen in addresses.urls.items()},
         headlines=incoming.headlines,
         page=incoming.page,
         extractor_version=version,
         language=details.language,
         columns=copy_row((
-            *(incoming.external_id, incoming.date, headline, url, incoming.content, incoming.extra_columns),
+            *(incoming.external_id, incoming.date, headline, addresses.url, incoming.content, incoming.extra_columns),
             *(forms.normalized_title, forms.normalized_text, forms.text_digest),
             *(NORMALIZER_VERSION, version, _REVISION),
             *(getattr(details, name) for name in _DETAILS),
@@ -158,8 +180,42 @@ def _prepared(incoming: IncomingArticle, naming: Naming, paper: Paper, language:
     )  # fmt: skip
 
 
-def _urls(incoming: IncomingArticle) -> tuple[str, tuple[UUID, ...], dict[UUID, SeenURL]]:
-    """Return the article's URL, the keys of its own URLs, and all its URLs by key."""
+def _known(
+    incoming: IncomingArticle, naming: Naming, paper: Paper, addresses: _Addresses, known: Collection[UUID]
+) -> Prepared:
+    """Return what the writer needs of an article with one of these known URLs: nothing that comes from its text."""
+    new = {key: seen for key, seen in addresses.urls.items() if key not in known}
+    return Prepared(
+        naming=naming,
+        paper=paper,
+        date=incoming.date,
+        headline=incoming.headline.strip(),
+        normalized_title="",
+        text_digest=None,
+        published_at=incoming.details.published_at,
+        time=None if incoming.page else _time(incoming.details),
+        url=addresses.url,
+        own_keys=addresses.own_keys,
+        urls={key: PreparedURL.of(seen, paper.kept_url_parameters) for key, seen in new.items()},
+        headlines=incoming.headlines,
+        page=incoming.page,
+        extractor_version=0,
+        language="",
+        columns=b"",
+    )
+
+
+class _Addresses(NamedTuple):
+    """The URL of an article, the keys of its own URLs, and all its URLs by key."""
+
+    url: str
+    own_keys: tuple[UUID, ...]
+    urls: dict[UUID, SeenURL]
+
+
+def _addresses(incoming: IncomingArticle) -> _Addresses:
+    if incoming.restored:
+        return _restored_addresses(incoming)
     came_under, url = SeenURL(incoming.url.strip(), incoming.kind), story_url(incoming.url.strip())
     own = [came_under] if url == came_under.url else [SeenURL(url, ArticleURL.Kind.REDIRECT), came_under]
     urls = {url_key(each.url): each for each in own}
@@ -167,16 +223,16 @@ def _urls(incoming: IncomingArticle) -> tuple[str, tuple[UUID, ...], dict[UUID, 
     for seen in incoming.other_urls:
         if not url_fault(seen.url):
             urls.setdefault(url_key(seen.url), seen)
-    return url, own_keys, urls
+    return _Addresses(url, own_keys, urls)
 
 
-def _restored_urls(incoming: IncomingArticle) -> tuple[str, tuple[UUID, ...], dict[UUID, SeenURL]]:
+def _restored_addresses(incoming: IncomingArticle) -> _Addresses:
     """Return the same for an article whose `other_urls` are all its URLs, in their order."""
     own = url_key(incoming.url)
     urls = {url_key(each.url): each for each in reversed(incoming.other_urls)}
     urls = dict(reversed(urls.items()))  # of two URLs with one key, the first
     urls.setdefault(own, SeenURL(incoming.url, incoming.kind))
-    return incoming.url, (own,), urls
+    return _Addresses(incoming.url, (own,), urls)
 
 
 def _wants_details(incoming: IncomingArticle) -> bool:

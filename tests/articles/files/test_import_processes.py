@@ -20,12 +20,13 @@ from django.db import connection
 from django.db.models import Count
 
 from articles.files import importing
-from articles.files.importing import import_rows, prepare_batch
+from articles.files.importing import Store, import_rows, prepare_batch
 from articles.files.records import find_rows
 from articles.models import Article, ArticleURL, HeadlineVariant, Newspaper
 from articles.processes import Workers
+from articles.storage import preparing
 from articles.storage.ingest import Again, Stored, store_prepared
-from articles.storage.preparing import Prepared
+from articles.storage.preparing import Forms, Prepared
 from tests.articles.rows import json_lines, row
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -166,6 +167,43 @@ def test_a_newspaper_that_changes_while_batches_wait_counts_as_it_is_when_they_a
     assert list(titles) == ["ferry 0 news", "ferry 1 news", "ferry 2", "ferry 3", "ferry 4", "ferry 5"]
     forms = ArticleURL.objects.order_by("pk").values_list("normalized_url", flat=True)
     assert [form.endswith("?sid=1") for form in forms] == [False, False, True, True, True, True]
+
+
+@pytest.mark.django_db
+def test_of_a_known_row_only_its_url_time_and_headline_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "https://harbourpost.example/1"
+    store_rows(row())
+    with monkeypatch.context() as patched:
+        patched.setattr(Forms, "of", None)
+        patched.setattr(preparing, "detect_languages", lambda texts: pytest.fail("read") if texts else [])
+        wrapped = f"https://www.google.com/url?url={url}"
+        again = row(url=wrapped, headline="Ferry sails late", published_at="2026-03-02T10:30:00Z", content="Other.")
+        [stored] = store_rows(again)
+    article = Article.objects.get()
+    assert (stored.outcome, stored.headline) == ("known", "kept")
+    assert (article.content, str(article.publication_time)) == (str(row()["content"]), "2026-03-02T10:30:00+00:00")
+    assert set(article.urls.values_list("url", flat=True)) == {url, wrapped}
+    assert HeadlineVariant.objects.get().headline == "Ferry sails late"
+
+
+@pytest.mark.django_db
+def test_a_known_article_that_vanishes_before_its_row_is_stored_is_stored_whole() -> None:
+    def vanish(batch: Sequence[Prepared], again: Again) -> list[Stored]:
+        assert [each.is_known for each in batch] == [True, False]
+        Article.objects.all().delete()
+        return store_prepared(batch, again)
+
+    store_rows(row())
+    before = Article.objects.values_list("headline", "content", "normalized_title", "text_digest").get()
+    assert [each.outcome for each in store_rows(row(), row(2), store=vanish)] == ["created", "created"]
+    assert Article.objects.values_list("headline", "content", "normalized_title", "text_digest").first() == before
+
+
+def store_rows(*rows: object, store: Store = store_prepared) -> list[Stored]:
+    found = find_rows(io.BytesIO(json_lines(*rows)), "jsonl")
+    with Workers(1, prepare_batch) as processes:
+        [batch] = import_rows(found, processes, batch_size=10, store=store)
+    return [stored for _, stored in batch]
 
 
 def lines_for_both(rows: int) -> Iterator[bytes]:
