@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import LiteralString
 
 from django.db import connection, transaction
-from django.db.models import Q
 
 from dedup.clustering.constraints import KnownConstraints, lock_review, with_pair_state
 from dedup.models import ConfirmedArticle, Link, SeparateArticles
@@ -28,6 +27,15 @@ UPDATE dedup_pair AS pair
 SET state = decided.state, implied = decided.implied
 FROM decided
 WHERE decided.id = pair.id AND (pair.state, pair.implied) <> (decided.state, decided.implied)
+"""
+# The stored groups of these articles, whole.
+_STORED_SQL: LiteralString = """
+SELECT article_id, first FROM dedup_confirmedarticle
+WHERE first = ANY (ARRAY(SELECT first FROM dedup_confirmedarticle WHERE article_id = ANY (%(articles)s::bigint[])))
+"""
+_SEPARATE_SQL: LiteralString = """
+SELECT one, other, id FROM dedup_separatearticles
+WHERE one = ANY (%(articles)s::bigint[]) OR other = ANY (%(articles)s::bigint[])
 """
 # Up to so many articles have few pairs.
 _FEW = 200
@@ -76,8 +84,9 @@ def _tied_to(articles: Collection[int], known: KnownConstraints) -> tuple[set[in
         reached |= frontier
         ends = {end for pair in known.on(frontier).must for end in pair}
         if unread := frontier - stored.keys():
-            firsts = ConfirmedArticle.objects.filter(article__in=unread).values("first").distinct()
-            stored |= dict(ConfirmedArticle.objects.filter(first__in=firsts).values_list("article", "first"))
+            with connection.cursor() as cursor:
+                cursor.execute(_STORED_SQL, {"articles": list(unread)})
+                stored |= dict(cursor.fetchall())
         frontier = (ends | stored.keys()) - reached
     return reached, stored
 
@@ -112,8 +121,9 @@ def _update_separations(
         if one != other and (one in tied or other in tied)
     }
     # By its lowest id, a group that was reached is named by an article that was reached, also as it was before.
-    stored = SeparateArticles.objects.filter(Q(one__in=reached) | Q(other__in=reached))
-    before = {(one, other): number for one, other, number in stored.values_list("one", "other", "pk")}
+    with connection.cursor() as cursor:
+        cursor.execute(_SEPARATE_SQL, {"articles": list(reached)})
+        before = {(one, other): number for one, other, number in cursor}
     if gone := [number for pair, number in before.items() if pair not in separate]:
         SeparateArticles.objects.filter(pk__in=gone).delete()
     fresh = [SeparateArticles(one=one, other=other) for one, other in sorted(separate - before.keys())]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, LiteralString, NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import Q
@@ -39,7 +39,7 @@ def rebuild_clusters(articles: Collection[int] | None = None, known: KnownConstr
         if known is None:  # whoever has read constraints has the lock
             lock_review()
             known = KnownConstraints()
-        concerned = None if articles is None else _neighbourhood(articles, known)
+        concerned = None if articles is None else _neighbourhood(articles)
         result = _clustering(concerned, constraints_in_force() if concerned is None else known.on(concerned))
         _write(result.components, concerned)
     return Rebuilt(concerned, result.contradictions)
@@ -86,33 +86,39 @@ def _compared(articles: Collection[int] | None) -> tuple[list[Edge], list[Apart]
     return edges, apart
 
 
-# What one step reaches: over pairs that join, and in current clusters. Each part is looked up by its own index. The
-# clusters are an array: joined, every article of a cluster would come once for each of its articles asked about.
-_NEXT_SQL = """
-SELECT right_id FROM dedup_pair WHERE left_id = ANY (%(articles)s::bigint[]) AND joins AND best_score > 0
-UNION
-SELECT left_id FROM dedup_pair WHERE right_id = ANY (%(articles)s::bigint[]) AND joins AND best_score > 0
-UNION
-SELECT article_id FROM dedup_membership
-WHERE cluster_id = ANY (ARRAY(
-    SELECT DISTINCT cluster_id FROM dedup_membership WHERE article_id = ANY (%(articles)s::bigint[])
-))
+# Step by step, over pairs that join, must-links and current clusters. A cluster is a step of its own: from article to
+# article, each of a cluster would come once for each other one. Each part is looked up by its own index.
+_NEIGHBOURHOOD_SQL: LiteralString = """
+WITH RECURSIVE reached (article, cluster) AS (
+    SELECT unnest(%(articles)s::bigint[]), NULL::bigint
+    UNION
+    SELECT next.article, next.cluster FROM reached CROSS JOIN LATERAL (
+        SELECT right_id, NULL::bigint FROM dedup_pair
+        WHERE left_id = reached.article AND joins AND best_score > 0
+        UNION ALL
+        SELECT left_id, NULL FROM dedup_pair
+        WHERE right_id = reached.article AND joins AND best_score > 0
+        UNION ALL
+        SELECT right_id, NULL FROM dedup_standing_link
+        WHERE left_id = reached.article AND effect IN ('must', 'stay')
+        UNION ALL
+        SELECT left_id, NULL FROM dedup_standing_link
+        WHERE right_id = reached.article AND effect IN ('must', 'stay')
+        UNION ALL
+        SELECT NULL, cluster_id FROM dedup_membership WHERE article_id = reached.article
+        UNION ALL
+        SELECT article_id, NULL FROM dedup_membership WHERE cluster_id = reached.cluster
+    ) AS next (article, cluster)
+)
+SELECT article FROM reached WHERE article IS NOT NULL
 """
 
 
-def _neighbourhood(articles: Collection[int], known: KnownConstraints) -> set[int]:
+def _neighbourhood(articles: Collection[int]) -> set[int]:
     """Return all articles that evidence, must-links or current clusters connect to these, in any number of steps."""
-    reached: set[int] = set()
-    frontier = set(articles)
-    while frontier:
-        reached |= frontier
-        with connection.cursor() as cursor:
-            cursor.execute(_NEXT_SQL, {"articles": list(frontier)})
-            ends = {article for (article,) in cursor}
-        constraints = known.on(frontier)
-        ends |= {end for pair in (*constraints.must, *constraints.stay) for end in pair}
-        frontier = ends - reached
-    return reached
+    with connection.cursor() as cursor:
+        cursor.execute(_NEIGHBOURHOOD_SQL, {"articles": list(articles)})
+        return {article for (article,) in cursor}
 
 
 def _write(components: list[Component], concerned: Collection[int] | None) -> None:
