@@ -76,7 +76,10 @@ class Decision(models.Model):
     @property
     def is_undoable(self) -> bool:
         """Whether an undo can take it back. A rule is ended, or made again, on the page of its group."""
-        return self.kind not in {self.Kind.UNDO, self.Kind.RULE_GROUP, self.Kind.END_GROUP_RULE}
+        return self.kind not in NEVER_UNDONE
+
+
+NEVER_UNDONE = (Decision.Kind.UNDO, Decision.Kind.RULE_GROUP, Decision.Kind.END_GROUP_RULE)
 
 
 class Link(models.Model):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Collection
 from itertools import combinations, pairwise
-from typing import Any
+from typing import Any, LiteralString
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
@@ -75,9 +75,8 @@ def decide_pair(pair_id: int | Pair, kind: str, *, user: Any, note: str = "", se
         pair = pair_id if isinstance(pair_id, Pair) else Pair.objects.filter(pk=pair_id).first()
         if pair is None:
             raise ReviewError(f"There is no pair {pair_id}.")
-        latest = decisions_on(pair).select_related("decided_by").order_by("-pk").first()
-        if seen is not None and latest is not None and latest.pk > seen:
-            raise AlreadyDecidedError(latest)
+        if seen is not None and (latest := _latest_on(pair)) > seen:
+            raise AlreadyDecidedError(Decision.objects.select_related("decided_by").get(pk=latest))
         ends = (pair.left_id, pair.right_id)
         link_kind = PAIR_KINDS[Decision.Kind(kind)]
         decision = Decision(kind=kind, pair=pair, articles=list(ends))
@@ -89,6 +88,23 @@ def decisions_on(pair: Pair) -> QuerySet[Decision]:
     said = Link.objects.filter(left=pair.left_id, right=pair.right_id).order_by().values("decision")
     # As a union, each part is looked up by its index; "one or the other" would read all decisions.
     return Decision.objects.filter(pk__in=said.union(Decision.objects.filter(pair=pair).order_by().values("pk")))
+
+
+# The same decisions. From the index link_latest.
+_LATEST_SQL: LiteralString = """
+SELECT coalesce(greatest(
+    (SELECT max(decision_id) FROM dedup_link WHERE left_id = %(left)s AND right_id = %(right)s),
+    (SELECT max(id) FROM dedup_decision WHERE pair_id = %(pair)s)
+), 0)
+"""
+
+
+def _latest_on(pair: Pair) -> int:
+    """Return the number of the last of decisions_on(pair), 0 for none."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LATEST_SQL, {"pair": pair.pk, "left": pair.left_id, "right": pair.right_id})
+        latest: int = cursor.fetchone()[0]
+    return latest
 
 
 def confirm_cluster(cluster_id: int, seen: Collection[int] | str, *, user: Any, note: str = "") -> Decision:

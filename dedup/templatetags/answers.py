@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 
 from dedup.models import Decision
-from dedup.review.queries.answers import last_answers
+from dedup.review.queries.answers import LastAnswer, last_answers
 
 register = template.Library()
 
@@ -27,9 +27,9 @@ _WORDS = {
 
 
 @register.filter
-def answer(decision: Decision) -> str:
+def answer(given: LastAnswer) -> str:
     """Write what an editor answered, in the words of the buttons."""
-    return _WORDS.get(Decision.Kind(decision.kind), decision.get_kind_display())
+    return _WORDS.get(given.kind, given.kind.label)
 
 
 @register.inclusion_tag("pairs/_strip.html", takes_context=True)

@@ -70,7 +70,7 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
         **vars(details),
         **_place(request, shown),
         "blind": blind,
-        "disputes": [] if blind else disputes_on(pair_id),
+        "disputes": disputes_on(pair_id) if details.read_again and not blind else [],
         "collision": collision_on(request, pair_id),
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,

@@ -3,25 +3,51 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import dataclass
+from typing import LiteralString
 
 from django.contrib.auth.models import User
+from django.db import connection
 from django.utils import timezone
 
 from dedup.models import Decision
+from dedup.models.decisions import NEVER_UNDONE
 
 # A working day; older decisions are undone from the history.
 RECENT = datetime.timedelta(hours=8)
 SHOWN = 10
-_SHOWN = ("kind", "cluster_number", "pair__left__headline", "pair__left__language")
+# Every question shows them: a statement of Django's own takes longer to make than to run. The undo of each decision is
+# looked up; from the index decision_of_editor.
+_LAST_SQL: LiteralString = """
+SELECT decision.id, decision.kind, decision.cluster_number, decision.pair_id, article.headline, article.language
+FROM dedup_decision AS decision
+LEFT JOIN dedup_pair AS pair ON pair.id = decision.pair_id
+LEFT JOIN articles_article AS article ON article.id = pair.left_id
+WHERE decision.decided_by_id = %(user)s AND decision.decided_at >= %(since)s AND decision.kind <> ALL (%(never)s)
+    AND (SELECT id FROM dedup_decision AS undo WHERE undo.undoes_id = decision.id LIMIT 1) IS NULL
+ORDER BY decision.decided_at DESC, decision.id DESC
+LIMIT %(most)s
+"""
 
 
-def last_answers(user: User) -> list[Decision]:
+@dataclass(frozen=True, slots=True)
+class LastAnswer:
+    """A decision of an editor, with the headline of the first article if it is on a pair."""
+
+    pk: int
+    kind: Decision.Kind
+    cluster_number: int | None
+    pair_id: int | None
+    headline: str | None
+    language: str | None
+
+
+def last_answers(user: User) -> list[LastAnswer]:
     """Return the latest decisions of an editor that are in force and can be undone, the latest first.
 
-    At most SHOWN, and none that is older than RECENT. Relies on the index decision_of_editor.
+    At most SHOWN, and none that is older than RECENT.
     """
-    rows = Decision.objects.in_force().filter(decided_by=user, decided_at__gte=timezone.now() - RECENT)
-    rows = (
-        rows.exclude(kind=Decision.Kind.UNDO).order_by("-decided_at", "-id").select_related("pair__left").only(*_SHOWN)
-    )
-    return [each for each in rows[:SHOWN] if each.is_undoable]
+    with connection.cursor() as cursor:
+        since = timezone.now() - RECENT
+        cursor.execute(_LAST_SQL, {"user": user.pk, "since": since, "never": list(NEVER_UNDONE), "most": SHOWN})
+        return [LastAnswer(pk, Decision.Kind(kind), *others) for pk, kind, *others in cursor]

@@ -57,9 +57,6 @@ def with_outcomes(readings: Iterable[SecondReading]) -> list[tuple[SecondReading
 
 def disputes_on(pair_id: int) -> list[tuple[SecondReading, Decision | None]]:
     """Return the disagreements on a pair, the open ones first, each with the decision that settled it, or None."""
-    # Nearly no pair was read twice: do not prepare the long query for nothing.
-    if not SecondReading.objects.filter(pair=pair_id).exists():
-        return []
     return with_outcomes(disagreements().filter(pair=pair_id))
 
 

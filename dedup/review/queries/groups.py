@@ -114,8 +114,3 @@ def members_of_group(group: DenseGroup) -> ArticleQuerySet:
 def group_of_article(article: Article) -> DenseGroup | None:
     """Return the dense group that an article is in."""
     return DenseGroup.objects.filter(members=article.pk).first()
-
-
-def group_of_both(left: Article, right: Article) -> DenseGroup | None:
-    """Return the dense group that both articles are in."""
-    return DenseGroup.objects.filter(members=left.pk).filter(members=right.pk).first()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import LiteralString, NamedTuple
 
+from django.db import connection
 from django.db.models import prefetch_related_objects
 
 from articles.models import Article
@@ -16,7 +18,6 @@ from dedup.review.decisions import decisions_on
 from dedup.review.declared_pairs import declaration_among
 from dedup.review.implied import implied_by
 from dedup.review.queries.clusters import NO_DUPLICATES
-from dedup.review.queries.groups import group_of_both
 from dedup.review.queries.history import with_actors
 from dedup.review.queries.series import series_of_both
 
@@ -43,14 +44,48 @@ class PairDetails:
     series: Series | None
     group: DenseGroup | None  # the dense group of both
     declared: Decision | None  # the decision that made a pair of them, if no pass ever proposed it
+    read_again: bool  # by a second editor
+
+
+class _Around(NamedTuple):
+    """What is stored about a pair elsewhere."""
+
+    left_cluster: int | None
+    right_cluster: int | None
+    group: int | None
+    read_again: bool
+    decided: bool
+
+
+# Most pairs have none of it: a statement each would take longer to make than to run.
+_AROUND_SQL: LiteralString = """
+SELECT
+    (SELECT cluster_id FROM dedup_membership WHERE article_id = %(left)s),
+    (SELECT cluster_id FROM dedup_membership WHERE article_id = %(right)s),
+    (
+        SELECT one.group_id
+        FROM dedup_groupmember AS one
+        JOIN dedup_groupmember AS other ON other.group_id = one.group_id AND other.article_id = %(right)s
+        WHERE one.article_id = %(left)s
+    ),
+    EXISTS (SELECT FROM dedup_secondreading WHERE pair_id = %(pair)s),
+    EXISTS (SELECT FROM dedup_link WHERE left_id = %(left)s AND right_id = %(right)s)
+        OR EXISTS (SELECT FROM dedup_decision WHERE pair_id = %(pair)s)
+"""
+
+_OF_EVIDENCE = ("pair", "pass_name", "score", "details", "stale", "run__config", "run__scope")
 
 
 def pair_details(pair: Pair) -> PairDetails:
     """Return what the page of a pair shows."""
-    decisions = list(with_actors(decisions_on(pair)).order_by("-pk"))
-    clusters = clusters_of(pair.left_id, pair.right_id)
+    with connection.cursor() as cursor:
+        cursor.execute(_AROUND_SQL, {"pair": pair.pk, "left": pair.left_id, "right": pair.right_id})
+        around = _Around(*cursor.fetchone())
+    decisions = list(with_actors(decisions_on(pair)).order_by("-pk")) if around.decided else []
+    clusters = _clusters(around.left_cluster, around.right_cluster)
     joins = pair.joins and pair.best_score > 0 and pair.state not in (*NO_DUPLICATES, Pair.State.VERSION)
-    evidence = list(pair.evidence.select_related("run").order_by("stale", "-score", "id"))
+    found = pair.evidence.select_related("run").only(*_OF_EVIDENCE)
+    evidence = list(found.order_by("stale", "-score", "id"))
     return PairDetails(
         evidence=evidence,
         decisions=decisions,
@@ -59,8 +94,9 @@ def pair_details(pair: Pair) -> PairDetails:
         clusters=clusters,
         kept_apart=joins and not clusters.shared,
         series=series_of_both(pair.left, pair.right),
-        group=group_of_both(pair.left, pair.right),
+        group=DenseGroup.objects.get(pk=around.group) if around.group else None,
         declared=None if evidence else declaration_among(decisions, pair),
+        read_again=around.read_again,
     )
 
 
@@ -69,7 +105,10 @@ def clusters_of(left_id: int, right_id: int) -> ClustersOf:
     of = dict(
         Membership.objects.filter(article__in=[left_id, right_id]).order_by().values_list("article_id", "cluster_id")
     )
-    left, right = of.get(left_id), of.get(right_id)
+    return _clusters(of.get(left_id), of.get(right_id))
+
+
+def _clusters(left: int | None, right: int | None) -> ClustersOf:
     return ClustersOf(left, right, shared=left is not None and left == right)
 
 

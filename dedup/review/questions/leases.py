@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from typing import Any, LiteralString
 
 from django.contrib.auth.models import User
 from django.db import connection
@@ -29,6 +29,11 @@ RETURNING lease.id
 """
 _TAKE_SQL = {"pair": _TAKE_PAIR_SQL, "cluster": _TAKE_CLUSTER_SQL}
 
+_GIVE_BACK_SQL: dict[str, LiteralString] = {
+    "pair": "DELETE FROM dedup_lease WHERE pair_id = %(number)s AND user_id = %(user)s",
+    "cluster": "DELETE FROM dedup_lease WHERE cluster_id = %(number)s AND user_id = %(user)s",
+}
+
 
 def take_lease(question: Question, user: User) -> bool:
     """Take or renew the lease of a question; return False if another editor has it. The question must exist."""
@@ -48,4 +53,5 @@ def reader_of(question: Question, user: User) -> User | None:
 
 def give_back(question: Question, user: User) -> None:
     """End the lease of a question that this editor has answered or put off."""
-    Lease.objects.filter(user=user, **question.key).delete()
+    with connection.cursor() as cursor:
+        cursor.execute(_GIVE_BACK_SQL[question.kind], {"number": question.number, "user": user.pk})

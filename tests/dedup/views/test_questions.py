@@ -105,7 +105,7 @@ def test_a_decision_and_the_next_question_cost_a_fixed_number_of_queries(
         counts.append(len(queries))
     # A confirmation also writes a cluster and a group, and looks for webhooks. Four are savepoints, because a test is
     # a transaction itself.
-    assert counts == [42, 47]
+    assert counts == [39, 44]
 
 
 def test_a_card_shows_what_differs_and_one_answer_settles_it(
