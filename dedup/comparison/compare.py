@@ -17,7 +17,7 @@ from articles.normalization.times import is_later
 from dedup.comparison.alignment import Change, Replacement, match_sentences
 from dedup.comparison.coverage import Coverage, coverage
 from dedup.comparison.prepared import DATE, NUMBER, PreparedArticle
-from dedup.comparison.rare_words import replaced_subjects, subject_exchanges, subjects_lacking, words_kept
+from dedup.comparison.rare_words import replaced_subjects, subject_exchanges, subjects_swapped, words_kept
 from dedup.comparison.recurring import NO_RECURRENCE, Recurrence, recurring_in
 
 # How many words from the start of an article count as its lead: its first sentence, in most newspapers.
@@ -49,7 +49,7 @@ class Comparison:
     rare_words_kept: float  # of the shorter's words that are rare in its newspaper: those that the longer has, smoothed
     words_kept: float  # the same of all its words
     subjects_swapped: int  # rare words of a headline and its article that the other article lacks; the lower of both
-    subjects_replaced: int  # rare words that are exchanged for others in matched sentences
+    subjects_replaced: int  # rare words that are exchanged for others in matched sentences; at most MANY_REPLACED
     subject_exchanges: int  # how often the same words are exchanged for the same others, at most; 0 if only once
     headline_similarity: float
     headline_differs_in_numbers: bool  # or dates, and in nothing else
@@ -102,9 +102,7 @@ def compare(
         numbers_kept=_kept(shorter.numbers, longer.numbers),
         rare_words_kept=words_kept(shorter.rare_words(common), longer),
         words_kept=words_kept(shorter.vocabulary, longer),
-        subjects_swapped=min(
-            subjects_lacking(left, right, texts[0].common), subjects_lacking(right, left, texts[1].common)
-        ),
+        subjects_swapped=subjects_swapped(left, right, (texts[0].common, texts[1].common)),
         subjects_replaced=replaced_subjects(replacements, left, right, (texts[0].common, texts[1].common)),
         subject_exchanges=subject_exchanges(replacements, left, right),
         headline_similarity=_headline_similarity(left, right),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -138,8 +138,10 @@ class PreparedArticle:
     def words_like(self, first: str) -> Sequence[str]:
         """Return the words of the text and the headline with this first character, to look for near-equal ones."""
         if not self._spoken:
+            grouped: defaultdict[str, list[str]] = defaultdict(list)
             for word in self.vocabulary.union(self.headline):
-                self._spoken.setdefault(word[0], []).append(word)
+                grouped[word[0]].append(word)
+            self._spoken.update(grouped)
         return self._spoken.get(first, ())
 
 

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 from dedup.comparison.alignment import Change
 from dedup.comparison.compare import Comparison
+from dedup.comparison.rare_words import MANY_REPLACED
 from dedup.comparison.recurring import SERIES_DAYS
 
 # A headline form printed on more days than this counts no more as a series.
 _MANY_SERIES_DAYS = 5
-# More replaced subjects than this count no more: two texts are then about two things.
-_MANY_REPLACED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ def _numbers_replaced(comparison: Comparison) -> float:
 
 
 def _subjects_replaced(comparison: Comparison) -> float:
-    return min(comparison.subjects_replaced, _MANY_REPLACED) / _MANY_REPLACED
+    return comparison.subjects_replaced / MANY_REPLACED
 
 
 def _amount(words: float) -> float:
