@@ -17,10 +17,11 @@ from articles.files.formats import source_named
 from dedup.evaluation.labels import FoundPair, Label, LabelsError, Problem, find_labelled, read_label_files
 from dedup.evaluation.scratch import scratch_schema
 from dedup.models import DetectionRun, FittedModel, Profile
-from dedup.runs.pipeline import run_detection, start_run
+from dedup.runs.pipeline import run_detection
 from dedup.runs.profiles import Configs, choose_passes
 from dedup.runs.progress import run_progress
 from dedup.runs.scope import Scope
+from dedup.runs.starting import start_run
 
 Found = TypeVar("Found")
 

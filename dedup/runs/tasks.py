@@ -17,13 +17,10 @@ from articles.storage.newspapers import current_ids
 from dedup.models import DetectionRun, Profile, RunRequest
 from dedup.runs.lock import RunActiveError, run_lock
 from dedup.runs.phases import NoProgress, RunCancelledError
-from dedup.runs.pipeline import (
-    run_detection,
-    start_run,
-    store_refused_run,
-)
+from dedup.runs.pipeline import run_detection
 from dedup.runs.profiles import ProfileError, configs_of, rules_of
 from dedup.runs.scope import Scope, only_new
+from dedup.runs.starting import start_run, store_refused_run
 
 # A nightly run that finds another run active retries after this time.
 _RETRY_AFTER = datetime.timedelta(minutes=10)

@@ -22,10 +22,11 @@ from dedup.models import Profile
 from dedup.runs.dry_run import dry_run
 from dedup.runs.lock import RunActiveError, run_lock
 from dedup.runs.phases import RunCancelledError
-from dedup.runs.pipeline import run_detection, start_run
+from dedup.runs.pipeline import run_detection
 from dedup.runs.profiles import Configs, ProfileError, enabled
 from dedup.runs.progress import print_run, run_progress
 from dedup.runs.scope import Scope, ScopeError, only_new
+from dedup.runs.starting import start_run
 
 
 class Command(LongCommand):

@@ -36,9 +36,9 @@ from dedup.runs.evidence import store_candidates, write_block
 from dedup.runs.judging import store_rows
 from dedup.runs.outdated_verdicts import COMPARISON_VERSION, note_rests_on
 from dedup.runs.phases import RunClock
-from dedup.runs.pipeline import end_killed_runs, resumed
 from dedup.runs.profiles import Configs, enabled, snapshot
 from dedup.runs.scope import Scope
+from dedup.runs.starting import end_killed_runs, resumed
 from dedup.runs.terms import RunTerms, model_in_use
 from dedup.spark.manifest import CONTEXT_DAYS, BundleError, Manifest, Result, configs_of
 from dedup.spark.schema import Bundle, month_of

@@ -44,10 +44,10 @@ def _main() -> None:
     django.setup()
     # Only now can models be imported; worker processes import this file before they set Django up.
     from articles.storage import boilerplate_marks  # noqa: PLC0415
-    from dedup.runs import judging, outdated_verdicts, pipeline, scope  # noqa: PLC0415
+    from dedup.runs import blocks, judging, outdated_verdicts, pipeline, scope  # noqa: PLC0415
 
     scope.BLOCK_ARTICLES = outdated_verdicts.PAIRS_AT_ONCE = own.block_articles
-    pipeline.ARTICLES_PER_WORKER = judging.PAIRS_PER_WORKER = 1
+    blocks.ARTICLES_PER_WORKER = judging.PAIRS_PER_WORKER = 1
     boilerplate_marks.FEW_ARTICLES, boilerplate_marks.ARTICLES_AT_ONCE = 0, 1
     start = Pool._start
 
@@ -58,7 +58,7 @@ def _main() -> None:
     setattr(Pool, "_start", noting)  # noqa: B010 - mypy refuses an assignment to a method
     if own.kill:
         step, times = own.kill.split(":")
-        module = next(each for each in (pipeline, judging, boilerplate_marks) if hasattr(each, step))
+        module = next(each for each in (pipeline, blocks, judging, boilerplate_marks) if hasattr(each, step))
         setattr(module, step, _dying(getattr(module, step), int(times)))
     call_command("find_duplicates", "--no-progress", f"--workers={own.workers}", *options)
 

@@ -18,7 +18,7 @@ from dedup.declarations import settings_of
 from dedup.models import Cluster, DetectionRun, Evidence, Membership, Pair, Profile, RunBlock
 from dedup.passes import PASSES
 from dedup.passes.trigram import TrigramConfig
-from dedup.runs import evidence, pipeline, scope
+from dedup.runs import blocks, evidence, pipeline, scope
 from tests.databases import child_environment, database_url
 
 pytestmark = pytest.mark.django_db
@@ -330,10 +330,10 @@ def test_blocks_that_are_done_are_not_repeated(corpus, monkeypatch) -> None:
         written.append(f"{name} {window.first_day}")
         return evidence.write_block(run_id, name, candidates, window, tally)
 
-    monkeypatch.setattr(pipeline, "write_block", interrupted)
+    monkeypatch.setattr(blocks, "write_block", interrupted)
     with pytest.raises(SystemExit) as ended:
         find_duplicates()
-    monkeypatch.setattr(pipeline, "write_block", evidence.write_block)
+    monkeypatch.setattr(blocks, "write_block", evidence.write_block)
     assert ended.value.code == 130
     run = DetectionRun.objects.get()
     assert run.state == "interrupted"
@@ -365,7 +365,7 @@ import django
 django.setup()
 from django.core.management import call_command
 from dedup.runs import evidence
-from dedup.runs import pipeline
+from dedup.runs import blocks
 from dedup.runs import scope
 
 def write_and_wait(*arguments):
@@ -374,7 +374,7 @@ def write_and_wait(*arguments):
     sys.stdin.read()
     return found
 
-pipeline.write_block = write_and_wait
+blocks.write_block = write_and_wait
 scope.BLOCK_ARTICLES = 5
 call_command("find_duplicates", "--no-progress")
 """

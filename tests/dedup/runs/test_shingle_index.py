@@ -17,10 +17,11 @@ from dedup.models import ArticleShingles
 from dedup.passes import reading
 from dedup.runs import text_indexes
 from dedup.runs.phases import NoProgress
-from dedup.runs.pipeline import run_detection, start_run
+from dedup.runs.pipeline import run_detection
 from dedup.runs.profiles import configs_of
 from dedup.runs.scope import Scope
 from dedup.runs.shingle_index import outdated_shingles, update_shingles
+from dedup.runs.starting import start_run
 from dedup.types import SHINGLES, Tally, Window
 from tests.dedup.passes.test_contract import BOILERPLATE, STORIES
 

@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 
 from dedup.models import DetectionRun, Evidence, Membership, Pair, RunPhase
 from dedup.passes import PASSES
-from dedup.runs import phases, pipeline, scope
+from dedup.runs import blocks, phases, scope, starting
 from dedup.runs.profiles import choose_passes, configs_of
 from dedup.runs.requests import cancel_run
 from tests.databases import child_environment
@@ -34,7 +34,7 @@ WIRE = (
 @pytest.fixture
 def small_blocks(monkeypatch) -> None:
     monkeypatch.setattr(scope, "BLOCK_ARTICLES", 3)
-    monkeypatch.setattr(pipeline, "ARTICLES_PER_WORKER", 1)
+    monkeypatch.setattr(blocks, "ARTICLES_PER_WORKER", 1)
 
 
 def found() -> tuple:
@@ -89,24 +89,24 @@ import django
 if __name__ == "__main__":
     django.setup()
     from django.core.management import call_command
-    from dedup.runs import pipeline
+    from dedup.runs import blocks
     from dedup.runs import scope
     scope.BLOCK_ARTICLES = 3
-    pipeline.ARTICLES_PER_WORKER = 1
+    blocks.ARTICLES_PER_WORKER = 1
     from tests.dedup.runs import test_workers
-    pipeline.perform_block = test_workers.perform_slowly
+    blocks.perform_block = test_workers.perform_slowly
     call_command("find_duplicates", "--workers=2", "--no-progress", "--passes=trigram")
 """
 
 
-def perform_slowly(task: pipeline.BlockTask, on_read) -> int:
+def perform_slowly(task: blocks.BlockTask, on_read) -> int:
     """Find a block's pairs once the file that the environment names is there; say first that it was begun."""
     gate = Path(os.environ["GATE"])
     with (gate.parent / f"begun-{os.getpid()}").open("w"):
         pass
     while not gate.exists():
         time.sleep(0.02)
-    return pipeline.perform_block(task, on_read)
+    return blocks.perform_block(task, on_read)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
@@ -155,7 +155,7 @@ def test_a_run_that_is_cancelled_stops_and_is_resumed_only_by_people(store, tmp_
     assert (run.state, run.error, run.blocks.count()) == ("interrupted", "Cancelled by anna.", 0)
     scope_of_it = scope.Scope(passes=("trigram",))
     configs = choose_passes(configs_of(run.profile.settings), ["trigram"])
-    other = pipeline.start_run(configs, scope_of_it, profile=run.profile, by_itself=True)
+    other = starting.start_run(configs, scope_of_it, profile=run.profile, by_itself=True)
     assert other != run
     other.delete()
     call_command("find_duplicates", "--passes=trigram", "--no-progress", stdout=io.StringIO())
@@ -168,9 +168,9 @@ def test_one_process_stops_between_batches_and_keeps_its_blocks(store, monkeypat
     for number in range(20):
         store(f"{WIRE} Berth {number} stays open.", date=f"2026-03-{number + 1:02}")
     monkeypatch.setattr(phases, "_EVERY_SECONDS", 0.0)
-    monkeypatch.setattr(pipeline, "ARTICLES_PER_WORKER", 1_000)
+    monkeypatch.setattr(blocks, "ARTICLES_PER_WORKER", 1_000)
     anna = get_user_model().objects.create_user("anna")
-    perform, done, seen = pipeline.perform_block, [], []
+    perform, done, seen = blocks.perform_block, [], []
 
     def perform_and_cancel(task, on_read):
         if len(done) == 2:
@@ -180,14 +180,14 @@ def test_one_process_stops_between_batches_and_keeps_its_blocks(store, monkeypat
         seen.append(RunPhase.objects.get(name="trigram").done)
         return written
 
-    monkeypatch.setattr(pipeline, "perform_block", perform_and_cancel)
+    monkeypatch.setattr(blocks, "perform_block", perform_and_cancel)
     with pytest.raises(CommandError, match="Cancelled by anna") as raised:
         call_command("find_duplicates", "--passes=trigram", "--no-progress")
     run = DetectionRun.objects.get()
     # Cancelled in the third block, whose transaction was undone.
     assert (raised.value.returncode, run.state, run.blocks.count(), len(done)) == (130, "interrupted", 2, 2)
     assert seen == [0, 3]
-    monkeypatch.setattr(pipeline, "perform_block", perform)
+    monkeypatch.setattr(blocks, "perform_block", perform)
     output = io.StringIO()
     call_command("find_duplicates", "--passes=trigram", "--no-progress", "--format=json", stdout=output)
     run.refresh_from_db()

@@ -16,9 +16,10 @@ from dedup.review import decisions
 from dedup.review.declared_pairs import declare_pair
 from dedup.review.queries.why_not import judgement_now
 from dedup.runs.phases import NoProgress
-from dedup.runs.pipeline import run_detection, start_run
+from dedup.runs.pipeline import run_detection
 from dedup.runs.profiles import configs_of
 from dedup.runs.scope import Scope
+from dedup.runs.starting import start_run
 from tests.conftest import StoreArticle
 from tests.factories import make_pair
 from tests.pages import notices
