@@ -165,11 +165,13 @@ def _single(begins: Flags) -> Flags:
 
 
 def _postings(owners: npt.NDArray[np.int32], begins: Flags, asked: DayRange) -> Postings:
-    """Return the texts of each hash, which begins where it is said, without those that are far from all the others."""
+    """Return the texts of each hash, which begins where it is said, without those of which no pair is asked for."""
     begins = np.append(begins, [True])
     begins[1:-1] |= np.diff(asked.days.take(owners)) > asked.day_window  # no pair reaches over such a gap
-    kept = ~_single(begins)
-    owners, begins = owners.compress(kept), np.append(begins[:-1].compress(kept), [True])
-    counts = np.diff(np.flatnonzero(begins))
-    followers = np.repeat(np.cumsum(counts), counts) - np.arange(1, len(owners) + 1)
-    return Postings(owners, followers.astype(np.int32))
+    ends = np.flatnonzero(begins)
+    counts = np.diff(ends)
+    wanted = (counts > 1) & (owners[ends[1:] - 1] >= asked.first_row)
+    kept = owners.compress(np.repeat(wanted, counts))
+    counts = counts[wanted]
+    followers = np.repeat(np.cumsum(counts), counts) - np.arange(1, len(kept) + 1)
+    return Postings(kept, followers.astype(np.int32))

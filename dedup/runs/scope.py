@@ -23,7 +23,7 @@ from dedup.runs.profiles import Configs, enabled
 from dedup.types import Window
 
 # A block of days ends once it has this many articles, which bounds its memory and the work repeated after a crash.
-BLOCK_ARTICLES = 4_000
+BLOCK_ARTICLES = 12_000
 # Where a block also reads the days of a window before it, it is larger: less is read twice.
 JOINED_ARTICLES = 60_000
 
