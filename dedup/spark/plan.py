@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from dedup.passes.base import PassConfig
 from dedup.spark.manifest import Configs, Manifest
 
-# Seconds of a run of any size: starting Java and its compiler, the tasks of all stages.
-_FIXED = 80.0
-# Seconds an article: Java, Arrow and Parquet; and of each pass, the sets that it compares.
-_ARTICLE = 0.0005
+# Seconds of a run of any size: starting Java and its compiler, and the tasks of all stages; and those of each pass.
+_FIXED = 35.0
+_FIXED_A_PASS = 5.0
+# Seconds an article: Java, Arrow, Parquet and what is prepared; and of each pass, the sets that it compares.
+_ARTICLE = 0.00015
 _SETS = {
     "url": 0.00001,
     "title": 0.00002,
@@ -24,17 +25,17 @@ _SETS = {
     "minhash": 0.0006,
     "stopword": 0.0002,
     "sentence": 0.0006,
-    "containment": 0.0006,
+    "containment": 0.00015,
 }
 # Seconds a pair of articles within the window, where a pass compares all of them.
 _WINDOW_PAIR = 12.7e-9
 _QUADRATIC = ("trigram", "stopword")
 # Seconds a pair that is judged, and how many of them an article has.
-_JUDGED = 0.0017
+_JUDGED = 0.0009
 _PAIRS_AN_ARTICLE = 0.4
 # Bytes an article that machines send each other, and those of a pair.
-_SHUFFLED_AN_ARTICLE = 1_400
-_SHUFFLED_A_PAIR = 700
+_SHUFFLED_AN_ARTICLE = 900
+_SHUFFLED_A_PAIR = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ def planned(manifest: Manifest, configs: Configs, *, tile_pairs: int) -> Plan:
     tiles = sum(-(-each // tile_pairs) for each in pairs.values())
     judged = _PAIRS_AN_ARTICLE * manifest.articles
     an_article = _ARTICLE + sum(_SETS[name] for name in enabled)
-    seconds = _FIXED + an_article * manifest.articles + _WINDOW_PAIR * sum(pairs.values()) + _JUDGED * judged
+    fixed = _FIXED + _FIXED_A_PASS * len(enabled)
+    seconds = fixed + an_article * manifest.articles + _WINDOW_PAIR * sum(pairs.values()) + _JUDGED * judged
     return Plan(
         articles=manifest.articles,
         days=len(counts),
