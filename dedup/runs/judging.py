@@ -28,6 +28,7 @@ from dedup.judging.articles import JudgedArticle
 from dedup.judging.collector import without_collector
 from dedup.judging.judge import JudgedPair, JudgedRow, MonthFacts, Rulings, compared, judged, judgement_on
 from dedup.judging.months import month_of, series_days
+from dedup.kernels.memory import keep_freed_memory
 from dedup.kernels.tokens import distinct
 from dedup.models import DetectionRun, GroupMember, HeadlineForm, NewspaperMonth, Series
 from dedup.runs.article_cache import ARTICLES, ArticleCache
@@ -106,6 +107,7 @@ def judge_outdated(
 
 def perform(task: JudgingTask, on_judged: Callable[[int], None]) -> int:
     """Learn what recurs in a newspaper, or judge some pairs and store their verdicts; return the number of pairs."""
+    keep_freed_memory()
     with without_collector(), transaction.atomic():
         if isinstance(task, MonthsToLearn):
             learn_months(task)
