@@ -18,6 +18,7 @@ STALE = "stale"
 BEST_SCORES = "best scores"
 GROUPS = "groups"
 SERIES = "series"
+RECURRING = "recurring"  # what recurs in newspapers
 VERDICTS = "verdicts"  # the full comparison
 GROUP_CHECKS = "group checks"
 CLUSTERS = "clusters"

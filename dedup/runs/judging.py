@@ -32,7 +32,7 @@ from dedup.kernels.memory import keep_freed_memory
 from dedup.kernels.tokens import distinct
 from dedup.models import DetectionRun, GroupMember, HeadlineForm, NewspaperMonth, Series
 from dedup.runs.article_cache import ARTICLES, ArticleCache
-from dedup.runs.outdated_verdicts import PairsToJudge, note_judged, outdated_verdicts
+from dedup.runs.outdated_verdicts import Outdated, PairsToJudge, note_judged
 from dedup.runs.recurring_text import MonthsToLearn, learn_months, stored_texts, texts_around
 from dedup.runs.terms import RunTerms, terms_in_force
 from dedup.verdicts.features import features_of
@@ -78,8 +78,25 @@ Compared = tuple[JudgedPair, JudgedArticle, JudgedArticle, Comparison]
 JudgingTask = MonthsToLearn | PairsToJudge
 
 
+def learn_recurring(
+    outdated: Outdated,
+    *,
+    pool: Pool,
+    on_start: Callable[[int], None],
+    on_done: Callable[[int], None],
+    on_idle: Callable[[], None],
+) -> None:
+    """Learn what recurs in newspapers around the months of these pairs: of all, before any of them is judged.
+
+    `on_start` is called with the number of months of newspapers, `on_done` with those learnt.
+    """
+    on_start(sum(len(task.months) for task in outdated.months))
+    for place, _ in pool.results(outdated.months, perform, at_most=_processes_for(outdated), on_idle=on_idle):
+        on_done(len(outdated.months[place].months))
+
+
 def judge_outdated(
-    terms: RunTerms,
+    outdated: Outdated,
     *,
     pool: Pool,
     on_start: Callable[[int], None],
@@ -87,22 +104,26 @@ def judge_outdated(
     on_done: Callable[[int], None],
     on_idle: Callable[[], None],
 ) -> None:
-    """Judge every proposed pair where something has changed that its verdict rests on.
+    """Judge these pairs, for which something has changed that their verdicts rest on.
 
     `on_start` is called with the number of pairs, `on_read` and `on_done` with those compared and those stored.
     A process that is killed loses the pairs it was at, and the next call judges the rest.
     """
-    outdated = outdated_verdicts(terms)
     on_start(outdated.pairs)
-    at_most = max(1, outdated.pairs // PAIRS_PER_WORKER)
-    # All of one kind first: pairs of any part may need any month of any newspaper.
-    for _ in pool.results(outdated.months, perform, at_most=at_most, on_idle=on_idle):
-        pass
-    for _, pairs in pool.results(
-        outdated.parts, perform, at_most=at_most, on_progress=lambda _, pairs: on_read(pairs), on_idle=on_idle
-    ):
+    judged_parts = pool.results(
+        outdated.parts,
+        perform,
+        at_most=_processes_for(outdated),
+        on_progress=lambda _, pairs: on_read(pairs),
+        on_idle=on_idle,
+    )
+    for _, pairs in judged_parts:
         on_done(pairs)
     note_judged(outdated)
+
+
+def _processes_for(outdated: Outdated) -> int:
+    return max(1, outdated.pairs // PAIRS_PER_WORKER)
 
 
 def perform(task: JudgingTask, on_judged: Callable[[int], None]) -> int:

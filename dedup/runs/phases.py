@@ -26,6 +26,7 @@ from dedup.types import (
     GROUP_CHECKS,
     GROUPS,
     QUESTIONS,
+    RECURRING,
     REPORTS,
     SENTENCES,
     SERIES,
@@ -37,8 +38,8 @@ from dedup.types import (
 
 # All phases in the order of a run. With several processes, passes and storing go on at the same time.
 PHASES = (
-    FORMS, BOILERPLATE, SHINGLES, SENTENCES, *PASSES, STORING, STALE, BEST_SCORES, GROUPS, SERIES, VERDICTS,
-    GROUP_CHECKS, CLUSTERS, QUESTIONS, COUNTS, REPORTS,
+    FORMS, BOILERPLATE, SHINGLES, SENTENCES, *PASSES, STORING, STALE, BEST_SCORES, GROUPS, SERIES, RECURRING,
+    VERDICTS, GROUP_CHECKS, CLUSTERS, QUESTIONS, COUNTS, REPORTS,
 )  # fmt: skip
 # Inside a phase, what is done is stored and the cancellation is looked up this often.
 _EVERY_SECONDS = 1.0

@@ -35,13 +35,14 @@ from dedup.runs.earlier_runs import judged_by
 from dedup.runs.evidence import mark_stale, update_article_facts, update_best_scores
 from dedup.runs.group_checks import check_groups
 from dedup.runs.headlines import update_series
-from dedup.runs.judging import judge_outdated
+from dedup.runs.judging import judge_outdated, learn_recurring
+from dedup.runs.outdated_verdicts import Outdated, outdated_verdicts
 from dedup.runs.phases import PHASES, Progress, RunCancelledError, RunClock
 from dedup.runs.profiles import Configs, enabled, ran_or_retired
 from dedup.runs.scope import Scope, state_of_articles
 from dedup.runs.sentence_index import SENTENCE_INDEX, write_sentences
 from dedup.runs.shingle_index import update_shingles
-from dedup.runs.terms import RunTerms, terms_in_force
+from dedup.runs.terms import terms_in_force
 from dedup.runs.text_indexes import update_index
 from dedup.types import (
     BEST_SCORES,
@@ -52,6 +53,7 @@ from dedup.types import (
     GROUP_CHECKS,
     GROUPS,
     QUESTIONS,
+    RECURRING,
     REPORTS,
     SENTENCES,
     SERIES,
@@ -197,7 +199,7 @@ def _phases(configs: Configs, scope: Scope, *, verdicts: bool, stored: bool) -> 
     if scope.boilerplate is Mode.KEEP:
         left_out.add(BOILERPLATE)
     if not verdicts:
-        left_out |= {SERIES, VERDICTS, GROUP_CHECKS}
+        left_out |= {SERIES, RECURRING, VERDICTS, GROUP_CHECKS}
         if ContainmentPass.name in left_out:
             left_out.add(SHINGLES)
     if SentencePass.name in left_out:
@@ -247,22 +249,38 @@ def _judge_pairs(run: DetectionRun, scope: Scope, clock: RunClock, pool: Pool, r
             on_done=lambda articles: clock.advance(SERIES, articles, 0),
             on_idle=clock.look,
         )
-    with clock.phase(VERDICTS):
-        if results is not None:
+    if results is not None:
+        with clock.phase(VERDICTS):
             results.store_verdicts(run, clock)
-        # Where no pass finds anything, there may be no model yet: when one is fitted.
-        proposed = Pair.objects.proposed().exists()
-        terms = terms_in_force(versions_join=_versions_join(run), boilerplate=scope.boilerplate) if proposed else None
+    # Where no pass finds anything, there may be no model yet: when one is fitted.
+    proposed = Pair.objects.proposed().exists()
+    terms = terms_in_force(versions_join=_versions_join(run), boilerplate=scope.boilerplate) if proposed else None
+    outdated = None
+    with clock.phase(RECURRING):
         if terms:
-            _judge(terms, clock, pool)
+            outdated = outdated_verdicts(terms)
+            _learn(outdated, clock, pool)
+    with clock.phase(VERDICTS):
+        if outdated:
+            _judge(outdated, clock, pool)
     with clock.phase(GROUP_CHECKS):
         if terms:
             check_groups(run, terms)
 
 
-def _judge(terms: RunTerms, clock: RunClock, pool: Pool) -> None:
+def _learn(outdated: Outdated, clock: RunClock, pool: Pool) -> None:
+    learn_recurring(
+        outdated,
+        pool=pool,
+        on_start=partial(clock.start, RECURRING),
+        on_done=lambda months: clock.advance(RECURRING, months, 0),
+        on_idle=clock.look,
+    )
+
+
+def _judge(outdated: Outdated, clock: RunClock, pool: Pool) -> None:
     judge_outdated(
-        terms,
+        outdated,
         pool=pool,
         on_start=partial(clock.start, VERDICTS),
         on_read=partial(clock.read, VERDICTS),

@@ -37,7 +37,7 @@ from dedup.runs.facts import (
     run_summary,
     scores_in_order,
 )
-from dedup.types import BOILERPLATE, FORMS, REPORTS, SENTENCES, SERIES, SHINGLES, VERDICTS
+from dedup.types import BOILERPLATE, FORMS, RECURRING, REPORTS, SENTENCES, SERIES, SHINGLES, VERDICTS
 
 _PAIRS_AT_ONCE = 1_000
 
@@ -89,6 +89,8 @@ class RunProgress:
     def _unit(self, step: str) -> str:
         if step == VERDICTS:
             return "pairs"
+        if step == RECURRING:
+            return "months of newspapers"
         if step in (SHINGLES, SENTENCES, FORMS, SERIES):
             return "articles"
         if step == REPORTS:

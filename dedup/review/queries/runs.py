@@ -14,7 +14,7 @@ from dedup.models import DetectionRun, Profile, RunBlock, RunPhase, RunRequest
 from dedup.passes import PASSES
 from dedup.runs.facts import PassCount, RuleFacts, label, pass_counts, rule_facts, run_facts, run_settings
 from dedup.runs.requests import is_at_work, is_worker_alive, last_sign
-from dedup.types import BOILERPLATE, VERDICTS
+from dedup.types import BOILERPLATE, RECURRING, VERDICTS
 
 # What is left of a phase is estimated once it is this far, by share and in seconds.
 _ESTIMATED_FROM_SHARE, _ESTIMATED_FROM_SECONDS = 0.05, 3.0
@@ -104,6 +104,8 @@ def phase_row(phase: RunPhase, now: datetime.datetime | None) -> PhaseRow:
 def _words(phase: RunPhase) -> str:
     if phase.name == VERDICTS:
         return "pairs"
+    if phase.name == RECURRING:
+        return "months of newspapers"
     if phase.name in PASSES or phase.name == BOILERPLATE:
         return f"articles, {phase.found:,} {'sentences' if phase.name == BOILERPLATE else 'pairs'}"
     return "articles"

@@ -194,7 +194,7 @@ def test_one_process_stops_between_batches_and_keeps_its_blocks(store, monkeypat
     assert (run.state, Pair.objects.count()) == ("done", 19 + 18 + 17)
     seconds = json.loads(output.getvalue())["phases"]
     assert list(seconds) == [
-        "forms", "shingles", "trigram", "storing", "stale", "best scores", "groups", "series", "verdicts",
+        "forms", "shingles", "trigram", "storing", "stale", "best scores", "groups", "series", "recurring", "verdicts",
         "group checks", "clusters", "questions", "counts", "reports",
     ]  # fmt: skip
     assert {each.state for each in run.phases.all()} == {"done"}
