@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from dedup.types import Window
 
 # As articles.models has them. Columns that a statement names itself: id, date, newspaper_id, revision, headline,
-# normalized_title, normalized_text, content and boilerplate.
+# normalized_title, normalized_text, content, characters and boilerplate.
 ARTICLES = "articles_article"
 ARTICLE_URLS = "articles_articleurl"
 

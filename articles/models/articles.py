@@ -54,6 +54,12 @@ class Article(models.Model):
     headline = models.TextField(blank=True)
     url = models.TextField(help_text="The URL it was first stored under.")
     content = models.TextField()
+    # Here, because to measure a long text PostgreSQL has to read and unpack it.
+    characters = models.IntegerField(
+        null=True,
+        editable=False,
+        help_text="The length of the content; null if it was stored before lengths were kept.",
+    )
     normalized_title = models.TextField(editable=False)
     normalized_text = models.TextField(editable=False)
     text_digest = models.UUIDField(
@@ -157,6 +163,12 @@ class Article(models.Model):
                     "topic_text",
                 ),
                 func="NEW.revision = nextval('articles_article_revision'); RETURN NEW;",
+            ),
+            pgtrigger.Trigger(
+                name="characters",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("content"),  # type: ignore[no-untyped-call]
+                func="NEW.characters = length(NEW.content); RETURN NEW;",
             ),
             # Marks are positions in one text, found in one week: a changed text has none until its week is searched.
             pgtrigger.Trigger(

@@ -46,7 +46,8 @@ ORDER BY part
 )
 _OUTDATED_SQL = article_sql(
     """
-SELECT article.id, article.newspaper_id, article.date, article.revision, length(article.content), article.headline
+SELECT article.id, article.newspaper_id, article.date, article.revision,
+       coalesce(article.characters, length(article.content)), article.headline
 FROM {articles} AS article
 LEFT JOIN dedup_headlineform AS known
     ON known.article_id = article.id AND known.article_id BETWEEN %(first)s AND %(last)s

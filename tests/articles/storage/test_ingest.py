@@ -493,3 +493,12 @@ def test_concurrent_writers_of_the_same_urls_end_with_one_article_each() -> None
     outcomes = [[result[position].outcome for result in results] for position in range(20)]
     assert all(sorted(each) == ["created", "known", "known", "known"] for each in outcomes)
     assert all(len({result[position].article_id for result in results}) == 1 for position in range(20))
+
+
+@pytest.mark.django_db
+def test_the_length_of_a_content_is_kept_by_the_database_whoever_writes_it() -> None:
+    store_article(incoming())
+    article = Article.objects.get()
+    assert article.characters == len(article.content) > 0
+    Article.objects.update(headline="Two headlines", content="Twö words")
+    assert Article.objects.get().characters == 9
