@@ -50,8 +50,7 @@ FROM (
            octet_length(cached.shingles) / 4 AS shingles
     FROM {articles} AS article
     LEFT JOIN dedup_headlineform AS form ON form.article_id = article.id AND form.revision = article.revision
-    LEFT JOIN dedup_articleshingles AS cached
-        ON cached.article_id = article.id AND cached.revision = article.revision AND cached.sample IS NOT NULL
+    LEFT JOIN dedup_articleshingles AS cached ON cached.article_id = article.id AND cached.revision = article.revision
     WHERE (%(since)s::date IS NULL OR article.date >= %(since)s)
       AND (%(until)s::date IS NULL OR article.date <= %(until)s)
       AND {article.in_newspapers}
