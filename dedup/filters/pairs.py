@@ -12,7 +12,7 @@ from django.utils.functional import cached_property
 from articles.models import Article, Newspaper
 from articles.paging import COUNT_CEILING, DEAR_CEILING
 from articles.querysets import given
-from dedup.filters.base import DayInput, ListFilter, newspapers, read_together
+from dedup.filters.base import DayInput, ListFilter, Once, newspapers, read_together
 from dedup.models import DenseGroup, Evidence, Pair, Series
 from dedup.passes import PASSES
 from dedup.querysets import PairQuerySet
@@ -96,7 +96,9 @@ class PairFilter(ListFilter):
 
     def __init__(self, data: Any) -> None:
         super().__init__(data, Pair.objects.with_doubt())
-        self.form.fields["pass_name"].choices = [
+        fields = self.form.fields
+        fields["other"].widget.choices = fields["newspaper"].widget.choices = Once(fields["newspaper"].choices)
+        fields["pass_name"].choices = [
             ("", "any pass"),
             *((each.name, each.label) for each in PASSES.values()),
         ]
