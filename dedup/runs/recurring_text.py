@@ -186,7 +186,8 @@ def _learnt(
 def _articles(scope: Mapping[str, Any], part: int, parts: int) -> ArticleShingles:
     """Return a newspaper's articles of some days, by day and id, with this part of their phrases."""
     batches = [shingles_of_rows([])]
-    with connection.cursor() as cursor, cursor.copy(_SHINGLES_SQL, scope) as copy:
+    # The driver's own cursor: the one of Django that logs queries, with DEBUG, copies without parameters only.
+    with connection.cursor() as cursor, cursor.cursor.copy(_SHINGLES_SQL, scope) as copy:
         copy.set_types(_SHINGLES_TYPES)
         rows = copy.rows()
         while read := list(islice(rows, _READ_AT_ONCE)):
