@@ -496,6 +496,7 @@ def test_memory_does_not_grow_with_the_length_of_a_line(monkeypatch: pytest.Monk
 def test_long_rows_make_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "MAX_LINE_BYTES", 1_000)
     monkeypatch.setattr(importing, "papers_for", lambda wanted: [Paper(name, host, (), ()) for name, host in wanted])
+    monkeypatch.setattr(importing, "known_keys", lambda _keys: set())
     stream = io.BytesIO(json_lines(*(row(number, content="x" * 450) for number in range(5))))
     sizes: list[int] = []
 
