@@ -6,7 +6,7 @@ articles/storage/ingest.py does the storing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -17,7 +17,7 @@ from articles.files.columns import article_in, check_columns
 from articles.files.formats import STDIN, Source
 from articles.files.records import MAX_LINE_BYTES, FileFormat, FoundRow, find_rows, record_of
 from articles.normalization.values import UnreadableDayError
-from articles.processes import Workers
+from articles.processes import THIS_PROCESS, Pool
 from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article
 from articles.storage.ingest import Again, Stored, known_keys, store_prepared
 from articles.storage.newspapers import Naming, Paper, papers_for
@@ -101,22 +101,22 @@ def check_rows(source: Source) -> None:
 
 def import_rows(
     rows: Iterable[FoundRow],
-    processes: Workers[Batch, list[PreparedRow]],
     *,
+    pool: Pool = THIS_PROCESS,
     batch_size: int,
     newspaper: str = "",
     store: Store = store_prepared,
 ) -> Iterator[list[Imported]]:
     """Store the rows in batches, one transaction each; yield the rows of each with their results.
 
-    The processes prepare the batches, unless these are few. Raises WorkerDiedError if a process was killed.
+    The processes of the pool prepare the batches, unless these are few. Raises WorkerDiedError if one was killed.
     """
     batches = _batches(rows, batch_size, newspaper)
     first = list(islice(batches, -(-FEW_ROWS // batch_size)))
     left = next(batches, None)
-    prepared = processes.stream(chain(first, [left], batches)) if left else _prepared_here(first)
-    with closing(prepared):
-        for batch, found in prepared:
+    tasks = chain(first, [left], batches) if left else iter(first)
+    with closing((pool if left else THIS_PROCESS).stream(tasks, prepare_batch)) as stream:
+        for batch, found in stream:
             yield _stored(batch, found, store)
 
 
@@ -173,11 +173,6 @@ def _batches(rows: Iterable[FoundRow], size: int, newspaper: str) -> Iterator[Ba
             batch, held = [], 0
     if batch:
         yield Batch(batch, newspaper)
-
-
-def _prepared_here(batches: Iterable[Batch]) -> Generator[tuple[Batch, list[PreparedRow]], None, None]:
-    for batch in batches:
-        yield batch, prepare_batch(batch)
 
 
 def _stored(batch: Batch, rows: Sequence[PreparedRow], store: Store) -> list[Imported]:

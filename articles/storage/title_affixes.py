@@ -2,42 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from typing import NamedTuple, Self
 
 from django.db.models import Count
 from django.db.models.functions import Length
 
 from articles.models import Article, Newspaper
 from articles.normalization.affixes import LEAST_HEADLINES, learn_affixes
+from articles.processes import THIS_PROCESS, Pool
+from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import writing
 from articles.storage.renormalization import mark_outdated, renormalize
 
-# Reading this many headlines, the newest of a newspaper, blocks other writers for half a second.
+# Of a newspaper, the newest. Reading so many blocks other writers for a tenth of a second.
 LEARNT_FROM = 20_000
+# Starting processes takes longer than learning from this many.
+FEW_HEADLINES = 10_000
 # Longer ones are not headlines, and many separators make them slow to read.
 LONGEST_HEADLINE = 250
 
 
-def update_affixes_and_forms(newspapers: Iterable[Newspaper]) -> list[Newspaper]:
-    """Learn the affixes of these newspapers and update the forms of their articles; return those with new affixes."""
-    changed = update_affixes(newspapers)
-    for _ in renormalize(changed):
+def update_affixes_and_forms(newspapers: Iterable[Newspaper], *, pool: Pool = THIS_PROCESS) -> list[Newspaper]:
+    """Learn the affixes of these newspapers and update the forms of their articles; return those with new affixes.
+
+    The processes of the pool, which use this database, do most of it. Raises WorkerDiedError if one was killed.
+    """
+    changed = update_affixes(newspapers, pool=pool)
+    for _ in renormalize(changed, pool=pool):
         pass
     return changed
 
 
-def update_affixes(newspapers: Iterable[Newspaper] | None = None) -> list[Newspaper]:
+def update_affixes(newspapers: Iterable[Newspaper] | None = None, *, pool: Pool = THIS_PROCESS) -> list[Newspaper]:
     """Learn the affixes of these newspapers, or of all, from their headlines as they were stored.
 
     Returns those whose affixes changed; the forms of their articles are outdated. The same articles give the same
-    affixes, and a learnt affix stays as long as a headline has it.
+    affixes, and a learnt affix stays as long as a headline has it. The pool is used as above.
     """
     articles = Article.objects.all()
     if newspapers is not None:
         articles = articles.filter(newspaper__in=list(newspapers))
     enough = articles.order_by().values("newspaper").annotate(Count("id")).filter(id__count__gte=LEAST_HEADLINES)
-    found = (_learn(pk) for pk in enough.order_by("newspaper__name").values_list("newspaper", flat=True))
-    return [newspaper for newspaper in found if newspaper is not None]
+    counts = dict(enough.order_by("newspaper__name").values_list("newspaper", "id__count"))
+    few = sum(counts.values()) <= FEW_HEADLINES
+    with closing(pool.stream(counts, learnt_from, at_most=1 if few else None)) as stream:
+        updated = [_update(newspaper_id, learnt) for newspaper_id, learnt in stream]
+    return [newspaper for newspaper in updated if newspaper is not None]
+
+
+def learnt_from(newspaper_id: int, _on_progress: Callable[[int], None] = lambda _headlines: None) -> Learnt:
+    """Learn the affixes of a newspaper from its headlines; a task of a worker process."""
+    return _learnt(_Lesson.of(Newspaper.objects.get(pk=newspaper_id)))
 
 
 def affixes_line(newspaper: Newspaper) -> str:
@@ -60,17 +77,46 @@ def newest_headlines(newspaper: Newspaper) -> list[str]:
 
 def affixes_learnt(newspaper: Newspaper, known: Sequence[str]) -> list[str]:
     """Return the affixes of a newspaper's headlines; those in `known` stay as long as a headline has them."""
-    names = [newspaper.name, *newspaper.title_affixes]
-    return learn_affixes(newest_headlines(newspaper), known, names=names, refused=newspaper.refused_affixes)
+    return _learnt(_Lesson.of(newspaper, known)).affixes
 
 
-def _learn(newspaper_id: int) -> Newspaper | None:
+class Learnt(NamedTuple):
+    """The affixes of a newspaper, and a fingerprint of what they were learnt from."""
+
+    affixes: list[str]
+    of: str
+
+
+class _Lesson(NamedTuple):
+    """What the affixes of a newspaper are learnt from; see learn_affixes."""
+
+    headlines: list[str]
+    known: list[str]
+    names: list[str]
+    refused: list[str]
+
+    @classmethod
+    def of(cls, newspaper: Newspaper, known: Sequence[str] | None = None) -> Self:
+        """Return that of a newspaper; `known` are its own learnt affixes, unless others are given."""
+        known = newspaper.learnt_affixes if known is None else known
+        names = [newspaper.name, *newspaper.title_affixes]
+        return cls(newest_headlines(newspaper), list(known), names, list(newspaper.refused_affixes))
+
+
+def _learnt(lesson: _Lesson) -> Learnt:
+    affixes = learn_affixes(lesson.headlines, lesson.known, names=lesson.names, refused=lesson.refused)
+    return Learnt(affixes, fingerprint(lesson))
+
+
+def _update(newspaper_id: int, learnt: Learnt) -> Newspaper | None:
+    """Store what was learnt, or learn it again if the headlines have changed meanwhile; None if it changes nothing."""
     with writing():
         newspaper = Newspaper.objects.get(pk=newspaper_id)
-        learnt = affixes_learnt(newspaper, newspaper.learnt_affixes)
-        if learnt == newspaper.learnt_affixes:
+        lesson = _Lesson.of(newspaper)
+        affixes = learnt.affixes if learnt.of == fingerprint(lesson) else _learnt(lesson).affixes
+        if affixes == newspaper.learnt_affixes:
             return None
-        newspaper.learnt_affixes = learnt
+        newspaper.learnt_affixes = affixes
         newspaper.save(update_fields=["learnt_affixes"])
         mark_outdated(newspaper)
         return newspaper

@@ -16,7 +16,6 @@ from typing import Any, TextIO, TypeAlias, cast
 
 from django.core.management.base import CommandError, CommandParser
 from django.db import Error as DatabaseFault
-from django.db import connection
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
@@ -25,11 +24,11 @@ from rich.text import Text
 
 from articles.files.columns import check_columns
 from articles.files.formats import STDIN, Source, source_named
-from articles.files.importing import Imported, PreparedRow, Rehearsal, Store, check_rows, import_rows, prepare_batch
+from articles.files.importing import Imported, PreparedRow, Rehearsal, Store, check_rows, import_rows
 from articles.files.records import FileFormat, FoundRow, find_rows
 from articles.management.arguments import add_workers_option, number_up_to
 from articles.management.base import ExitCode, LongCommand, usage_error
-from articles.processes import WorkerDiedError, Workers
+from articles.processes import Pool, WorkerDiedError
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from articles.storage.ingest import (
     MANY,
@@ -40,7 +39,7 @@ from articles.storage.ingest import (
     store_prepared,
 )
 from articles.storage.title_affixes import affixes_line, newspapers_since, update_affixes_and_forms
-from articles.storage.workers import connected
+from articles.storage.workers import database_pool
 
 # Each is one transaction. Larger ones are no faster, and crawlers wait while one is written.
 DEFAULT_BATCH_SIZE = 500
@@ -163,30 +162,29 @@ class Command(LongCommand):
         with open(path, "w", encoding="utf-8") if path else nullcontext() as file:  # noqa: PTH123 - as short as nullcontext
             rejects, before = Rejects(file), newest_revision()
             try:
-                self._import_sources(sources, tallies, rejects, options)
-                if not options["dry_run"]:
-                    self._settle(before, sum(tally.outcomes["created"] for tally in tallies))
+                with database_pool(options["workers"]) as pool:
+                    self._import_sources(sources, tallies, rejects, pool, options)
+                    if not options["dry_run"]:
+                        self._settle(before, sum(tally.outcomes["created"] for tally in tallies), pool)
             finally:
                 self._report_rejects(rejects)
 
-    def _settle(self, before: int, created: int) -> None:
+    def _settle(self, before: int, created: int, pool: Pool) -> None:
         """Learn the affixes of newspapers that have new articles since this revision."""
         if created >= MANY:
             refresh_statistics()
-        for newspaper in update_affixes_and_forms(newspapers_since(before)):
+        for newspaper in update_affixes_and_forms(newspapers_since(before), pool=pool):
             self.stdout.write(affixes_line(newspaper))
 
     def _import_sources(
-        self, sources: Sequence[Source], tallies: list[FileTally], rejects: Rejects, options: dict[str, Any]
+        self, sources: Sequence[Source], tallies: list[FileTally], rejects: Rejects, pool: Pool, options: dict[str, Any]
     ) -> None:
         store: Store = Rehearsal() if options["dry_run"] else store_prepared
-        database = connection.settings_dict["NAME"]
-        with Workers(options["workers"], prepare_batch, connected, database) as processes:
-            how = {"batch_size": options["batch_size"], "newspaper": options["newspaper"] or "", "store": store}
-            importer = partial(import_rows, processes=processes, **how)
-            for source in sources:
-                tallies.append(FileTally(source.name))
-                self._import_source(source, tallies[-1], importer, rejects, options)
+        how = {"batch_size": options["batch_size"], "newspaper": options["newspaper"] or "", "store": store}
+        importer = partial(import_rows, pool=pool, **how)
+        for source in sources:
+            tallies.append(FileTally(source.name))
+            self._import_source(source, tallies[-1], importer, rejects, options)
 
     def _import_source(
         self, source: Source, tally: FileTally, importer: Importer, rejects: Rejects, options: dict[str, Any]

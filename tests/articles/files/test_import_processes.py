@@ -20,10 +20,9 @@ from django.db import connection
 from django.db.models import Count
 
 from articles.files import importing
-from articles.files.importing import Store, import_rows, prepare_batch
+from articles.files.importing import Store, import_rows
 from articles.files.records import find_rows
 from articles.models import Article, ArticleURL, HeadlineVariant, Newspaper
-from articles.processes import Workers
 from articles.storage import preparing
 from articles.storage.ingest import Again, Stored, store_prepared
 from articles.storage.preparing import Forms, Prepared
@@ -161,8 +160,7 @@ def test_a_newspaper_that_changes_while_batches_wait_counts_as_it_is_when_they_a
 
     rows = (row(n, url=f"https://a.example/story-{5000 + n}?sid=1", headline=f"Ferry {n} | News") for n in range(6))
     found = find_rows(io.BytesIO(json_lines(*rows)), "jsonl")
-    with Workers(1, prepare_batch) as processes:
-        list(import_rows(found, processes, batch_size=2, store=changed))
+    list(import_rows(found, batch_size=2, store=changed))
     titles = Article.objects.order_by("pk").values_list("normalized_title", flat=True)
     assert list(titles) == ["ferry 0 news", "ferry 1 news", "ferry 2", "ferry 3", "ferry 4", "ferry 5"]
     forms = ArticleURL.objects.order_by("pk").values_list("normalized_url", flat=True)
@@ -201,8 +199,7 @@ def test_a_known_article_that_vanishes_before_its_row_is_stored_is_stored_whole(
 
 def store_rows(*rows: object, store: Store = store_prepared) -> list[Stored]:
     found = find_rows(io.BytesIO(json_lines(*rows)), "jsonl")
-    with Workers(1, prepare_batch) as processes:
-        [batch] = import_rows(found, processes, batch_size=10, store=store)
+    [batch] = import_rows(found, batch_size=10, store=store)
     return [stored for _, stored in batch]
 
 

@@ -20,7 +20,6 @@ from articles.files.records import find_rows
 from articles.models import Article, ArticleURL
 from articles.normalization.times import written_time
 from articles.normalization.values import DATE_FORMS
-from articles.processes import Workers
 from articles.storage import ingest
 from articles.storage.incoming import Details, IncomingArticle, RejectedArticleError, check_article
 from articles.storage.newspapers import Paper
@@ -504,7 +503,6 @@ def test_long_rows_make_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None
         sizes.append(len(batch))
         return [ingest.Stored("created", 1) for _ in batch]
 
-    with Workers(1, importing.prepare_batch) as processes:
-        found = importing.import_rows(find_rows(stream, "jsonl"), processes, batch_size=4, store=store)
-        assert sum(len(batch) for batch in found) == 5
+    found = importing.import_rows(find_rows(stream, "jsonl"), batch_size=4, store=store)
+    assert sum(len(batch) for batch in found) == 5
     assert sizes == [2, 2, 1]

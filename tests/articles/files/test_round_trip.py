@@ -21,11 +21,10 @@ from articles.boilerplate.mode import Mode
 from articles.files import exporting
 from articles.files.columns import check_columns
 from articles.files.exporting import LINES, csv_lines, exported_rows, json_lines
-from articles.files.importing import import_rows, prepare_batch
+from articles.files.importing import import_rows
 from articles.files.records import FileFormat, find_rows
 from articles.models import Article, ArticleURL, HeadlineVariant
 from articles.normalization.times import Precision
-from articles.processes import Workers
 from articles.storage.incoming import Details, IncomingArticle, PageCopy, SeenHeadline, SeenURL
 from articles.storage.ingest import store_articles
 from tests.articles.rows import json_lines as lines_of
@@ -45,8 +44,7 @@ def exported(file_format: FileFormat) -> str:
 def import_text(text: str, file_format: FileFormat) -> list[str]:
     """Import a file and return the reasons of the rejected rows."""
     rows = find_rows(io.BytesIO(text.encode()), file_format, check_header=check_columns)
-    with Workers(1, prepare_batch) as processes:
-        results = [stored for batch in import_rows(rows, processes, batch_size=3) for _, stored in batch]
+    results = [stored for batch in import_rows(rows, batch_size=3) for _, stored in batch]
     return [stored.reason for stored in results if stored.outcome != "created"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,8 +13,9 @@ from django.core.management import call_command
 from django.test import Client
 
 from articles.models import Article, Newspaper
+from articles.storage import title_affixes
 from articles.storage.renormalization import outdated_forms
-from articles.storage.title_affixes import affixes_line, update_affixes, update_affixes_and_forms
+from articles.storage.title_affixes import Learnt, affixes_line, update_affixes, update_affixes_and_forms
 from tests.articles.rows import json_lines, row
 from tests.conftest import StoreArticle
 
@@ -50,6 +52,20 @@ def test_learnt_affixes_are_stored_and_the_forms_are_updated(store: StoreArticle
     assert normalized_titles() == [title.lower() for title in TITLES]
     assert not revisions & set(Article.objects.values_list("revision", flat=True))
     assert not outdated_forms().exists()
+
+
+def test_headlines_that_come_while_it_learns_count_too(store: StoreArticle, monkeypatch: pytest.MonkeyPatch) -> None:
+    store_titles(store)
+    learn = title_affixes.learnt_from
+
+    def learnt_before_the_others(*task: Any) -> Learnt:
+        found = learn(*task)
+        store_titles(store, "{} — Late Edition")
+        return found
+
+    monkeypatch.setattr(title_affixes, "learnt_from", learnt_before_the_others)
+    [newspaper] = update_affixes()
+    assert newspaper.learnt_affixes == ["Late Edition", "Skerry Online"]
 
 
 def test_learning_again_changes_nothing(store: StoreArticle) -> None:
