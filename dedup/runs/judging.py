@@ -133,11 +133,15 @@ def perform(task: JudgingTask, on_judged: Callable[[int], None]) -> int:
         if isinstance(task, MonthsToLearn):
             learn_months(task)
             return 0
-        for month, rows in task.by_month():
-            pairs = [JudgedPair(*row[:4]) for row in rows]
-            verdicts = judged_rows(month, pairs, task.terms, on_judged, texts=_stored)
-            store_rows(verdicts, {row[0]: row[4] for row in rows})
+        # All months are stored at once: the lock for it is held until the transaction ends, and others wait for it.
+        store_rows(_verdicts(task, on_judged), {row[0]: row[4] for row in task.rows.tolist()})
     return len(task.rows)
+
+
+def _verdicts(task: PairsToJudge, on_judged: Callable[[int], None]) -> Iterator[JudgedRow]:
+    for month, rows in task.by_month():
+        pairs = [JudgedPair(*row[:4]) for row in rows]
+        yield from judged_rows(month, pairs, task.terms, on_judged, texts=_stored)
 
 
 def judged_rows(

@@ -7,6 +7,7 @@ both, and the articles of both newspapers around the month. A pair that no pass 
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -152,7 +153,11 @@ def outdated_verdicts(terms: RunTerms) -> Outdated:
         rows = _in_order(np.concatenate([np.empty((0, 8), dtype=np.int64), *_batches(cursor)]))
         asked = np.unique(np.concatenate([rows[:, [6, 5]], rows[:, [7, 5]]]), axis=0).tolist()
         months = [(newspaper, datetime.date.fromordinal(month)) for newspaper, month in asked]
-        learning = months_to_learn(cursor, months, terms.boilerplate)
+        # Newspapers with many pairs have many articles: if they came last, one process would work alone.
+        pairs = Counter(rows[:, 6:].ravel().tolist())
+        learning = sorted(
+            months_to_learn(cursor, months, terms.boilerplate), key=lambda task: pairs[task.newspaper], reverse=True
+        )
     starts = range(0, len(rows), PAIRS_AT_ONCE)
     return Outdated(
         [PairsToJudge(rows[start : start + PAIRS_AT_ONCE, :6].copy(), terms) for start in starts], learning, mark
