@@ -9,6 +9,7 @@ import django_filters as filters
 from django import forms
 from django.db.models import QuerySet
 from django.forms.utils import flatatt
+from django.utils.choices import BaseChoiceIterator
 from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -46,7 +47,7 @@ class Choice(forms.Select):
         )
 
 
-class Once:
+class Once(BaseChoiceIterator):
     """The choices of a field, read when they are first shown; another field can share them."""
 
     def __init__(self, choices: Iterable[Any]) -> None:

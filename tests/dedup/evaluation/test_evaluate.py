@@ -19,6 +19,7 @@ from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
 from dedup.evaluation import apart
 from dedup.models import DetectionRun, FittedModel, Pair, Profile
+from dedup.passes import PASSES
 from dedup.runs import blocks, judging
 from dedup.verdicts.model import default_model, dump_model
 from tests.articles.rows import json_lines
@@ -88,7 +89,7 @@ def test_verdicts_and_passes_are_measured_against_the_labels(files) -> None:
 def _check_curves(result: dict) -> None:
     """Each pass has its numbers at its own threshold, more pairs below it, and a curve although it was off."""
     passes = result["thresholds"]["passes"]
-    assert list(passes) == list(blocks.PASSES)
+    assert list(passes) == list(PASSES)
     for name, numbers in result["passes"].items():
         (own,) = (row for row in passes[name]["all"] if row["threshold"] == passes[name]["used"])
         assert (own["called"], own["recall_interval"]) == (numbers["called"], numbers["recall_interval"])
@@ -172,7 +173,7 @@ def test_worker_processes_work_in_the_schema_too(files, monkeypatch) -> None:
 
 
 def test_the_profile_and_the_model_are_those_of_the_installation(files) -> None:
-    Profile.objects.create(name="exact alone", settings={name: {"enabled": name == "exact"} for name in blocks.PASSES})
+    Profile.objects.create(name="exact alone", settings={name: {"enabled": name == "exact"} for name in PASSES})
     content = json.loads(dump_model(default_model()))
     FittedModel.objects.create(content=json.dumps(content | {"threshold": 1.0}), decisions=40, in_use=True)
     result = measured(*files, "--profile=exact alone")
