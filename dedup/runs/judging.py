@@ -75,7 +75,6 @@ WHERE known.date BETWEEN %(first_day)s AND %(last_day)s
 # What recurs in these newspapers around a month, as far as these articles have it.
 TextsAround = Callable[[datetime.date, Collection[JudgedArticle]], Mapping[int, RecurringText]]
 Compared = tuple[JudgedPair, JudgedArticle, JudgedArticle, Comparison]
-JudgingTask = MonthsToLearn | PairsToJudge
 
 
 def learn_recurring(
@@ -91,7 +90,7 @@ def learn_recurring(
     `on_start` is called with the number of months of newspapers, `on_done` with those learnt.
     """
     on_start(sum(len(task.months) for task in outdated.months))
-    for place, _ in pool.results(outdated.months, perform, at_most=_processes_for(outdated), on_idle=on_idle):
+    for place, _ in pool.results(outdated.months, learn, at_most=_processes_for(outdated), on_idle=on_idle):
         on_done(len(outdated.months[place].months))
 
 
@@ -112,7 +111,7 @@ def judge_outdated(
     on_start(outdated.pairs)
     judged_parts = pool.results(
         outdated.parts,
-        perform,
+        judge,
         at_most=_processes_for(outdated),
         on_progress=lambda _, pairs: on_read(pairs),
         on_idle=on_idle,
@@ -126,13 +125,18 @@ def _processes_for(outdated: Outdated) -> int:
     return max(1, outdated.pairs // PAIRS_PER_WORKER)
 
 
-def perform(task: JudgingTask, on_judged: Callable[[int], None]) -> int:
-    """Learn what recurs in a newspaper, or judge some pairs and store their verdicts; return the number of pairs."""
+# Two functions, because a process returns the memory of one kind of task before it begins another kind.
+def learn(task: MonthsToLearn, _on_learnt: Callable[[int], None]) -> None:
+    """Learn what recurs in a newspaper around some months, and store it."""
     keep_freed_memory()
     with without_collector(), transaction.atomic():
-        if isinstance(task, MonthsToLearn):
-            learn_months(task)
-            return 0
+        learn_months(task)
+
+
+def judge(task: PairsToJudge, on_judged: Callable[[int], None]) -> int:
+    """Judge some pairs, and store their verdicts; return how many they are."""
+    keep_freed_memory()
+    with without_collector(), transaction.atomic():
         # All months are stored at once: the lock for it is held until the transaction ends, and others wait for it.
         store_rows(_verdicts(task, on_judged), {row[0]: row[4] for row in task.rows.tolist()})
     return len(task.rows)

@@ -32,7 +32,7 @@ from dedup.passes.reading import ArticleShingles, shingles_of_rows
 from dedup.runs.digests import digests_around
 
 # A task reads the months around its own too, so few months are much reading; many are a long wait for the last task.
-_MONTHS_AT_ONCE = 12
+_MONTHS_AT_ONCE = 8
 _READ_AT_ONCE = 2_000
 # The phrases of so many articles, some 25 million, are compared at a time; those of a larger newspaper are compared in
 # parts, and read for each.
