@@ -25,7 +25,7 @@ PREFIX = 1000
 # The tables that passes write.
 _FORGET_SQL = "TRUNCATE dedup_detectionrun, dedup_pair, dedup_cluster RESTART IDENTITY CASCADE"
 
-_EMPTY_SQL = "TRUNCATE articles_article, articles_newspaper, auth_user RESTART IDENTITY CASCADE"
+_EMPTY_SQL = "TRUNCATE articles_article, articles_newspaper, auth_user, dedup_uptodate RESTART IDENTITY CASCADE"
 
 _SLICE_SQL = """
 CREATE TABLE benchmark_left AS
