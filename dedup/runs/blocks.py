@@ -21,11 +21,7 @@ from dedup.runs.profiles import Configs, enabled
 from dedup.runs.rules import find_pairs
 from dedup.runs.scope import Scope, blocks_for, blocks_of, window_of
 from dedup.runs.workers import execute
-from dedup.types import (
-    STORING,
-    Tally,
-    Window,
-)
+from dedup.types import STORING, Tally, Window
 
 # Starting another process costs a second of work; it pays off for this many articles.
 ARTICLES_PER_WORKER = 50_000
