@@ -60,7 +60,8 @@ class ExtractedArticle:
     `text` is plain and never empty; blank lines separate its paragraphs, line ends the lines of lists and tables.
     Unknown fields are empty, or None. URLs are absolute, and as the page declares them: the writer of articles decides
     whether to believe them. `time` is on the day `date` by its source's clock. `date_doubt` explains to people why the
-    day may be wrong, or why there is none; `paywalled` means that the text is only the beginning.
+    day may be wrong, or why there is none; `text_doubt` why the text may not be the whole article, or not this one, and
+    is empty if nothing speaks against it; `paywalled` means that the text is only the beginning.
     """
 
     text: str
@@ -76,6 +77,7 @@ class ExtractedArticle:
     date_doubt: str = ""
     time: PublicationTime | None = None
     paywalled: bool = False
+    text_doubt: str = ""
 
 
 def extract_article(
