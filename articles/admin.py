@@ -192,6 +192,7 @@ class ArticleAdmin(ReadOnlyAdmin):
         "date_source",
         "published_precision",
         ("date_doubt", admin.EmptyFieldListFilter),
+        ("text_doubt", admin.EmptyFieldListFilter),
     ]
     readonly_fields = ["published"]
     list_select_related = ["newspaper"]

@@ -53,6 +53,7 @@ class ArticleFull(Article):
     byline: str
     agency: str
     dateline: str
+    text_doubt: str
     urls: list[str]
     other_headlines: list[str]
     stored_at: str

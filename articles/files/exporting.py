@@ -29,7 +29,7 @@ from articles.querysets import TIME_COLUMNS
 # Columns of an export that are fields of an article under the same name.
 _FIELDS = (
     *("external_id", "headline", "url", "language", "byline", "agency", "dateline"),
-    *("date_source", "date_doubt", "paywalled"),
+    *("date_source", "date_doubt", "text_doubt", "paywalled"),
 )
 # Articles fetched from the database at a time.
 _AT_ONCE = 500

@@ -21,7 +21,7 @@ PREFIX = "extra."
 OWN_COLUMNS = (
     *("id", "external_id", "date", "published_at", "headline", "url", "content"),
     *("language", "byline", "agency", "dateline", "newspaper"),
-    *("date_source", "date_doubt", "paywalled", "urls", "headlines"),
+    *("date_source", "date_doubt", "text_doubt", "paywalled", "urls", "headlines"),
 )
 
 

@@ -62,6 +62,7 @@ def _details(values: Mapping[str, object]) -> Details:
         dateline=_text(values, "dateline"),
         date_source=source,
         date_doubt=_text(values, "date_doubt"),
+        text_doubt=_text(values, "text_doubt"),
         paywalled=_flag(values, "paywalled"),
     ).with_time(time)
 

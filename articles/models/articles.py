@@ -78,6 +78,13 @@ class Article(models.Model):
         help_text="Where the date was read, and the time of publication if it is known.",
     )
     date_doubt = models.CharField(max_length=200, blank=True, help_text="Why the date may be wrong; empty if certain.")
+    text_doubt = models.CharField(
+        max_length=300,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Why the text may be incomplete, or not the article's; empty if certain.",
+    )
     paywalled = models.BooleanField(default=False, help_text="Whether the page showed only the beginning.")
     extractor_version = models.PositiveSmallIntegerField(
         default=0, editable=False, help_text="The version of the extraction rules used; 0 for imported texts."
@@ -134,6 +141,7 @@ class Article(models.Model):
             models.Index(fields=["external_id"], name="article_external_id", condition=~models.Q(external_id="")),
             # What editors may want to check is rare; without these, the list would be read to its end.
             models.Index(fields=["-date", "-id"], condition=~models.Q(date_doubt=""), name="article_uncertain_date"),
+            models.Index(fields=["-date", "-id"], condition=~models.Q(text_doubt=""), name="article_uncertain_text"),
             models.Index(fields=["-date", "-id"], condition=models.Q(paywalled=True), name="article_paywalled"),
             models.Index(fields=["-date", "-id"], condition=~models.Q(agency=""), name="article_of_agency"),
             # For a search without regard to case, which compares upper-case letters.

@@ -24,6 +24,7 @@ MAX_AGENCY_CHARACTERS = 100
 MAX_DATELINE_CHARACTERS = 200
 MAX_LANGUAGE_CHARACTERS = 8
 MAX_DATE_DOUBT_CHARACTERS = 200
+MAX_TEXT_DOUBT_CHARACTERS = 300
 # Of the columns of a file that have no field here. A text that is as long as an article is still kept.
 MAX_EXTRA_COLUMNS = 200
 MAX_EXTRA_NAME_CHARACTERS = 200
@@ -59,8 +60,8 @@ class SeenHeadline:
 class Details:
     """What is stored along with an article's text; empty if unknown.
 
-    `language` is an ISO 639 code, `date_source` a value of Article.DateSource; `date_doubt` explains to people why the
-    day may be wrong.
+    `language` is an ISO 639 code, `date_source` a value of Article.DateSource; `date_doubt` and `text_doubt` explain to
+    people why the day and the text may be wrong.
     """
 
     language: str = ""
@@ -69,6 +70,7 @@ class Details:
     dateline: str = ""
     date_source: str = ""
     date_doubt: str = ""
+    text_doubt: str = ""
     paywalled: bool = False
     published_at: datetime.datetime | None = None
     published_offset: int | None = None
@@ -148,6 +150,7 @@ def extracted_details(article: ExtractedArticle) -> Details:
         dateline=article.dateline,
         date_source=article.date_source or "",
         date_doubt=article.date_doubt,
+        text_doubt=article.text_doubt[:MAX_TEXT_DOUBT_CHARACTERS],
         paywalled=article.paywalled,
     )
     return details.with_time(article.time)
@@ -169,6 +172,7 @@ def check_article(incoming: IncomingArticle) -> None:
         ("dateline", incoming.details.dateline, MAX_DATELINE_CHARACTERS),
         ("language", incoming.details.language, MAX_LANGUAGE_CHARACTERS),
         ("date_doubt", incoming.details.date_doubt, MAX_DATE_DOUBT_CHARACTERS),
+        ("text_doubt", incoming.details.text_doubt, MAX_TEXT_DOUBT_CHARACTERS),
         ("extra_columns", incoming.extra_columns, MAX_EXTRA_CHARACTERS),
         *(("headline", each.headline, MAX_HEADLINE_CHARACTERS) for each in incoming.headlines),
     )

@@ -33,6 +33,7 @@ class ArticleFull(ArticleRow):
     byline: str
     agency: str
     dateline: str
+    text_doubt: str = Field(description="Why the text may be incomplete, or not the article's; empty if certain.")
     urls: list[str] = Field(description="Every URL that it was seen under.")
     other_headlines: list[str] = Field(description="Other headlines under which it came again.")
     stored_at: datetime.datetime
@@ -143,6 +144,7 @@ def article_full(article: Article) -> ArticleFull:
         byline=article.byline,
         agency=article.agency,
         dateline=article.dateline,
+        text_doubt=article.text_doubt,
         urls=[each.url for each in article.urls.all()],
         other_headlines=[each.headline for each in article.headline_variants.all()],
         stored_at=article.stored_at,

@@ -16,6 +16,7 @@ from dedup.review.queries.article_search import MAX_CHARACTERS, is_address, matc
 # Groups of articles that an editor may want to check.
 LOOK_AT = {
     "day": ("uncertain date", ~Q(date_doubt="")),
+    "text": ("uncertain text", ~Q(text_doubt="")),
     "paywall": ("behind a paywall", Q(paywalled=True)),
     "agency": ("from a news agency", ~Q(agency="")),
     "duplicate": (

@@ -43,6 +43,7 @@ _ARTICLE = (
     Column("newspaper", Kind.TEXT, "name of the newspaper"),
     Column("date_source", Kind.TEXT, "where the date was read; empty for old imports"),
     Column("date_doubt", Kind.TEXT, "why the date may be wrong; empty if certain"),
+    Column("text_doubt", Kind.TEXT, "why the text may be incomplete or not the article's; empty if certain"),
     Column("paywalled", Kind.YES_NO, "whether the source showed only the beginning"),
     Column("urls", Kind.URLS, "every URL under which the article was seen"),
     Column("headlines", Kind.HEADLINES, "other headlines under which it came again"),

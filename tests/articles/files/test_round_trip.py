@@ -128,6 +128,7 @@ def articles(draw: st.DrawFn, number: int) -> IncomingArticle:
         dateline=draw(_TEXTS),
         date_source=draw(st.sampled_from(["", *Article.DateSource.values])),
         date_doubt=draw(_TEXTS),
+        text_doubt=draw(_TEXTS),
         paywalled=draw(st.booleans()),
         published_at=published_at,
         published_offset=offset,

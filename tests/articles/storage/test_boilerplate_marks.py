@@ -347,6 +347,7 @@ def test_articles_are_exported_by_day_as_they_were_stored(week: list[Article], s
         "published_at": "",
         "date_source": "",
         "date_doubt": "",
+        "text_doubt": "",
         "paywalled": False,
         "urls": [{"url": "https://paper.example/2026/03/01/story-number-4", "kind": "page"}],
         "headlines": [],

@@ -153,6 +153,8 @@ def test_articles_are_filtered(editor_client: Client, store: StoreArticle) -> No
     Article.objects.filter(pk=first.pk).update(date_doubt="The page names two days.", agency="Reuters")
     Article.objects.filter(pk=second.pk).update(paywalled=True)
     assert listed(look="day") == [first.pk]
+    Article.objects.filter(pk=second.pk).update(text_doubt="covers 40% of the page's prose")
+    assert listed(look="text") == [second.pk]
     assert listed(look="agency") == [first.pk]
     assert listed(look="paywall") == [second.pk]
 
@@ -167,6 +169,7 @@ def test_an_article_shows_what_is_known_beside_its_text(editor_client: Client, s
         language="si",
         date_source=Article.DateSource.META,
         date_doubt="its address says 5 March 2026",
+        text_doubt="covers 40% of the page's prose",
         paywalled=True,
     )
 
@@ -176,6 +179,7 @@ def test_an_article_shows_what_is_known_beside_its_text(editor_client: Client, s
     assert "<b>Dateline</b> <bdi>PORT SELBY, March 2</bdi>" in page
     assert "<b>Language</b> Sinhala" in page
     assert "its address says 5 March 2026" in page
+    assert "Uncertain text: covers 40% of the page&#x27;s prose" in page
     assert "Behind a paywall" in page
     assert f" {html.escape(Article.DateSource.META.label)}." in page
     assert 'class="details"' not in text_of(editor_client, f"/articles/{unknown.pk}/")
