@@ -1,0 +1,1 @@
+"""What lists articles, as read: feeds and sitemaps."""
