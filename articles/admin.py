@@ -100,6 +100,7 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
         ("Headlines", {"fields": ["title_affixes", "learnt", "refused_affixes"]}),
         ("Texts", {"fields": ["boilerplate_articles"]}),
         ("Crawling", {"fields": ["crawl", "feed_urls", "sitemap_urls", "section_urls", "article_url_pattern"]}),
+        ("Later versions", {"fields": ["revision_days"]}),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Newspaper]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from articles.models.articles import Article, ArticlePage, ArticleURL, HeadlineVariant
 from articles.models.boilerplate import BoilerplateWeek, RepeatedSentence, WhitelistedSentence
 from articles.models.newspapers import LearntParameter, Newspaper, NewspaperAlias, NewspaperMerge
+from articles.models.revisions import ArticleRevision
 
 __all__ = [
     "Article",
     "ArticlePage",
+    "ArticleRevision",
     "ArticleURL",
     "BoilerplateWeek",
     "HeadlineVariant",

@@ -272,5 +272,9 @@ class ArticlePage(models.Model):
     )
     fetched_at = models.DateTimeField(auto_now_add=True)
 
+    class Meta:
+        # For the articles that a crawl fetches again.
+        indexes = [models.Index(fields=["fetched_at"], name="article_page_fetched")]
+
     def __str__(self) -> str:
         return self.url

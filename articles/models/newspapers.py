@@ -81,6 +81,13 @@ class Newspaper(models.Model):
         help_text="A regular expression that matches part of every article's URL and no other URL, such as "
         "/\\d{4}/\\d{2}/. Links from section pages and sitemaps that do not match are not visited. Empty: all are.",
     )
+    revision_days = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(365)],
+        help_text="For how many days a crawl fetches a stored article again, 0 to 365, to keep its later versions. "
+        "The article stays as it was first stored. Empty: the crawl's setting REVISION_DAYS.",
+    )
     owner = models.CharField(
         max_length=200,
         blank=True,
