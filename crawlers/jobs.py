@@ -21,12 +21,14 @@ from crawlers.fetching.sites import site_of
 from crawlers.models import Visit
 from crawlers.spiders.base import NewspaperSpider
 from crawlers.spiders.feed import FeedSpider
+from crawlers.spiders.revision import RevisionSpider
 from crawlers.spiders.section import SectionSpider
 from crawlers.spiders.sitemap import SitemapSpider
 
-# In the order in which they visit a newspaper: a feed also lists URLs that other listings lack.
+# In the order in which they visit a newspaper: a feed also lists URLs that other listings lack, and what the listings
+# say of changes makes articles due to be fetched again.
 SPIDERS: dict[str, type[NewspaperSpider]] = {
-    spider.name: spider for spider in (FeedSpider, SitemapSpider, SectionSpider)
+    spider.name: spider for spider in (FeedSpider, SitemapSpider, SectionSpider, RevisionSpider)
 }
 Arguments = ParamSpec("Arguments")
 logger = logging.getLogger(__name__)
@@ -48,18 +50,20 @@ class Job:
     @property
     def turns(self) -> set[str]:
         """What no other job may use at the same time: the hosts, and the newspaper's links."""
-        urls = getattr(self.newspaper, self.spider.sources_field)
+        urls = self.spider.addresses(self.newspaper)
         hosts = {urlsplit(url).hostname or "" for url in urls if site_of(url)}
         return hosts | {f"newspaper {self.newspaper.pk}"}
 
 
-def plan_jobs(newspapers: list[Newspaper], spiders: list[type[NewspaperSpider]], folder: Path) -> list[Job]:
-    """Return a job for each newspaper and each spider that it has sources for."""
+def plan_jobs(
+    newspapers: list[Newspaper], spiders: list[type[NewspaperSpider]], folder: Path, settings: Settings
+) -> list[Job]:
+    """Return a job for each newspaper and each spider that has something to visit there."""
     return [
         Job(newspaper, spider, folder / str(newspaper.pk) / spider.name)
         for newspaper in newspapers
         for spider in spiders
-        if getattr(newspaper, spider.sources_field)
+        if spider.has_work(newspaper, settings)
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models.functions import MD5
 
-from articles.models import ArticleURL, Newspaper
+from articles.models import Article, ArticleURL, Newspaper
 
 
 class PendingLink(models.Model):
@@ -59,6 +59,29 @@ class SourceValidator(models.Model):
         return self.url
 
 
+class Recheck(models.Model):
+    """When the page of a stored article is fetched again. An article that was never fetched again may have no row.
+
+    Written by crawlers/rechecks.py.
+    """
+
+    article = models.OneToOneField(Article, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    due_at = models.DateTimeField(help_text="Not fetched again before this time.")
+    checked_at = models.DateTimeField(null=True, help_text="When its page was last fetched again.")
+    changed_at = models.DateTimeField(null=True, help_text="When it was last found changed, gone or back.")
+    listed_at = models.DateTimeField(
+        null=True, help_text="The latest time of a change that a feed or sitemap gave for it."
+    )
+    etag = models.TextField(blank=True)
+    last_modified = models.TextField(blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["due_at"], name="recheck_due")]
+
+    def __str__(self) -> str:
+        return f"{self.article_id}, due {self.due_at:%Y-%m-%d %H:%M}"
+
+
 class Visit(models.Model):
     """A visit to one newspaper by one spider, and its result."""
 
@@ -80,6 +103,11 @@ class Visit(models.Model):
         default=0, help_text="Links that an earlier visit refused; they were not visited."
     )
     paywalled = models.PositiveIntegerField(default=0, help_text="Articles stored whose page shows only a part.")
+    rechecked = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Stored articles whose pages were fetched again."
+    )
+    changed = models.PositiveIntegerField(default=0, db_default=0, help_text="Those of them whose text had changed.")
+    gone = models.PositiveIntegerField(default=0, db_default=0, help_text="Those of them that were gone.")
     failed = models.PositiveIntegerField(default=0, help_text="Sources and links that failed or were refused.")
     failures = models.JSONField(default=list, help_text="Objects with a reason, a number and the url of an example.")
 

@@ -70,6 +70,7 @@ RETRY_HTTP_CODES = [500, 502, 503, 504, 522, 524, 408]
 # A refused link is not fetched for this many days. One that failed for a temporary reason waits for the next crawl,
 # and is refused after this many tries.
 REFUSED_DAYS = 7
+REVISION_DAYS = 0  # days for which stored articles are fetched again, unless the newspaper names others
 MAX_TRIES = 5
 
 # A feed may list any URL: only web URLs are fetched, never local files, and nothing on private networks.

@@ -12,6 +12,7 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
+from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
@@ -40,6 +41,16 @@ class NewspaperSpider(Spider):
     """
 
     sources_field: ClassVar[str]  # of Newspaper
+
+    @classmethod
+    def addresses(cls, newspaper: Newspaper) -> list[str]:
+        """Return the URLs whose hosts a visit of the newspaper asks."""
+        return list(getattr(newspaper, cls.sources_field))
+
+    @classmethod
+    def has_work(cls, newspaper: Newspaper, settings: BaseSettings) -> bool:  # noqa: ARG003 - for other spiders
+        """Return whether there is something to visit."""
+        return bool(getattr(newspaper, cls.sources_field))
 
     def __init__(self, newspapers: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -128,9 +139,7 @@ class NewspaperSpider(Spider):
         """Return the state that the response declares; empty after a redirect that may lead elsewhere next time."""
         if not set(response.meta.get("redirect_reasons", [])) <= _PERMANENT_REDIRECTS:
             return Validator(response.meta["source_url"], "", "")
-        values = [(response.headers.get(name) or b"").decode("latin-1") for name in ("ETag", "Last-Modified")]
-        etag, last_modified = (value if value.isprintable() and len(value) <= MAX_VALIDATOR else "" for value in values)
-        return Validator(response.meta["source_url"], etag, last_modified)
+        return Validator(response.meta["source_url"], header(response, "ETag"), header(response, "Last-Modified"))
 
     async def article_requests(self, source: Source, links: Iterable[ArticleLink]) -> AsyncIterator[Request]:
         """Yield a request for each link whose article is neither stored nor refused; count the others."""
@@ -239,6 +248,12 @@ class NewspaperSpider(Spider):
 def content_type(response: Response) -> str:
     """Return the Content-Type header; empty if there is none."""
     return (response.headers.get("Content-Type") or b"").decode("latin-1")
+
+
+def header(response: Response, name: str) -> str:
+    """Return a header that is to be sent again; empty if there is none, or one that cannot be."""
+    value: str = (response.headers.get(name) or b"").decode("latin-1")
+    return value if value.isprintable() and len(value) <= MAX_VALIDATOR else ""
 
 
 def _fault(response: Response, link: ArticleLink) -> str:

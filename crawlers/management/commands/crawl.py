@@ -23,6 +23,7 @@ from crawlers.fetching.addresses import allowed_networks
 from crawlers.jobs import SPIDERS, Job, JobProcess, plan_jobs
 from crawlers.newspapers import newspapers_to_crawl
 from crawlers.reasons import DATABASE_LOST, find_reason
+from crawlers.spiders.revision import RevisionSpider
 
 LOG_LEVELS = {2: "INFO", 3: "DEBUG"}
 
@@ -58,7 +59,7 @@ class Command(LongCommand):
         scrapy_settings = _scrapy_settings(options["overrides"], options["verbosity"])
         newspapers = newspapers_to_crawl(options["newspapers"])
         spiders = [SPIDERS[options["spider"]]] if options["spider"] else list(SPIDERS.values())
-        jobs = plan_jobs(newspapers, spiders, site_settings.CRAWL_STATE_DIR)
+        jobs = plan_jobs(newspapers, spiders, site_settings.CRAWL_STATE_DIR, scrapy_settings)
         if not jobs:
             raise CommandError(_nothing_to_visit(newspapers, options["spider"]))
         with _only_crawl(site_settings.CRAWL_STATE_DIR):
@@ -118,6 +119,8 @@ def _scrapy_settings(overrides: list[str], verbosity: int) -> Settings:
 
 
 def _nothing_to_visit(newspapers: list[Newspaper], spider: str | None) -> str:
+    if newspapers and spider == RevisionSpider.name:
+        return "no newspaper keeps later versions; give it revision days in the admin, or add --set REVISION_DAYS=7"
     kinds = f"{spider} URLs" if spider else "feed, sitemap or section URLs"
     if not newspapers:
         return f"no newspaper is marked for crawl; add one with its {kinds} in the admin"
@@ -168,4 +171,10 @@ def _explained(jobs: list[Job]) -> Iterator[str]:
         yield f"{name}: {reason.meaning} {reason.remedy}".rstrip()
 
 
-_SELDOM = {"unchanged": "unchanged", "refused_earlier": "refused earlier"}
+_SELDOM = {
+    "unchanged": "unchanged",
+    "refused_earlier": "refused earlier",
+    "rechecked": "fetched again",
+    "changed": "changed",
+    "gone": "gone",
+}

@@ -1,0 +1,84 @@
+"""Later versions: what changes, goes and comes back is kept next to the article, which stays as it was stored."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from django.utils import timezone
+
+from articles.models import Article, ArticlePage, ArticleRevision, Newspaper
+from crawlers import rechecks
+from crawlers.models import Recheck, Visit
+from tests.crawlers.conftest import CrawlCommand, Site
+from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, newspaper, rss
+
+pytestmark = pytest.mark.django_db(transaction=True)
+HOUR = datetime.timedelta(hours=1)
+
+
+def again(crawl: CrawlCommand) -> dict[str, int]:
+    """Make every article due, crawl, and return what the last visit counted."""
+    now = timezone.now()
+    for pk in Article.objects.values_list("pk", flat=True):
+        Recheck.objects.update_or_create(pk=pk, defaults={"due_at": now})
+    crawled = crawl("--spider", "revision")
+    assert crawled.returncode == 0, crawled.stderr
+    visit = Visit.objects.filter(spider="revision").latest("id")
+    return {name: getattr(visit, name) for name in ("rechecked", "changed", "gone", "failed")}
+
+
+def kinds(article: Article) -> list[tuple[int, str, str]]:
+    return list(article.revisions.values_list("number", "kind", "headline"))
+
+
+def test_versions_are_kept_next_to_an_article_that_stays_as_it_was(site: Site, crawl: CrawlCommand) -> None:
+    texts = {"ferry": FERRY, "herring": HERRING, "library": LIBRARY, "bridge": BRIDGE}
+    for name, text in texts.items():
+        site.add(f"/2024/05/{name}", article_page(name, text))
+    site.pages["/2024/05/bridge"].etag = '"1"'
+    site.add("/feed", rss(*(f"{site.url}/2024/05/{name}" for name in texts)), "application/rss+xml")
+    newspaper(site, feed=["/feed"])
+    crawl()
+    stored = {each.headline: each for each in Article.objects.all()}
+    first = list(Article.objects.order_by("id").values())
+    assert crawl("--spider", "revision").returncode != 0  # 0 days: nothing is fetched again
+    Newspaper.objects.update(revision_days=3)
+
+    crawl("--spider", "revision")
+    assert not Recheck.objects.exists()  # nothing is due in the first hour
+
+    longer = f"{FERRY} {LIBRARY}"
+    site.add("/2024/05/ferry", article_page("ferry, for good", longer))
+    site.add("/2024/05/herring", "gone", status=410)
+    site.add("/2024/05/library", article_page("library", LIBRARY).replace("<nav>", "<nav>1,204 readers"))
+    assert again(crawl) == {"rechecked": 4, "changed": 1, "gone": 1, "failed": 0}
+    assert again(crawl) == {"rechecked": 4, "changed": 0, "gone": 0, "failed": 0}
+    site.add("/2024/05/herring", article_page("herring", HERRING))
+    site.add("/2024/05/ferry", "down", status=503)
+    assert again(crawl) == {"rechecked": 3, "changed": 1, "gone": 0, "failed": 1}
+
+    ferry, herring = stored["ferry"], stored["herring"]
+    assert kinds(ferry) == [(1, "changed", "ferry, for good")]
+    assert ferry.revisions.get().content == longer
+    assert kinds(herring) == [(1, "gone", ""), (2, "back", "herring")]
+    assert herring.revisions.get(number=1).note == "HTTP 410"
+    assert not ArticleRevision.objects.exclude(article__in=[ferry, herring]).exists()
+    assert list(Article.objects.order_by("id").values()) == first
+    assert Recheck.objects.get(pk=stored["bridge"].pk).etag == '"1"'
+    # After the days are over, nothing is fetched.
+    asked = sum(site.article_requests().values())
+    ArticlePage.objects.update(fetched_at=timezone.now() - datetime.timedelta(days=4))
+    assert again(crawl) == {"rechecked": 0, "changed": 0, "gone": 0, "failed": 0}
+    assert sum(site.article_requests().values()) == asked
+
+
+def test_articles_that_rest_are_fetched_ever_more_rarely() -> None:
+    start = datetime.datetime(2024, 5, 3, 8, tzinfo=datetime.UTC)
+    now, gaps = start + HOUR, []
+    for _ in range(5):
+        due = rechecks.next_due(now, start)
+        gaps.append((due - now) / HOUR)
+        now = due
+    assert gaps == [1, 2, 4, 8, 16]
+    assert rechecks.next_due(now, now) - now == HOUR  # what has just changed
