@@ -98,6 +98,7 @@ urlpatterns = [
     ),
     path("articles/", articles.articles, name="articles"),
     path("articles/<int:article_id>/", articles.article, name="article"),
+    path("articles/<int:article_id>/versions/<int:number>/", articles.article_revision, name="article_revision"),
     path("newspapers/merges/", newspapers.merges, name="newspaper_merges"),
     path("newspapers/merges/new/", newspapers.merge, name="newspaper_merge"),
     path("newspapers/merges/<int:merge_id>/undo/", newspapers.merge_undo, name="newspaper_merge_undo"),

@@ -19,6 +19,7 @@ from dedup.review import decisions
 from dedup.review.queries.disagreements import disputes_on
 from dedup.review.queries.evidence import MARKABLE, MarkedEvidence, marked_evidence
 from dedup.review.queries.pair_page import clusters_of, pair_details, side_by_side
+from dedup.review.queries.revisions import versions_of
 from dedup.review.queries.series import series_of_both, templates_for_a_rule
 from dedup.review.queries.why import why
 from dedup.review.questions.leases import give_back
@@ -75,6 +76,7 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,
         "markable": MARKABLE,
+        "versions": versions_of(shown.left, shown.right) if details.has_revisions else [],
         **comparison(request, shown.left, shown.right, marked_evidence(shown, details.evidence, asked)),
     }
     return render(request, "pairs/pair.html", context)

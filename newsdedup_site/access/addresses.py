@@ -81,6 +81,7 @@ ADDRESSES: dict[str, Rule] = {
     "boilerplate": page(READ),
     "articles": page(READ),
     "article": page(READ),
+    "article_revision": page(READ),
     "runs": page(READ),
     "run": page(READ),
     "run_phases": page(READ),

@@ -13,6 +13,7 @@ from dedup.models import Cluster, DenseGroup, Pair, Series
 from dedup.review.queries.boilerplate import Explained, explained
 from dedup.review.queries.groups import group_of_article
 from dedup.review.queries.pairs import most_probable
+from dedup.review.queries.revisions import ListedRevision, listed_revisions
 from dedup.review.queries.series import series_of_article
 
 PAIRS_SHOWN = 50
@@ -24,6 +25,7 @@ class ArticleDetails:
 
     urls: QuerySet[ArticleURL]
     headlines: QuerySet[HeadlineVariant]
+    revisions: list[ListedRevision]
     extra: list[tuple[str, str]]
     cluster: Cluster | None
     pairs: QuerySet[Pair]
@@ -43,6 +45,7 @@ def article_details(article: Article) -> ArticleDetails:
     return ArticleDetails(
         urls=article.urls.all(),
         headlines=article.headline_variants.all(),
+        revisions=listed_revisions(article),
         extra=[(plain(each.name_json), plain(each.value_json)) for each in members_of(article.extra_columns)],
         cluster=Cluster.objects.with_kept().filter(memberships__article=article).first(),
         pairs=most_probable(Pair.objects.touching([article.pk]), PAIRS_SHOWN),

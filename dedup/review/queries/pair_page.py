@@ -45,6 +45,7 @@ class PairDetails:
     group: DenseGroup | None  # the dense group of both
     declared: Decision | None  # the decision that made a pair of them, if no pass ever proposed it
     read_again: bool  # by a second editor
+    has_revisions: bool  # later versions of either article are stored
 
 
 class _Around(NamedTuple):
@@ -55,6 +56,7 @@ class _Around(NamedTuple):
     group: int | None
     read_again: bool
     decided: bool
+    has_revisions: bool
 
 
 # Most pairs have none of it: a statement each would take longer to make than to run.
@@ -70,7 +72,8 @@ SELECT
     ),
     EXISTS (SELECT FROM dedup_secondreading WHERE pair_id = %(pair)s),
     EXISTS (SELECT FROM dedup_link WHERE left_id = %(left)s AND right_id = %(right)s)
-        OR EXISTS (SELECT FROM dedup_decision WHERE pair_id = %(pair)s)
+        OR EXISTS (SELECT FROM dedup_decision WHERE pair_id = %(pair)s),
+    EXISTS (SELECT FROM articles_articlerevision WHERE article_id IN (%(left)s, %(right)s))
 """
 
 _OF_EVIDENCE = ("pair", "pass_name", "score", "details", "stale", "run__config", "run__scope")
@@ -97,6 +100,7 @@ def pair_details(pair: Pair) -> PairDetails:
         group=DenseGroup.objects.get(pk=around.group) if around.group else None,
         declared=None if evidence else declaration_among(decisions, pair),
         read_again=around.read_again,
+        has_revisions=around.has_revisions,
     )
 
 
