@@ -148,10 +148,11 @@ class Pool:
         if self.count < 2 or (wanted < 2 and not self._processes):
             return []
         while len(self._processes) < wanted:
-            self._start()
+            self.start()
         return list(self._processes)[:wanted]
 
-    def _start(self) -> None:
+    def start(self) -> Connection:
+        """Start a process, and return the pipe to it."""
         # Not forked: a child would share this process's database connection and lose its threads (of a progress bar).
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
@@ -159,6 +160,11 @@ class Pool:
         process.start()
         theirs.close()  # otherwise the pipe would not show the end of the process
         self._processes[ours] = process
+        return ours
+
+    def drop(self, pipe: Connection) -> None:
+        """Forget a process that was killed."""
+        self._end([pipe], at_once=True)
 
     def _end(self, pipes: Sequence[Connection], *, at_once: bool) -> None:
         ended = [self._processes.pop(pipe) for pipe in pipes]
@@ -182,12 +188,42 @@ class Workers(Generic[Task, Result]):
     ) -> None:
         self._pool = Pool(count, begin, *arguments)
         self._perform = perform
+        self._threads = ThreadPoolExecutor(max(count, 1))
+        # The processes of `submit`; None is one that has yet to be started.
+        self._free: queue.LifoQueue[Connection | None] = queue.LifoQueue()  # started ones first
+        for _ in range(count):
+            self._free.put(None)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
+        self._threads.shutdown(cancel_futures=True)
         self._pool.__exit__(kind, error, traceback)
+
+    def submit(self, task: Task) -> Future[Result]:
+        """Have a process perform a task as soon as one is free, and return its result to come, without waiting.
+
+        For callers that must not wait, such as an event loop. Each process starts with the first task that it gets, in
+        a thread. A task whose process was killed raises WorkerDiedError, and the next task gets a new process. Do not
+        use it together with `stream`.
+        """
+        return self._threads.submit(self._submitted, task)
+
+    def _submitted(self, task: Task) -> Result:
+        if self._pool.count < 2:
+            return self._perform(task, lambda _amount: None)
+        pipe = self._free.get()
+        try:
+            pipe = pipe or self._pool.start()
+            return _ask(pipe, self._perform, task)
+        except WorkerDiedError:
+            if pipe:
+                self._pool.drop(pipe)
+                pipe = None
+            raise
+        finally:
+            self._free.put(pipe)
 
     def stream(self, tasks: Iterable[Task]) -> Generator[tuple[Task, Result], None, None]:
         """Yield every task with its result, as Pool.stream does."""
@@ -198,12 +234,17 @@ def _asked(free: queue.SimpleQueue[Connection], perform: Perform[Any, Any], task
     """Have a free process perform a task, and return the result."""
     pipe = free.get()
     try:
-        _send(pipe, perform, task)
-        while (answer := _answer(pipe))[0] == _PROGRESS:
-            pass
-        return answer[1]
+        return _ask(pipe, perform, task)
     finally:
         free.put(pipe)
+
+
+def _ask(pipe: Connection, perform: Perform[Any, Any], task: object) -> Any:
+    """Have this process perform a task, wait, and return the result."""
+    _send(pipe, perform, task)
+    while (answer := _answer(pipe))[0] == _PROGRESS:
+        pass
+    return answer[1]
 
 
 def _first_of(waiting: deque[tuple[Task, Future[Result]]]) -> tuple[Task, Result]:

@@ -1,13 +1,16 @@
 """The only way from a crawl's event loop to the database."""
 
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Generic, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.db import InterfaceError, OperationalError, connections
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 # Django raises these if the server ends a connection or cannot be reached.
 LOST = (OperationalError, InterfaceError)
@@ -21,6 +24,48 @@ async def in_database(
     Raises one of LOST if the second call fails too.
     """
     return await sync_to_async(_again_if_lost)(lambda: function(*args, **kwargs))
+
+
+class Batched(Generic[Item, Result]):
+    """A function of many items, called for one item at a time: calls that come while it runs are made together.
+
+    `function` gets up to `most` items and returns a result for each, in their order. It runs as in_database runs it;
+    what it raises, each of its callers gets.
+    """
+
+    def __init__(self, function: Callable[[Sequence[Item]], Sequence[Result]], most: int) -> None:
+        self._function = function
+        self._most = most
+        self._waiting: deque[tuple[Item, asyncio.Future[Result]]] = deque()
+        self._running: asyncio.Task[None] | None = None
+
+    async def __call__(self, item: Item) -> Result:
+        """Return the result of an item."""
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._waiting.append((item, future))
+        if self._running is None:
+            self._running = asyncio.create_task(self._run())
+        return await future
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting:
+                batch = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
+                await self._answer([item for item, _ in batch], [future for _, future in batch])
+        finally:
+            self._running = None
+
+    async def _answer(self, items: Sequence[Item], futures: Sequence[asyncio.Future[Result]]) -> None:
+        try:
+            results = await in_database(self._function, items)
+        except Exception as error:  # noqa: BLE001 - each of the callers gets it
+            for future in futures:
+                if not future.done():
+                    future.set_exception(error)
+        else:
+            for future, result in zip(futures, results, strict=True):
+                if not future.done():
+                    future.set_result(result)
 
 
 def _again_if_lost(call: Callable[[], Result]) -> Result:

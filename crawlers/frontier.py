@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import models
+from django.db import connection, models
 from django.utils import timezone
 
 from articles.models import ArticleURL, Newspaper
@@ -23,6 +23,13 @@ from crawlers.models import PendingLink, SourceValidator
 
 # Rows per query.
 BATCH = 500
+
+# By the constraint pending_link_key.
+_SETTLE_SQL = """
+DELETE FROM crawlers_pendinglink AS link
+USING unnest(%(newspapers)s::bigint[], %(keys)s::uuid[]) AS done (newspaper_id, key)
+WHERE link.newspaper_id = done.newspaper_id AND link.key = done.key
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +67,11 @@ def waiting_links(source: Source, after: int = 0) -> list[tuple[int, ArticleLink
     ]
 
 
-def settle(link: ArticleLink) -> None:
-    """Delete a link whose article is stored."""
-    _of(link).delete()
+def settle(links: Sequence[ArticleLink]) -> None:
+    """Delete links whose articles are stored."""
+    newspapers, keys = [link.source.newspaper_id for link in links], [link.key for link in links]
+    with connection.cursor() as cursor:
+        cursor.execute(_SETTLE_SQL, {"newspapers": newspapers, "keys": keys})
 
 
 def refuse(link: ArticleLink, reason: str, *, days: float) -> None:

@@ -6,15 +6,20 @@ from uuid import UUID
 from articles.models import ArticleURL
 from articles.normalization.urls import url_key
 from articles.storage.incoming import ListedDate
+from articles.storage.newspapers import Paper
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The newspaper that a feed, sitemap or section page belongs to, as far as spiders need it."""
+    """The newspaper that a feed, sitemap or section page belongs to, as far as spiders need it.
+
+    `paper` is what articles are prepared with; the writer checks whether it still holds.
+    """
 
     newspaper_id: int
     newspaper: str
     article_url_pattern: str
+    paper: Paper | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from scrapy.settings import Settings
 
 from articles.models import Newspaper
 from crawlers import visits
+from crawlers.article_store import article_store
 from crawlers.database import LOST, in_database
 from crawlers.fetching.sites import site_of
 from crawlers.models import Visit
@@ -84,9 +85,11 @@ class JobProcess(AsyncCrawlerProcess):
 
     async def join(self) -> None:
         """Run the jobs; Scrapy then stops the reactor."""
+        article_store.enter(self.settings)
         try:
             await asyncio.gather(*map(self._run_apart, self.jobs))
         finally:
+            await article_store.leave()
             self._finished.set()
 
     async def stop(self) -> None:

@@ -73,6 +73,11 @@ REFUSED_DAYS = 7
 REVISION_DAYS = 0  # days for which stored articles are fetched again, unless the newspaper names others
 MAX_TRIES = 5
 
+# Processes that extract articles, of all crawls together; and the articles that a thread extracts before these start,
+# because starting them takes longer.
+EXTRACTION_PROCESSES = os.cpu_count() or 1
+EXTRACTION_FEW = 20
+
 # A feed may list any URL: only web URLs are fetched, never local files, and nothing on private networks.
 DOWNLOAD_HANDLERS = {
     "data": None,

@@ -8,7 +8,6 @@ like any other article: the detection passes find them, and editors can review a
 from __future__ import annotations
 
 import datetime
-import gzip
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,7 +25,6 @@ from articles.querysets import TIME_COLUMNS
 from articles.storage.copying import copy_cells, copy_into, copy_row
 from articles.storage.incoming import (
     IncomingArticle,
-    PageCopy,
     RejectedArticleError,
     SeenHeadline,
     SeenURL,
@@ -36,7 +34,7 @@ from articles.storage.incoming import (
 )
 from articles.storage.locks import Lock, lock_transaction
 from articles.storage.newspapers import Naming, Paper, newspapers_for
-from articles.storage.preparing import PREPARED_COLUMNS, Prepared, PreparedURL, prepare
+from articles.storage.preparing import PREPARED_COLUMNS, PackedPage, Prepared, PreparedURL, prepare
 from articles.storage.url_parameters import learn_parameters
 
 # After this many new or changed articles, call refresh_statistics.
@@ -387,11 +385,10 @@ def _keep_headlines(others: Iterable[tuple[int, int, SeenHeadline]]) -> dict[int
     return results
 
 
-def _new_page(page: PageCopy, article_id: int) -> ArticlePage:
-    # Without a time in the header, so that the same page gives the same bytes.
-    body = gzip.compress(page.body, mtime=0)
-    kept = ArticlePage(article_id=article_id, url=page.url, content_type=page.content_type, body=body)
-    if listed := page.published:
+def _new_page(page: PackedPage, article_id: int) -> ArticlePage:
+    copy = page.copy
+    kept = ArticlePage(article_id=article_id, url=copy.url, content_type=copy.content_type, body=page.body)
+    if listed := copy.published:
         kept.published, kept.in_sitemap = listed.day, listed.in_sitemap
         kept.published_time = str(listed.time) if listed.time else ""
     return kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import gzip
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -69,6 +70,19 @@ class ListedTime(NamedTuple):
     source: str
 
 
+class PackedPage(NamedTuple):
+    """The page of an article as it is kept: `copy` without its bytes, which are compressed in `body`."""
+
+    copy: PageCopy
+    body: bytes
+
+    @classmethod
+    def of(cls, page: PageCopy) -> Self:
+        """Return it for a page."""
+        # Without a time in the header, so that the same page gives the same bytes.
+        return cls(dataclasses.replace(page, body=b""), gzip.compress(page.body, mtime=0))
+
+
 class Prepared(NamedTuple):
     """A checked article: what the writer decides by, and what it then only passes on.
 
@@ -88,7 +102,7 @@ class Prepared(NamedTuple):
     own_keys: Sequence[UUID]  # of that URL, and of the redirect that led to it
     urls: dict[UUID, PreparedURL]  # its own first
     headlines: Sequence[SeenHeadline]
-    page: PageCopy | None
+    page: PackedPage | None
     extractor_version: int
     language: str  # that came with it or was found; empty if there is none
     columns: bytes  # empty if it was known
@@ -168,7 +182,7 @@ def _prepared(
         own_keys=addresses.own_keys,
         urls={key: PreparedURL.of(seen, paper.kept_url_parameters) for key, seen in addresses.urls.items()},
         headlines=incoming.headlines,
-        page=incoming.page,
+        page=PackedPage.of(incoming.page) if incoming.page else None,
         extractor_version=version,
         language=details.language,
         columns=copy_row((
@@ -198,7 +212,7 @@ def _known(
         own_keys=addresses.own_keys,
         urls={key: PreparedURL.of(seen, paper.kept_url_parameters) for key, seen in new.items()},
         headlines=incoming.headlines,
-        page=incoming.page,
+        page=None,
         extractor_version=0,
         language="",
         columns=b"",

@@ -1,6 +1,7 @@
 """Scrapy middlewares: known URLs are not fetched again, bad ones are refused, broken pages are repaired."""
 
 import re
+from collections.abc import Sequence
 from typing import Self
 
 from scrapy import Request
@@ -13,7 +14,8 @@ from scrapy.utils.response import get_base_url
 from articles.models import ArticleURL
 from articles.storage import ingest
 from articles.storage.incoming import SeenURL
-from crawlers.database import in_database
+from crawlers import frontier
+from crawlers.database import Batched, in_database
 from crawlers.fetching.sites import is_visitable
 from crawlers.items import ArticleLink
 from crawlers.reasons import RefusedError
@@ -39,7 +41,7 @@ class KnownURLMiddleware:
 
     async def process_request(self, request: Request) -> None:
         link: ArticleLink | None = request.meta.get("article_link")
-        if link is None or not await in_database(ingest.known_urls, [request.url]):
+        if link is None or not await _is_known(request.url):
             return
         if redirects := request.meta.get("redirect_urls"):
             seen = [SeenURL(link.url, link.kind)]
@@ -47,6 +49,15 @@ class KnownURLMiddleware:
             await in_database(ingest.attach_urls, seen, known_as=request.url)
         self.crawler.stats.inc_value("articles/known")
         raise KnownURLError(request.url)
+
+
+def _are_known(urls: Sequence[str]) -> list[bool]:
+    known = ingest.known_urls(urls)
+    return [url in known for url in urls]
+
+
+# Of all crawls of this process: each asks before each page.
+_is_known = Batched(_are_known, frontier.BATCH)
 
 
 class BadAddressMiddleware:

@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 
 from articles.models import Newspaper
 from articles.storage.incoming import story_url
-from articles.storage.newspapers import UnknownNewspaperError
+from articles.storage.newspapers import Paper, UnknownNewspaperError
 from crawlers import frontier
 from crawlers.database import LOST, in_database
 from crawlers.fetching.middlewares import KnownURLError
@@ -88,7 +88,7 @@ class NewspaperSpider(Spider):
         except re.error as error:
             self.count_failure(pattern, f"article URL pattern is no regular expression: {error}")
             return
-        source = Source(newspaper.pk, newspaper.name, pattern)
+        source = Source(newspaper.pk, newspaper.name, pattern, Paper.of(newspaper))
         last = 0
         while batch := await in_database(frontier.waiting_links, source, last):
             for request in self._article_requests({link.key: link for _, link in batch}):
@@ -194,9 +194,13 @@ class NewspaperSpider(Spider):
             await self.refuse(link, reason_of(failure.value))
 
     async def settle(self, link: ArticleLink) -> None:
-        """Delete a link whose article is stored."""
+        """Delete a link whose article turned out to be stored."""
+        self.settled(link)
+        await self._write(frontier.settle, [link])
+
+    def settled(self, link: ArticleLink) -> None:
+        """Note that a link has its outcome, which its caller has counted and saved."""
         self._counted.add(link.key)
-        await self._write(frontier.settle, link)
 
     async def refuse(self, link: ArticleLink, reason: str) -> None:
         """Count a link that failed, and save whether it waits or is refused."""

@@ -29,6 +29,13 @@ def triple(number: int, _on_progress: object) -> tuple[int, int]:
     return 3 * number, os.getpid()
 
 
+def maybe_killed(number: int, on_progress: object) -> tuple[int, int]:
+    """A task that a negative number ends with its process."""
+    if number < 0:
+        end_this_process(number, on_progress)
+    return triple(number, on_progress)
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_every_task_is_done_once_and_reports_its_progress(count: int) -> None:
     said: list[tuple[int, int]] = []
@@ -55,6 +62,21 @@ def test_a_pool_starts_processes_only_for_many_tasks_and_keeps_them_for_tasks_of
         assert [result[0] for _, result in pool.stream([7], triple, at_most=1)] == [21]
         assert {each.pid for each in multiprocessing.active_children()} == children
     assert multiprocessing.active_children() == []
+
+
+def test_tasks_are_handed_over_without_waiting_and_a_killed_process_is_replaced() -> None:
+    with Workers(2, maybe_killed) as workers:
+        first = workers.submit(4).result()
+        assert first[0] == 12
+        assert workers.submit(5).result() == (15, first[1]), "a process that runs is taken before one that does not"
+        with pytest.raises(WorkerDiedError):
+            workers.submit(-1).result()
+        again = workers.submit(6).result()
+        assert (again[0], again[1] != first[1]) == (18, True)
+        assert len(multiprocessing.active_children()) == 1
+    assert multiprocessing.active_children() == []
+    with Workers(1, maybe_killed) as workers:
+        assert workers.submit(4).result() == (12, os.getpid())
 
 
 def test_a_process_prepares_what_its_next_task_needs_and_says_nothing_of_it() -> None:

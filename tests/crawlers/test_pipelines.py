@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import gzip
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.db import DataError
 
 from articles.extraction.extract import ExtractedArticle
-from articles.models import ArticleURL
+from articles.models import Article, ArticlePage, ArticleURL, Newspaper
+from articles.normalization.urls import url_key
 from articles.storage.incoming import ListedDate
 from articles.storage.ingest import Stored
-from crawlers import pipelines
+from articles.storage.newspapers import Paper
+from articles.storage.preparing import Prepared
+from crawlers import article_store
+from crawlers.frontier import sort_links
 from crawlers.items import ArticleLink, FetchedPage, Source
-from crawlers.pipelines import ArticlePipeline, _incoming
-from tests.crawlers.pages import FERRY
+from crawlers.models import PendingLink
+from crawlers.page_articles import PageTask, incoming_article, ready_article
+from crawlers.pipelines import ArticlePipeline
+from tests.crawlers.pages import FERRY, article_page
 
 URL = "https://fjordbladet.example/2024/05/ferry"
 LINK = ArticleLink(Source(1, "Fjordbladet", ""), URL, ArticleURL.Kind.FEED, ListedDate(datetime.date(2024, 5, 20)))
@@ -40,36 +50,77 @@ def extracted(**more: Any) -> ExtractedArticle:
     ],
 )
 def test_the_amp_address_is_attached_if_it_is_of_the_same_site(amp_url: str | None, attached: list[Any]) -> None:
-    incoming = _incoming(PAGE, extracted(amp_url=amp_url))
+    incoming = incoming_article(PAGE, extracted(amp_url=amp_url))
     assert [(seen.url, seen.kind) for seen in incoming.other_urls] == attached
 
 
 def test_of_an_amp_page_the_canonical_address_is_attached() -> None:
     amp = FetchedPage(LINK, f"{URL}.amp", (), "text/html", b"")
-    seen = _incoming(amp, extracted(canonical_url=URL)).other_urls
+    seen = incoming_article(amp, extracted(canonical_url=URL)).other_urls
     assert (URL, "canonical") in [(each.url, each.kind) for each in seen]
 
 
 def test_doubts_of_the_page_and_of_the_crawl_are_both_kept_within_the_bound() -> None:
-    assert _incoming(PAGE, extracted(date_doubt="two days on the page")).details.date_doubt == (
+    assert incoming_article(PAGE, extracted(date_doubt="two days on the page")).details.date_doubt == (
         "two days on the page; the page says 2024-05-03, the feed 2024-05-20"
     )
-    assert len(_incoming(PAGE, extracted(date_doubt="x" * 190)).details.date_doubt) == 200
+    assert len(incoming_article(PAGE, extracted(date_doubt="x" * 190)).details.date_doubt) == 200
+
+
+def in_new_loop(coroutine: Any) -> Any:
+    with ThreadPoolExecutor(1) as pool:  # the browser of other tests leaves a loop in this thread
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 def test_an_article_behind_a_paywall_is_stored_with_the_mark_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    counted, stored, settled = [], [], []
+    counted, stored, settled, done = [], [], [], []
 
-    def store(incoming: Any) -> Stored:
-        stored.append(incoming.details.paywalled)
-        return Stored("created", 1)
+    def store(batch: Any, _again: Any) -> list[Stored]:
+        stored.extend(each.details.paywalled for each in batch)
+        return [Stored("created", 1)]
 
-    async def settle(link: ArticleLink) -> None:
-        settled.append(link)
+    def ready(task: PageTask) -> Any:
+        incoming = incoming_article(task.page, extracted(paywalled=True))
+        return SimpleNamespace(incoming=incoming, prepared=incoming)
 
-    monkeypatch.setattr(pipelines, "extract_article", lambda *_args: extracted(paywalled=True))
-    monkeypatch.setattr(pipelines.ingest, "store_article", store)
-    spider: Any = SimpleNamespace(count=counted.append, settle=settle)
-    with ThreadPoolExecutor(1) as pool:  # the browser of other tests leaves a loop in this thread
-        pool.submit(asyncio.run, ArticlePipeline(spider).process_item(PAGE)).result()
-    assert (stored, counted, settled) == ([True], ["stored", "paywalled"], [LINK])
+    monkeypatch.setattr(article_store, "ready_article", ready)
+    monkeypatch.setattr(article_store, "store_prepared", store)
+    monkeypatch.setattr(article_store, "transaction", SimpleNamespace(atomic=nullcontext))
+    monkeypatch.setattr(article_store.frontier, "settle", settled.extend)
+    spider: Any = SimpleNamespace(count=counted.append, settled=done.append)
+    in_new_loop(ArticlePipeline(spider).process_item(PAGE))
+    assert (stored, counted, settled, done) == ([True], ["stored", "paywalled"], [LINK], [LINK])
+
+
+@pytest.mark.django_db
+def test_an_article_that_the_database_refuses_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused, store = url_key(f"{URL}2"), article_store.store_prepared
+
+    def refusing(batch: Sequence[Prepared], again: Any) -> list[Stored]:
+        if any(refused in each.own_keys for each in batch):
+            raise DataError("out of range")
+        return store(batch, again)
+
+    monkeypatch.setattr(article_store, "store_prepared", refusing)
+    paper = Newspaper.objects.create(name="Fjordbladet", host="fjordbladet.example", kept_url_parameters=["nr"])
+    outdated = Paper(paper.name, paper.host, (), ())
+    source = Source(paper.pk, paper.name, "", outdated)
+    links = [ArticleLink(source, f"{URL}{number}", ArticleURL.Kind.FEED) for number in (1, 2, 3)]
+    sort_links(source, links)
+    waiting = []
+    for link in links:
+        html = article_page("Last ferry", f"{FERRY} {link.url} is where it was written.").encode()
+        page = FetchedPage(link, link.url, (), "text/html", html)
+        waiting.append(article_store._Waiting(link, ready_article(PageTask(page, outdated))))
+
+    store_of_articles = article_store.ArticleStore()
+    results = store_of_articles._written(waiting)
+
+    assert [getattr(each, "outcome", str(each)) for each in results] == ["created", "out of range", "created"]
+    assert [each.url for each in PendingLink.objects.all()] == [f"{URL}2"]
+    stored = Article.objects.order_by("url").values_list("url", "normalized_title", "newspaper")
+    assert list(stored) == [(f"{URL}{number}", "last ferry", paper.pk) for number in (1, 3)]
+    kept = ArticlePage.objects.get(article__url=f"{URL}3")
+    assert gzip.decompress(kept.body) == html
+    # The next pages are prepared for the newspaper as the writer found it.
+    assert store_of_articles._papers == {"Fjordbladet": Paper.of(paper)}

@@ -1,0 +1,126 @@
+"""Where the pages of all crawls of a process become stored articles: extracted in other processes, written in batches.
+
+A page's way: the pipeline of its crawl calls `ArticleStore.store`. A worker process extracts and prepares the article
+(page_articles.py). It then waits for the writer, which stores all articles that have gathered meanwhile, of any crawl,
+in one transaction, and in the same transaction deletes their links from the frontier. So an article is stored if and
+only if its link is done. The pipeline waits until then, counts the outcome, and lets its crawl fetch the next page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from asgiref.sync import sync_to_async
+from django.db import connection, connections, transaction
+from scrapy.settings import BaseSettings
+
+from articles.processes import Workers
+from articles.storage.ingest import Stored, store_prepared
+from articles.storage.newspapers import Paper
+from articles.storage.preparing import Prepared
+from articles.storage.workers import connected
+from crawlers import frontier
+from crawlers.database import LOST, Batched
+from crawlers.items import ArticleLink, FetchedPage
+from crawlers.page_articles import PageTask, ReadyArticle, ready_article
+
+# Articles that are written in one transaction, at most.
+BATCH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """What became of a page: whether its article is new, or was known by its URL, and whether it is paywalled."""
+
+    created: bool
+    paywalled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """An article that waits for the writer."""
+
+    link: ArticleLink
+    ready: ReadyArticle
+
+
+class ArticleStore:
+    """Extracts and stores the pages of all crawls of this process. `enter` and `leave` it in pairs."""
+
+    def __init__(self) -> None:
+        self._users = 0
+        self._few = 0  # that a thread has yet to extract
+        self._workers: Workers[PageTask, ReadyArticle] | None = None
+        self._write = Batched(self._written, BATCH)
+        # Newspapers as the writer last found them, by name: those of sources may be outdated.
+        self._papers: dict[str, Paper] = {}
+
+    def enter(self, settings: BaseSettings) -> None:
+        """Keep the worker processes until the last user has left; they start after EXTRACTION_FEW articles."""
+        self._users += 1
+        if self._workers is None:
+            self._few = settings.getint("EXTRACTION_FEW")
+            count = settings.getint("EXTRACTION_PROCESSES")
+            self._workers = Workers(count, ready_article, connected, connection.settings_dict["NAME"])
+
+    async def leave(self) -> None:
+        """End the processes, and close the connection to the database, if nobody else uses them."""
+        self._users -= 1
+        if self._users:
+            return
+        workers, self._workers = self._workers, None
+        if workers:
+            await asyncio.to_thread(workers.__exit__, None, None, None)
+        await sync_to_async(connections.close_all)()
+
+    async def store(self, page: FetchedPage) -> StoredPage:
+        """Extract and store the article of a page, and delete its link; return when that is committed.
+
+        Raises ExtractionError if the page has no article, RejectedArticleError if it cannot be stored, and one of LOST;
+        the link then still waits. WorkerDiedError if the process that extracted it was killed.
+        """
+        ready = await self._ready(PageTask(page, self._paper_of(page)))
+        stored = await self._write(_Waiting(page.link, ready))
+        if isinstance(stored, Exception):
+            raise stored
+        return StoredPage(stored.outcome == "created", ready.incoming.details.paywalled)
+
+    def _paper_of(self, page: FetchedPage) -> Paper:
+        source = page.link.source
+        return self._papers.get(source.newspaper) or source.paper or Paper(source.newspaper, "", (), ())
+
+    async def _ready(self, task: PageTask) -> ReadyArticle:
+        if self._workers is None or self._few > 0:
+            self._few -= 1
+            return await asyncio.to_thread(ready_article, task)
+        return await asyncio.wrap_future(self._workers.submit(task))
+
+    def _written(self, batch: Sequence[_Waiting]) -> list[Stored | Exception]:
+        """Store a batch, in the thread for the ORM. If that fails, each article by itself, so that one fails alone."""
+        try:
+            return list(self._write_together(batch))
+        except LOST:
+            raise
+        except Exception as error:  # noqa: BLE001 - raised again in `store`, for those that caused it
+            return [error] if len(batch) == 1 else [self._write_alone(each) for each in batch]
+
+    def _write_alone(self, one: _Waiting) -> Stored | Exception:
+        try:
+            return self._write_together([one])[0]
+        except Exception as error:  # noqa: BLE001 - raised again in `store`
+            return error
+
+    def _write_together(self, batch: Sequence[_Waiting]) -> list[Stored]:
+        def again(place: int, paper: Paper) -> Prepared:
+            self._papers[paper.name] = paper
+            return batch[place].ready.for_paper(paper)
+
+        with transaction.atomic():
+            stored = store_prepared([each.ready.prepared for each in batch], again)
+            frontier.settle([each.link for each in batch])
+        return stored
+
+
+article_store = ArticleStore()

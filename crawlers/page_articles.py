@@ -1,0 +1,76 @@
+"""From a fetched page to an article that is ready to be stored: all of it that needs no database, in any process."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from articles.extraction.extract import EXTRACTOR_VERSION, ExtractedArticle, extract_article
+from articles.models import ArticleURL
+from articles.storage.incoming import IncomingArticle, PageCopy, SeenURL, check_article, story_url
+from articles.storage.newspapers import Naming, Paper
+from articles.storage.preparing import Prepared, prepare, prepare_again
+from articles.storage.publication_day import dated_details
+from crawlers.fetching.sites import same_site
+from crawlers.items import FetchedPage
+
+
+@dataclass(frozen=True, slots=True)
+class PageTask:
+    """A page, and the newspaper of its link as it was when it was last looked up."""
+
+    page: FetchedPage
+    paper: Paper
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyArticle:
+    """An article that is ready to be stored, without the bytes of its page, which `prepared` has compressed."""
+
+    incoming: IncomingArticle
+    prepared: Prepared
+
+    def for_paper(self, paper: Paper) -> Prepared:
+        """Return it prepared for another newspaper, or for a newer state of its own."""
+        return prepare_again(self.prepared, self.incoming, paper)._replace(page=self.prepared.page)
+
+
+def ready_article(task: PageTask, _on_progress: Callable[[int], None] = lambda _done: None) -> ReadyArticle:
+    """Extract the article of a page and prepare it; a task of a worker process.
+
+    Raises ExtractionError if the page has no article, and RejectedArticleError if it cannot be stored.
+    """
+    page = task.page
+    incoming = incoming_article(page, extract_article(page.body, page.url, page.content_type))
+    check_article(incoming)
+    naming = Naming.of(incoming.newspaper, incoming.url)
+    # Without a name, the host decides. If that is another newspaper, the writer has the article prepared again.
+    paper = task.paper if incoming.newspaper else Paper(naming.host, naming.host, (), ())
+    prepared = prepare(incoming, naming, paper)
+    bare = incoming.page and dataclasses.replace(incoming.page, body=b"")
+    return ReadyArticle(dataclasses.replace(incoming, page=bare), prepared)
+
+
+def incoming_article(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
+    """Return the article to store. Raises ExtractionError if neither page nor source gives a possible day."""
+    day, details = dated_details(article, page.link.published, datetime.datetime.now(datetime.UTC).date())
+    redirected = page.url != page.link.url
+    seen = [SeenURL(page.link.url, page.link.kind)] if redirected else []
+    seen += [SeenURL(url, ArticleURL.Kind.REDIRECT) for url in page.redirects]
+    # A page of another site is another article, which must not count as known because a copy links to it.
+    declared = ((article.canonical_url, ArticleURL.Kind.CANONICAL), (article.amp_url, ArticleURL.Kind.AMP))
+    seen += [SeenURL(url, kind) for url, kind in declared if url and same_site(url, page.url)]
+    return IncomingArticle(
+        date=day,
+        headline=article.headline,
+        url=page.url,
+        content=article.text,
+        # An article from a feed of alerts belongs to the newspaper that its host names.
+        newspaper="" if story_url(page.link.url) != page.link.url else page.link.source.newspaper,
+        kind=ArticleURL.Kind.REDIRECT if redirected else page.link.kind,
+        other_urls=seen,
+        details=details,
+        page=PageCopy(page.url, page.content_type, page.body, EXTRACTOR_VERSION, page.link.published),
+    )
