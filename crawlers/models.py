@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.db.models.functions import MD5
 
@@ -117,3 +118,80 @@ class Visit(models.Model):
 
     def __str__(self) -> str:
         return f"{self.newspaper} ({self.spider}), {self.started_at:%Y-%m-%d %H:%M}"
+
+
+class Crawl(models.Model):
+    """A crawl that the worker does in one process: of what was asked for on pages, and of what is due."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        RUNNING = "running", "running"
+        FINISHED = "finished", "finished"
+        STOPPED = "stopped", "stopped"
+        MADE_WAY = "made way", "made way for others"
+        FAILED = "failed", "failed"
+        BROKEN_OFF = "broken off", "stopped unexpectedly"
+
+    state = models.CharField(max_length=11, choices=State.choices, default=State.WAITING)
+    not_before = models.DateTimeField(null=True, help_text="Not started before this time. Empty: as soon as possible.")
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    stop_asked_at = models.DateTimeField(null=True, help_text="When somebody asked it to stop.")
+    stop_asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    output = models.TextField(blank=True, help_text="What it printed: its counts, and why something failed.")
+    error = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["state"], condition=models.Q(state=state), name=f"one_{state}_crawl")
+            for state in ("waiting", "running")
+        ]
+
+    def __str__(self) -> str:
+        return f"Crawl {self.pk}"
+
+
+class CrawlTurn(models.Model):
+    """A newspaper that a crawl visits, and why."""
+
+    class Why(models.TextChoices):
+        ASKED = "asked", "asked for"
+        DUE = "due", "by its schedule"
+        AGAIN = "again", "again, because a crawl stopped unexpectedly"
+
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="turns")
+    newspaper = models.ForeignKey(Newspaper, on_delete=models.CASCADE, related_name="crawl_turns")
+    why = models.CharField(max_length=5, choices=Why.choices)
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    asked_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["crawl", "newspaper"], name="one_turn_a_crawl")]
+
+    def __str__(self) -> str:
+        return f"{self.newspaper} in crawl {self.crawl_id}"
+
+
+class CrawlSchedule(models.Model):
+    """When the worker crawls a newspaper: every so many hours, or daily at a time of the site's time zone."""
+
+    newspaper = models.OneToOneField(Newspaper, on_delete=models.CASCADE, related_name="crawl_schedule")
+    every_hours = models.PositiveSmallIntegerField(null=True)
+    daily_at = models.TimeField(null=True)
+    due_at = models.DateTimeField(db_index=True, help_text="The next time.")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(every_hours__gt=0, daily_at=None)
+                | models.Q(every_hours=None, daily_at__isnull=False),
+                name="every_hours_or_daily",
+            )
+        ]
+
+    def __str__(self) -> str:
+        if self.daily_at is not None:
+            return f"every day at {self.daily_at:%H:%M}"
+        return "every hour" if self.every_hours == 1 else f"every {self.every_hours} hours"

@@ -1,24 +1,120 @@
-"""The pages about crawls: each newspaper's latest visits, and why they failed."""
+"""The pages about crawls: each newspaper's visits and why they failed; starting, stopping and scheduling crawls."""
 
 from __future__ import annotations
 
+from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRefresh
 
+from articles.models import Newspaper
 from articles.paging import page_of
+from articles.storage.audit_log import logged_actions
+from crawlers.desk import queue
+from crawlers.desk.forms import NewspapersForm, ScheduleForm
+from crawlers.desk.reports import desk, ended_crawls
+from crawlers.models import Crawl
 from crawlers.visit_reports import newspaper_report, newspapers_by_need, reports_of
 
 VISITS_SHOWN = 60
+CHANGES_SHOWN = 10
+
+
+class AdminRequest(HttpRequest):
+    """A request of somebody who is logged in, as the table of addresses asks for."""
+
+    user: User
 
 
 def crawls(request: HttpRequest) -> HttpResponse:
-    """List the newspapers, those that have failed longest first."""
+    """List the newspapers, those that have failed longest first, below the crawls that run and wait."""
     page = page_of(newspapers_by_need(), request.GET.get("page"))
-    return render(request, "crawlers/crawls.html", {"page": page, "reports": reports_of(page.rows)})
+    return render(request, "crawlers/crawls.html", {"page": page, "reports": reports_of(page.rows), "desk": desk()})
 
 
 def newspaper_crawls(request: HttpRequest, newspaper_id: int) -> HttpResponse:
     """Show the visits of a newspaper, the latest first, and how many links wait or were refused."""
+    return _newspaper_page(request, newspaper_id)
+
+
+def _newspaper_page(request: HttpRequest, newspaper_id: int, form: ScheduleForm | None = None) -> HttpResponse:
+    """Return the page of a newspaper, with a form that was not accepted, if any."""
     newspaper = get_object_or_404(newspapers_by_need(), pk=newspaper_id)
     report = newspaper_report(newspaper, VISITS_SHOWN)
-    return render(request, "crawlers/newspaper.html", {"newspaper": newspaper, "report": report})
+    context = {
+        "newspaper": newspaper,
+        "report": report,
+        "form": form or ScheduleForm.showing(report.schedule),
+        "changes": logged_actions(Newspaper, str(newspaper.pk))[:CHANGES_SHOWN],
+    }
+    return render(request, "crawlers/newspaper.html", context, status=400 if form else 200)
+
+
+def crawl_progress(request: HttpRequest) -> HttpResponse:
+    """Answer the page of crawls, which asks how far the crawl is; if more has changed, the page loads itself again."""
+    now = desk()
+    if request.GET.get("state") != now.state:
+        return HttpResponseClientRefresh()
+    return render(request, "crawlers/_progress.html", {"desk": now})
+
+
+def crawl_log(request: HttpRequest) -> HttpResponse:
+    """List the crawls of the worker that ended, the latest first."""
+    return render(request, "crawlers/log.html", {"page": page_of(ended_crawls(), request.GET.get("page"))})
+
+
+@require_POST
+def crawl_new(request: AdminRequest) -> HttpResponse:
+    """Have the worker crawl the newspapers named in the form; without any, all that are marked for crawl."""
+    form = NewspapersForm(request.POST)
+    every = "newspaper" not in request.POST
+    if not every and not form.is_valid():
+        messages.error(request, "That newspaper does not exist any more.")
+        return redirect("crawls")
+    wanted = list(queue.crawlable() if every else form.cleaned_data["newspaper"])
+    added = queue.request_crawl(wanted, user=request.user)
+    if not wanted:
+        messages.error(request, "No newspaper that is marked for crawl has a feed, sitemap or section page.")
+    elif added:
+        names = str(added[0]) if len(added) == 1 else f"{len(added)} newspapers"
+        messages.success(request, f"A crawl of {names} is queued.")
+    else:
+        messages.warning(request, "That crawl waits or runs already. It was not queued again.")
+    return redirect("newspaper_crawls", wanted[0].pk) if len(wanted) == 1 and not every else redirect("crawls")
+
+
+@require_POST
+def crawl_stop(request: AdminRequest, crawl_id: int) -> HttpResponse:
+    """Ask a crawl to stop."""
+    if queue.ask_stop(get_object_or_404(Crawl, pk=crawl_id), user=request.user):
+        messages.success(request, "The crawl is stopping. Links that it has not fetched wait for the next crawl.")
+    else:
+        messages.error(request, "The crawl has ended already.")
+    return redirect("crawls")
+
+
+@require_POST
+def crawl_take_back(request: AdminRequest, newspaper_id: int) -> HttpResponse:
+    """Take a newspaper from the queue."""
+    newspaper = get_object_or_404(Newspaper, pk=newspaper_id)
+    if queue.take_back(newspaper):
+        messages.success(request, f"{newspaper} was taken from the queue.")
+    else:
+        messages.error(request, f"{newspaper} does not wait any more.")
+    return redirect("newspaper_crawls", newspaper.pk)
+
+
+@require_POST
+def crawl_schedule(request: AdminRequest, newspaper_id: int) -> HttpResponse:
+    """Store when the worker crawls a newspaper by itself."""
+    newspaper = get_object_or_404(Newspaper.objects.in_use(), pk=newspaper_id)
+    form = ScheduleForm(request.POST)
+    if not form.is_valid():
+        return _newspaper_page(request, newspaper.pk, form)
+    every_hours, daily_at = form.chosen
+    stored = queue.set_schedule(newspaper, every_hours=every_hours, daily_at=daily_at, user=request.user)
+    words = f"is crawled {stored}" if stored else "is crawled only when asked to"
+    messages.success(request, f"{newspaper} {words}.")
+    return redirect("newspaper_crawls", newspaper.pk)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from django.db.models import Case, F, Max, Min, Q, QuerySet, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from articles.models import Newspaper
-from crawlers.models import PendingLink, Visit
+from crawlers.models import Crawl, CrawlSchedule, CrawlTurn, PendingLink, Visit
 from crawlers.reasons import Reason, find_reason
 from crawlers.visits import SILENCE
 
@@ -52,7 +52,10 @@ class VisitReport:
 
 @dataclass(frozen=True, slots=True)
 class NewspaperReport:
-    """A newspaper and its visits; `failing_since` is None unless every visit failed for FAILING_DAYS."""
+    """A newspaper and its visits; `failing_since` is None unless every visit failed for FAILING_DAYS.
+
+    `turn` is its turn in the crawl of the worker that runs or waits, if it has one.
+    """
 
     newspaper: Newspaper
     visits: list[VisitReport]
@@ -61,6 +64,8 @@ class NewspaperReport:
     counts: Counter[str]
     waiting: int = 0
     refused: int = 0
+    schedule: CrawlSchedule | None = None
+    turn: CrawlTurn | None = None
 
 
 def newspapers_by_need() -> QuerySet[Newspaper]:
@@ -86,10 +91,25 @@ def reports_of(newspapers: Iterable[Newspaper]) -> list[NewspaperReport]:
     newspapers = list(newspapers)
     last = Visit.objects.filter(newspaper__in=newspapers).order_by("newspaper_id", "spider", "-started_at", "-pk")
     visits = list(last.distinct("newspaper_id", "spider"))
+    schedules, turns = _schedules(newspapers), _turns(newspapers)
     return [
-        _report(newspaper, [visit for visit in visits if visit.newspaper_id == newspaper.pk])
+        replace(
+            _report(newspaper, [visit for visit in visits if visit.newspaper_id == newspaper.pk]),
+            schedule=schedules.get(newspaper.pk),
+            turn=turns.get(newspaper.pk),
+        )
         for newspaper in newspapers
     ]
+
+
+def _schedules(newspapers: Sequence[Newspaper]) -> dict[int, CrawlSchedule]:
+    return {row.newspaper_id: row for row in CrawlSchedule.objects.filter(newspaper__in=newspapers)}
+
+
+def _turns(newspapers: Sequence[Newspaper]) -> dict[int, CrawlTurn]:
+    going_on = (Crawl.State.WAITING, Crawl.State.RUNNING)
+    rows = CrawlTurn.objects.filter(newspaper__in=newspapers, crawl__state__in=going_on).select_related("crawl")
+    return {row.newspaper_id: row for row in rows}
 
 
 def newspaper_report(newspaper: Newspaper, number: int) -> NewspaperReport:
@@ -97,7 +117,11 @@ def newspaper_report(newspaper: Newspaper, number: int) -> NewspaperReport:
     links = PendingLink.objects.filter(newspaper=newspaper)
     waiting = links.filter(refused_until=None).count()
     refused = links.filter(refused_until__gt=timezone.now()).count()
-    return _report(newspaper, list(newspaper.visits.all()[:number]), waiting, refused)
+    return replace(
+        _report(newspaper, list(newspaper.visits.all()[:number]), waiting, refused),
+        schedule=_schedules([newspaper]).get(newspaper.pk),
+        turn=_turns([newspaper]).get(newspaper.pk),
+    )
 
 
 def _report(newspaper: Newspaper, visits: list[Visit], waiting: int = 0, refused: int = 0) -> NewspaperReport:

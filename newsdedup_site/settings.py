@@ -182,6 +182,8 @@ CRAWL_PRIVATE_ADDRESSES = environment.networks("CRAWL_PRIVATE_ADDRESSES")
 PAGE_FETCHER = "crawlers.one_page.fetch_article"
 # What sends webhooks, within the same bounds.
 WEBHOOK_SENDER = "crawlers.posting.post"
+# What a worker does next to its tasks: crawls that were asked for on pages, or are due.
+CRAWL_SUPERVISOR = "crawlers.desk.supervisor.supervise"
 # What a run does at its end: runs know no reports, which read what runs have found.
 AFTER_RUN = "dedup.reports.counting.count_after_run"
 # What one of its processes loads for that while another builds the clusters.

@@ -32,6 +32,8 @@ class Lock(IntEnum):
     RUN = 5_112_003  # one run at a time, in any process
     SCRATCH = 5_112_004  # whoever uses a numbered schema holds its number; whoever fills one holds 0
     MIGRATE = 5_112_005  # one upgrade of the tables at a time
+    CRAWL = 5_112_006  # held by the worker that does the crawls asked for on pages and those due
+    CRAWL_QUEUE = 5_112_007  # one change of the crawls that wait at a time
 
 
 @dataclass(frozen=True, slots=True)

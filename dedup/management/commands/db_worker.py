@@ -1,4 +1,4 @@
-"""`manage.py db_worker`: execute queued runs, and give a sign of life to the pages."""
+"""`manage.py db_worker`: execute queued runs, do crawls, and give a sign of life to the pages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from django_tasks_db.management.commands import db_worker
 
 from articles.management.base import ProjectCommand
@@ -35,7 +37,9 @@ class Command(ProjectCommand, db_worker.Command):
         """Run."""
         # Until the worker has handlers of its own; without one, a signal would leave its sign of life behind.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        with _signs_of_life(worker_id), _beside(_go_on_sending):
+        # It ends once nothing waits, which a crawl would outlast.
+        crawls = nullcontext() if options["batch"] else _beside(import_string(settings.CRAWL_SUPERVISOR))
+        with _signs_of_life(worker_id), _beside(_go_on_sending), crawls:
             super().handle(worker_id=worker_id, **options)
         if options["batch"]:
             send_due()

@@ -1,0 +1,290 @@
+"""Crawls that the worker does: asked for on pages, due by a schedule, stopped, and killed."""
+
+from __future__ import annotations
+
+import datetime
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+import time_machine
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from articles.models import Newspaper
+from crawlers import visits
+from crawlers.desk import queue, supervisor
+from crawlers.desk.process import CrawlProcess
+from crawlers.desk.times import next_due
+from crawlers.models import Crawl, CrawlSchedule, CrawlTurn, PendingLink, Visit
+from tests.crawlers.conftest import Site, _fast
+from tests.databases import child_environment
+from tests.factories import make_user
+
+BERLIN = ZoneInfo("Europe/Berlin")
+NOON = datetime.datetime(2026, 3, 2, 12, 0, tzinfo=datetime.UTC)
+
+
+@pytest.fixture
+def admin_client(db: None) -> Client:
+    client = Client()
+    client.force_login(make_user("ada", "admin"))
+    return client
+
+
+def paper(name: str = "Fjordbladet", **fields: object) -> Newspaper:
+    return Newspaper.objects.create(name=name, feed_urls=["https://fjordbladet.example/feed"], **fields)
+
+
+def states() -> list[tuple[str, list[str], list[str]]]:
+    """Return each crawl's state, newspapers and their reasons, the oldest first."""
+    return [
+        (crawl.state, queue.names_of(crawl), [turn.why for turn in crawl.turns.all()])
+        for crawl in Crawl.objects.order_by("pk")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "now", "expected"),
+    [
+        ({"every_hours": 3}, "2026-03-01T12:00+00:00", "2026-03-01T15:00+00:00"),
+        ({"every_hours": 3}, "2026-03-01T14:59+00:00", "2026-03-01T15:00+00:00"),
+        # Missed for days: once, and then in the old rhythm.
+        ({"every_hours": 3}, "2026-03-04T13:10+00:00", "2026-03-04T15:00+00:00"),
+        ({"daily_at": datetime.time(6, 30)}, "2026-03-01T06:29+01:00", "2026-03-01T06:30+01:00"),
+        ({"daily_at": datetime.time(6, 30)}, "2026-03-01T06:30+01:00", "2026-03-02T06:30+01:00"),
+        # The night in which the clocks change is an hour shorter.
+        ({"daily_at": datetime.time(6, 30)}, "2026-03-28T07:00+01:00", "2026-03-29T06:30+02:00"),
+    ],
+)
+def test_the_next_time_is_after_now_in_the_rhythm_of_the_schedule(
+    schedule: dict[str, Any], now: str, expected: str
+) -> None:
+    values: dict[str, Any] = {"every_hours": None, "daily_at": None} | schedule
+    before = datetime.datetime.fromisoformat("2026-03-01T12:00+00:00")
+    found = next_due(**values, before=before, now=datetime.datetime.fromisoformat(now).astimezone(BERLIN))
+    assert found.astimezone(datetime.UTC) == datetime.datetime.fromisoformat(expected)
+
+
+@pytest.mark.django_db
+def test_due_newspapers_wait_together_once_and_never_while_they_are_crawled(admin_client: Client) -> None:
+    user = make_user("eva", "admin")
+    daily, hourly, merged, bare = (
+        paper("Daily"),
+        paper("Hourly"),
+        paper("Merged"),
+        Newspaper.objects.create(name="Bare"),
+    )
+    merged.merged_into = daily
+    merged.save()
+    with time_machine.travel(NOON, tick=False):
+        queue.set_schedule(daily, every_hours=None, daily_at=datetime.time(11), user=user)
+        for each in (hourly, merged, bare):
+            queue.set_schedule(each, every_hours=1, daily_at=None, user=user)
+        queue.queue_due()
+        queue.queue_due()
+        assert states() == [("waiting", ["Hourly"], ["due"])]
+    # The worker was down for a week: each is crawled once, in one crawl.
+    with time_machine.travel(NOON + datetime.timedelta(days=7), tick=False):
+        running = queue.begin_crawl()
+        assert running is not None
+        assert queue.begin_crawl() is None
+        queue.queue_due()
+        assert states() == [("running", ["Hourly"], ["due"]), ("waiting", ["Daily"], ["due"])]
+        assert queue.request_crawl([daily, hourly], user=user) == []
+        due = dict(CrawlSchedule.objects.values_list("newspaper__name", "due_at"))
+        assert due["Hourly"] == NOON + datetime.timedelta(days=7, hours=1)
+        assert due["Daily"] == NOON + datetime.timedelta(days=7, hours=23)
+
+
+@pytest.mark.django_db
+def test_a_crawl_whose_worker_was_killed_is_done_again_once() -> None:
+    user = make_user("eva", "admin")
+    queue.request_crawl([paper()], user=user)
+    for expected in (
+        [("broken off", ["asked"]), ("waiting", ["again"])],
+        [("broken off", ["asked"]), ("broken off", ["again"])],
+    ):
+        assert queue.begin_crawl() is not None
+        queue.end_killed_crawls()
+        assert [(state, why) for state, _, why in states()] == expected
+    assert {crawl.error for crawl in Crawl.objects.all()} == {"The worker ended while this crawl was running."}
+
+
+@pytest.mark.django_db
+def test_a_long_crawl_makes_way_for_what_waits_and_its_rest_resumes_with_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    user = make_user("eva", "admin")
+    monkeypatch.setattr(supervisor, "PAUSE", 0)
+    monkeypatch.setattr(supervisor, "CrawlProcess", FakeProcess(130, at_stop=True))
+    visited, unvisited = paper("Visited"), paper("Unvisited", sitemap_urls=["https://fjordbladet.example/s.xml"])
+    with time_machine.travel(NOON, tick=False):
+        queue.request_crawl([visited, unvisited], user=user)
+        crawl = queue.begin_crawl()
+        assert crawl is not None
+        for newspaper in (visited, unvisited):
+            visits.end_visit(visits.begin_visit(newspaper.pk, "feed"), Visit.State.FINISHED, {}, {})
+        queue.request_crawl([paper("Late")], user=user)
+        assert not queue.holds_up_others(crawl)
+    with time_machine.travel(NOON + queue.TURN, tick=False):
+        supervisor._do(crawl, threading.Event())
+    assert states() == [
+        ("made way", ["Visited", "Unvisited"], ["asked", "asked"]),
+        ("waiting", ["Late", "Unvisited"], ["asked", "asked"]),
+    ]
+
+
+class FakeProcess:
+    """A crawl that ends with this status as soon as it is asked to stop, or at once."""
+
+    def __init__(self, status: int, *, at_stop: bool) -> None:
+        self.status: int | None = None if at_stop else status
+        self.ends_with = status
+        self.output, self.errors = "Fjordbladet: 1 stored", "CommandError: only failures"
+
+    def __call__(self, names: list[str]) -> FakeProcess:
+        self.names = names
+        return self
+
+    def stop(self) -> None:
+        self.status = self.ends_with
+
+    kill = close = stop
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("status", "stopped", "expected"),
+    [
+        (0, False, [("finished", "")]),
+        (0, True, [("finished", "")]),
+        (130, True, [("stopped", "")]),
+        (1, False, [("failed", "CommandError: only failures")]),
+        (-9, False, [("broken off", "The process was ended by signal 9."), ("waiting", "")]),
+        # Another crawl runs, which was started in a shell.
+        (3, False, [("waiting", "")]),
+    ],
+)
+def test_the_exit_status_of_a_crawl_decides_how_it_ended(
+    status: int, stopped: bool, expected: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = make_user("eva", "admin")
+    process = FakeProcess(status, at_stop=stopped)
+    monkeypatch.setattr(supervisor, "CrawlProcess", process)
+    monkeypatch.setattr(supervisor, "PAUSE", 0)
+    queue.request_crawl([paper()], user=user)
+    crawl = queue.begin_crawl()
+    assert crawl is not None
+    if stopped:
+        assert queue.ask_stop(crawl, user=user)
+        # No worker holds the lock in this test; the row is as a worker would find it.
+        Crawl.objects.update(state="running", finished_at=None, error="")
+    supervisor._do(crawl, threading.Event())
+    assert process.names == ["Fjordbladet"]
+    assert [(each.state, each.error) for each in Crawl.objects.order_by("pk")] == expected
+    if status == 3:
+        assert queue.begin_crawl() is None
+        with time_machine.travel(timezone.now() + queue.RETRY_AFTER * 2):
+            assert queue.begin_crawl() is not None
+
+
+@pytest.mark.django_db
+def test_admins_start_schedule_and_take_back_crawls_on_the_pages_and_others_only_look(
+    admin_client: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    one = paper("<i>One")
+    paper("Two", crawl=False)
+    for number in range(3):
+        paper(f"Other {number}")
+    address = f"/crawls/{one.pk}/"
+    editor = Client()
+    editor.force_login(make_user("mara", "editor"))
+    for path in ("/crawls/start/", f"{address}schedule/", f"{address}take-back/", "/crawls/stop/1/"):
+        assert editor.post(path).status_code == 403
+    assert not Crawl.objects.exists()
+    page = admin_client.post("/crawls/start/", {"newspaper": one.pk}, follow=True).content.decode()
+    assert "A crawl of &lt;i&gt;One is queued." in page
+    assert "Take it from the queue" in page
+    answer = admin_client.post("/crawls/start/", follow=True).content.decode()
+    assert "A crawl of 3 newspapers is queued." in answer
+    assert "No worker answers." in answer
+    assert states() == [("waiting", ["<i>One", "Other 0", "Other 1", "Other 2"], ["asked"] * 4)]
+    admin_client.post("/crawls/start/", {"newspaper": one.pk})
+    assert "was taken from the queue" in admin_client.post(f"{address}take-back/", follow=True).content.decode()
+    assert [names for _, names, _ in states()] == [["Other 0", "Other 1", "Other 2"]]
+    assert admin_client.post(f"{address}schedule/", {"when": "daily"}).status_code == 400
+    saved = admin_client.post(f"{address}schedule/", {"when": "daily", "daily_at": "06:30"}, follow=True)
+    assert "is crawled every day at 06:30." in saved.content.decode()
+    admin_client.post(f"{address}schedule/", {"when": "6"})
+    shown = admin_client.get(address).content.decode()
+    assert "is crawled every 6 hours (before: every day at 06:30)." in shown
+    admin_client.post(f"{address}schedule/", {"when": ""})
+    assert not CrawlSchedule.objects.exists()
+    queue.begin_crawl()
+    # session, user with permissions, keys; newspapers: number and a page; visits, schedules, turns; the crawls with
+    # turns, newspapers and people, whether a worker holds the lock, visits of the crawl
+    with django_assert_num_queries(14):
+        text = admin_client.get("/crawls/").content.decode()
+    assert "No worker does this crawl any more" in text
+    # A crawl that no worker attends ends at once.
+    admin_client.post(f"/crawls/stop/{Crawl.objects.get().pk}/")
+    assert [state for state, _, _ in states()] == ["stopped"]
+    log = editor.get("/crawls/log/").content.decode()
+    assert "3 newspapers, the first asked for by ada." in log
+    assert "Stopped by ada." in log
+    assert editor.get("/crawls/progress/?state=none").headers["HX-Refresh"] == "true"
+
+
+@contextmanager
+def _supervising() -> Iterator[None]:
+    ended = threading.Event()
+    thread = threading.Thread(target=supervisor.supervise, args=(ended,))
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(60)
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition() and time.monotonic() < deadline:
+        threading.Event().wait(0.05)
+    assert condition()
+
+
+def test_a_worker_does_a_crawl_in_a_process_that_stops_when_asked_to(
+    transactional_db: None, held_page: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (child_environment() | {"CRAWL_STATE_DIR": str(tmp_path / "states")}).items():
+        monkeypatch.setenv(name, value)
+    started: list[CrawlProcess] = []
+
+    def start(names: list[str]) -> CrawlProcess:
+        started.append(CrawlProcess(names, [*_fast("--set"), "--set", "LOG_LEVEL=INFO"]))
+        return started[0]
+
+    monkeypatch.setattr(supervisor, "CrawlProcess", start)
+    monkeypatch.setattr(supervisor, "PAUSE", 0.05)
+    client = Client()
+    client.force_login(make_user("ada", "admin"))
+    with _supervising():
+        client.post("/crawls/start/", {"newspaper": Newspaper.objects.get().pk})
+        assert held_page.arrived.wait(60)
+        page = client.get("/crawls/").content.decode()
+        assert "Stop the crawl" in page
+        assert "No worker" not in page
+        client.post(f"/crawls/stop/{Crawl.objects.get().pk}/")
+        _wait(lambda: "Received SIGINT" in started[0].errors)
+        held_page.release.set()
+        _wait(lambda: Crawl.objects.get().state == "stopped")
+    assert (Visit.objects.get().state, CrawlTurn.objects.count()) == ("interrupted", 1)
+    # What it had not fetched waits.
+    assert PendingLink.objects.exists()
+    assert "Fjordbladet: " in Crawl.objects.get().output
