@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import io
+import json
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from articles.models import Article, ArticlePage, ArticleRevision, Newspaper
@@ -66,6 +69,14 @@ def test_versions_are_kept_next_to_an_article_that_stays_as_it_was(site: Site, c
     assert not ArticleRevision.objects.exclude(article__in=[ferry, herring]).exists()
     assert list(Article.objects.order_by("id").values()) == first
     assert Recheck.objects.get(pk=stored["bridge"].pk).etag == '"1"'
+    written = io.StringIO()
+    call_command("export_revisions", stdout=written, stderr=io.StringIO())
+    rows = [json.loads(line) for line in written.getvalue().splitlines()]
+    assert [(row["headline"], row["number"], row["kind"]) for row in rows if row["article"] == ferry.pk] == [
+        ("ferry", 0, "first"),
+        ("ferry, for good", 1, "changed"),
+    ]
+    assert {row["article"] for row in rows} == {ferry.pk, herring.pk}
     # After the days are over, nothing is fetched.
     asked = sum(site.article_requests().values())
     ArticlePage.objects.update(fetched_at=timezone.now() - datetime.timedelta(days=4))

@@ -1,0 +1,53 @@
+"""`manage.py export_revisions`: writes the versions of articles that changed after they were stored."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any, TextIO, cast
+
+from django.core.management.base import CommandError, CommandParser
+
+from articles.files.exporting import csv_lines, json_lines
+from articles.files.exporting_revisions import COLUMNS, versions_rows
+from articles.files.whole_files import whole_file
+from articles.management.arguments import (
+    add_day_options,
+    add_newspaper_option,
+    add_output_options,
+    chosen_days,
+    chosen_newspaper_ids,
+    chosen_output,
+)
+from articles.management.base import LongCommand
+
+
+class Command(LongCommand):
+    help = (
+        "Exports the versions of articles that changed, went or came back after they were stored, as JSON lines or "
+        "CSV: first each article as it was stored (number 0), then its later versions with their times. Articles "
+        "without a later version are left out. A failed export leaves no partial file."
+    )
+
+    resuming = "No file was written."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_newspaper_option(parser)
+        add_day_options(parser)
+        add_output_options(parser)
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        since, until = chosen_days(options)
+        path, file_format = chosen_output(options)
+        with self.progress({"no_progress": options["no_progress"] or path is None}) as progress:
+            rows = versions_rows(since=since, until=until, newspaper_ids=chosen_newspaper_ids(options))
+            tracked = progress.track(rows, description="versions", total=None)
+            lines = json_lines(tracked) if file_format == "jsonl" else csv_lines(tracked, COLUMNS)
+            written = 0
+            try:
+                with whole_file(path) if path else nullcontext(cast("TextIO", self.stdout)) as file:
+                    for line in lines:
+                        file.write(line)
+                        written += 1
+            except OSError as error:
+                raise CommandError(f"{path or 'standard output'} cannot be written: {error.strerror}.") from error
+        self.stderr.write(f"Versions written: {written - (file_format == 'csv'):,}.")
