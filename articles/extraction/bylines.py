@@ -7,77 +7,20 @@ sentence that quotes an agency ("Reuters reported on Tuesday that") does not cou
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-MAX_AUTHORS = 10
-MAX_AUTHOR_CHARACTERS = 80
+from articles.extraction.agencies import AGENCY_PATTERN, CANONICAL, agency_named
+from articles.extraction.authors import host_names, name_line
+from articles.extraction.names import PERSON_WORD, byline_parts, organisation_names, person_names, squash
+
+# A line of names is among the first lines, after a standfirst, or the last.
+_FIRST_LINES = 3
 # A dateline is at the very beginning.
 _BEGINNING = 200
 _END = 300
 
-# The name that is stored, and its spellings in bylines. Case matters: "ap" is not an agency.
-AGENCIES = {
-    "AAP": "AAP|Australian Associated Press",
-    "AFP": "AFP|Agence France[- ]Presse|AGENCE FRANCE[- ]PRESSE",
-    "Agência Brasil": "Agência Brasil",
-    "Agência Lusa": "Lusa|LUSA",
-    "Agerpres": "Agerpres|AGERPRES",
-    "Anadolu": "AA|Anadolu|Anadolu Agency|ANADOLU",
-    "ANI": "ANI|Asian News International",
-    "ANP": "ANP",
-    "ANSA": "ANSA|Ansa",
-    "Antara": "Antara|ANTARA",
-    "AP": "AP|The Associated Press|Associated Press|ASSOCIATED PRESS",
-    "APA": "APA",
-    "APP": "APP|Associated Press of Pakistan",
-    "Belga": "Belga|BELGA",
-    "Bernama": "Bernama|BERNAMA",
-    "Bloomberg": "Bloomberg|Bloomberg News|BLOOMBERG",
-    "BSS": "BSS",
-    "BTA": "BTA",
-    "CNA": "CNA|Central News Agency",
-    "CTK": "CTK|ČTK",
-    "dpa": "dpa|DPA|dpa-AFX",
-    "EFE": "EFE|Efe",
-    "Europa Press": "Europa Press|EUROPA PRESS",
-    "GNA": "GNA",
-    "IANS": "IANS",
-    "Interfax": "Interfax|INTERFAX|Интерфакс",
-    "IRNA": "IRNA",
-    "Jiji": "Jiji|Jiji Press|JIJI",
-    "Keystone-SDA": "ATS|SDA|sda|Keystone-SDA|Keystone-ATS",
-    "KUNA": "KUNA",
-    "Kyodo": "Kyodo|Kyodo News|KYODO",
-    "MENA": "MENA",
-    "MTI": "MTI",
-    "NAN": "NAN|News Agency of Nigeria",
-    "NTB": "NTB",
-    "PA": "PA|PA Media|Press Association",
-    "PAP": "PAP",
-    "PTI": "PTI|Press Trust of India",
-    "QNA": "QNA",
-    "Reuters": "Reuters|REUTERS|Thomson Reuters|Reuters Staff",
-    "RIA Novosti": "RIA Novosti|РИА Новости",
-    "Ritzau": "Ritzau|RITZAU|/ritzau/",
-    "SANA": "SANA",
-    "SPA": "SPA",
-    "TASS": "TASS|ITAR-TASS|ТАСС",
-    "The Canadian Press": "CP|The Canadian Press|Canadian Press|THE CANADIAN PRESS",
-    "TT": "TT",
-    "Ukrinform": "Ukrinform|Укрінформ",
-    "UNB": "UNB",
-    "UPI": "UPI",
-    "WAM": "WAM",
-    "Xinhua": "Xinhua|XINHUA|Xinhua News Agency|新华社|新華社",
-    "Yonhap": "Yonhap|YONHAP|연합뉴스",
-}
-_CANONICAL = {alias: name for name, aliases in AGENCIES.items() for alias in aliases.split("|") if "[" not in alias}
-_CANONICAL |= dict.fromkeys(
-    ("Agence France-Presse", "Agence France Presse", "AGENCE FRANCE-PRESSE", "AGENCE FRANCE PRESSE"), "AFP"
-)
-_ALIASES = "|".join(sorted((re.escape(alias) for alias in _CANONICAL), key=len, reverse=True))
-_AGENCY = rf"(?P<agency>{_ALIASES})(?![\w-])"
 _DASH = r"[-–—―]{1,2}"
 
 _MONTH = (
@@ -97,15 +40,15 @@ _OPENINGS = tuple(
     re.compile(pattern)
     for pattern in (
         # COLOMBO, March 3 (Reuters) - ; Paris (AFP) — ; BUENOS AIRES, 5 mar (EFE).-
-        rf"(?P<place>{_NAME}(?:,?\s{_DAY})?),?\s?[(\[/]{_AGENCY}{_MORE}[)\]/]\s*(?:{_DASH}|[:;.])",
+        rf"(?P<place>{_NAME}(?:,?\s{_DAY})?),?\s?[(\[/]{AGENCY_PATTERN}{_MORE}[)\]/]\s*(?:{_DASH}|[:;.])",
         # New Delhi, Nov 4 (PTI) The ; WASHINGTON (AP) The: a day or capitals, because names of things have brackets too
-        rf"(?P<place>{_NAME},?\s{_DAY}|{_NAME}(?=,\s?\()|{_CAPITALS}),?\s?[(\[]{_AGENCY}{_MORE}[)\]]\s*(?=[\w“\"‘'])",
+        rf"(?P<place>{_NAME},?\s{_DAY}|{_NAME}(?=,\s?\()|{_CAPITALS}),?\s?[(\[]{AGENCY_PATTERN}{_MORE}[)\]]\s*(?=[\w“\"‘'])",
         # (Reuters) - ; [AFP] —
-        rf"(?P<place>)[(\[]{_AGENCY}[)\]]\s*(?:{_DASH}|[:;])",
+        rf"(?P<place>)[(\[]{AGENCY_PATTERN}[)\]]\s*(?:{_DASH}|[:;])",
         # Reuters - ; AFP: ; /PAP/
-        rf"(?P<place>)/?{_AGENCY}/?\s?(?:\s{_DASH}\s|:\s)",
+        rf"(?P<place>)/?{AGENCY_PATTERN}/?\s?(?:\s{_DASH}\s|:\s)",
         # COLOMBO, March 3, AFP — ; Geneva, 3 March (ATS)
-        rf"(?P<place>{_NAME}(?:,?\s{_DAY})?),\s{_AGENCY}\s?(?:{_DASH}|:)",
+        rf"(?P<place>{_NAME}(?:,?\s{_DAY})?),\s{AGENCY_PATTERN}\s?(?:{_DASH}|:)",
         # 新华社北京3月5日电 ; (서울=연합뉴스) ; ロンドン 5日 ロイター
         r"(?P<agency>新华社|新華社)(?P<place>[^\s，。,.：:]{2,16}?)电",
         r"[(（](?P<place>[^\s()（）=]{1,12})=(?P<agency>연합뉴스)[)）]",
@@ -118,15 +61,15 @@ _OPENINGS = tuple(
 _ENDINGS = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"(?:^|[\s.!?”\"'’])[(\[]\s?(?:Source\s?:\s?)?{_AGENCY}\s?[)\]]\.?$",
-        rf"[.!?”\"'’)]\s?(?:{_DASH}|/)\s?{_AGENCY}/?\.?$",
-        rf"(?:^|\n)(?:{_DASH}\s?|/|Source\s?:\s?|Sources?\s?[-–]\s?|Credit\s?:\s?|Courtesy\s?:\s?|By\s)?{_AGENCY}/?\.?$",
-        rf"(?:^|\n)(?:©|\(c\)|Copyright\b).{{0,12}}?(?:\d{{4}}\s)?{_AGENCY}(?:\.\s|,|$)",
+        rf"(?:^|[\s.!?”\"'’])[(\[]\s?(?:Source\s?:\s?)?{AGENCY_PATTERN}\s?[)\]]\.?$",
+        rf"[.!?”\"'’)]\s?(?:{_DASH}|/)\s?{AGENCY_PATTERN}/?\.?$",
+        rf"(?:^|\n)(?:{_DASH}\s?|/|Source\s?:\s?|Sources?\s?[-–]\s?|Credit\s?:\s?|Courtesy\s?:\s?|By\s)?{AGENCY_PATTERN}/?\.?$",
+        rf"(?:^|\n)(?:©|\(c\)|Copyright\b).{{0,12}}?(?:\d{{4}}\s)?{AGENCY_PATTERN}(?:\.\s|,|$)",
     )
 )
 # What may follow the agency in the first three, and how the last one begins.
 _AFTER_AGENCY = "./)]" + "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
-_LAST_WORDS = tuple(alias.rstrip(_AFTER_AGENCY) for alias in _CANONICAL)
+_LAST_WORDS = tuple(alias.rstrip(_AFTER_AGENCY) for alias in CANONICAL)
 _COPYRIGHT = re.compile(r"©|\(c\)|Copyright")
 # Reuters names the authors and editors at the end of its texts.
 _SIGN_OFF = re.compile(
@@ -140,19 +83,7 @@ _NO_PLACES = frozenset({
     "VOA", "WATCH",
 })  # fmt: skip
 
-_BY = re.compile(
-    r"^\W*(?:(?:written |reported |posted |published )?by|from|von|par|por|di|door|autore?r?|author|автор)[\s:]+",
-    re.IGNORECASE,
-)
 _BYLINE = re.compile(r"(?:By|BY)\s(?P<names>[^\W\d_][^!?:;\d()]{2,120})")
-_PERSON = re.compile(r"(?:[^\W\d_a-zß-öø-ÿ][\w'’.-]*|de|del|der|den|van|von|al|bin|da|di|du|la|le|e)")
-_NOT_A_NAME = re.compile(
-    r"\b(?:https?|www)\b|[@<>{}=|\d]|[.!?]\s\S+\s\S+\s|^\W*$|^(?:admin\w*|editors?|webmaster|user|root|author|authors|staff|null|none|undefined|unknown"
-    r"|anonymous|news\s?(?:desk|room)|web\s?desk|online\s?desk|(?:our|staff|special)\s(?:reporters?|correspondents?)|guest|writer|editorial|гость|редакция)$",
-    re.IGNORECASE,
-)
-_AGENCY_WRITER = re.compile(rf"{_AGENCY}\s(?:[A-Z]\w+\s){{0,4}}(?:Writer|Reporter|Correspondent|Editor|Staff)s?")
-_BETWEEN = re.compile(r"\s*(?:[,;|&/]|\b(?:and|und|et|y)\b)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,60 +103,63 @@ def text_bylines(text: str, sites: Sequence[str] = ()) -> Bylines:
     body = text.strip()
     byline, rest = split_byline(body)
     dateline, agency = _opening(rest)
-    if dateline in _NO_PLACES or any(_squash(dateline) in _squash(site) for site in sites):
+    if dateline in _NO_PLACES or any(squash(dateline) in squash(site) for site in sites):
         dateline = ""
     return Bylines(byline, agency or _ending(body), dateline)
 
 
-def page_bylines(text: str, authors: Sequence[str], sites: Sequence[str]) -> Bylines:
-    """Return the bylines of a page, from its text and from the authors that it declares, the first choice first.
+def page_bylines(
+    text: str, authors: Sequence[str], sites: Sequence[str], *, url: str = "", headline: str = ""
+) -> Bylines:
+    """Return the bylines of a page, from its text and from the authors that it names, the first choice first.
 
-    `sites` are names of the site, which are not authors. An empty author separates one choice from the next.
+    `sites` are names of the site, which are not people. An empty author separates one choice from the next. The site, a
+    desk or an agency is the author only if nobody is named.
     """
     found = text_bylines(text, sites)
-    parts = [part for author in authors for part in _BETWEEN.split(author[: 10 * MAX_AUTHOR_CHARACTERS])]
-    agency = found.agency or next(filter(None, map(agency_named, parts)), "")
-    byline = clean_byline(authors, sites) or found.byline
-    return Bylines(byline, agency or next(filter(None, map(agency_named, sites)), ""), found.dateline)
+    parts = [part for author in authors for part in byline_parts(author)]
+    agency = found.agency or next(filter(None, map(agency_named, [*parts, *sites])), "")
+    names = _people(authors, [*sites, *host_names(url)])
+    if not names and not found.byline:
+        lines = [line for line in text.split("\n") if line.strip()]
+        names = name_line([*lines[:_FIRST_LINES], *lines[-1:]], headline, text)
+    byline = ", ".join(names) or found.byline or ", ".join(_organisations(authors))
+    return Bylines(byline, agency, found.dateline)
 
 
 def split_byline(text: str) -> tuple[str, str]:
     """Return the authors named in a separate first line, and the text after it."""
     first, _, rest = text.partition("\n")
     if (match := _BYLINE.fullmatch(first.strip())) and rest.strip():
-        names = [name for name in _BETWEEN.split(match["names"]) if name]
-        if all(1 < len(name.split()) < 6 and all(map(_PERSON.fullmatch, name.split())) for name in names):
+        names = byline_parts(match["names"])
+        if all(1 < len(name.split()) < 6 and all(map(PERSON_WORD.fullmatch, name.split())) for name in names):
             return clean_byline([", ".join(names)]), rest.strip()
     return "", text
 
 
 def clean_byline(authors: Sequence[str], sites: Sequence[str] = ()) -> str:
-    """Return the names of the authors of the first choice that has any, separated by commas."""
-    no_authors = {site.strip().lstrip("@").casefold() for site in sites}
-    names: dict[str, None] = {}
-    for author in authors:
-        if not author and names:
-            break
-        for part in _BETWEEN.split(_BY.sub("", author)) if len(author) <= 10 * MAX_AUTHOR_CHARACTERS else ():
-            name = part.strip(" -–—|•·*.")
-            if _is_name(name) and name.casefold() not in no_authors and not agency_named(name):
-                names[name.title() if name.isupper() and " " in name else name] = None
-    return ", ".join(list(names)[:MAX_AUTHORS])
+    """Return the names of the authors of the first choice that has any, separated by commas.
+
+    If no choice names a person, they are organisations.
+    """
+    return ", ".join(_people(authors, sites) or _organisations(authors))
 
 
-def agency_named(name: str) -> str:
-    """Return the agency of this name, or of this agency writer; empty for any other name."""
-    name = _BY.sub("", name).strip(" .-–—/")
-    if name in _CANONICAL:
-        return _CANONICAL[name]
-    writer = _AGENCY_WRITER.fullmatch(name)
-    return _CANONICAL[writer["agency"]] if writer else ""
+def _people(authors: Sequence[str], sites: Sequence[str]) -> list[str]:
+    return next(filter(None, (person_names(choice, sites) for choice in _choices(authors))), [])
 
 
-def _is_name(name: str) -> bool:
-    if not name or name[0].islower():
-        return False
-    return 2 < len(name) <= MAX_AUTHOR_CHARACTERS and len(name.split()) <= 6 and not _NOT_A_NAME.search(name)
+def _organisations(authors: Sequence[str]) -> list[str]:
+    """Return those of the first choice that names an agency, or else of the first that names any."""
+    named = [names for choice in _choices(authors) if (names := organisation_names(choice))]
+    return next((names for names in named if any(map(agency_named, names))), next(iter(named), []))
+
+
+def _choices(authors: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the choices, which empty authors separate."""
+    for named, choice in groupby(authors, key=bool):
+        if named:
+            yield list(choice)
 
 
 def _opening(text: str) -> tuple[str, str]:
@@ -235,12 +169,8 @@ def _opening(text: str) -> tuple[str, str]:
         if match := pattern.match(beginning):
             found = match.groupdict()
             place = f"{found['place'].strip(' ,')}{found.get('more') or ''}"
-            return " ".join(place.split()), _CANONICAL.get(found.get("agency") or "", "")
+            return " ".join(place.split()), CANONICAL.get(found.get("agency") or "", "")
     return "", ""
-
-
-def _squash(name: str) -> str:
-    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def _ending(text: str) -> str:
@@ -250,6 +180,6 @@ def _ending(text: str) -> str:
     if end.rstrip(_AFTER_AGENCY).endswith(_LAST_WORDS) or _COPYRIGHT.search(end):
         for pattern in _ENDINGS:
             if match := pattern.search(end):
-                return _CANONICAL[match["agency"]]
+                return CANONICAL[match["agency"]]
     sign_off = text[-2 * _END :]
     return "Reuters" if "diting by" in sign_off and _SIGN_OFF.search(sign_off) else ""

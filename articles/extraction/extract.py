@@ -97,10 +97,11 @@ def extract_article(
     locked = _is_locked(page, declared)
     byline, text = split_byline(_text(page, declared))  # a separate first line, which has a field of its own
     day = find_publication_day(page, declared, url, today or datetime.datetime.now(datetime.UTC).date())
-    found = page_bylines(text, [*declared.authors, "", byline], declared.sites)
+    headline = next(iter(declared.headlines), "")
+    found = page_bylines(text, [*declared.authors, "", byline], declared.sites, url=url, headline=headline)
     return ExtractedArticle(
         text=text,
-        headline=next(iter(declared.headlines), ""),
+        headline=headline,
         date=day.day,
         date_source=day.source,
         canonical_url=declared.canonical_url,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -13,25 +13,22 @@ from urllib.parse import urljoin, urlsplit
 import lxml.etree
 import lxml.html
 
+from articles.extraction.authors import byline_choices, host_names, names_of
 from articles.extraction.html import join_paragraphs, paragraphs, parse_markup, squeeze
+from articles.extraction.names import squash
 
 # JSON-LD has some thousand characters; longer scripts are not read.
 MAX_DATA_CHARACTERS = 2_000_000
 MAX_DATA_DEPTH = 12
+# What is left of a headline without the words that only one source adds must be most of it: not "Live" or "Politics".
+MIN_HEADLINE = 2 / 3
+# A site's name that is part of a longer one: fjordbladet in "Daily Fjordbladet".
+LONG_NAME = 6
 _ARTICLE_TYPES = ("BlogPosting", "LiveBlogPosting", "Report")
 _META_HEADLINES = ("og:title", "twitter:title", "dc.title", "sailthru.title", "parsely-title")
-_META_AUTHORS = (
-    "author",
-    "article:author",
-    "byl",
-    "parsely-author",
-    "sailthru.author",
-    "dc.creator",
-    "dcterms.creator",
-    "cxenseparse:author",
-)
 _META_LANGUAGES = ("content-language", "og:locale", "dc.language", "language")
 _SCRIPT_FRAME = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*$")
+_SEPARATOR = re.compile(r"\s+[|\-–—•·:»]\s+|\s*[|｜]\s*")
 _BLANK = re.compile(r"\s")
 
 
@@ -62,13 +59,13 @@ class Declared:
 def read_declared(page: lxml.html.HtmlElement, url: str) -> Declared:
     """Return the metadata of the page at this URL."""
     data, metas = _article_data(page), _metas(page)
-    base = _base(page, url)
+    base, sites = _base(page, url), tuple(_sites(data, metas))
     return Declared(
         data=data,
         metas=metas,
-        headlines=tuple(_headlines(page, data, metas)),
-        authors=tuple(_authors(page, data, metas)),
-        sites=tuple(_sites(data, metas)),
+        headlines=tuple(_without_site(list(_headlines(page, data, metas)), [*sites, *host_names(url)])),
+        authors=tuple(byline_choices(page, data, metas, [*sites, *host_names(url)])),
+        sites=sites,
         language=_language(page, data, metas),
         canonical_url=_canonical_url(page, data, metas, base),
         amp_url=next(filter(None, (_article_url(each, base) for each in _links(page, "amphtml"))), None),
@@ -89,18 +86,6 @@ def declared_text(declared: Declared) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def names_of(value: Any) -> Iterator[str]:
-    """Yield the names in a JSON-LD value: a name, an object with one, or a list of either."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from names_of(value["name"] if isinstance(value.get("name"), str | list) else None)
-    elif isinstance(value, list):
-        for each in value[:20]:
-            if not isinstance(each, list):
-                yield from names_of(each)
-
-
 def nodes(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSON-LD document: itself, those in lists and @graph, and a page's main entity."""
     if depth > MAX_DATA_DEPTH:
@@ -115,7 +100,18 @@ def nodes(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
 
 
 def _article_data(page: lxml.html.HtmlElement) -> dict[str, Any]:
-    """Return the first JSON-LD object that is an article; empty if there is none."""
+    """Return the first JSON-LD object that is an article, with its authors' names; empty if there is none."""
+    known: dict[str, Any] = {}
+    article: dict[str, Any] | None = None
+    for node in _linked_data(page):
+        if article is None and _is_article(node):
+            article = node
+        if isinstance(node.get("@id"), str) and "name" in node:
+            known.setdefault(node["@id"], node["name"])
+    return {**article, "author": _named(article.get("author"), known)} if article else {}
+
+
+def _linked_data(page: lxml.html.HtmlElement) -> Iterator[dict[str, Any]]:
     for script in page.xpath("//script[contains(@type, 'ld+json')]"):
         source = script.text or ""
         if len(source) > MAX_DATA_CHARACTERS:
@@ -124,10 +120,16 @@ def _article_data(page: lxml.html.HtmlElement) -> dict[str, Any]:
             data = json.loads(_SCRIPT_FRAME.sub("", source), strict=False)  # line breaks inside strings are common
         except (ValueError, RecursionError):
             continue
-        for node in nodes(data):
-            if _is_article(node):
-                return node
-    return {}
+        yield from nodes(data)
+
+
+def _named(authors: Any, known: Mapping[str, Any]) -> Any:
+    """Return the authors, with the names of those that are only references to other objects of the page."""
+    if isinstance(authors, list):
+        return [_named(each, known) for each in authors if not isinstance(each, list)]
+    if isinstance(authors, dict) and "name" not in authors and isinstance(authors.get("@id"), str):
+        return authors | {"name": known.get(authors["@id"])}
+    return authors
 
 
 def _is_article(node: dict[str, Any]) -> bool:
@@ -159,20 +161,21 @@ def _headlines(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapp
             yield headline
 
 
-def _authors(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:
-    """Yield the authors: all of the first source that names any."""
-    sources = (
-        names_of(data.get("author")),
-        (metas[name] for name in _META_AUTHORS if name in metas),
-        (each.text_content() for each in page.xpath("//*[contains(@itemprop, 'author')]//*[@itemprop='name']")),
-        (each.text_content() for each in page.xpath("//*[@rel='author'] | //*[@itemprop='author']")),
-        (each.text_content() for each in page.xpath("//*[contains(concat(' ', @class, ' '), ' byline ')]")),
-    )
-    for source in sources:
-        # A URL is not a name: article:author often has the URL of a profile.
-        if names := [name for each in source if (name := squeeze(html.unescape(each))) and "://" not in name]:
-            yield from names
-            yield ""  # the next source is a second choice
+def _without_site(headlines: Sequence[str], sites: Sequence[str]) -> list[str]:
+    """Return the headlines without the site's name, and without what only one of them has, at their ends."""
+    own = {squash(site) for site in sites} - {""}
+    whole = {squash(headline) for headline in headlines} - {""}
+    return [_shortened(headline, own, whole) for headline in headlines]
+
+
+def _shortened(headline: str, own: Collection[str], whole: Collection[str]) -> str:
+    for match in _SEPARATOR.finditer(headline):
+        before, rest = headline[: match.start()], squash(headline[match.end() :])
+        most = len(before) > MIN_HEADLINE * len(headline)
+        of_site = any(len(name) >= LONG_NAME and name in rest for name in own)
+        if squash(before) and (rest in own or ((most or of_site) and squash(before) in whole)):
+            return before
+    return headline
 
 
 def _sites(data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:

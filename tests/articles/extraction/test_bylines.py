@@ -79,18 +79,30 @@ def test_a_first_line_of_authors_is_the_byline() -> None:
     ("authors", "byline"),
     [
         (["By Liv Dahl"], "Liv Dahl"),
-        (["LIV DAHL and TOM BERG"], "Liv Dahl, Tom Berg"),
+        (["LIV DAHL and TOM BERG"], "LIV DAHL, TOM BERG"),
         (["Liv Dahl", "Tom Berg", "Liv Dahl"], "Liv Dahl, Tom Berg"),
         (["Von Liv Dahl"], "Liv Dahl"),
         (["Liv Dahl | Fjordbladet"], "Liv Dahl"),
         (["Fjordbladet", "", "Liv Dahl"], "Liv Dahl"),
         (["Liv Dahl", "", "Somebody Else"], "Liv Dahl"),
         (["admin"], ""),
-        (["Staff Reporter"], ""),
+        (["Staff Reporter"], "Staff Reporter"),
+        (["Staff Reporter", "", "Liv Dahl"], "Liv Dahl"),
+        (["Fjordbladet", "", "red, Fjordbladet/Agenturen"], "Fjordbladet"),
+        (["fjb/lid;tbe"], "fjb/lid, tbe"),
+        (["Liv Dahl/Tom Berg"], "Liv Dahl, Tom Berg"),
+        (["Liv Dahl y Tom Berg"], "Liv Dahl, Tom Berg"),
+        (["Лив Даль и Том Берг"], "Лив Даль, Том Берг"),
+        (["Liv Dahl in Vestby", "Tom Berg (Fjordbladet)"], "Liv Dahl, Tom Berg"),
+        (["Liv Dahl, Political Correspondent", "Tom Berg, PhD"], "Liv Dahl, Tom Berg"),
+        (["Political Correspondent"], "Political Correspondent"),
+        (["文/陈海"], "陈海"),
+        (["김바다 기자 sea@fjordbladet.example"], "김바다"),
         (["Liv Dahl, March 3, 2024 10:15"], "Liv Dahl"),
         (["liv.dahl@fjordbladet.example"], ""),
         (["https://fjordbladet.example/liv"], ""),
-        (["Reuters"], ""),
+        (["Reuters"], "Reuters"),
+        (["Fjordbladet", "", "Reuters"], "Reuters"),
         (["Liv Dahl, AP Business Writer"], "Liv Dahl"),
         ([], ""),
     ],
@@ -100,6 +112,6 @@ def test_a_byline_has_only_names(authors: list[str], byline: str) -> None:
 
 
 def test_an_agency_may_be_the_author() -> None:
-    assert page_bylines("The port reopened.", ["Reuters Staff"], []) == Bylines(agency="Reuters")
+    assert page_bylines("The port reopened.", ["Reuters Staff"], []) == Bylines("Reuters Staff", "Reuters")
     assert page_bylines("The port reopened.", ["Liv Dahl, AP Sports Writer"], []) == Bylines("Liv Dahl", "AP")
     assert page_bylines("The port reopened.", [], ["Reuters"]) == Bylines(agency="Reuters")

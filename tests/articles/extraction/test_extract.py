@@ -126,7 +126,7 @@ def test_unreadable_json_ld_is_ignored() -> None:
             f"<h1>Fjordbladet</h1><article><h1>Last  ferry</h1><p>{FIRST}</p></article>",
             "Last ferry",
         ),
-        ("<title>Last ferry | Fjordbladet</title>", "", "Last ferry | Fjordbladet"),
+        ("<title>Last ferry | Fjordbladet</title>", "", "Last ferry"),
         ("", "", ""),
     ],
 )

@@ -1,0 +1,252 @@
+"""Finds the bylines of a page: those that it declares, and those that readers see next to its headline. Pure."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import lxml.html
+
+from articles.extraction.html import elements_of, squeeze
+from articles.extraction.names import person_names, squash
+
+# A longer element is not a byline.
+MAX_BLOCK_CHARACTERS = 300
+MAX_BLOCKS = 30
+# How far above an element its card is looked for.
+_CARD_LEVELS = 4
+# Without signs: article:author, article_author and articleAuthor are one name.
+_META_AUTHORS = (
+    "author",
+    "articleauthor",
+    "articleauthorname",
+    "ogarticleauthor",
+    "byl",
+    "byline",
+    "parselyauthor",
+    "sailthruauthor",
+    "dccreator",
+    "dctermscreator",
+    "dccontributor",
+    "citationauthor",
+    "cxenseparseauthor",
+)
+# The label of twitter:data1, where many sites write the author.
+_LABEL_OF_AUTHOR = re.compile(
+    r"\b(?:by|author|authors|von|verfasst|geschrieben|autor\w*|écrit|auteur|por|escrito|scritto|autore|door"
+    r"|skrevet|skriven"
+    r"|napisan[ey]|napsal|yazan|автор|написано)\b",
+    re.IGNORECASE,
+)
+# A word of a class or id that marks a byline, in the languages of the sites.
+_MARK = re.compile(
+    r"(?<![a-z])(?:authors?|by-?lines?|autor(?:a|e|es|en|in|i|zy|s)?|auteurs?|autrice|verfasser|writers?"
+    r"|writtenby|reporters?"
+    r"|journalists?|signature|schrijver|forfattere?|författare|skribent|byliner|kirjoittaja|yazar|szerzo|penulis"
+    r"|redaktor|tacgia"
+    r"|tac-gia|creator)(?![a-z])",
+)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_PROFILE = re.compile(
+    r"/(?:authors?|autor(?:a|e|es|en|in|i|zy)?|auteurs?|journalists?|reporters?|columnists?|contributors?"
+    r"|writers?|by|redakteure?"
+    r"|skribent(?:er)?|forfatter|yazar(?:lar)?|penulis|szerzok?|redaktor(?:zy)?|profile/author)(?:/|\.|$)",
+    re.IGNORECASE,
+)
+_ELSEWHERE = ("nav", "footer", "form", "button", "select", "script", "style", "figure", "figcaption")
+_COMMENTS = re.compile(r"(?<![a-z])(?:comments?|disqus|kommentare?|reply|replies)(?![a-z])")
+_HELPERS = re.compile(r"\b(?:and|und|et|y|by|von|par|por)\b", re.IGNORECASE)
+_SEPARATORS = frozenset(
+    {"and", "und", "et", "y", "e", "og", "och", "en", "i", "a", "by", "von", "par", "por", "di", "av"}
+)
+
+
+def byline_choices(
+    page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str], sites: Sequence[str]
+) -> Iterator[str]:
+    """Yield the bylines, the preferred source first. An empty one ends the bylines of a source.
+
+    What readers see counts if no source of the page's metadata names a person.
+    """
+    declared: list[str] = []
+    for source in _declared(page, data, metas):
+        # A URL is not a name: article:author often has the URL of a profile.
+        if names := [name for each in source if (name := squeeze(html.unescape(each))) and "://" not in name]:
+            yield from names
+            yield ""
+            declared += names
+    if not person_names(declared, sites) and (seen := visible_byline(page, sites)):
+        yield from seen
+        yield ""
+
+
+def host_names(url: str) -> list[str]:
+    """Return what a site may call itself by its host, such as fjordbladet and fjordbladet.example."""
+    try:
+        host = (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return []
+    labels = host.split(".")
+    return [".".join(labels[start:end]) for start in range(len(labels)) for end in range(start + 1, len(labels) + 1)]
+
+
+def visible_byline(page: lxml.html.HtmlElement, sites: Sequence[str]) -> list[str]:
+    """Return the names in the first byline after the headline, or else in the headline's own frame."""
+    headline = next(iter(page.xpath("//article//h1 | //main//h1") or page.xpath("//h1")), None)
+    after, before = _marked(page, headline)
+    frames = [] if headline is None else list(headline.iterancestors())[:3]
+    near = [each for each in before if any(frame in each.iterancestors() for frame in frames)]
+    done: set[lxml.html.HtmlElement] = set()
+    for element in [*after, *reversed(near)][:MAX_BLOCKS]:
+        block = _block(element)
+        if block in done or _is_elsewhere(block, headline):
+            continue
+        done.add(block)
+        if names := _names_in(block, sites):
+            return names
+    return []
+
+
+def _declared(
+    page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]
+) -> Iterator[Iterable[str]]:
+    yield names_of(data.get("author"))
+    yield names_of(data.get("creator"))
+    yield _meta_authors(page)
+    yield _labelled(metas)
+    yield (each.text_content() for each in page.xpath("//*[contains(@itemprop, 'author')]//*[@itemprop='name']"))
+    yield (each.text_content() for each in page.xpath("//*[@rel='author'] | //*[@itemprop='author']"))
+    yield (each.text_content() for each in page.xpath("//*[contains(concat(' ', @class, ' '), ' byline ')]"))
+
+
+def names_of(value: Any) -> Iterator[str]:
+    """Yield the names in a JSON-LD value: a name, an object with one, or a list of either."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        name = value.get("name") or " ".join(_strings(value.get("givenName"), value.get("familyName")))
+        yield from names_of(name if isinstance(name, str | list) else None)
+    elif isinstance(value, list):
+        for each in value[:20]:
+            if not isinstance(each, list):
+                yield from names_of(each)
+
+
+def _strings(*values: Any) -> list[str]:
+    return [value for value in values if isinstance(value, str)]
+
+
+def _meta_authors(page: lxml.html.HtmlElement) -> list[str]:
+    """Return the contents of the meta elements that name authors: all those of the first name that has any."""
+    contents: dict[str, list[str]] = {}
+    for meta in page.xpath("//meta[@content]"):
+        for attribute in ("property", "name", "itemprop"):
+            if (name := squash(meta.get(attribute, ""))) in _META_AUTHORS:
+                contents.setdefault(name, []).append(meta.get("content"))
+    return [content for name in _META_AUTHORS for content in contents.get(name, ())]
+
+
+def _labelled(metas: Mapping[str, str]) -> Iterator[str]:
+    for number in ("1", "2"):
+        if _LABEL_OF_AUTHOR.search(metas.get(f"twitter:label{number}", "")):
+            yield metas.get(f"twitter:data{number}", "")
+
+
+def _marked(
+    page: lxml.html.HtmlElement, headline: lxml.html.HtmlElement | None
+) -> tuple[list[lxml.html.HtmlElement], list[lxml.html.HtmlElement]]:
+    """Return the elements that are marked as bylines or lead to an author: those after the headline, and before it."""
+    after: list[lxml.html.HtmlElement] = []
+    before: list[lxml.html.HtmlElement] = []
+    found = after if headline is None else before
+    for element in elements_of(page):
+        if element is headline:
+            found = after
+        elif element.tag not in {"html", "body", "meta", "link"} and (_is_marked(element) or _leads_to_author(element)):
+            found.append(element)
+    return after, before
+
+
+def _is_marked(element: lxml.html.HtmlElement) -> bool:
+    return any(_MARK.search(_CAMEL.sub("-", name).lower()) for name in _marks(element))
+
+
+def _marks(element: lxml.html.HtmlElement) -> Iterator[str]:
+    for attribute in ("class", "id", "data-testid", "data-qa"):
+        if value := element.get(attribute):
+            yield value
+
+
+def _leads_to_author(element: lxml.html.HtmlElement) -> bool:
+    return element.tag == "a" and bool(_PROFILE.search(element.get("href", "")))
+
+
+def _block(element: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
+    """Return the largest byline that holds the element: up to where a text is too long, or is more than a byline."""
+    block = element
+    for ancestor in element.iterancestors():
+        if ancestor.tag in {"body", "main", "article"} or len(ancestor.text_content()) > MAX_BLOCK_CHARACTERS:
+            break
+        if _is_marked(ancestor) or (
+            ancestor is element.getparent() and ancestor.tag in {"p", "li", "ul", "div", "span"}
+        ):
+            block = ancestor
+    return block
+
+
+def _is_elsewhere(block: lxml.html.HtmlElement, headline: lxml.html.HtmlElement | None) -> bool:
+    """Return whether the byline belongs to a comment, to a form, or to the card of another article."""
+    for level, ancestor in enumerate([block, *block.iterancestors()]):
+        if ancestor.tag in _ELSEWHERE:
+            return True
+        if ancestor.tag in {"body", "main", "article"} or (headline is not None and headline in ancestor.iter("h1")):
+            return False
+        if any(_COMMENTS.search(_CAMEL.sub("-", name).lower()) for name in _marks(ancestor)):
+            return True
+        if level < _CARD_LEVELS and ancestor.xpath(".//h2//a | .//h3//a | .//h4//a | .//a//h2 | .//a//h3 | .//a//h4"):
+            return True
+    return False
+
+
+def _names_in(block: lxml.html.HtmlElement, sites: Sequence[str]) -> list[str]:
+    """Return the names that follow each other in a byline; its links to authors decide if it has any."""
+    if len(block.text_content()) > MAX_BLOCK_CHARACTERS:
+        return []
+    linked = [squeeze(each.text_content()) for each in block.iter("a") if _leads_to_author(each)]
+    if names := person_names(linked, sites, certain=True):
+        return names
+    found: list[str] = []
+    for piece in map(squeeze, block.itertext()):
+        names = person_names([_before_numbers(piece)], sites, certain=True)
+        if found and not names and squash(piece) and squash(piece) not in _SEPARATORS:
+            break
+        found += names
+    return list(dict.fromkeys(found))
+
+
+def _before_numbers(text: str) -> str:
+    """Return the text before the first number, which is of a time: "Liv Dahl, 3 May" names one person."""
+    return re.split(r"\d", text, maxsplit=1)[0].strip(" ,-–—|•·/")
+
+
+def name_line(lines: Sequence[str], headline: str, text: str) -> list[str]:
+    """Return the names in the first of these lines of a text that consists of nothing else.
+
+    A person of whom the text speaks is not its author, nor one whom the headline names.
+    """
+    for line in lines:
+        if len(line) > MAX_BLOCK_CHARACTERS or line.endswith("."):
+            continue
+        names = person_names([line], certain=True)
+        whole = squash("".join(names)) == squash(_HELPERS.sub("", line))
+        if names and whole and not any(_is_subject(name, headline, text) for name in names):
+            return names
+    return []
+
+
+def _is_subject(name: str, headline: str, text: str) -> bool:
+    surname = name.rsplit(maxsplit=1)[-1].casefold()
+    return surname in headline.casefold() or text.casefold().count(surname) > 1

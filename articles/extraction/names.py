@@ -1,0 +1,169 @@
+"""Reads the names of people in bylines: takes bylines apart, and leaves out desks, roles, sites and agencies. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from articles.extraction.agencies import agency_named
+
+MAX_AUTHORS = 10
+MAX_AUTHOR_CHARACTERS = 80
+MAX_BYLINE_CHARACTERS = 10 * MAX_AUTHOR_CHARACTERS
+MAX_NAME_WORDS = 6
+
+# Words before the first name.
+_BY = re.compile(
+    r"^\W*(?:(?:(?:written|reported|posted|published|words|text|story|report|analysis|opinion|comment"
+    r"|review) )?by|from|von|vom|par|por|di|door|av|af|tekst|texte?|texto"
+    r"|testo|autore?r?|authors?|auteure?|autorin|verfasst von|geschrieben von|écrit par|escrito por|publié par"
+    r"|oleh|bởi|przez|szerző|írta|yazar|автор|автори|кореспондент|корреспондент|текст|συντάκτης|بقلم|مأ?ת|כותב"
+    r"|作者|记者|記者|文|撰文)[\s:：/|]+",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(
+    r"\s*(?:[,;|&/、，；\n]|\s[·•]\s|\b(?:and|und|et|y|e|og|och|en|ja|ve|și|si|und|with|mit|и|та|і|και)\b"
+    r"|(?<=\s)[ai](?=\s[A-ZÀ-Ž]))\s*"
+)
+# Organisations may have such a sign in their names.
+_BETWEEN_ORGANISATIONS = re.compile(r"\s*[,;|]\s*")
+_ADDRESS = re.compile(r"\S*@\S*\.\S+")
+_REMARK = re.compile(r"\s*[(\[（【][^()\[\]（）【】]*[)\]）】]\s*$")
+_PLACE = re.compile(r"(?<=\w\s\w)(\w*)\s(?:in|aus|à|a|em|from)\s[^\W\d_a-z][\w\s.,'’-]*$")
+_REPORTER_AFTER = re.compile(r"\s*(?:기자|특파원|선임기자|記者|记者|報道|报道|통신원)$")
+_PARTICLES = (
+    "de|del|della|der|den|dem|des|di|da|das|do|dos|du|la|le|las|los|van|von|vom|zu|zur|ter|ten|te|al|el|bin|bint|ibn"
+    "|ben|af|av|e|y|i"
+)
+PERSON_WORD = re.compile(rf"(?:[^\W\d_a-zß-öø-ÿ][\w'’.-]*|{_PARTICLES}|(?:d|l|al|el|o)['’-]\w+)")
+# Scripts that write a name without blanks.
+_JOINED_NAME = re.compile(r"[\u3400-\u9fff\u3041-\u30ff]{2,6}|[\uac00-\ud7a3]{2,4}")
+_NOT_A_NAME = re.compile(r"\b(?:https?|www)\b|[@<>{}=|\d]|[.!?]\s\S+\s\S+\s|^\W*$", re.IGNORECASE)
+# What programs write where nobody is named.
+_NOBODY = re.compile(
+    r"(?:\w*admin\w*|webmaster|wp[ _-]?\w*|user|root|authors?|writer|null|none|undefined|unknown|anonymous|false|true"
+    r"|guest|default|test|n/a|by|von|par|por|autor|auteur|red|редакция|гость|автор)",
+    re.IGNORECASE,
+)
+# Desks and roles: they name no person.
+_DESK = re.compile(
+    r"(?:.*\b(?:news\s?(?:desk|room|team)|web\s?desk|online\s?desk|digital\s?desk|desk)"
+    r"|(?:.*\b)?(?:our|staff|special)\s(?:reporters?|correspondents?|writers?)|editors?|staff|staff writer"
+    r"|editorial(?: (?:team|board|staff))?"
+    r"|agencies|agencias|agências|agences|agentur(?:en)?|agenzie|agentschappen|wire reports?|news agencies"
+    r"|(?:.*\b)?(?:redaktion|redaktionen|redakcja|redakce|redacción|redação|redazione|rédaction|redactie|redaksi"
+    r"|redakcia|redaktionen"
+    r"|szerkesztőség|редакция|редакція|redacția)\b.*)",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(
+    r"\b(?:correspondents?|editors?|reporters?|journalists?|columnists?|contributors?|producers?|writers?"
+    r"|photographers?|analysts?"
+    r"|professors?|director|bureau|chief|redakteur(?:e|in)?|redaktör|reporterin|korrespondent(?:in)?"
+    r"|journalistin?|autorin|ressortleiter(?:in)?"
+    r"|journaliste|correspondant(?:e)?|envoyée? spéciale?|rédacteur|rédactrice|corresponsal|periodista|redactora?"
+    r"|enviad[oa] especial"
+    r"|giornalista|inviat[oa]|corrispondente|jornalista|repórter|correspondente|dziennikarz|korespondent|redaktor"
+    r"|novinář|muhabiri?|editörü?"
+    r"|журналист|корреспондент|редактор|кореспондент|обозреватель)\b",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(r"[A-Z][A-Za-z]{0,3}[A-Z]|[JS]r\.?|(?:[A-Z][a-z]?\.){2,4}|Dr\.?|Esq\.?")
+# Words of the pages' own language for buttons, times and labels; a name with one is not a name.
+_LABEL = re.compile(
+    r"\b(?:follow|share|read|more|view|subscribe|sign|login|log|posted|published|updated|last|minutes?|min|ago|am"
+    r"|pm|by|about|contact"
+    r"|profile|twitter|facebook|instagram|linkedin|whatsapp|telegram|youtube|google|email|e-mail|newsletter"
+    r"|comments?|photos?|image"
+    r"|getty|images|video|audio|listen|save|print|copy|link|home|news|live|opinion|politics|sports?|business"
+    r"|world|culture"
+    r"|all|posts|articles|stories|latest|the|this|our|your|licen[cs]e|rights|reserved|cookies|privacy|policy"
+    r"|foto|fotos|bild|stand|uhr|lesezeit|teilen|folgen|mehr|alle|artikel|aktualisiert|veröffentlicht|kommentare?"
+    r"|drucken|merken"
+    r"|publié|mis|jour|partager|suivre|lire|tous|voir|publicado|actualizado|compartir|seguir|ver|leer|todas?"
+    r"|todos|pubblicato"
+    r"|aggiornato|condividi|leggi|tutti|gepubliceerd|delen|lees|opublikowano|udostępnij|опубликовано|обновлено|поделиться|читать)\b",
+    re.IGNORECASE,
+)
+
+
+def person_names(values: Sequence[str], sites: Sequence[str] = (), *, certain: bool = False) -> list[str]:
+    """Return the people whom the bylines name, in their order, each once.
+
+    `sites` are names of the site, which nobody is called. With `certain`, a name must look like one: at least two
+    words in capitals, or few characters of a script that writes names without blanks. Without it, a byline is trusted.
+    """
+    names: dict[str, None] = {}
+    for name in _parts(values):
+        if _is_person(name, sites) and (not certain or looks_like_person(name)):
+            names.setdefault(name)
+    return list(names)[:MAX_AUTHORS]
+
+
+def organisation_names(values: Sequence[str]) -> list[str]:
+    """Return the organisations, desks and initials that the bylines name, as they are written."""
+    names: dict[str, None] = {}
+    for value in values:
+        for part in _BETWEEN_ORGANISATIONS.split(_BY.sub("", _cut(value))):
+            name = part.strip(" -–—•·*")
+            if 1 < len(name) <= MAX_AUTHOR_CHARACTERS and not _NOBODY.fullmatch(name) and not _NOT_A_NAME.search(name):
+                names.setdefault(name)
+    return list(names)[:MAX_AUTHORS]
+
+
+def byline_parts(value: str) -> list[str]:
+    """Return the pieces of a byline between its commas, slashes and conjunctions."""
+    return [part for part in _BETWEEN.split(_cut(value)) if part]
+
+
+def looks_like_person(name: str) -> bool:
+    """Return whether a text that nothing marks as a name is one, by its words."""
+    if _JOINED_NAME.fullmatch(name):
+        return True
+    words = name.split()
+    if not 1 < len(words) < MAX_NAME_WORDS or words[-1].islower() or _LABEL.search(name) or _ROLE.search(name):
+        return False
+    return sum(not word.islower() for word in words) > 1 and all(map(PERSON_WORD.fullmatch, words))
+
+
+def same_name(left: str, right: str) -> bool:
+    """Return whether two names differ at most in case, blanks and signs."""
+    return squash(left) == squash(right)
+
+
+def squash(name: str) -> str:
+    """Return the letters and digits of a name, without case."""
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def _parts(values: Sequence[str]) -> Iterator[str]:
+    """Yield what may be a name. A role or a title such as PhD counts only if it is all that a byline has."""
+    for value in values:
+        parts = [_bare(part) for part in _BETWEEN.split(_BY.sub("", _cut(value)))]
+        known = [part for part in parts if part]
+        people = [part for part in known if not _ROLE.search(part) and not _TITLE.fullmatch(part)]
+        yield from people or known
+
+
+def _bare(part: str) -> str:
+    """Return the name without an address, a remark in brackets, a place and what reporters are called."""
+    part = _REMARK.sub("", _ADDRESS.sub("", part)).strip(" -–—|•·*.【】[]()")
+    return _REPORTER_AFTER.sub("", _PLACE.sub(r"\1", _BY.sub("", part))).strip(" -–—|•·*.")
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= MAX_BYLINE_CHARACTERS else ""
+
+
+def _is_person(name: str, sites: Sequence[str]) -> bool:
+    if (
+        not name
+        or name[0].islower()
+        or not 1 < len(name) <= MAX_AUTHOR_CHARACTERS
+        or len(name.split()) > MAX_NAME_WORDS
+    ):
+        return False
+    if _NOT_A_NAME.search(name) or _NOBODY.fullmatch(name) or _DESK.fullmatch(name) or agency_named(name):
+        return False
+    own = squash(name)
+    return not any(own == squash(site) for site in sites)
