@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('articles', '0017_lengths_of_articles'),
-        ('crawlers', '0003_times_of_links'),
+        ('crawlers', '0004_rechecks'),
         # Which makes the roles.
         ('dedup', '0019_viewers'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
