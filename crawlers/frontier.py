@@ -7,7 +7,7 @@ the links that wait, and no finished ones.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -34,7 +34,7 @@ WHERE link.newspaper_id = done.newspaper_id AND link.key = done.key
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """Links by their keys: `new` ones are saved and have to be visited, the others are skipped."""
+    """Links by their keys: `new` ones have to be visited, the others are skipped."""
 
     new: dict[UUID, ArticleLink]
     known: set[UUID]
@@ -42,7 +42,7 @@ class Sorted:
 
 
 def sort_links(source: Source, links: Sequence[ArticleLink]) -> Sorted:
-    """Sort up to BATCH links, and save those that are neither stored nor refused.
+    """Sort up to BATCH links by whether they are stored, refused, or neither.
 
     If a URL comes in two spellings, the first one counts.
     """
@@ -54,17 +54,18 @@ def sort_links(source: Source, links: Sequence[ArticleLink]) -> Sorted:
     refused = set(rows.filter(refused_until__gt=now).values_list("key", flat=True))
     rows.filter(refused_until__lte=now).update(refused_until=None, tries=0)
     new = {key: by_key[key] for key in reversed(by_key) if key not in known and key not in refused}
-    PendingLink.objects.bulk_create([_row(key, link) for key, link in new.items()], ignore_conflicts=True)
     return Sorted(new, known, refused)
+
+
+def save_links(links: Mapping[UUID, ArticleLink]) -> None:
+    """Save new links by their keys, before they are visited."""
+    PendingLink.objects.bulk_create([_row(key, link) for key, link in links.items()], ignore_conflicts=True)
 
 
 def waiting_links(source: Source, after: int = 0) -> list[tuple[int, ArticleLink]]:
     """Return the next BATCH links that wait since an earlier crawl, with their row ids, all above `after`, in order."""
     rows = PendingLink.objects.filter(newspaper_id=source.newspaper_id, refused_until=None, pk__gt=after)
-    return [
-        (row.pk, ArticleLink(source, row.url, ArticleURL.Kind(row.kind), _listed(row), row.key))
-        for row in rows.order_by("pk")[:BATCH]
-    ]
+    return [(row.pk, _link(source, row)) for row in rows.order_by("pk")[:BATCH]]
 
 
 def settle(links: Sequence[ArticleLink]) -> None:
@@ -147,7 +148,14 @@ def _row(key: UUID, link: ArticleLink) -> PendingLink:
         kind=link.kind,
         published=listed.day if listed else None,
         published_time=str(listed.time) if listed and listed.time else "",
+        headline=link.headline,
+        language=link.language,
     )
+
+
+def _link(source: Source, row: PendingLink) -> ArticleLink:
+    kind = ArticleURL.Kind(row.kind)
+    return ArticleLink(source, row.url, kind, _listed(row), row.key, row.headline, row.language)
 
 
 def _listed(row: PendingLink) -> ListedDate | None:

@@ -1,5 +1,6 @@
 """The items that pass from a source to the store: a link to an article, then its page."""
 
+import datetime
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -24,9 +25,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ArticleLink:
-    """A link to an article, the kind of its URL, and the date that its source gives.
+    """A link to an article, the kind of its URL, and the date, headline and language that its source gives.
 
-    A saved link keeps the key it was saved under, because the rules for keys may change.
+    `changed` is the day of the last change, which a sitemap gives and which is not saved. A saved link keeps the key it
+    was saved under, because the rules for keys may change.
     """
 
     source: Source
@@ -34,6 +36,9 @@ class ArticleLink:
     kind: ArticleURL.Kind
     published: ListedDate | None = None
     written_key: UUID | None = None
+    headline: str = ""
+    language: str = ""
+    changed: datetime.date | None = None
 
     @property
     def key(self) -> UUID:

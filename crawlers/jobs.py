@@ -82,6 +82,8 @@ class JobProcess(AsyncCrawlerProcess):
         self.interrupted = False
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._finished = asyncio.Event()
+        # Links by newspaper that count against CRAWL_LIMIT.
+        self._taken: Counter[int] = Counter()
 
     async def join(self) -> None:
         """Run the jobs; Scrapy then stops the reactor."""
@@ -129,10 +131,12 @@ class JobProcess(AsyncCrawlerProcess):
         visit = await in_database(visits.begin_visit, job.newspaper.pk, job.spider.name)
         state = Visit.State.BROKEN_OFF
         try:
-            await self._watch(self.crawl(crawler, newspapers=str(job.newspaper.pk)), crawler, visit)
+            number = job.newspaper.pk
+            await self._watch(self.crawl(crawler, newspapers=str(number), taken=self._taken[number]), crawler, visit)
             stopped = crawler.stats.get_value("finish_reason") == "shutdown"
             state = Visit.State.INTERRUPTED if stopped else Visit.State.FINISHED
         finally:
+            self._taken[job.newspaper.pk] = getattr(crawler.spider, "taken", 0)
             job.counts.update(_counts(crawler))
             await _record(visits.end_visit, visit, state, job.counts, _examples(crawler))
             shutil.rmtree(job.folder, ignore_errors=True)

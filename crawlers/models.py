@@ -23,6 +23,12 @@ class PendingLink(models.Model):
     published_time = models.CharField(
         max_length=25, blank=True, default="", db_default="", help_text="The time given by the source, in ISO 8601."
     )
+    headline = models.TextField(
+        blank=True, default="", db_default="", help_text="The headline given by the source, for pages without one."
+    )
+    language = models.CharField(
+        max_length=8, blank=True, default="", db_default="", help_text="The ISO 639 code given by the source."
+    )
     tries = models.PositiveSmallIntegerField(default=0, help_text="Failed visits that may succeed another time.")
     reason = models.TextField(blank=True, help_text="Why the last visit failed.")
     refused_until = models.DateTimeField(null=True, help_text="Not visited before this time. Empty: waiting.")
@@ -102,6 +108,11 @@ class Visit(models.Model):
     unchanged = models.PositiveIntegerField(default=0, help_text="Sources that reported no change.")
     refused_earlier = models.PositiveIntegerField(
         default=0, help_text="Links that an earlier visit refused; they were not visited."
+    )
+    left_out = models.PositiveIntegerField(
+        default=0,
+        db_default=0,
+        help_text="Links and sitemaps that are too old, or beyond the number that was asked for.",
     )
     paywalled = models.PositiveIntegerField(default=0, help_text="Articles stored whose page shows only a part.")
     rechecked = models.PositiveIntegerField(

@@ -56,6 +56,7 @@ def ready_article(task: PageTask, _on_progress: Callable[[int], None] = lambda _
 def incoming_article(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
     """Return the article to store. Raises ExtractionError if neither page nor source gives a possible day."""
     day, details = dated_details(article, page.link.published, datetime.datetime.now(datetime.UTC).date())
+    details = dataclasses.replace(details, language=details.language or page.link.language)
     redirected = page.url != page.link.url
     seen = [SeenURL(page.link.url, page.link.kind)] if redirected else []
     seen += [SeenURL(url, ArticleURL.Kind.REDIRECT) for url in page.redirects]
@@ -64,7 +65,7 @@ def incoming_article(page: FetchedPage, article: ExtractedArticle) -> IncomingAr
     seen += [SeenURL(url, kind) for url, kind in declared if url and same_site(url, page.url)]
     return IncomingArticle(
         date=day,
-        headline=article.headline,
+        headline=article.headline or page.link.headline,
         url=page.url,
         content=article.text,
         # An article from a feed of alerts belongs to the newspaper that its host names.

@@ -39,6 +39,9 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "crawlers.fetching.downloads.UnpackingMiddleware": 590,
 }
+# The first links listed are visited first: the newest.
+SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleFifoDiskQueue"
+SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
 DUPEFILTER_CLASS = "crawlers.fetching.middlewares.RedirectAwareDupeFilter"
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
@@ -52,6 +55,10 @@ AUTOTHROTTLE_START_DELAY = 1.0  # seconds
 AUTOTHROTTLE_MAX_DELAY = 30.0  # seconds
 COOKIES_ENABLED = False
 
+# For one crawl.
+CRAWL_SINCE = ""  # a day, YYYY-MM-DD: only articles published on or after it
+CRAWL_LIMIT = 0  # visit no more than this many links of a newspaper; 0: any number
+
 # Bounds.
 DOWNLOAD_TIMEOUT = 30  # seconds until the last byte, even of a steady drip
 DOWNLOAD_MAXSIZE = 10 * 1024 * 1024  # bytes of a page or feed
@@ -62,6 +69,10 @@ SITEMAP_MAXSIZE = 50 * 1024 * 1024  # bytes, uncompressed: the limit of the prot
 # An index that lists itself under ever new URLs would never end.
 SITEMAP_MAX_LEVELS = 3  # levels of nested sitemap indexes
 SITEMAP_MAX_NUMBER = 1_000  # sitemaps per newspaper that are visited because an index lists them
+# An archive of decades: older links and sitemaps are left out, and a crawl takes no more than the newest new links.
+SITEMAP_DAYS = 1_095  # days before today, by publication date or lastmod; 0: any
+SITEMAP_MAX_LINKS = 5_000  # new links of a newspaper's sitemaps in one crawl; 0: any number
+FEED_MAX_PAGES = 20  # pages of a feed, by following next or prev-archive (RFC 5005)
 SECTION_MAX_PAGES = 5  # pages of a section, by following rel=next
 REDIRECT_MAX_TIMES = 5
 RETRY_TIMES = 2

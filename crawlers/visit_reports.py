@@ -128,7 +128,7 @@ def _report(newspaper: Newspaper, visits: list[Visit], waiting: int = 0, refused
     reports = [VisitReport(visit, _failures([visit]), _state(visit)) for visit in visits]
     counts: Counter[str] = Counter()
     for visit in visits:
-        for name in ("stored", "known", "unchanged", "refused_earlier", "paywalled", "failed"):
+        for name in ("stored", "known", "unchanged", "refused_earlier", "left_out", "paywalled", "failed"):
             counts[name] += getattr(visit, name)
     return NewspaperReport(newspaper, reports, _failing_since(newspaper), _failures(visits), counts, waiting, refused)
 

@@ -103,7 +103,9 @@ def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict
         details = details.with_time(article.publication_time)
     else:
         day, details = dated_details(extraction, listed, page.fetched_at.date())
-    headline, content = extraction.headline, extraction.text
+    # Its feed or sitemap may have given what the page lacks.
+    details = replace(details, language=details.language or article.language)
+    headline, content = extraction.headline or article.headline, extraction.text
     check_article(IncomingArticle(date=day, headline=headline, url=article.url, content=content, details=details))
     forms = Forms.of(article.newspaper.affixes, headline, content)
     return {"headline": headline.strip(), "content": content, "date": day, **asdict(details), **asdict(forms)}

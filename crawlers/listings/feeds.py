@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import codecs
-import datetime
 import io
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
 import feedparser
 
-from articles.normalization.times import possible_time
-from articles.normalization.values import UnreadableDayError, parse_day
 from articles.storage.incoming import ListedDate
+from crawlers.listings.dates import listed_date
+from crawlers.listings.texts import headline, language_code, summary
 
 _BEFORE_XML = codecs.BOM_UTF8 + b" \t\r\n"
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
@@ -23,19 +23,31 @@ _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a feed: an absolute URL, which may be invalid or empty, and its date, or None."""
+    """An entry of a feed: an absolute URL, which may be invalid or empty, its date, or None, and its texts.
+
+    Title and summary are plain texts of one line.
+    """
 
     url: str
     published: ListedDate | None
+    title: str = ""
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """The readable part of a feed. A broken feed has entries, but breaks off before its end."""
+    """The readable part of a feed. A broken feed has entries, but breaks off before its end.
+
+    `next_url` is the absolute URL of the page with older entries, empty if none is named (RFC 5005; next_url of a JSON
+    feed). `language` is as the feed declares it.
+    """
 
     entries: list[Entry]
     readable: bool = True
     broken: bool = False
+    title: str = ""
+    language: str = ""
+    next_url: str = ""
 
 
 def read_feed(body: bytes, url: str, media_type: str) -> Feed:
@@ -50,7 +62,13 @@ def read_feed(body: bytes, url: str, media_type: str) -> Feed:
         return Feed([], readable=False)
     tail = body[-400:].replace(b"\0", b"").lower()
     ended = re.search(rb"</\s*(?:\w+:)?(?:rss|feed|rdf)\s*>", tail)
-    return Feed([_entry(entry, url) for entry in feed.entries], broken=bool(feed.bozo) and not ended)
+    return Feed(
+        [_entry(entry, url) for entry in feed.entries],
+        broken=bool(feed.bozo) and not ended,
+        title=headline(str(feed.feed.get("title") or "")),
+        language=language_code(str(feed.feed.get("language") or "")),
+        next_url=_older(feed.feed.get("links") or [], url),
+    )
 
 
 def _marked(body: bytes, media_type: str) -> tuple[bytes, str]:
@@ -64,35 +82,57 @@ def _marked(body: bytes, media_type: str) -> tuple[bytes, str]:
 
 
 def _entry(entry: Any, url: str) -> Entry:
-    link = str(entry.get("link") or "").strip()
-    try:
-        return Entry(urljoin(url, link) if link else "", _published(entry))
-    except ValueError:  # such as http://[undefined]/
-        return Entry(link, None)
+    """Return an entry as feedparser read it. If it has no link, an id that is a web address is one."""
+    link = str(entry.get("link") or "").strip() or _web_address(entry.get("id"))
+    # For a missing `updated`, feedparser would return `published` with a warning.
+    names = [name for name in ("published", "updated", "created") if name in entry]
+    dates = (listed_date(str(entry[name]), entry.get(f"{name}_parsed")) for name in names)
+    title, text = (str(entry.get(name) or "") for name in ("title", "summary"))
+    return Entry(_absolute(url, link), next(filter(None, dates), None), headline(title), summary(text))
+
+
+def _older(links: Iterable[Any], url: str) -> str:
+    """Return the address of the page with older entries: the next page, or the archive before (RFC 5005, 3 and 4)."""
+    by_relation = {str(link.get("rel")).lower(): str(link.get("href") or "") for link in links}
+    older = by_relation.get("next") or by_relation.get("prev-archive") or ""
+    return _absolute(url, older)
 
 
 def _json_feed(body: bytes, url: str) -> Feed:
     """Return the entries of a JSON feed, see jsonfeed.org/version/1.1."""
     try:
-        items = json.loads(body)["items"]
-        links = [(str(item.get("url") or ""), str(item.get("date_published") or "")) for item in items]
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        feed = json.loads(body)
+        items = feed["items"]
+        entries = [_json_entry(item, url) for item in items if isinstance(item, dict)]
+    except (ValueError, RecursionError, LookupError, TypeError):
         return Feed([], readable=False)
-    return Feed([_entry({"link": link, "published": day}, url) for link, day in links])
+    if items and not entries:
+        return Feed([], readable=False)
+    title, language, older = (_text(feed, name) for name in ("title", "language", "next_url"))
+    return Feed(entries, title=headline(title), language=language_code(language), next_url=_absolute(url, older))
 
 
-def _published(entry: Any) -> ListedDate | None:
-    """Return the date of publication, else of the last change, in the newspaper's time zone."""
-    # For a missing `updated`, feedparser would return `published` with a warning.
-    name = "published" if "published" in entry else "updated"
-    text = entry.get(name, "")
+def _json_entry(item: dict[str, Any], url: str) -> Entry:
+    link = _text(item, "url") or _web_address(item.get("id")) or _text(item, "external_url")
+    dates = (listed_date(_text(item, name)) for name in ("date_published", "date_modified"))
+    text = _text(item, "summary") or _text(item, "content_text") or _text(item, "content_html")
+    title = headline(_text(item, "title"))
+    return Entry(_absolute(url, link), next(filter(None, dates), None), title, summary(text))
+
+
+def _text(values: dict[str, Any], name: str) -> str:
+    value = values.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _web_address(identifier: Any) -> str:
+    """Return an id if it is a web address; else an empty text."""
+    text = str(identifier or "").strip()
+    return text if text.lower().startswith(("http://", "https://")) else ""
+
+
+def _absolute(base: str, url: str) -> str:
     try:
-        day = parse_day(text)
-    except UnreadableDayError:
-        # feedparser reads more formats, and gives the time in UTC; for 0000-00-00, a day that does not exist.
-        moment = entry.get(f"{name}_parsed")
-        try:
-            day = datetime.date(*(moment or ())[:3])
-        except (ValueError, TypeError):
-            return None
-    return ListedDate(day, possible_time(text, day))
+        return urljoin(base, url) if url else ""
+    except ValueError:  # such as http://[undefined]/
+        return url

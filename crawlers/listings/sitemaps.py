@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import datetime
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
@@ -12,73 +12,91 @@ import lxml.etree
 from scrapy.utils.gz import gunzip
 from scrapy.utils.sitemap import Sitemap
 
-from articles.normalization.times import possible_time
-from articles.normalization.values import UnreadableDayError, parse_day
 from articles.storage.incoming import ListedDate
 from crawlers.fetching.downloads import GZIP, is_cut_off
+from crawlers.listings.dates import changed_day, listed_date
+from crawlers.listings.texts import headline, language_code
 
 # Some servers compress files that are compressed already.
 MAX_PACKINGS = 3
 # See developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap.
-PUBLICATION_DATE = "publication_date"
+NEWS = {
+    name: f"{{*}}news/{path}"
+    for name, path in (
+        ("published", "{*}publication_date"),
+        ("title", "{*}title"),
+        ("language", "{*}publication/{*}language"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapEntry:
+    """A page or a sitemap: its URL, the day of its last change, and what a news sitemap says of an article.
+
+    The URL is absolute, but may be invalid. `changed` says nothing about the day of publication but that it is not
+    later.
+    """
+
+    url: str
+    changed: datetime.date | None = None
+    published: ListedDate | None = None
+    title: str = ""
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A sitemap as read: the name of its root element, its URLs, and the dates of some.
-
-    A broken one may have had more.
-    """
+    """A sitemap as read: the name of its root element, and its entries. A broken one may have had more."""
 
     kind: str
-    urls: list[str]
-    dates: Mapping[str, ListedDate] = field(default_factory=dict)
+    entries: list[SitemapEntry]
     broken: bool = False
 
 
 class NewsSitemap(Sitemap):
-    """A sitemap whose entries have the publication date of a news sitemap, as `PUBLICATION_DATE`.
+    """A sitemap whose entries have what a news sitemap says of an article, under the names of `NEWS`.
 
-    Not lastmod, which says when the page was changed.
+    The other elements of an entry that have a namespace of their own, such as images and videos, are ignored.
     """
 
     def _process_sitemap_element(self, elem: lxml.etree._Element) -> dict[str, Any] | None:
-        date = elem.findtext(f"{{*}}news/{{*}}{PUBLICATION_DATE}")
+        news = {name: (elem.findtext(path) or "").strip() for name, path in NEWS.items()}
         entry = super()._process_sitemap_element(elem)  # empties the element
-        return entry and entry | {PUBLICATION_DATE: (date or "").strip()}
+        return entry and entry | news
 
 
 def read_sitemap(body: bytes, url: str, max_size: int) -> Document:
-    """Return the URLs of a sitemap, compressed or not; those before the break if it is broken."""
+    """Return the entries of a sitemap, compressed or not; those before the break if it is broken."""
     broken = is_cut_off(body, max_size)
     try:
         for _ in range(MAX_PACKINGS):
             if body.startswith(GZIP):
                 body = gunzip(body, max_size=max_size)
         sitemap = NewsSitemap(body.lstrip(codecs.BOM_UTF8 + b" \t\r\n"))
-        entries = [(_absolute(url, entry["loc"]), entry.get(PUBLICATION_DATE, "")) for entry in sitemap if entry["loc"]]
+        entries = [_entry(url, entry) for entry in sitemap if entry["loc"]]
     # Not gzip after all, not XML, an empty document, or larger than max_size when uncompressed.
     except (OSError, EOFError, ValueError, StopIteration, lxml.etree.XMLSyntaxError):
         return Document("", [], broken=True)
-    urls = [url for url, _ in entries]
-    dates = {url: date for url, text in entries if (date := _listed_date(text))}
     known = sitemap.type in {"sitemapindex", "urlset"}
     tail = body[-400:].replace(b"\0", b"")
     ended = f"{sitemap.type}>".encode() in tail
-    return Document(sitemap.type, urls, dates, broken=broken or not known or not (ended or _is_empty(body, urls)))
+    return Document(sitemap.type, entries, broken=broken or not known or not (ended or _is_empty(body, entries)))
 
 
-def _is_empty(body: bytes, urls: list[str]) -> bool:
+def _is_empty(body: bytes, entries: list[SitemapEntry]) -> bool:
     """Return whether a document has an empty root, as in <urlset/>."""
-    return not urls and body.rstrip().endswith(b"/>")
+    return not entries and body.rstrip().endswith(b"/>")
 
 
-def _listed_date(text: str) -> ListedDate | None:
-    try:
-        day = parse_day(text)
-    except UnreadableDayError:
-        return None
-    return ListedDate(day, possible_time(text, day), in_sitemap=True)
+def _entry(base: str, entry: dict[str, Any]) -> SitemapEntry:
+    return SitemapEntry(
+        url=_absolute(base, entry["loc"]),
+        changed=changed_day(entry.get("lastmod", "")),
+        published=listed_date(entry["published"], in_sitemap=True),
+        title=headline(entry["title"]),
+        language=language_code(entry["language"]),
+    )
 
 
 def _absolute(base: str, url: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, ClassVar, ParamSpec, Self
 from uuid import UUID
 
@@ -24,6 +26,7 @@ from crawlers.database import LOST, in_database
 from crawlers.fetching.middlewares import KnownURLError
 from crawlers.fetching.sites import is_front_page, is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source, Validator
+from crawlers.listings.window import is_before, newest_first
 from crawlers.newspapers import newspapers_to_crawl
 from crawlers.reasons import DATABASE_LOST, UNCHANGED, find_reason, reason_of
 
@@ -37,7 +40,8 @@ class NewspaperSpider(Spider):
 
     The argument `newspapers` holds names or ids, separated by commas; without it, all that are to be crawled. The
     statistics articles/stored, articles/known (links), articles/refused_earlier, articles/unchanged (sources),
-    articles/paywalled and articles/failed/<reason> hold the counts; `examples` has a URL for each reason.
+    articles/left_out (links and sitemaps), articles/paywalled and articles/failed/<reason> hold the counts; `examples`
+    has a URL for each reason.
     """
 
     sources_field: ClassVar[str]  # of Newspaper
@@ -52,8 +56,10 @@ class NewspaperSpider(Spider):
         """Return whether there is something to visit."""
         return bool(getattr(newspaper, cls.sources_field))
 
-    def __init__(self, newspapers: str = "", **kwargs: Any) -> None:
+    def __init__(self, newspapers: str = "", taken: int = 0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        self.taken = taken  # links that count against CRAWL_LIMIT, those of earlier spiders too
+        self.cut_short = False  # whether links were left out because they were too many
         self.newspapers = [name.strip() for name in newspapers.split(",") if name.strip()]
         self.examples: dict[str, str] = {}
         self._counted: set[UUID] = set()  # keys of links: of those with an outcome, and of those requested
@@ -91,7 +97,8 @@ class NewspaperSpider(Spider):
         source = Source(newspaper.pk, newspaper.name, pattern, Paper.of(newspaper))
         last = 0
         while batch := await in_database(frontier.waiting_links, source, last):
-            for request in self._article_requests({link.key: link for _, link in batch}):
+            waiting = {link.key: link for _, link in batch if not is_before(link, self.since)}
+            for request in self._article_requests(self._within_limit(waiting)):
                 yield request
             last = batch[-1][0]
         self._validators[newspaper.pk] = await in_database(frontier.stored_validators, source)
@@ -109,7 +116,9 @@ class NewspaperSpider(Spider):
         It asks whether the source has changed since all its links were saved.
         """
         headers = {}
-        if validator := self._validators[source.newspaper_id].get(url):
+        # Another crawl may have left out what was published since an earlier day.
+        validator = self._validators[source.newspaper_id].get(url)
+        if validator and self.since is None:
             headers = {"If-None-Match": validator.etag, "If-Modified-Since": validator.last_modified}
         return Request(
             url,
@@ -124,13 +133,20 @@ class NewspaperSpider(Spider):
     def parse_source(self, response: Response, source: Source) -> AsyncIterator[Request]:
         """Yield requests for the articles that a feed, sitemap or section page lists."""
 
-    async def source_failed(self, failure: Any) -> None:  # a Failure to which Scrapy adds the request
+    async def source_failed(self, failure: Any) -> AsyncIterator[Request]:  # Scrapy adds the request to the Failure
         error = failure.value
         if isinstance(error, HttpError) and error.response.status == UNCHANGED:
             self.count("unchanged")
             await self.source_unchanged(failure.request)
         else:
             self.count_failure(failure.request.meta["source_url"], reason_of(error))
+        async for request in self.after_source():
+            yield request
+
+    async def after_source(self) -> AsyncIterator[Request]:
+        """Yield what remains to be requested after a source that was not read."""
+        return
+        yield
 
     async def source_unchanged(self, request: Request) -> None:
         """React to a source that has not changed."""
@@ -141,21 +157,81 @@ class NewspaperSpider(Spider):
             return Validator(response.meta["source_url"], "", "")
         return Validator(response.meta["source_url"], header(response, "ETag"), header(response, "Last-Modified"))
 
+    async def store_states(self, source: Source, validators: Sequence[Validator]) -> None:
+        """Store the states of sources whose links are all saved; not if this crawl left out what another one takes."""
+        if self.since is None and not self.cut_short:
+            await in_database(frontier.store_validators, source, validators)
+
+    @property
+    def since(self) -> datetime.date | None:
+        """The first day of publication that was asked for."""
+        day = self.settings.get("CRAWL_SINCE")
+        return datetime.date.fromisoformat(day) if day else None
+
+    @property
+    def full(self) -> bool:
+        """Whether as many links as were asked for are taken."""
+        limit = self.settings.getint("CRAWL_LIMIT")
+        return bool(limit) and self.taken >= limit
+
+    def _within_limit(self, links: Mapping[UUID, ArticleLink]) -> dict[UUID, ArticleLink]:
+        """Return as many of the first links as may still be taken; count the others as left out."""
+        limit = self.settings.getint("CRAWL_LIMIT")
+        taken = dict(islice(links.items(), max(limit - self.taken, 0))) if limit else dict(links)
+        self.taken += len(taken)
+        self.leave_out(len(links) - len(taken))
+        return taken
+
+    def leave_out(self, number: int) -> None:
+        """Count links that are beyond a bound on their number. Another crawl takes them."""
+        self.cut_short |= number > 0
+        self.count("left_out", number)
+
     async def article_requests(self, source: Source, links: Iterable[ArticleLink]) -> AsyncIterator[Request]:
-        """Yield a request for each link whose article is neither stored nor refused; count the others."""
-        visitable = []
+        """Yield a request for each link whose article is neither stored nor refused, the newest first.
+
+        Counts the others. Links before `since`, and those beyond the limit, are left out.
+        """
+        new = await self.new_links(source, links, self.since)
+        async for request in self.take(new):
+            yield request
+
+    async def take(self, new: Mapping[UUID, ArticleLink]) -> AsyncIterator[Request]:
+        """Save new links and yield a request for each, as far as the limit allows."""
+        taken = list(self._within_limit(new).items())
+        for start in range(0, len(taken), frontier.BATCH):
+            batch = dict(taken[start : start + frontier.BATCH])
+            await in_database(frontier.save_links, batch)
+            for request in self._article_requests(batch):
+                yield request
+
+    async def new_links(
+        self, source: Source, links: Iterable[ArticleLink], since: datetime.date | None
+    ) -> dict[UUID, ArticleLink]:
+        """Return the links since a day whose articles are neither stored nor refused, by their keys, the newest first.
+
+        Counts the others.
+        """
+        visitable: list[ArticleLink] = []
+        old = 0
         for link in links:
-            if is_visitable(link.url):
-                visitable.append(link)
-            else:
+            if not is_visitable(link.url):
                 self.count_failure(link.url, "bad address")
+            elif is_before(link, since):
+                old += 1
+            else:
+                visitable.append(link)
+        self.count("left_out", old)
+        visitable = newest_first(visitable)
+        new: dict[UUID, ArticleLink] = {}
         for start in range(0, len(visitable), frontier.BATCH):
-            batch = visitable[start : start + frontier.BATCH]
-            links_sorted = await in_database(frontier.sort_links, source, batch)
+            links_sorted = await in_database(frontier.sort_links, source, visitable[start : start + frontier.BATCH])
             self._count_once("known", links_sorted.known)
             self._count_once("refused_earlier", links_sorted.refused)
-            for request in self._article_requests(links_sorted.new):
-                yield request
+            for key, link in links_sorted.new.items():
+                if key not in self._requested:
+                    new.setdefault(key, link)
+        return new
 
     # -- Articles -----------------------------------------------------------------------------------------
 

@@ -3,41 +3,70 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from scrapy import Request
 from scrapy.http import Response
 
 from articles.models import ArticleURL
-from crawlers import frontier
-from crawlers.database import in_database
-from crawlers.items import ArticleLink, Source
+from crawlers.fetching.sites import same_site
+from crawlers.items import ArticleLink, Source, Validator
 from crawlers.listings.feeds import read_feed
+from crawlers.listings.window import is_before
 from crawlers.spiders.base import NewspaperSpider, content_type
 
 
 class FeedSpider(NewspaperSpider):
+    """Reads feeds, and the pages with older entries that they name (RFC 5005, JSON Feed).
+
+    An unchanged page hides the pages after it, so the states of all are stored only when the last one was read.
+    """
+
     name = "feed"
     sources_field = "feed_urls"
 
-    async def parse_source(self, response: Response, source: Source) -> AsyncIterator[Request]:
+    async def parse_source(
+        self, response: Response, source: Source, read: tuple[Validator, ...] = (), left: int | None = None
+    ) -> AsyncIterator[Request]:
         # In a thread: feedparser takes 0.2 ms for an entry.
         feed = await asyncio.to_thread(read_feed, response.body, response.url, content_type(response))
         if not feed.readable:
             self.count_failure(response.url, "unreadable feed")
             return
-        bound = self.settings.getint("FEED_MAX_ENTRIES")
+        bound = self.settings.getint("FEED_MAX_ENTRIES") if left is None else left
         if left_out := len(feed.entries[bound:]):
             self.count_failure(response.url, "too many entries", left_out)
         entries = feed.entries[:bound]
         if empty := sum(not entry.url for entry in entries):
             self.count_failure(response.url, "entry without a link", empty)
         links = [
-            ArticleLink(source, entry.url, ArticleURL.Kind.FEED, entry.published) for entry in entries if entry.url
+            ArticleLink(
+                source,
+                entry.url,
+                ArticleURL.Kind.FEED,
+                entry.published,
+                headline=entry.title,
+                language=feed.language,
+            )
+            for entry in entries
+            if entry.url
         ]
         async for request in self.article_requests(source, links):
             yield request
+        read = (*read, self.validator_of(response))
         if feed.broken:
             self.count_failure(response.url, "broken feed")
+        elif self._leads_on(feed.next_url, response.url, links, read):
+            yield self.source_request(source, feed.next_url, read=read, left=bound - len(entries))
         elif not left_out:
-            await in_database(frontier.store_validators, source, [self.validator_of(response)])
+            await self.store_states(source, read)
+
+    def _leads_on(self, url: str, page: str, links: Sequence[ArticleLink], read: Sequence[Validator]) -> bool:
+        """Return whether the page with older entries is to be read: not if those of this page are too old already."""
+        wanted = any(not is_before(link, self.since) for link in links) and not self.full
+        new = url not in {page, *(validator.url for validator in read)}
+        return wanted and new and same_site(url, page) and len(read) < self.settings.getint("FEED_MAX_PAGES")
+
+    async def source_unchanged(self, request: Request) -> None:
+        """Store the states of the pages before this one; this one and those after it have not changed."""
+        await self.store_states(request.cb_kwargs["source"], request.cb_kwargs.get("read", ()))

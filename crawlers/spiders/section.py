@@ -9,8 +9,6 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 
 from articles.models import ArticleURL
-from crawlers import frontier
-from crawlers.database import in_database
 from crawlers.fetching.sites import is_front_page, same_site
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.spiders.base import NewspaperSpider
@@ -43,15 +41,16 @@ class SectionSpider(NewspaperSpider):
             yield request
         read = (*read, self.validator_of(response))
         new = next_url not in {validator.url for validator in read}
-        if same_site(next_url, response.url) and new and len(read) < self.settings.getint("SECTION_MAX_PAGES"):
+        more = new and not self.full and len(read) < self.settings.getint("SECTION_MAX_PAGES")
+        if more and same_site(next_url, response.url):
             yield self.source_request(source, next_url, read=read)
         else:
-            await in_database(frontier.store_validators, source, read)
+            await self.store_states(source, read)
 
     async def source_unchanged(self, request: Request) -> None:
         """Store the states of the pages before this one; this one and those after it have not changed."""
         source, read = request.cb_kwargs["source"], request.cb_kwargs.get("read", ())
-        await in_database(frontier.store_validators, source, read)
+        await self.store_states(source, read)
 
 
 def _next_url(response: HtmlResponse) -> str:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
+from uuid import UUID
 
 from scrapy import Request
 from scrapy.http import Response
 
-from articles.models import ArticleURL
-from crawlers import frontier
-from crawlers.database import in_database
+from articles.models import ArticleURL, Newspaper
 from crawlers.fetching.sites import site_of
-from crawlers.items import ArticleLink, Source
-from crawlers.listings.sitemaps import read_sitemap
+from crawlers.items import ArticleLink, Source, Validator
+from crawlers.listings.dates import periods
+from crawlers.listings.sitemaps import SitemapEntry, read_sitemap
+from crawlers.listings.window import newest
 from crawlers.spiders.base import NewspaperSpider
 
 
 class SitemapSpider(NewspaperSpider):
-    """Visits every sitemap that an index lists. An index is always read, a sitemap only if it has changed."""
+    """Visits the sitemaps that an index lists, the newest first, then the newest articles of all of them.
+
+    An index is always read, a sitemap only if it has changed. Sitemaps may hold the archive of decades: what is older
+    than SITEMAP_DAYS is left out, and one crawl takes no more than SITEMAP_MAX_LINKS new links.
+    """
 
     name = "sitemap"
     sources_field = "sitemap_urls"
@@ -27,37 +33,97 @@ class SitemapSpider(NewspaperSpider):
     def __init__(self, newspapers: str = "", **kwargs: Any) -> None:
         super().__init__(newspapers, **kwargs)
         self._named: set[str] = set()  # in indexes; at most SITEMAP_MAX_NUMBER
+        self._open = 0  # sitemaps that are being read, and newspapers whose sitemaps are being requested
+        self._found: dict[UUID, ArticleLink] = {}  # new links, waiting until all sitemaps are read
+        self._read: list[tuple[Source, Validator]] = []
+
+    async def _first_requests(self, newspaper: Newspaper) -> AsyncIterator[Request]:
+        self._open += 1
+        async for request in super()._first_requests(newspaper):
+            yield request
+        async for request in self.after_source():
+            yield request
 
     def source_request(self, source: Source, url: str, **more: Any) -> Request:
         request = super().source_request(source, url, **more)
         request.meta["download_maxsize"] = self.settings.getint("SITEMAP_MAXSIZE")
-        return request
+        self._open += 1
+        # Scrapy's filter would drop one that is both configured and named by an index, without a word.
+        return request.replace(dont_filter=True)
 
     async def parse_source(self, response: Response, source: Source, level: int = 1) -> AsyncIterator[Request]:
+        try:
+            requests = await self._requests(response, source, level)
+        except Exception:  # which is counted: the articles of the other sitemaps are not lost
+            async for request in self.after_source():
+                yield request
+            raise
+        for request in requests:
+            yield request
+        async for request in self.after_source():
+            yield request
+
+    async def _requests(self, response: Response, source: Source, level: int) -> list[Request]:
+        """Read a sitemap: return requests for the sitemaps that it lists, and remember its articles."""
+        requests: list[Request] = []
         document = read_sitemap(response.body, response.url, self.settings.getint("SITEMAP_MAXSIZE"))
         if document.kind == "sitemapindex":
-            for request in self._named_sitemaps(response, source, document.urls, level):
-                yield request
+            requests = list(self._named_sitemaps(response, source, document.entries, level))
         elif document.kind == "urlset":
-            links = [
-                ArticleLink(source, url, ArticleURL.Kind.PAGE, document.dates.get(url))
-                for url in document.urls
-                if re.search(source.article_url_pattern, url)
-            ]
-            async for request in self.article_requests(source, links):
-                yield request
+            matching = (_link(source, each) for each in document.entries if _matches(source, each))
+            self._found |= await self.new_links(source, matching, self._first_day())
+            bound = self.settings.getint("SITEMAP_MAX_LINKS")
+            if bound and len(self._found) > 2 * bound:
+                self._keep_newest(bound)
         if document.broken:
-            whole = document.kind in {"sitemapindex", "urlset"} and document.urls
+            whole = document.kind in {"sitemapindex", "urlset"} and document.entries
             self.count_failure(response.url, "broken sitemap" if whole else "unreadable sitemap")
         elif document.kind == "urlset":
-            await in_database(frontier.store_validators, source, [self.validator_of(response)])
+            self._read.append((source, self.validator_of(response)))
+        return requests
 
-    def _named_sitemaps(self, response: Response, source: Source, urls: list[str], level: int) -> Iterator[Request]:
+    def _keep_newest(self, number: int) -> None:
+        links = newest(self._found.values(), number)
+        self.leave_out(len(self._found) - len(links))
+        self._found = {link.key: link for link in links}
+
+    async def after_source(self) -> AsyncIterator[Request]:
+        """When all sitemaps are read, yield requests for the newest articles of all of them."""
+        self._open -= 1
+        if self._open:
+            return
+        self._keep_newest(self.settings.getint("SITEMAP_MAX_LINKS") or len(self._found))
+        found, self._found = self._found, {}
+        read, self._read = self._read, []
+        async for request in self.take(found):
+            yield request
+        for source, validator in read:
+            await self.store_states(source, [validator])
+
+    def _first_day(self) -> datetime.date | None:
+        """Return the first day that links and sitemaps may be of; None if any may."""
+        days = self.settings.getint("SITEMAP_DAYS")
+        if self.since or not days:
+            return self.since
+        return datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=days)
+
+    def _named_sitemaps(
+        self, response: Response, source: Source, entries: Sequence[SitemapEntry], level: int
+    ) -> Iterator[Request]:
         """Yield requests for the sitemaps that an index lists; count those beyond the limits as failed."""
-        for url in urls:
-            if not site_of(url):
-                self.count_failure(url, "bad address")
-        new = list(dict.fromkeys(url for url in urls if site_of(url) and url not in self._named))
+        for entry in entries:
+            if not site_of(entry.url):
+                self.count_failure(entry.url, "bad address")
+        days = _last_days(entries)
+        # Those without a day first: they may be the current ones.
+        urls = sorted(
+            dict.fromkeys(entry.url for entry in entries if site_of(entry.url) and entry.url not in self._named),
+            key=lambda url: days.get(url, datetime.date.max),
+            reverse=True,
+        )
+        first_day = self._first_day()
+        new = [url for url in urls if not (first_day and days.get(url, first_day) < first_day)]
+        self.count("left_out", len(urls) - len(new))
         left = self.settings.getint("SITEMAP_MAX_NUMBER") - len(self._named)
         if level > self.settings.getint("SITEMAP_MAX_LEVELS"):
             left = 0
@@ -66,3 +132,32 @@ class SitemapSpider(NewspaperSpider):
             yield self.source_request(source, url, level=level + 1)
         if left_out := len(new[left:]):
             self.count_failure(response.url, "too many sitemaps", left_out)
+
+
+def _last_days(entries: Sequence[SitemapEntry]) -> dict[str, datetime.date]:
+    """Return the last day of which each sitemap of an index can list articles, if it is known.
+
+    It is the day of its last change, or the end of the month or year that it is named by if that is earlier: an archive
+    may be written again every night.
+    """
+    days = periods([entry.url for entry in entries])
+    for entry in entries:
+        if entry.changed:
+            days[entry.url] = min(entry.changed, days.get(entry.url, entry.changed))
+    return days
+
+
+def _matches(source: Source, entry: SitemapEntry) -> bool:
+    return bool(re.search(source.article_url_pattern, entry.url))
+
+
+def _link(source: Source, entry: SitemapEntry) -> ArticleLink:
+    return ArticleLink(
+        source,
+        entry.url,
+        ArticleURL.Kind.PAGE,
+        entry.published,
+        headline=entry.title,
+        language=entry.language,
+        changed=entry.changed,
+    )

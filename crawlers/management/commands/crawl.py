@@ -14,7 +14,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connections
 from scrapy.settings import Settings
 
-from articles.management.arguments import add_newspaper_arguments
+from articles.management.arguments import add_newspaper_arguments, day, number_up_to
 from articles.management.base import ExitCode, LongCommand, usage_error
 from articles.models import Newspaper
 from articles.storage.title_affixes import affixes_line, update_affixes_and_forms
@@ -25,6 +25,7 @@ from crawlers.newspapers import newspapers_to_crawl
 from crawlers.reasons import DATABASE_LOST, find_reason
 from crawlers.spiders.revision import RevisionSpider
 
+MAX_LIMIT = 1_000_000
 LOG_LEVELS = {2: "INFO", 3: "DEBUG"}
 
 
@@ -50,6 +51,18 @@ class Command(LongCommand):
             help="change a Scrapy setting for this crawl, such as DOWNLOAD_DELAY=2",
         )
         parser.add_argument(
+            "--since",
+            type=day,
+            metavar="DAY",
+            help="only links of this day or later, and those without a day (default for sitemaps: SITEMAP_DAYS ago)",
+        )
+        parser.add_argument(
+            "--limit",
+            type=number_up_to(MAX_LIMIT),
+            metavar="N",
+            help="visit no more than N links of each newspaper, the newest first; the next crawl visits further ones",
+        )
+        parser.add_argument(
             "--fresh",
             action="store_true",
             help="forget waiting links, refused links and the recorded states of sources, and read everything again",
@@ -57,6 +70,8 @@ class Command(LongCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         scrapy_settings = _scrapy_settings(options["overrides"], options["verbosity"])
+        scrapy_settings.set("CRAWL_SINCE", str(options["since"] or ""), priority="cmdline")
+        scrapy_settings.set("CRAWL_LIMIT", options["limit"] or 0, priority="cmdline")
         newspapers = newspapers_to_crawl(options["newspapers"])
         spiders = [SPIDERS[options["spider"]]] if options["spider"] else list(SPIDERS.values())
         jobs = plan_jobs(newspapers, spiders, site_settings.CRAWL_STATE_DIR, scrapy_settings)
@@ -70,7 +85,7 @@ class Command(LongCommand):
             interrupted = self._run(scrapy_settings, jobs, options)
         for newspaper in {job.newspaper.pk: job.newspaper for job in jobs}.values():
             self.stdout.write(_summary(newspaper, _counts(newspaper, jobs)))
-        for line in _explained(jobs):
+        for line in _explained(jobs, scrapy_settings):
             self.stdout.write(f"    {line}")
         if interrupted:
             raise KeyboardInterrupt
@@ -163,17 +178,31 @@ def _summary(newspaper: Newspaper, counts: Counter[str]) -> str:
     return f"{newspaper.name}: {', '.join([*parts, failed])}"
 
 
-def _explained(jobs: list[Job]) -> Iterator[str]:
-    """Yield a line for each reason of the jobs' failures: its meaning and its remedy."""
+def _explained(jobs: list[Job], settings: Settings) -> Iterator[str]:
+    """Yield a line about what was left out, and one for each reason of failures: its meaning and its remedy."""
+    if any(job.counts["left_out"] for job in jobs):
+        yield f"left out: {_left_out(settings)}"
     counted = {name.removeprefix("failed/") for job in jobs for name in job.counts if name.startswith("failed/")}
     for name in sorted({each.partition(": ")[0] for each in counted}):
         reason = find_reason(name)
         yield f"{name}: {reason.meaning} {reason.remedy}".rstrip()
 
 
+def _left_out(settings: Settings) -> str:
+    """Return which links and sitemaps this crawl leaves out, and how to read them."""
+    since, limit = settings["CRAWL_SINCE"], settings.getint("CRAWL_LIMIT")
+    days, links = settings.getint("SITEMAP_DAYS"), settings.getint("SITEMAP_MAX_LINKS")
+    older = f"older than {since}" if since else f"older than {days:,} days (SITEMAP_DAYS), if a sitemap lists it"
+    more = (
+        f"beyond {limit:,} links (--limit)" if limit else f"beyond {links:,} new links of sitemaps (SITEMAP_MAX_LINKS)"
+    )
+    return f"What is {older}, or {more}. Crawl again for more links, with --since DAY for older ones."
+
+
 _SELDOM = {
     "unchanged": "unchanged",
     "refused_earlier": "refused earlier",
+    "left_out": "left out",
     "rechecked": "fetched again",
     "changed": "changed",
     "gone": "gone",

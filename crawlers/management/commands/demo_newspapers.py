@@ -17,7 +17,7 @@ from crawlers.demo_newspapers.server import HOST, PortError, add_port_argument, 
 # By default, a crawl refuses this machine's own addresses.
 _ALLOWED = f"CRAWL_PRIVATE_ADDRESSES={HOST}"
 # There is no other site on this loopback address that a fast crawl could overload.
-_OVERRIDES = ["DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=False", _ALLOWED]
+_OVERRIDES = ["DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=False", "SITEMAP_DAYS=0", _ALLOWED]
 
 
 class Command(ProjectCommand):

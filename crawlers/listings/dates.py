@@ -1,0 +1,108 @@
+"""Reads the dates that feeds, sitemaps and lists of links give."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from calendar import monthrange
+from typing import Any
+from urllib.parse import urlsplit
+
+from articles.extraction.dates import url_day, written_day
+from articles.normalization.times import possible_time
+from articles.normalization.values import UnreadableDayError, parse_day
+from articles.storage.incoming import ListedDate
+
+MAX_DATE_CHARACTERS = 100
+# sitemap-2009-05.xml, sitemap_200905.xml, /2009/05/, ?yyyy=2009&mm=05; a day may follow.
+_MONTH = re.compile(
+    r"(?<!\d)(?P<year>(?:19|20)\d\d)(?:[-_/.]|&mm?=|&month=)?(?P<month>0[1-9]|1[0-2]|(?<=[-_/.=])[1-9])"
+    r"(?:[-_/.]?\d{2})?(?![\da-z])",
+    re.IGNORECASE,
+)
+# Stricter: the number of an article may be 201012.
+_FOLDER = re.compile(r"/(?P<year>(?:19|20)\d\d)/(?P<month>\d{1,2})/")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_NUMBER = re.compile(r"\d+")
+# www.w3.org/TR/NOTE-datetime allows a month alone.
+_W3C_MONTH = re.compile(r"(\d{4})-(\d{2})")
+
+
+def listed_date(text: str, parsed: Any = None, *, in_sitemap: bool = False) -> ListedDate | None:
+    """Return the date in a text, in the newspaper's time zone; None if it cannot be read.
+
+    `parsed` is what feedparser made of it, a time in UTC; for 0000-00-00, a day that does not exist.
+    """
+    text = " ".join(text[: MAX_DATE_CHARACTERS + 1].split())
+    if not text or len(text) > MAX_DATE_CHARACTERS:
+        return None
+    try:
+        day: datetime.date | None = parse_day(text)
+    except UnreadableDayError:
+        day = written_day(text) or _day_of(parsed)
+    if day is None:
+        return None
+    return ListedDate(day, possible_time(text, day), in_sitemap)
+
+
+def _day_of(parsed: Any) -> datetime.date | None:
+    try:
+        return datetime.date(*(parsed or ())[:3])
+    except (ValueError, TypeError):
+        return None
+
+
+def changed_day(text: str) -> datetime.date | None:
+    """Return the day of a sitemap's lastmod, the last one if it names a month alone; None if it cannot be read."""
+    if month := _W3C_MONTH.fullmatch(text.strip()):
+        return _end_of(int(month[1]), int(month[2]))
+    found = listed_date(text)
+    return found.day if found else None
+
+
+def last_day(url: str) -> datetime.date | None:
+    """Return the day in a URL's path, or the last day of the month in it; None if it names neither."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return None
+    return url_day(url) or _end_of_month(_FOLDER.search(path))
+
+
+def periods(urls: list[str]) -> dict[str, datetime.date]:
+    """Return the last day that each of the sitemaps of an index can be about, by their names.
+
+    A year counts only if all sitemaps of that form are named by years: sitemap-2009.xml may be the 2009th.
+    """
+    forms: dict[str, list[str]] = {}
+    for url in urls:
+        forms.setdefault(_NUMBER.sub("0", _name(url)), []).append(url)
+    found = {}
+    for form in forms.values():
+        by_years = all(_YEAR.search(_name(url)) for url in form)
+        for url in form:
+            year = _YEAR.search(_name(url)) if by_years else None
+            day = _end_of_month(_MONTH.search(_name(url))) or (_end_of(int(year[0]), 12) if year else None)
+            if day:
+                found[url] = day
+    return found
+
+
+def _name(url: str) -> str:
+    """Return the path and query of a URL; empty if it is not valid."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return f"{parts.path}?{parts.query}"
+
+
+def _end_of_month(month: re.Match[str] | None) -> datetime.date | None:
+    return _end_of(int(month["year"]), int(month["month"])) if month else None
+
+
+def _end_of(year: int, month: int) -> datetime.date | None:
+    try:
+        return datetime.date(year, month, monthrange(year, month)[1])
+    except ValueError:  # includes a month that does not exist
+        return None
