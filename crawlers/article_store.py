@@ -17,14 +17,15 @@ from django.db import connection, connections, transaction
 from scrapy.settings import BaseSettings
 
 from articles.processes import Workers
+from articles.storage.extraction_rules import rule_for
 from articles.storage.ingest import Stored, store_prepared
 from articles.storage.newspapers import Paper
 from articles.storage.preparing import Prepared
 from articles.storage.workers import connected
 from crawlers import frontier
-from crawlers.database import LOST, Batched
+from crawlers.database import LOST, Batched, in_database
 from crawlers.items import ArticleLink, FetchedPage
-from crawlers.page_articles import PageTask, ReadyArticle, ready_article
+from crawlers.page_articles import PageTask, ReadyArticle, is_alert, ready_article
 
 # Articles that are written in one transaction, at most.
 BATCH = 50
@@ -81,7 +82,8 @@ class ArticleStore:
         Raises ExtractionError if the page has no article, RejectedArticleError if it cannot be stored, and one of LOST;
         the link then still waits. WorkerDiedError if the process that extracted it was killed.
         """
-        ready = await self._ready(PageTask(page, self._paper_of(page)))
+        rule = await in_database(rule_for, page.url) if is_alert(page) else page.link.source.rule
+        ready = await self._ready(PageTask(page, self._paper_of(page), rule))
         stored = await self._write(_Waiting(page.link, ready))
         if isinstance(stored, Exception):
             raise stored

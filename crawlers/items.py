@@ -4,6 +4,7 @@ import datetime
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.models import ArticleURL
 from articles.normalization.urls import url_key
 from articles.storage.incoming import ListedDate
@@ -14,13 +15,15 @@ from articles.storage.newspapers import Paper
 class Source:
     """The newspaper that a feed, sitemap or section page belongs to, as far as spiders need it.
 
-    `paper` is what articles are prepared with; the writer checks whether it still holds.
+    `paper` is what articles are prepared with; the writer checks whether it still holds. `rule` is its own extraction
+    rule as it was when the crawl began.
     """
 
     newspaper_id: int
     newspaper: str
     article_url_pattern: str
     paper: Paper | None = None
+    rule: ExtractionRule = NO_RULE
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from scrapy.settings import Settings
 from twisted.python.failure import Failure
 
 from articles.extraction.extract import ExtractedArticle, ExtractionError, extract_article
+from articles.extraction.rules import NO_RULE, ExtractionRule
 from crawlers.reasons import find_reason, reason_of
 
 logger = logging.getLogger(__name__)
@@ -36,22 +37,25 @@ _PROGRAM = "import django; django.setup(); from crawlers.one_page import main; m
 _PASTE = "Open it in your browser and paste its text instead."
 
 
-def fetch_article(url: str) -> ExtractedArticle:
-    """Return the article on a page. Raises ValueError, which says for editors why there is none and what helps."""
-    found = _fetched_elsewhere(url)
+def fetch_article(url: str, rule: ExtractionRule = NO_RULE) -> ExtractedArticle:
+    """Return the article on a page, extracted by its newspaper's own rule.
+
+    Raises ValueError, which says for editors why there is none and what helps.
+    """
+    found = _fetched_elsewhere(url, rule)
     if reason := found.get("reason"):
         raise ValueError(f"{find_reason(reason).meaning} ({reason}) {_PASTE}")
     found["date"] = found["date"] and datetime.date.fromisoformat(found["date"])
     return ExtractedArticle(**found)
 
 
-def _fetched_elsewhere(url: str) -> dict[str, Any]:
+def _fetched_elsewhere(url: str, rule: ExtractionRule) -> dict[str, Any]:
     """Return what `main` writes in a process of its own: the fields of an article, or the reason why there is none."""
     networks = [str(network) for network in site_settings.CRAWL_PRIVATE_ADDRESSES]
     try:
         done = subprocess.run(
             [sys.executable, "-c", _PROGRAM],
-            input=json.dumps({"url": url, "networks": networks}),
+            input=json.dumps({"url": url, "networks": networks, "rule": dataclasses.asdict(rule)}),
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -75,6 +79,7 @@ class _OnePage(scrapy.Spider):
 
     name = "one_page"
     url: str
+    rule: ExtractionRule
     found: dict[str, Any]
 
     async def start(self) -> AsyncIterator[scrapy.Request]:
@@ -86,7 +91,7 @@ class _OnePage(scrapy.Spider):
             return
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         try:
-            article = extract_article(response.body, response.url, content_type)
+            article = extract_article(response.body, response.url, content_type, rule=self.rule)
         except ExtractionError as error:
             self.found.update(reason=error.reason)
             return
@@ -122,6 +127,6 @@ def main() -> None:
     asked = json.load(sys.stdin)
     found: dict[str, Any] = {}
     process = AsyncCrawlerProcess(_settings(asked["networks"]), install_root_handler=False)
-    process.crawl(_OnePage, url=asked["url"], found=found)
+    process.crawl(_OnePage, url=asked["url"], rule=ExtractionRule.of(asked["rule"]), found=found)
     process.start()
     sys.stdout.write(json.dumps(found or {"reason": "connection failed"}))

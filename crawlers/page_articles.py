@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from articles.extraction.extract import EXTRACTOR_VERSION, ExtractedArticle, extract_article
+from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.models import ArticleURL
 from articles.storage.incoming import IncomingArticle, PageCopy, SeenURL, check_article, story_url
 from articles.storage.newspapers import Naming, Paper
@@ -19,10 +20,11 @@ from crawlers.items import FetchedPage
 
 @dataclass(frozen=True, slots=True)
 class PageTask:
-    """A page, and the newspaper of its link as it was when it was last looked up."""
+    """A page, the newspaper of its link as it was when it was last looked up, and the own rule of its newspaper."""
 
     page: FetchedPage
     paper: Paper
+    rule: ExtractionRule = NO_RULE
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ def ready_article(task: PageTask, _on_progress: Callable[[int], None] = lambda _
     Raises ExtractionError if the page has no article, and RejectedArticleError if it cannot be stored.
     """
     page = task.page
-    incoming = incoming_article(page, extract_article(page.body, page.url, page.content_type))
+    article = extract_article(page.body, page.url, page.content_type, rule=task.rule)
+    incoming = incoming_article(page, article, task.rule.number)
     check_article(incoming)
     naming = Naming.of(incoming.newspaper, incoming.url)
     # Without a name, the host decides. If that is another newspaper, the writer has the article prepared again.
@@ -53,7 +56,12 @@ def ready_article(task: PageTask, _on_progress: Callable[[int], None] = lambda _
     return ReadyArticle(dataclasses.replace(incoming, page=bare), prepared)
 
 
-def incoming_article(page: FetchedPage, article: ExtractedArticle) -> IncomingArticle:
+def is_alert(page: FetchedPage) -> bool:
+    """Return whether the link is from a feed of alerts: its article belongs to the newspaper that its host names."""
+    return story_url(page.link.url) != page.link.url
+
+
+def incoming_article(page: FetchedPage, article: ExtractedArticle, rule: int | None = None) -> IncomingArticle:
     """Return the article to store. Raises ExtractionError if neither page nor source gives a possible day."""
     day, details = dated_details(article, page.link.published, datetime.datetime.now(datetime.UTC).date())
     details = dataclasses.replace(details, language=details.language or page.link.language)
@@ -68,10 +76,9 @@ def incoming_article(page: FetchedPage, article: ExtractedArticle) -> IncomingAr
         headline=article.headline or page.link.headline,
         url=page.url,
         content=article.text,
-        # An article from a feed of alerts belongs to the newspaper that its host names.
-        newspaper="" if story_url(page.link.url) != page.link.url else page.link.source.newspaper,
+        newspaper="" if is_alert(page) else page.link.source.newspaper,
         kind=ArticleURL.Kind.REDIRECT if redirected else page.link.kind,
         other_urls=seen,
         details=details,
-        page=PageCopy(page.url, page.content_type, page.body, EXTRACTOR_VERSION, page.link.published),
+        page=PageCopy(page.url, page.content_type, page.body, EXTRACTOR_VERSION, page.link.published, rule),
     )

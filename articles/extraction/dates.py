@@ -18,7 +18,7 @@ from htmldate import find_date
 from articles.extraction.metadata import Declared
 from articles.normalization.times import PublicationTime, possible_time
 
-DateSource = Literal["json-ld", "meta", "time", "htmldate"]
+DateSource = Literal["json-ld", "meta", "time", "htmldate", "rule"]
 
 # News sites exist since 1990 at the earliest; an earlier day belongs to an archive, or is a mistake.
 FIRST_DAY = datetime.date(1990, 1, 1)

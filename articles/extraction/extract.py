@@ -17,6 +17,7 @@ from articles.extraction.bylines import page_bylines, split_byline
 from articles.extraction.dates import DateSource, find_publication_day
 from articles.extraction.html import UnreadablePageError, decode_page, parse_page
 from articles.extraction.metadata import Declared, declared_text, nodes, read_declared
+from articles.extraction.rules import NO_RULE, ExtractionRule, drop_selected, read_by_rule
 from articles.normalization.language import detect_language
 from articles.normalization.text import letters
 from articles.normalization.times import PublicationTime
@@ -81,24 +82,36 @@ class ExtractedArticle:
 
 
 def extract_article(
-    body: bytes, url: str, content_type: str = "", *, today: datetime.date | None = None
+    body: bytes,
+    url: str,
+    content_type: str = "",
+    *,
+    today: datetime.date | None = None,
+    rule: ExtractionRule = NO_RULE,
 ) -> ExtractedArticle:
     """Return the article on a page, given its bytes, its URL and its HTTP Content-Type header.
 
-    A day far after `today` (by default the day in UTC) is not believed. Raises ExtractionError, and nothing else,
+    A day far after `today` (by default the day in UTC) is not believed. What the newspaper's own rule finds comes
+    first; what it does not find is extracted as on other pages, with a doubt. Raises ExtractionError, and nothing else,
     if there is no article.
     """
+    today = today or datetime.datetime.now(datetime.UTC).date()
     try:
         page = parse_page(body, content_type)
     except UnreadablePageError as error:
         raise ExtractionError(str(error)) from error
+    drop_selected(page, rule)
     declared = read_declared(page, url)
+    ruled = read_by_rule(page, rule, declared, today)
     remove_programs(page)
     locked = _is_locked(page, declared)
-    byline, text = split_byline(_text(page, declared))  # a separate first line, which has a field of its own
-    day = find_publication_day(page, declared, url, today or datetime.datetime.now(datetime.UTC).date())
-    headline = next(iter(declared.headlines), "")
-    found = page_bylines(text, [*declared.authors, "", byline], declared.sites, url=url, headline=headline)
+    remove_noise(page)
+    # A separate first line, which has a field of its own.
+    byline, text = split_byline(ruled.text or _text(page, declared))
+    day = ruled.day or find_publication_day(page, declared, url, today)
+    headline = ruled.headline or next(iter(declared.headlines), "")
+    authors = [*ruled.authors, "", *declared.authors, "", byline]
+    found = page_bylines(text, authors, declared.sites, url=url, headline=headline)
     return ExtractedArticle(
         text=text,
         headline=headline,
@@ -110,15 +123,15 @@ def extract_article(
         byline=found.byline,
         agency=found.agency,
         dateline=found.dateline,
-        date_doubt=day.doubt,
+        date_doubt="; ".join(filter(None, [ruled.date_doubt, day.doubt])),
         time=day.time,
         paywalled=letters(text) <= MAX_STUB_LETTERS and locked,
+        text_doubt=ruled.text_doubt,
     )
 
 
 def _text(page: lxml.html.HtmlElement, declared: Declared) -> str:
-    """Remove the noise from the page and return the article's text. Raises ExtractionError."""
-    remove_noise(page)
+    """Return the text of the article on a page whose noise was removed. Raises ExtractionError."""
     if text := find_text(page, {each.casefold() for each in declared.headlines}):
         return text
     text = declared_text(declared)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from articles.models.articles import Article, ArticlePage, ArticleURL, HeadlineVariant
 from articles.models.boilerplate import BoilerplateWeek, RepeatedSentence, WhitelistedSentence
+from articles.models.extraction_rules import ExtractionRule
 from articles.models.newspapers import LearntParameter, Newspaper, NewspaperAlias, NewspaperMerge
 from articles.models.revisions import ArticleRevision
 
@@ -13,6 +14,7 @@ __all__ = [
     "ArticleRevision",
     "ArticleURL",
     "BoilerplateWeek",
+    "ExtractionRule",
     "HeadlineVariant",
     "LearntParameter",
     "Newspaper",

@@ -26,6 +26,7 @@ class Article(models.Model):
         META = "meta", "the page's meta tags"
         TIME = "time", "a time element on the page"
         TEXT = "htmldate", "the text of the page"
+        RULE = "rule", "the newspaper’s own extraction rule"
         FEED = "feed", "the feed that listed the page"
         SITEMAP = "sitemap", "the sitemap that listed the page"
         IMPORT = "import", "the imported file"
@@ -271,6 +272,15 @@ class ArticlePage(models.Model):
         default=False, db_default=False, help_text="Whether a sitemap gave that date; otherwise a feed did."
     )
     fetched_at = models.DateTimeField(auto_now_add=True)
+    # Without an index: it is only compared with the rule of the newspaper, page by page.
+    rule = models.ForeignKey(
+        "ExtractionRule",
+        null=True,
+        db_index=False,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The newspaper's own rule that extracted the article; null if none did.",
+    )
 
     class Meta:
         # For the articles that a crawl fetches again.

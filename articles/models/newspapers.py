@@ -102,6 +102,14 @@ class Newspaper(models.Model):
         db_default="",
         help_text="Which edition it is, such as Africa or weekend. Reports can group newspapers by edition.",
     )
+    extraction_rule = models.ForeignKey(
+        "ExtractionRule",
+        null=True,
+        editable=False,
+        on_delete=models.RESTRICT,
+        related_name="+",
+        help_text="Its own rule for extracting its pages, as last saved; null if it has none.",
+    )
     # A merged newspaper keeps its row as it was, so that undoing the merge restores it.
     merged_into = models.ForeignKey(
         "self", null=True, editable=False, on_delete=models.PROTECT, related_name="merged_newspapers"

@@ -108,7 +108,8 @@ class ListedDate:
 class PageCopy:
     """The page that an article was extracted from, as it was fetched, and the version of the extraction.
 
-    `published` is the date that the feed or sitemap gave it, if any did.
+    `published` is the date that the feed or sitemap gave it, if any did; `rule` the number of the newspaper's own rule
+    that extracted it.
     """
 
     url: str
@@ -116,6 +117,7 @@ class PageCopy:
     body: bytes = field(repr=False)
     extractor_version: int
     published: ListedDate | None = None
+    rule: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -387,7 +387,9 @@ def _keep_headlines(others: Iterable[tuple[int, int, SeenHeadline]]) -> dict[int
 
 def _new_page(page: PackedPage, article_id: int) -> ArticlePage:
     copy = page.copy
-    kept = ArticlePage(article_id=article_id, url=copy.url, content_type=copy.content_type, body=page.body)
+    kept = ArticlePage(
+        article_id=article_id, url=copy.url, content_type=copy.content_type, body=page.body, rule_id=copy.rule
+    )
     if listed := copy.published:
         kept.published, kept.in_sitemap = listed.day, listed.in_sitemap
         kept.published_time = str(listed.time) if listed.time else ""

@@ -106,6 +106,12 @@ def newspapers_for(wanted: Sequence[Naming]) -> list[Newspaper]:
     return _found(wanted, _created)
 
 
+def existing_newspaper(wanted: Naming) -> Newspaper | None:
+    """Return the newspaper of a name or, without a name, of a host; None if there is none."""
+    [found] = _found([wanted], _imagined)
+    return found if found.pk else None
+
+
 def papers_for(wanted: Sequence[Naming]) -> list[Paper]:
     """Return what newspapers_for would find, or create, if nothing else changed; creates nothing."""
     found = _found(wanted, _imagined)

@@ -10,13 +10,15 @@ from contextlib import closing
 from dataclasses import asdict, fields, replace
 from itertools import islice, tee
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from articles.extraction.extract import EXTRACTOR_VERSION, ExtractionError
-from articles.extraction.kept_pages import Extraction, KeptPage, extract_kept
+from articles.extraction.kept_pages import Extraction, extract_kept
+from articles.extraction.rules import ExtractionRule
 from articles.models import Article, ArticlePage, Newspaper
 from articles.normalization.times import possible_time
 from articles.processes import Workers
+from articles.storage.extraction_rules import extracted_by_other_rules, kept_page, rule_of
 from articles.storage.incoming import (
     Details,
     IncomingArticle,
@@ -34,8 +36,9 @@ _DETAILS = [field.name for field in fields(Details)]
 
 
 def outdated_texts(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
-    """Return the articles whose page is stored and was extracted by another version."""
-    return articles_of(newspapers).filter(page__isnull=False).exclude(extractor_version=EXTRACTOR_VERSION)
+    """Return the articles whose page is stored and was extracted by another version, or by another rule."""
+    other = ~Q(extractor_version=EXTRACTOR_VERSION) | extracted_by_other_rules()
+    return articles_of(newspapers).filter(other, page__isnull=False)
 
 
 def reextract(
@@ -51,25 +54,26 @@ def reextract(
     # The pages are read and the articles stored here while the processes extract.
     with (
         Workers(min(workers, outdated.count()), extract_kept) as processes,
-        closing(processes.stream(map(_kept, same))) as stream,
+        closing(processes.stream(kept_page(*each) for each in same)) as stream,
     ):
         extracted = zip(pages, (extraction for _, extraction in stream), strict=True)
-        while batch := dict(islice(extracted, batch_size)):
-            yield _store_extracted(batch)
+        while batch := list(islice(extracted, batch_size)):
+            rules = {page.pk: rule for (page, rule), _ in batch}
+            yield _store_extracted({page: extraction for (page, _), extraction in batch}, rules)
 
 
-def _in_portions(pages: QuerySet[ArticlePage], size: int) -> Iterator[ArticlePage]:
+def _in_portions(pages: QuerySet[ArticlePage], size: int) -> Iterator[tuple[ArticlePage, ExtractionRule]]:
+    """Yield the pages with the rules of their newspapers, as they are when a portion is read."""
     last_id = 0
     while portion := list(pages.filter(pk__gt=last_id)[:size]):
-        yield from portion
+        of_page = dict(Article.objects.filter(page__in=portion).values_list("pk", "newspaper_id"))
+        newspapers = Newspaper.objects.select_related("extraction_rule").in_bulk(set(of_page.values()))
+        rules = {pk: rule_of(newspaper) for pk, newspaper in newspapers.items()}
+        yield from ((page, rules[of_page[page.pk]]) for page in portion)
         last_id = portion[-1].pk
 
 
-def _kept(page: ArticlePage) -> KeptPage:
-    return KeptPage(bytes(page.body), page.url, page.content_type, page.fetched_at.date())
-
-
-def _store_extracted(extracted: Mapping[ArticlePage, Extraction]) -> UpdatedBatch:
+def _store_extracted(extracted: Mapping[ArticlePage, Extraction], rules: Mapping[int, ExtractionRule]) -> UpdatedBatch:
     """Store the extracted articles; skip those that another process has updated in the meantime."""
     changed: list[Article] = []
     failures: list[tuple[int, str]] = []
@@ -86,7 +90,15 @@ def _store_extracted(extracted: Mapping[ArticlePage, Extraction]) -> UpdatedBatc
                     failures.append((article.pk, str(error)))
         Article.objects.bulk_update(changed, ["headline", "content", "date", *FORMS, *_DETAILS])
         Article.objects.filter(id__in=articles).update(extractor_version=EXTRACTOR_VERSION)
+        _store_rules({pk: rules[pk].number for pk in articles})
     return UpdatedBatch(len(articles), len(changed), failures)
+
+
+def _store_rules(numbers: Mapping[int, int | None]) -> None:
+    """Store which rule extracted these pages, without writing their bodies again."""
+    for number in set(numbers.values()):
+        pages = [pk for pk, each in numbers.items() if each == number]
+        ArticlePage.objects.filter(pk__in=pages).exclude(rule=number).update(rule=number)
 
 
 def _values(article: Article, page: ArticlePage, extraction: Extraction) -> dict[str, object]:

@@ -14,7 +14,8 @@ from django.db import transaction
 
 from articles.extraction.extract import EXTRACTOR_VERSION, ExtractionError, extract_article
 from articles.extraction.kept_pages import KeptPage, extract_kept
-from articles.models import Article, ArticlePage, ArticleRevision
+from articles.models import Article, ArticlePage, ArticleRevision, Newspaper
+from articles.storage.extraction_rules import kept_page, rule_of
 
 MAX_NOTE_CHARACTERS = 200
 Kind = ArticleRevision.Kind
@@ -65,11 +66,12 @@ def newest_version(article_id: int) -> Version:
         texts = ArticleRevision.objects.filter(article_id=article_id).exclude(kind=Kind.GONE)
         read = texts.order_by("-number").first()
     number = newest.number if newest else 0
+    rule = rule_of(Newspaper.objects.select_related("extraction_rule").get(articles=article_id))
     if read is not None:
-        kept = KeptPage(bytes(read.body), read.url, read.content_type, read.seen_at.date())
+        kept = KeptPage(bytes(read.body), read.url, read.content_type, read.seen_at.date(), rule)
         return Version(article_id, number, is_gone, read.headline, read.content, kept)
     page = ArticlePage.objects.select_related("article").get(pk=article_id)
-    kept = KeptPage(bytes(page.body), page.url, page.content_type, page.fetched_at.date())
+    kept = kept_page(page, rule)
     return Version(article_id, number, is_gone, page.article.headline, page.article.content, kept)
 
 
@@ -81,7 +83,9 @@ def compare_page(before: Version, seen: SeenAgain) -> Finding | None:
     if not before.is_gone and gzip.decompress(before.page.body) == seen.body:
         return None
     try:
-        found = extract_article(seen.body, seen.url, seen.content_type, today=seen.seen_at.date())
+        found = extract_article(
+            seen.body, seen.url, seen.content_type, today=seen.seen_at.date(), rule=before.page.rule
+        )
     except ExtractionError as error:
         return None if before.is_gone else Finding(Kind.GONE, note=f"the page has no article: {error.reason}")
     then = extract_kept(before.page)

@@ -19,6 +19,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from articles.models import Newspaper
+from articles.storage.extraction_rules import rule_of
 from articles.storage.incoming import story_url
 from articles.storage.newspapers import Paper, UnknownNewspaperError
 from crawlers import frontier
@@ -94,7 +95,8 @@ class NewspaperSpider(Spider):
         except re.error as error:
             self.count_failure(pattern, f"article URL pattern is no regular expression: {error}")
             return
-        source = Source(newspaper.pk, newspaper.name, pattern, Paper.of(newspaper))
+        rule = await in_database(rule_of, newspaper)
+        source = Source(newspaper.pk, newspaper.name, pattern, Paper.of(newspaper), rule)
         last = 0
         while batch := await in_database(frontier.waiting_links, source, last):
             waiting = {link.key: link for _, link in batch if not is_before(link, self.since)}

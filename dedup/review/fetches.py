@@ -1,8 +1,8 @@
 """Pages that an editor has fetched to check them: how many, and by whom.
 
 The site hands in what fetches them, because dedup and crawlers know nothing of each other: the setting PAGE_FETCHER
-names a function that takes a URL and returns the ExtractedArticle of its page, or raises ValueError with a sentence for
-editors.
+names a function that takes a URL and an ExtractionRule and returns the ExtractedArticle of its page, or raises
+ValueError with a sentence for editors.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from django.utils.formats import date_format
 from django.utils.module_loading import import_string
 
 from articles.extraction.extract import ExtractedArticle
+from articles.extraction.rules import ExtractionRule
+from articles.storage.extraction_rules import rule_for
 from dedup.models import PageFetch
 
 # A user has at most so many pages fetched in any hour: enough to check a list by hand, too few to crawl a site.
@@ -34,9 +36,9 @@ class FetchError(ValueError):
 def fetch(url: str, *, user: User) -> ExtractedArticle:
     """Return the article on a page. Raises FetchError."""
     _count(url, user)
-    fetcher = cast("Callable[[str], ExtractedArticle]", import_string(settings.PAGE_FETCHER))
+    fetcher = cast("Callable[[str, ExtractionRule], ExtractedArticle]", import_string(settings.PAGE_FETCHER))
     try:
-        return fetcher(url)
+        return fetcher(url, rule_for(url))
     except ValueError as error:
         raise FetchError(str(error)) from error
 

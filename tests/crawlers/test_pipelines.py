@@ -15,6 +15,7 @@ import pytest
 from django.db import DataError
 
 from articles.extraction.extract import ExtractedArticle
+from articles.extraction.rules import ExtractionRule
 from articles.models import Article, ArticlePage, ArticleURL, Newspaper
 from articles.normalization.urls import url_key
 from articles.storage.incoming import ListedDate
@@ -65,6 +66,16 @@ def test_doubts_of_the_page_and_of_the_crawl_are_both_kept_within_the_bound() ->
         "two days on the page; the page says 2024-05-03, the feed 2024-05-20"
     )
     assert len(incoming_article(PAGE, extracted(date_doubt="x" * 190)).details.date_doubt) == 200
+
+
+def test_the_own_rule_of_the_newspaper_extracts_the_page() -> None:
+    html = f"<article><p>{FERRY}</p></article><div class=story><p>{FERRY[:80]}</p></div>".encode()
+    rule = ExtractionRule(body=("div.story",), number=7)
+    task = PageTask(FetchedPage(LINK, URL, (), "text/html", html), Paper("Fjordbladet", "", (), ()), rule)
+    incoming = ready_article(task).incoming
+    assert incoming.content == FERRY[:80].strip()
+    assert incoming.page
+    assert incoming.page.rule == 7
 
 
 def in_new_loop(coroutine: Any) -> Any:

@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.extraction.extract import ExtractedArticle
+from articles.extraction.rules import ExtractionRule
 from articles.models import Article
 from dedup.models import Decision, PageFetch, Pair, ShingleSample
 from dedup.review import fetches
@@ -162,7 +163,7 @@ def test_a_url_is_looked_up_and_only_an_editor_can_have_it_fetched(
     assert PageFetch.objects.count() == fetches.MOST_AN_HOUR  # those of before yesterday are gone
 
 
-def fetch_made_up(url: str) -> ExtractedArticle:
+def fetch_made_up(url: str, _rule: ExtractionRule) -> ExtractedArticle:
     if url.endswith("gone"):
         raise ValueError("The page does not exist. Open it and paste its text.")
     return ExtractedArticle(FERRY, "The last ferry", datetime.date(2026, 3, 3), "meta", None)

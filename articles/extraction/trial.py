@@ -1,0 +1,158 @@
+"""Tries an extraction rule on kept pages, before it is saved. Pure.
+
+A process of its own does it: an XPath expression can take hours, and nothing but the end of its process stops it.
+First each selector is measured on a page that is made for it; then the pages are extracted without and with the rule.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import lxml.etree
+
+from articles.extraction.extract import ExtractedArticle
+from articles.extraction.kept_pages import KeptPage, extract_kept
+from articles.extraction.rules import FIELDS, NO_RULE, ExtractionRule
+from articles.extraction.selectors import find_selected, made_page
+
+# Seconds that a selector may take on the made page, which is about as large as the largest pages of newspapers.
+MOST_SECONDS = 1.0
+_CHAINS, _DEPTH, _SIBLINGS = 400, 25, 1_500
+# Seconds of the whole trial, below the 30 after which gunicorn takes a worker for dead.
+LONGEST = 22
+_ROOT = Path(__file__).resolve().parents[2]
+_PROGRAM = "from articles.extraction.trial import main; main()"
+
+
+class TrialError(ValueError):
+    """A rule that cannot be tried, or takes too long; the message is a sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was extracted from a page, as texts for people; `reason` says why there is no article, and is else empty."""
+
+    text: str = ""
+    headline: str = ""
+    day: str = ""
+    authors: str = ""
+    doubts: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """The same page extracted without and with the rule."""
+
+    before: Reading
+    after: Reading
+
+
+def try_rule(
+    rule: ExtractionRule, pages: Sequence[KeptPage], *, current: ExtractionRule = NO_RULE, longest: int = LONGEST
+) -> list[Tried]:
+    """Extract pages with the current rule and with another one, whose selectors are valid.
+
+    Raises TrialError, also if all together takes longer than `longest` seconds.
+    """
+    asked = {
+        "longest": longest,
+        "rule": dataclasses.asdict(rule),
+        "current": dataclasses.asdict(current),
+        "pages": [
+            [base64.b64encode(page.body).decode(), page.url, page.content_type, page.fetched.isoformat()]
+            for page in pages
+        ],
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _PROGRAM],
+            input=json.dumps(asked),
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            cwd=_ROOT,
+            timeout=longest,
+            check=False,
+        )
+        written, failed = done.stdout, done.returncode != 0
+    except subprocess.TimeoutExpired as error:
+        written, failed = _decoded(error.stdout), True
+    lines = [json.loads(line) for line in written.splitlines(keepends=True) if line.endswith("\n")]
+    if fault := _fault(lines, failed=failed):
+        raise TrialError(fault)
+    return [Tried(Reading(**line["before"]), Reading(**line["after"])) for line in lines if "before" in line]
+
+
+def _fault(lines: Sequence[dict[str, Any]], *, failed: bool) -> str:
+    """Return why there is no result, given what the process wrote; empty if there is one."""
+    last = lines[-1] if lines else {}
+    if "fault" in last:
+        return str(last["fault"])
+    if failed and "measured" in last:
+        return _slow(last["measured"])
+    return "The trial took too long, or ended unexpectedly. Try again with fewer selectors." if failed else ""
+
+
+def _decoded(output: bytes | str | None) -> str:
+    return output.decode("utf-8", "replace") if isinstance(output, bytes) else output or ""
+
+
+def _slow(selector: str) -> str:
+    return (
+        f"The selector “{selector}” takes too long: more than {MOST_SECONDS:.0f} second on a page of "
+        f"{_CHAINS * _DEPTH:,} elements. Use a class or an id, and no “following”, “preceding” or “//” "
+        "inside brackets."
+    )
+
+
+def _measured_fault(selector: str) -> str:
+    """Return why a selector cannot be used, after it was used on a page made for it; empty if it can."""
+    page = made_page(selector, chains=_CHAINS, depth=_DEPTH, siblings=_SIBLINGS)
+    started = time.process_time()
+    try:
+        find_selected(page, selector)
+    except lxml.etree.XPathError as error:
+        return f"“{selector}” cannot be used ({error})."
+    return _slow(selector) if time.process_time() - started > MOST_SECONDS else ""
+
+
+def _reading(found: ExtractedArticle | str) -> Reading:
+    if isinstance(found, str):
+        return Reading(reason=found)
+    day = f"{found.date}" if found.date else ""
+    doubts = "; ".join(filter(None, [found.date_doubt, found.text_doubt]))
+    clock = f", {found.time.read_clock} {found.time.zone}" if found.time else ""
+    return Reading(found.text, found.headline, f"{day}{clock}", found.byline, doubts)
+
+
+def _say(**what: Any) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Read a rule and pages from standard input; write what was measured and extracted, one JSON object a line."""
+    asked = json.load(sys.stdin)
+    rule, current = (ExtractionRule.of(asked[name]) for name in ("rule", "current"))
+    resource.setrlimit(resource.RLIMIT_CPU, (asked["longest"], asked["longest"]))
+    for selector in dict.fromkeys(each for field in FIELDS for each in rule.selectors(field)):
+        _say(measured=selector)
+        if fault := _measured_fault(selector):
+            _say(fault=fault)
+            return
+    for body, url, content_type, fetched in asked["pages"]:
+        page = KeptPage(base64.b64decode(body), url, content_type, datetime.date.fromisoformat(fetched))
+        before, after = (_reading(extract_kept(page._replace(rule=each))) for each in (current, rule))
+        _say(before=dataclasses.asdict(before), after=dataclasses.asdict(after))
