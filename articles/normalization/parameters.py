@@ -1,21 +1,27 @@
 """Decides which query parameters identify a story, and which only track who linked to it."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import courlan
 
-# Tracking parameters on any page: those of mediacloud/metadata-lib (mcmetadata/urls.py), and newer ones of networks.
-_TRACKER = re.compile(
-    r"(?:utm|ga|itm|mtm|pk|mkt)_.*|_ga|_gl|_hsenc|_hsmi|_openstat|fb_action_ids|fb_action_types|fb_source|fb_ref"
-    r"|action_object_map|action_type_map|action_ref_map|fsrc_fb_noscript|(?:dc|fbc|gc|twc|yc|ysc)lid|msclkid|igshid"
-    r"|gbraid|wbraid|mc_cid|mc_eid|phpsessid|phpsessionid|ns_mchannel|ns_campaign|ito|wprss|custom_click|feedname"
-    r"|feedtype|skipmobile|skip_mobile|altcast_code"
-)
+from articles.normalization.trackers import is_random, is_tracker
+
 # Decoration on most sites, the story's number on some; this includes any name that begins with an underscore.
-_AMBIGUOUS = re.compile("sort|cid|s_cid|sid|ncid|ir|ref|oref|eref|source|_.*")
+_AMBIGUOUS = re.compile("sort|cid|s_cid|sid|ncid|ir|session|sess|_.*|(?:pk|mkt|mtm|itm|ga|at|hsa)_.*")
+# Names of what led to the page: its value is a number on few sites.
+_REFERRER = re.compile(
+    "ito|[oe]?ref|refer|referr?er|ref_?src|ref_?link|ref_?type|source|src|from|via|share|shared|partner"
+)
+# Names of a story's number in the addresses of content management systems.
+_OF_STORY = re.compile(
+    r"p|pk|nr|no|num|.*_?id|.*noticia|.*nota|.*stor(?:y|ies)|.*article|.*artikel|.*articulo|art|.*news|item|post|doc|slug"
+)
+_SESSION = re.compile("sid|s|sess|session|cfid|token|auth")
+# A word or two, such as rss or home-top: neither a number nor the title of a story.
+_LABEL = re.compile(r"[a-z]{0,20}(?:[-_.][a-z]{1,20})?", re.IGNORECASE)
 _OF_SITE = {
     "facebook.com": re.compile("ref|fref|hc_location"),
     "nytimes.com": re.compile(r"emc|partner|_r|hp|inline|smid|wt\.z_sma|bicmp|bicmlukp|bicmst|bicmet|abt|abg"),
@@ -30,11 +36,21 @@ _WORD_BREAK = re.compile("[-_+.,~]|%20")
 _NUMBER = re.compile(r"\d{4,}")
 _YEAR_OR_DATE = re.compile(r"(?:19|20)\d\d(?:\d\d){0,2}")
 _MIXED_NUMBER = re.compile(r"(?<![a-z])(?:[a-z]++\d++){3}|(?<!\d)(?:\d++[a-z]++){3}")
+# A script shows the story that a parameter names, whatever words its own name has.
+_SCRIPT = re.compile(r"\.(?:aspx?|ashx|php\d?|phtml|jspx?|jsf|cfml?|cgi|pl|do|dll|action|nsf|exe)\Z")
 # Words in the names of scripts and sections, not of stories.
 _GENERIC_WORD = re.compile(
     "articles?|aspx?|blogs?|breaking|category|cfm|cgi|center|content|default|details?|display|do|document|full|get"
     "|home|html?|index|item|jsp|latest|list|media|more|news|newsroom|of|page|php|popup|posts?|press|print|read"
     "|releases?|room|section|show|shtml|single|story|stories|the|top|video|view|xhtml"
+    # Spanish, Portuguese, Italian, French
+    "|noticias?|notas?|ver|leer|completa|completo|detalles?|art[ií]culos?|artigos?|p[aá]gina|ultimas?|de|del|la|las|el|los"
+    "|mat[eé]rias?|ler|mostrar|exibir|da|do|dos|das|articol[oi]|notizi[ae]|leggi|dettaglio|scheda|di|il|actualit[eé]s?"
+    "|lire|voir|suite|le|les|une?|du|complet|br[eè]ves?"
+    # German, Dutch, the languages of the North, Polish, Czech, Turkish, Russian
+    "|artikel|nachricht(?:en)?|meldung(?:en)?|seite|lesen|anzeigen?|ansicht|aktuell(?:es)?|der|die|das|zum|zur|bericht(?:en)?"
+    "|nieuws|lees|nyhet(?:er)?|artikkel|nyheter|vis|les|artyku[lł]|wiadomosci|czytaj|clanek|zprav[ay]|haber(?:ler)?|oku"
+    "|detay|novosti?|statya"
 )
 
 
@@ -46,18 +62,13 @@ class Parameter(NamedTuple):
     dropped: bool
 
 
-def is_tracker(name: str) -> bool:
-    """Return whether a parameter of this lower-case name only tracks who linked to the page, on every site."""
-    return _TRACKER.fullmatch(name) is not None
-
-
 def read_parameters(site: str, path: str, query: str, kept: Collection[str] = ()) -> Iterator[Parameter]:
     """Yield the parameters of a query; those in `kept`, in lower case, are not dropped.
 
     Parameters without a name are left out, and an empty value counts as no value.
     """
     dropped_here = _OF_SITE.get(site, _OF_NO_SITE)
-    path_is_enough = names_a_story(path)
+    found: list[Parameter] = []
     for part in query.split("&"):
         text = part.rstrip("=")
         lower = text.lower()
@@ -67,24 +78,73 @@ def read_parameters(site: str, path: str, query: str, kept: Collection[str] = ()
                 is_tracker(name)
                 or dropped_here.fullmatch(name) is not None
                 or _OF_NO_STORY.fullmatch(lower) is not None
-                or (path_is_enough and _is_ambiguous(name))
             )
-            yield Parameter(text, name, dropped)
+            found.append(Parameter(text, name, dropped))
+    yield from _without_doubtful(path, found, kept)
 
 
 def names_a_story(path: str) -> bool:
     """Return whether the path alone identifies a story: its last part has three words, or a number other than a date.
 
-    Only then may a parameter that could be the story's number be dropped: only sid identifies story?sid=123.
+    Only then may a parameter that could be the story's number be dropped: only sid identifies story?sid=123. The words
+    of a script's name do not count.
     """
     last = path.rstrip("/").rpartition("/")[2].lower()
-    if any(not _YEAR_OR_DATE.fullmatch(number) for number in _NUMBER.findall(last)) or _MIXED_NUMBER.search(last):
-        return True
+    return _has_number(last) or (_has_words(last) and not _SCRIPT.search(last))
+
+
+def _has_number(last: str) -> bool:
+    found = any(not _YEAR_OR_DATE.fullmatch(number) for number in _NUMBER.findall(last)) or _MIXED_NUMBER.search(last)
+    return bool(found)
+
+
+def _has_words(last: str) -> bool:
     words = [word for word in _WORD_BREAK.split(last) if len(word) > 1 and not word.isdecimal()]
     return sum(not _GENERIC_WORD.fullmatch(word) for word in words) >= 3
+
+
+def _without_doubtful(path: str, found: Sequence[Parameter], kept: Collection[str]) -> Iterator[Parameter]:
+    """Yield the parameters; those that may name a story are dropped only if something else names it."""
+    doubtful = {each.name for each in found if not each.dropped and each.name not in kept and _is_doubtful(each.name)}
+    if not doubtful:
+        yield from found
+        return
+    last = path.rstrip("/").rpartition("/")[2].lower()
+    by_number = any(not each.dropped and _OF_STORY.fullmatch(each.name) for each in found)
+    named = _NamedBy(names_a_story(path), _has_words(last), by_number)
+    for each in found:
+        yield each._replace(dropped=_is_decoration(each, named)) if each.name in doubtful else each
+
+
+class _NamedBy(NamedTuple):
+    """What may name the story: the path, at least the words of a script's name, a parameter for a story's number."""
+
+    path: bool
+    words: bool
+    number: bool
+
+
+def _is_decoration(parameter: Parameter, named: _NamedBy) -> bool:
+    """Return whether a doubtful parameter names no story."""
+    value = parameter.text.partition("=")[2]
+    if _SESSION.fullmatch(parameter.name) and is_random(value):
+        return named.path or named.words or named.number
+    if not _is_ambiguous(parameter.name):
+        return False
+    is_label = _LABEL.fullmatch(value) is not None
+    is_referrer = _REFERRER.fullmatch(parameter.name) is not None
+    return named.path or (named.words and is_label) or (named.number and is_referrer)
+
+
+def _is_doubtful(name: str) -> bool:
+    return _is_ambiguous(name) or _SESSION.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=4096)
 def _is_ambiguous(name: str) -> bool:
     # courlan's list also matches names that only begin like a tracker's (gallery, reference), so these are ambiguous.
-    return _AMBIGUOUS.fullmatch(name) is not None or courlan.normalize_url(f"http://a/?{name}=1").endswith("/")
+    return (
+        _AMBIGUOUS.fullmatch(name) is not None
+        or _REFERRER.fullmatch(name) is not None
+        or courlan.normalize_url(f"http://a/?{name}=1").endswith("/")
+    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from articles.normalization.headline_parts import KICKER, is_without_story, with_numbered_parts, with_signs
 from articles.normalization.text import normalize_text
 from articles.normalization.urls import registered_name
 
@@ -17,13 +18,6 @@ ELLIPSIS = "…"
 MAX_AFFIX_PARTS = 3
 PREFIX, SUFFIX = "prefix", "suffix"
 
-# One word before a separator that names the kind of article, not its story: the prefixes of dup.py of
-# mediacloud/backend (2018). If the rest has 32 characters, they are dropped anyway; this is for short headlines.
-_KICKER = re.compile(
-    "analysis|ap|breaking|cartoon|cnn|commentary|editorial|exclusive|experts|feature|gallup|letters|nyt|op ed|opinion|"
-    "perspective|photos|poll|read|reports?|revealed|review|sources?|study|subject|survey|timeline|today|video|wapo|"
-    "watch|wsj"
-)
 _PLACEHOLDERS = frozenset({"no title", "untitled"})
 
 # Tags that may be within words; any other tag ends a word.
@@ -66,18 +60,25 @@ def normalize_title(title: str, affixes: Sequence[str] = ()) -> str:
     """Return the headline in lower case without markup, publisher and punctuation; '' matches nothing.
 
     `affixes` are the newspaper's names, dropped at either end of the title; "The" before them and the form of
-    a domain make no difference, and one that begins with "…" needs no separator before it. A kicker of one word
-    ("Watch:") is dropped too. Of what is left, the longest part between separators replaces the whole
-    if it has 32 characters or more: a section or a kicker that one of two copies lacks must not separate them.
-    So "Budget: <long part>" and "Analysis: <long part>" are one form, so a match is only evidence. '' for
-    "(no title)" and "untitled". Idempotent.
+    a domain make no difference, and one that begins with "…" needs no separator before it. A kicker ("Watch:") is
+    dropped too. If the longest part between separators has 32 characters or more, the others are dropped that name no
+    story of their own: a section, a source or a kicker that one of two copies lacks must not separate them. "Asylum:
+    <long part>" and "Migration: <long part>" differ, and so do "<long part> – Part I" and "Part II". Signs of numbers
+    are words: +3% and -3% differ. '' for "(no title)" and "untitled". Idempotent.
     """
     names = _names(tuple(affixes))
     text = _without_kickers(_without_names(without_markup(title), names))
-    longest = max(map(_normalize, _PART_BREAK.split(text)), key=len)
+    parts = [part for part in map(_normalize, _PART_BREAK.split(text)) if part]
+    longest = max(parts, key=len, default="")
     if len(longest) < MIN_PART_CHARACTERS or name_key(longest) in names.keys:
-        longest = _normalize(text)
-    return "" if longest in _PLACEHOLDERS else longest
+        form = _normalize(text)
+    else:
+        place = parts.index(longest)
+        before = (part.removeprefix("the ") for part in parts[:place])
+        kept = [part for part in before if not is_without_story(part, last=False)]
+        kept += [longest, *(part for part in parts[place + 1 :] if not is_without_story(part, last=True))]
+        form = " ".join(kept)
+    return "" if form in _PLACEHOLDERS else form
 
 
 def plain_title(title: str, affixes: Sequence[str] = ()) -> str:
@@ -152,7 +153,7 @@ def _without_kickers(title: str) -> str:
     """Drop the one-word prefixes of a title unless nothing would be left."""
     while found := _PART_BREAK.search(title):
         rest = title[found.end() :]
-        if not _KICKER.fullmatch(normalize_text(title[: found.start()])) or not normalize_text(rest):
+        if not KICKER.fullmatch(normalize_text(title[: found.start()])) or not normalize_text(rest):
             break
         title = rest
     return title
@@ -163,4 +164,5 @@ def _without_tags(title: str) -> str:
 
 
 def _normalize(part: str) -> str:
+    part = with_numbered_parts(with_signs(part))
     return normalize_text(_WITHIN_WORD.sub("", part) if _ANY_WITHIN_WORD.search(part) else part)

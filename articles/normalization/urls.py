@@ -15,7 +15,9 @@ from urllib.parse import quote, unquote
 from tldextract import TLDExtract
 from w3lib.url import safe_url_string
 
-from articles.normalization.parameters import read_parameters
+from articles.normalization.cased_ids import has_cased_ids, lower_part
+from articles.normalization.parameters import names_a_story, read_parameters
+from articles.normalization.trackers import without_session
 from articles.normalization.wrappers import copied_url, redirect_target
 
 # Blanks, control and invisible characters that copying leaves at the ends.
@@ -45,18 +47,33 @@ _SCHEMES = re.compile(r"(?:https?:/*|https?//+|//+)+", re.IGNORECASE)
 _BARE_HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[^/?#@:\[\]]+)(?=[/?#]|\Z)", re.IGNORECASE)
 _DROPPED_LABEL = re.compile(
     r"(?:m|amp|beta|media|data|image|www\d*|cdn|topic|article|news|archive|blog|video|search|preview|login|shop"
-    r"|sports?|act|donate|press|web|photos?|\d+)\."
+    r"|sports?|act|donate|press|web|photos?|mobile?|amphtml|\d+)\."
 )
+# Pages for phones: amp-www.example.com, amp-example.com, en.m.example.com.
+_AMP_HOST = re.compile(r"amp-(?=[^.]{3,}\.)")
+_PHONE_LABEL = re.compile(r"\.(?:m|mobile?|amp)(?=\.|\Z)")
 # A URL shortener that uses labels: 543.r2.ly.
 _LABELS_NAME_STORIES = frozenset({"r2.ly"})
 _IPV4 = re.compile(r"[\d.]+")
 _SLASHES = re.compile("/{2,}")
 _ESCAPED_AMPERSAND = re.compile("&(?:amp;)+", re.IGNORECASE)
 # story/amp, story/amp/, story.amp, story.amp.html; not the front page's own /amp, with nothing before it.
+_AMP_FOLDER = re.compile(r"/amp(?=/)", re.IGNORECASE)
 _AMP_TAIL = re.compile(r"(?<=[^/])(?:[/.]amp)+(?P<extension>\.html?)?(?P<slash>/?)\Z", re.IGNORECASE)
 _BEFORE_LAST_SLASH = re.compile(r"\A(http://[^/]+/[^?#]+?)/(?=[?#]|\Z)")
-# Letters of other scripts, and single escapes.
-_ESCAPED_TEXT = re.compile("(?:%[89a-f][0-9a-f])+|%[0-7][0-9a-f]")
+_DOT_SEGMENT = re.compile(r"/\.(?=/|\Z)")
+_PARENT_SEGMENT = re.compile(r"/(?!\.\./)[^/]+/\.\.(?=/|\Z)|\A/\.\.(?=/|\Z)")
+# The page that a folder shows, and the script that shows all pages: /index.php/2024/story.
+_INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:[sp]?html?|php\d?|aspx?|jspx?|cfm|do)(?=/|\Z)", re.IGNORECASE)
+# Sub-delimiters, a colon and an at sign mean the same escaped in a path (RFC 3986, 3.3): story,17.html.
+_NEEDLESS_ESCAPE = re.compile("%(?:2[1478ABC]|3[AB]|40)")
+# A fragment that a program reads: /#/news/1, #!news/1. Others lead to a place in the page.
+_STATE = re.compile(r"!.+|/+[^/].*", re.DOTALL)
+# The same without its first sign, or a number with its name: #news/1, #id=5, #article-17.
+_NAMED_STATE = re.compile(
+    r"(?:[\w.-]+/)+[\w.-]*\d[\w.-]*"
+    r"|\??(?:id|p|nid|aid|pid|articles?|artikel|articulo|art|news|noticia|nota|story|item|post|page_?id)[=/_-]?\d+"
+)
 
 # Longer than any URL that can be stored (2,000 characters), even with each character as four escapes.
 _MAX_CHARACTERS = 30_000
@@ -73,7 +90,8 @@ class _Address(NamedTuple):
     port: str  # with its colon; empty for 80 and 443
     path: str
     query: str
-    state: str  # a "#!" fragment, which identifies a page of a single-page site
+    state: str  # a "#!" or "#/" fragment, which identifies a page of a single-page site
+    fragment: str  # any other
 
 
 class _Place(NamedTuple):
@@ -82,6 +100,7 @@ class _Place(NamedTuple):
     path: str
     query: str
     state: str
+    fragment: str
 
 
 def host_of(url: str) -> str:
@@ -97,7 +116,7 @@ def canonicalize_url(url: str) -> str:
     """Return the canonical URL, with the scheme http; equal results are the same page.
 
     Case of scheme and host, default ports, fragments and the spelling of escapes make no difference, nor does
-    https. The order of the query, `www.` and the case of the path do. A "#!" fragment is kept.
+    https. The order of the query, `www.` and the case of the path do. A "#!" or "#/" fragment is kept: it names a page.
     A text that is not an http(s) URL is returned trimmed.
     """
     address = _parse(url)
@@ -116,9 +135,10 @@ def url_key(url: str) -> uuid.UUID:
 def normalize_url(url: str, kept: Collection[str] = ()) -> str:
     """Return the lossy form http://host/path?query, such as http://example.com/2024/01/02/story?id=5.
 
-    No port, user or fragment; host without labels such as www., m. and amp.; lower-case except YouTube's ids; the query
-    sorted, without decoration. `kept` are names of parameters, in lower case, that are not decoration. A redirect, an
-    archived page and an AMP copy give the form of the URL inside. '' for a text that is not a URL, or a far too long
+    No port, user, session or fragment; host without labels such as www., m. and amp.; lower-case except ids of random
+    letters; the query sorted, without decoration. A fragment that a program reads stays if the path names no story.
+    `kept` are names of parameters, in lower case, that are not decoration. A redirect, an archived page and an AMP copy
+    give the form of the URL inside. '' for a text that is not a URL, or a far too long
     one; a URL without a scheme is read as http. Idempotent.
     Source: mediacloud/metadata-lib, mcmetadata/urls.py, and mediacloud/backend, mediawords/util/url.
     """
@@ -182,7 +202,7 @@ def _parse(url: str) -> _Address | None:
     """Return the parts of an http(s) URL with escapes in one spelling; None for another text."""
     if plain := _PLAIN_ADDRESS.fullmatch(url):
         host, path, query = plain.groups(default="")
-        return _Address(user="", host=host, port="", path=path or "/", query=query, state="")
+        return _Address(user="", host=host, port="", path=path or "/", query=query, state="", fragment="")
     try:
         match = _WEB_ADDRESS.fullmatch(safe_url_string(_trim(url)))
     except ValueError:  # an impossible port, bracket or host
@@ -196,7 +216,8 @@ def _parse(url: str) -> _Address | None:
         port="" if port in _DEFAULT_PORTS else f":{port}",
         path=_unify_escapes(path) or "/",
         query=_unify_escapes(query),
-        state=f"#{_unify_escapes(fragment)}" if fragment.startswith("!") and len(fragment) > 1 else "",
+        state=f"#{_unify_escapes(fragment)}" if _STATE.fullmatch(fragment) else "",
+        fragment=_unify_escapes(fragment),
     )
 
 
@@ -246,8 +267,12 @@ def _site(host: str) -> tuple[str, str]:
     site = ".".join(host.split(".")[-suffix_labels - 1 :])
     if site in _LABELS_NAME_STORIES:
         return host, site
+    host = _AMP_HOST.sub("", host)
     while (label := _DROPPED_LABEL.match(host)) and host.count(".") > suffix_labels:
-        host = host[label.end() :]
+        host = _AMP_HOST.sub("", host[label.end() :])
+    inner = host[: -len(site)] if host.endswith(f".{site}") else ""
+    if inner:
+        host = _PHONE_LABEL.sub("", f".{inner}".removesuffix("."))[1:] + f".{site}"
     return host, "google" if parts.domain == "google" else site
 
 
@@ -263,9 +288,9 @@ def _innermost(url: str) -> _Place | None:
         path, query = _SLASHES.sub("/", address.path), _ESCAPED_AMPERSAND.sub("&", address.query)
         url = redirect_target(site, path, query) or copied_url(host, site, path, query)
         if not url:
-            if site in _YOUTUBE:
-                return _Place(host, site, path, query, address.state)
-            return _Place(host, site, _lower(path), _lower(query).replace("+", "%20"), _lower(address.state))
+            lower = str if site in _YOUTUBE or has_cased_ids(host, site) else lower_part
+            query = lower(query) if site in _YOUTUBE else lower_part(query).replace("+", "%20")
+            return _Place(host, site, lower(path), query, lower_part(address.state), lower_part(address.fragment))
     return None
 
 
@@ -274,20 +299,36 @@ def _lossy_form(place: _Place, kept: Collection[str]) -> str:
         video = _VIDEO_PARAMETER.search(place.query) or _VIDEO_PATH.fullmatch(place.path.rstrip("/"))
         if video:
             return f"http://youtube.com/watch?v={video['id']}"
-    path = _AMP_TAIL.sub(r"\g<extension>\g<slash>", place.path)
-    parameters = read_parameters(place.site, path, place.query, kept) if place.query else ()
-    query = "&".join(sorted(each.text for each in parameters if not each.dropped))
-    return f"http://{place.host}{path}{'?' if query else ''}{query}{place.state}"
+    path = _lossy_path(place.path)
+    query = _lossy_query(place, path, place.query, kept)
+    return f"http://{place.host}{path}{'?' if query else ''}{query}{_lossy_state(place, path, query, kept)}"
 
 
-def _lower(part: str) -> str:
-    """Return the part in lower case, escaped letters too, with the digits of escapes in upper case."""
-    lower = part.lower()
-    return _ESCAPED_TEXT.sub(_lower_escaped, lower) if "%" in lower else lower
+def _lossy_path(path: str) -> str:
+    """Return a path without dots, index page, session and AMP."""
+    path = _NEEDLESS_ESCAPE.sub(lambda escape: unquote(escape[0]), path) if "%" in path else path
+    path = _SLASHES.sub("/", without_session(path))
+    if "/." in path:
+        path = _DOT_SEGMENT.sub("", path)
+        while _PARENT_SEGMENT.search(path):
+            path = _PARENT_SEGMENT.sub("", path, count=1)
+    if names_a_story(path):
+        path = _AMP_FOLDER.sub("", path)
+    path = _INDEX_PAGE.sub("/", path)
+    return _AMP_TAIL.sub(r"\g<extension>\g<slash>", _SLASHES.sub("/", path)) or "/"
 
 
-def _lower_escaped(escaped: re.Match[str]) -> str:
-    try:
-        return quote(unquote(escaped[0], errors="strict").lower(), safe="")
-    except UnicodeDecodeError:
-        return escaped[0].upper()
+def _lossy_query(place: _Place, path: str, query: str, kept: Collection[str]) -> str:
+    parameters = read_parameters(place.site, path, query, kept) if query else ()
+    return "&".join(sorted({each.text for each in parameters if not each.dropped}))
+
+
+def _lossy_state(place: _Place, path: str, query: str, kept: Collection[str]) -> str:
+    """Return the fragment if it names the story: neither the path nor the query does."""
+    if names_a_story(path):
+        return ""
+    route, _, decoration = place.state.partition("?")
+    if route:
+        rest = _lossy_query(place, route, decoration, kept)
+        return f"{route}{'?' if rest else ''}{rest}"
+    return f"#{place.fragment}" if not query and _NAMED_STATE.fullmatch(place.fragment) else ""

@@ -92,7 +92,7 @@ def newspaper_host(url: str) -> str:
     host = host_of(url)
     target = host_of(normalize_url(url))
     # The normal form of a plain URL only drops labels such as m. from its host.
-    if not target or len(target) > MAX_NEWSPAPER_CHARACTERS or f".{host}".endswith(f".{target}"):
+    if not target or len(target) > MAX_NEWSPAPER_CHARACTERS or target == host_of(normalize_url(f"http://{host}/")):
         return host
     return target
 

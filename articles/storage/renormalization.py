@@ -12,13 +12,14 @@ from contextlib import closing
 from dataclasses import astuple, dataclass, fields
 from itertools import chain, islice
 from typing import NamedTuple
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import F, Q, QuerySet
 
 from articles.models import Article, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
-from articles.normalization.urls import comparable_url, has_decoration
+from articles.normalization.urls import comparable_url, has_decoration, url_key
 from articles.processes import THIS_PROCESS, Pool
 from articles.storage.ingest import writing
 from articles.storage.newspapers import Paper
@@ -43,6 +44,12 @@ WHERE article.id = found.id
 """
 # The trigger does not count these up: runs need not compare the articles again.
 _SAME_SQL = "UPDATE articles_article SET normalizer_version = %(version)s WHERE id = ANY(%(ids)s)"
+# The key of a URL is left as it is if it belongs to another URL: both articles stay, and the passes find them.
+_KEYS_SQL = """
+UPDATE articles_articleurl AS url SET key = found.key
+FROM unnest(%(ids)s::bigint[], %(keys)s::uuid[]) AS found (id, key)
+WHERE url.id = found.id AND NOT EXISTS (SELECT FROM articles_articleurl AS other WHERE other.key = found.key)
+"""
 _URLS_SQL = """
 UPDATE articles_articleurl AS url SET normalized_url = found.form
 FROM unnest(%(ids)s::bigint[], %(forms)s::text[]) AS found (id, form)
@@ -73,6 +80,7 @@ class FoundForms:
     basis: _Basis
     forms: dict[int, Forms]  # by article
     urls: list[tuple[int, int, str]]  # the ids of a URL and of its article, and the URL's form
+    keys: dict[UUID, int]  # that URLs have by the rules of today and are not stored: the id of the URL
     decorated: list[str]  # the forms of all URLs that have decoration
 
 
@@ -97,7 +105,7 @@ def mark_outdated(newspaper: Newspaper) -> int:
 def renormalize(
     newspapers: Sequence[Newspaper] | None = None, *, batch_size: int = 500, pool: Pool = THIS_PROCESS
 ) -> Iterator[UpdatedBatch]:
-    """Bring the forms of titles, texts and URLs up to date; yield after each batch is stored.
+    """Bring the forms of titles, texts and URLs, and the keys of URLs, up to date; yield after each batch is stored.
 
     The processes of the pool, which use this database, compute the forms. Raises WorkerDiedError if one was killed.
     """
@@ -119,7 +127,7 @@ def articles_of(newspapers: Sequence[Newspaper] | None) -> QuerySet[Article]:
 
 def find_forms(ids: Sequence[int], _on_progress: Callable[[int], None] = lambda _articles: None) -> FoundForms:
     """Compute the forms of those of these articles that are outdated; a task of a worker process."""
-    found = FoundForms(_basis(ids), {}, [], [])
+    found = FoundForms(_basis(ids), {}, [], {}, [])
     papers, articles = found.basis.papers, found.basis.articles
     rows = Article.objects.filter(pk__in=articles).values_list("pk", "newspaper_id", "headline", "content", *FORMS)
     for pk, newspaper_id, headline, content, *stored in rows:
@@ -127,7 +135,10 @@ def find_forms(ids: Sequence[int], _on_progress: Callable[[int], None] = lambda 
         if forms != Forms(*stored):
             found.forms[pk] = forms
     urls = ArticleURL.objects.filter(article_id__in=articles)
-    for pk, article_id, url, stored_form in urls.values_list("pk", "article_id", "url", "normalized_url"):
+    rows_of_urls = urls.order_by("id").values_list("pk", "article_id", "url", "key", "normalized_url")
+    for pk, article_id, url, stored_key, stored_form in rows_of_urls:
+        if stored_key != (key := url_key(url)):
+            found.keys.setdefault(key, pk)
         form = comparable_url(url, papers[articles[article_id][0]].kept_url_parameters)
         if stored_form != form:
             found.urls.append((pk, article_id, form))
@@ -182,6 +193,8 @@ def _write(found: FoundForms) -> None:
         if found.urls:
             ids, _, urls = zip(*found.urls, strict=True)
             cursor.execute(_URLS_SQL, {"ids": list(ids), "forms": list(urls)})
+        if found.keys:
+            cursor.execute(_KEYS_SQL, {"ids": list(found.keys.values()), "keys": list(found.keys)})
 
 
 def set_fields(article: Article, values: dict[str, object]) -> bool:

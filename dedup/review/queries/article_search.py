@@ -6,7 +6,7 @@ import hashlib
 import re
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import MD5
 
 from articles.models import Article, ArticleURL
@@ -98,8 +98,9 @@ def _with_address(text: str) -> QuerySet[ArticleURL]:
         for found in (known, _same_story(url)):
             if found.exists():
                 return found
-    part = text.lower() if text.startswith("/") else normalize_url(text).removeprefix("http://")
-    return ArticleURL.objects.filter(normalized_url__contains=part or text)
+    if text.startswith("/"):  # ids of random letters have kept their case
+        return ArticleURL.objects.filter(Q(normalized_url__contains=text.lower()) | Q(normalized_url__contains=text))
+    return ArticleURL.objects.filter(normalized_url__contains=normalize_url(text).removeprefix("http://") or text)
 
 
 def _same_story(url: str) -> QuerySet[ArticleURL]:

@@ -132,9 +132,56 @@ def test_a_newspapers_long_name_does_not_replace_the_title() -> None:
     assert normalize_title(title, [name]) == "council votes example times of the lower river and the coast sport"
 
 
-def test_kickers_over_one_long_part_are_one_form() -> None:
+def test_kickers_and_long_prefixes_over_one_long_part_are_one_form() -> None:
     question = "what the new tax rules mean for small farmers"
-    assert normalize_title(f"Budget 2024: {question}") == normalize_title(f"Analysis: {question}") == question
+    for prefix in (
+        "Analysis",
+        "Live updates",
+        "In Bildern",
+        "Update 2",
+        "Sport",
+        "The Interview",
+        "After the budget vote",
+    ):
+        assert normalize_title(f"{prefix}: {question}") == question
+    for suffix in ("Minister", "KTLA 5", "a reply to our critics"):
+        assert normalize_title(f"{question} – {suffix}") == question
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Asylum : figures of the first quarter of 2026", "Migration: figures of the first quarter of 2026"),
+        (f"Budget 2025: {LONG_PART}", f"Budget 2026: {LONG_PART}"),
+        (f"{LONG_PART} – Part I", f"{LONG_PART} – Part II"),
+        (f"{LONG_PART} – Part I", LONG_PART),
+        (f"{LONG_PART} – II", LONG_PART),
+        (f"{LONG_PART} | 2/3", f"{LONG_PART} | 3/3"),
+        (f"Teil 2: {LONG_PART}", f"Teil 3: {LONG_PART}"),
+        (f"The second part of our series, Part 2: {LONG_PART}", f"The third part of our series, Part 3: {LONG_PART}"),
+        ("Exports: +3% in May", "Exports: -3% in May"),
+        ("Exports: −0.5 in May", "Exports: 0.5 in May"),
+        ("Frost: –5 °C at night", "Frost: 5 °C at night"),
+        ("Agency rates harbour bonds A+", "Agency rates harbour bonds A-"),
+        ("Agency rates harbour bonds BBB- again", "Agency rates harbour bonds BBB again"),
+    ],
+)
+def test_headlines_of_two_stories(first: str, second: str) -> None:
+    assert normalize_title(first) != normalize_title(second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Bridge, Part Two", "Bridge – part II"),
+        ("Prices fall −2%", "Prices fall -2%"),
+        ("Score 3-1, years 2025–26", "Score 3–1, years 2025-26"),
+        (f"The Ferry: {LONG_PART}", f"Ferry – {LONG_PART}"),
+        (f"Live: {LONG_PART} – Part 2", f"{LONG_PART}, Part II"),
+    ],
+)
+def test_headlines_of_one_story(first: str, second: str) -> None:
+    assert normalize_title(first) == normalize_title(second)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +203,11 @@ def test_other_scripts(title: str, affixes: list[str], normalized: str) -> None:
 
 _PIECES = [
     " - ",
+    "Part",
+    " ii ",
+    "+3%",
+    " -3%",
+    LONG_PART,
     ": ",
     " | ",
     "—",

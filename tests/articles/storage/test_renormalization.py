@@ -18,9 +18,10 @@ from articles.models import Article, ArticlePage, ArticleURL, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import normalize_text, text_digest
 from articles.normalization.times import possible_time, written_time
+from articles.normalization.urls import url_key
 from articles.storage import reextraction, renormalization
 from articles.storage.incoming import Details, IncomingArticle, ListedDate, PageCopy
-from articles.storage.ingest import store_article
+from articles.storage.ingest import known_urls, store_article
 from articles.storage.renormalization import FoundForms
 from tests.articles.test_processes import end_this_process
 from tests.conftest import StoreArticle
@@ -88,6 +89,30 @@ def test_renormalize_writes_only_what_changed(store: StoreArticle) -> None:
     assert changed.urls.get().normalized_url == wrong.urls.get().normalized_url.replace("an older form", "")
     assert {unchanged.normalizer_version, changed.normalizer_version} == {NORMALIZER_VERSION}
     assert run("renormalize")[0] == "Articles: 0 checked, 0 changed.\n"
+
+
+def test_renormalize_brings_keys_up_to_date_and_takes_none_from_another_article(store: StoreArticle) -> None:
+    site = "https://paper.example/"
+    first, second, third = (store(url=f"{site}#/news/{number}") for number in (1, 2, 3))
+    old = {first.pk: url_key(site), second.pk: url_key(f"{site}2"), third.pk: url_key(f"{site}3")}
+    for pk, key in old.items():  # as they were before such fragments counted
+        ArticleURL.objects.filter(article=pk).update(key=key)
+    copy = store(url=f"{site}#/news/2")
+    make_outdated(first, second, third, copy)
+
+    run("renormalize")
+
+    keys = dict(ArticleURL.objects.values_list("article_id", "key"))
+    assert keys == {
+        first.pk: url_key(f"{site}#/news/1"),
+        second.pk: old[second.pk],
+        third.pk: url_key(f"{site}#/news/3"),
+        copy.pk: url_key(f"{site}#/news/2"),
+    }
+    assert Article.objects.count() == 4
+    assert known_urls([f"{site}#/news/{number}" for number in (1, 2, 3, 4)]) == {
+        f"{site}#/news/{number}" for number in (1, 2, 3)
+    }
 
 
 def test_renormalize_uses_the_affixes_of_the_newspaper(store: StoreArticle) -> None:

@@ -1,0 +1,157 @@
+"""Pairs of addresses of one newspaper: those of one story have equal forms, those of two stories different ones."""
+
+import re
+
+import pytest
+
+from articles.normalization.parameters import read_parameters
+from articles.normalization.trackers import TRACKERS, is_tracker
+from articles.normalization.urls import comparable_url, normalize_url, url_key
+
+SITE = "https://www.example.com"
+STORY = f"{SITE}/2024/05/01/harbour-bridge-closes"
+
+ONE_STORY = [
+    (STORY, f"{SITE}/2024/05/01/harbour-bridge-closes/"),
+    (STORY, f"{SITE}/./2024/05/./01/harbour-bridge-closes"),
+    (STORY, f"{SITE}/2024/04/../05/01/harbour-bridge-closes"),
+    (STORY, f"{SITE}/%2e/2024/05/01/harbour%2Dbridge-closes"),
+    (STORY, f"{STORY}/index.html"),
+    (STORY, f"{STORY}/index.php?utm_source=x"),
+    (STORY, f"{STORY}/Default.aspx"),
+    (STORY, f"{SITE}/index.php/2024/05/01/harbour-bridge-closes"),
+    (f"{SITE}/?p=82", f"{SITE}/index.php?p=82"),
+    (STORY, "http://amp-www.example.com/2024/05/01/harbour-bridge-closes"),
+    (STORY, "http://amp-example.com/2024/05/01/harbour-bridge-closes"),
+    (STORY, "https://mobile.example.com/2024/05/01/harbour-bridge-closes"),
+    ("https://en.example.com/story-17", "https://en.m.example.com/story-17"),
+    ("https://en.example.com/story-17", "https://m.en.example.com/story-17"),
+    ("https://de.example.co.uk/story-17", "https://www.de.amp.example.co.uk/story-17"),
+    (STORY, f"{SITE}/amp/2024/05/01/harbour-bridge-closes"),
+    (STORY, f"{STORY}#/"),
+    (STORY, f"{STORY}#comments"),
+    (STORY, f"{STORY}#:~:text=bridge"),
+    (STORY, f"{STORY}#/photo/3"),
+    (STORY, f"{STORY}#xtor=RSS-3208"),
+    (f"{SITE}/#/news/1", f"{SITE}/index.html#/news/1?utm_source=x"),
+    (STORY, f"{STORY};jsessionid=1A530637289A03B07199A44E8D531427?fbclid=x"),
+    (STORY, f"{STORY};jsessionid=1A530637289A03B07199A44E8D531427.node-7"),
+    (f"{SITE}/(S(lit3py55t21z5v55vlm25s55))/story.aspx?id=5", f"{SITE}/story.aspx?id=5"),
+    (f"{SITE}/%28S%28lit3py55t21z5v55vlm25s55%29%29/story.aspx?id=5", f"{SITE}/story.aspx?id=5"),
+    (f"{SITE}/story.php?id=5&PHPSESSID=298zf09hf012fh2", f"{SITE}/story.php?id=5"),
+    (
+        f"{SITE}/story.php?id=5&sid=298zf09hf012fh2kk3j4ab",
+        f"{SITE}/story.php?id=5&sid=d41d8cd98f00b204e9800998ecf8427e",
+    ),
+    (f"{STORY}?sid=298zf09hf012fh2kk3j4ab", STORY),
+    (f"{SITE}/story.php?id=5&ref=home&source=rss", f"{SITE}/story.php?id=5"),
+    (f"{SITE}/harbour-bridge-closes.aspx?ref=rss", f"{SITE}/harbour-bridge-closes.aspx"),
+    (f"{SITE}/story,17.html", f"{SITE}/story%2C17.html"),
+    (f"{SITE}/story?id=5&id=5", f"{SITE}/story?id=5"),
+    (f"{STORY}?pk_abtest=2", STORY),
+    (f"{SITE}/Story?ID=AB12", f"{SITE}/story?id=ab12"),
+    (f"{SITE}/World-News/Ferry-Sails", f"{SITE}/world-news/ferry-sails"),
+    ("https://instagram.com/p/CxYz12AbQ/?igsh=MzRlODBiNWFlZA==", "https://www.instagram.com/p/CxYz12AbQ"),
+]
+_NUMBERS = (
+    "pk_noticia mkt_id itm_story ga_news ito mtm_id at_id id p pk cid aid nid sid story article from source share uid"
+    " eid s session token ref _id clid"
+)
+_PATHS = (
+    "ver-noticia-completa.aspx",
+    "ver-noticia-completa",
+    "leer_la_noticia_completa.php",
+    "news/show-full-story.jsp",
+    "harbour-bridge-closes.asp",
+    "nachricht-im-detail-anzeigen.do",
+    "",
+    "index.php",
+    "2024/",
+    "noticias/20240501",
+)
+TWO_STORIES = [
+    *((f"{SITE}/noticia.php?{name}=10", f"{SITE}/noticia.php?{name}=11") for name in _NUMBERS.split()),
+    *(
+        (f"{SITE}/{path}?{name}=100", f"{SITE}/{path}?{name}=101")
+        for path in _PATHS
+        for name in ("cid", "sid", "source", "ref", "pk_noticia")
+    ),
+    (f"{SITE}/noticia.php?seccion=4&ito=10", f"{SITE}/noticia.php?seccion=4&ito=11"),
+    (f"{SITE}/story.php?id=5&cid=1", f"{SITE}/story.php?id=5&cid=2"),
+    (f"{SITE}/show.php?source=mayor-opens-the-bridge", f"{SITE}/show.php?source=ferry-sails-again-today"),
+    (f"{SITE}/#/news/1", f"{SITE}/#/news/2"),
+    (f"{SITE}/#!/news/1", f"{SITE}/#!/news/2"),
+    (f"{SITE}/#!news-1", f"{SITE}/#!news-2"),
+    (f"{SITE}/#/", f"{SITE}/#/news/2"),
+    (f"{SITE}/app/index.html#/story?id=1", f"{SITE}/app/index.html#/story?id=2"),
+    (f"{SITE}/news.html#id=1", f"{SITE}/news.html#id=2"),
+    (f"{SITE}/#news/1", f"{SITE}/#news/2"),
+    (f"{SITE}/news#article-1", f"{SITE}/news#article-2"),
+    ("https://bit.ly/3AbCdEf", "https://bit.ly/3aBcDeF"),
+    ("https://bit.ly/Abcdef", "https://bit.ly/abcdef"),
+    ("https://www.instagram.com/p/CxYzAbQwErT/", "https://www.instagram.com/p/CxYzAbQwErt/"),
+    (f"{SITE}/p/H2EvwJSK2VE6OF7iK1g3PP/", f"{SITE}/p/h2EvwJSK2VE6OF7iK1g3PP/"),
+    (f"{SITE}/show?id=dGhlIGZlcnJ5", f"{SITE}/show?id=dGhlIGZlcnJ5".replace("dGh", "DgH")),
+    (f"{SITE}/index1.html", f"{SITE}/index2.html"),
+    (f"{SITE}/news/index.html?id=1", f"{SITE}/news/index.html?id=2"),
+    (f"{SITE}/story/1", f"{SITE}/story/2"),
+    (f"{SITE}/story,17.html", f"{SITE}/story,18.html"),
+    (f"{SITE}/amp/", f"{SITE}/"),
+    ("https://en.example.com/story-17", "https://fr.example.com/story-17"),
+    (f"{STORY}?page=2", f"{STORY}?page=3"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), ONE_STORY)
+def test_addresses_of_one_story(first: str, second: str) -> None:
+    assert comparable_url(first) == comparable_url(second) != ""
+    assert normalize_url(normalize_url(second)) == normalize_url(second)
+
+
+@pytest.mark.parametrize(("first", "second"), TWO_STORIES)
+def test_addresses_of_two_stories(first: str, second: str) -> None:
+    assert comparable_url(first) != comparable_url(second)
+    assert [normalize_url(normalize_url(url)) for url in (first, second)] == [
+        normalize_url(first),
+        normalize_url(second),
+    ]
+
+
+def test_fragments_that_name_stories_are_part_of_the_identity() -> None:
+    assert len({url_key(f"{SITE}/{state}") for state in ("", "#/news/1", "#/news/2", "#!/news/1", "#!news/2")}) == 5
+    assert len({url_key(f"{SITE}/{state}") for state in ("", "#", "#/", "#//", "#top", "#news/1")}) == 1
+
+
+_NAMES = (
+    "utm_source utm_id at_custom1 CMP ICID ocid cvid guccounter guce_referrer mibextid igsh igshid srsltid "
+    "ttclid twclid li_fat_id usqp amp_js_v amp_gsa bxid __twitter_impression hmb_campaign __hstc __hssc __hsfp "
+    "vero_id oly_enc_id oly_anon_id Echobox xtor spm scm wt_mc wt.mc_id wt_zmc smc s_kwcid ef_id fbclid gclid "
+    "gclsrc dclid gbraid wbraid msclkid mc_cid mc_eid _hsenc _hsmi mkt_tok mkt_source pk_campaign pk_kwd "
+    "mtm_source mtm_cid itm_source ga_source gaa_at cmpid at_medium at_campaign at_link_id ns_mchannel "
+    "ns_campaign yclid ysclid _openstat _ga _gl gad_source epik rdt_cid tblci dicbo cjevent irclickid awc "
+    "_branch_match_id adjust_t spMailingID ml_subscriber ck_subscriber_id dm_i _kx __s fb_action_ids __tn__ "
+    "ref_src soc_src tsrc guce_referrer_sig wprss feedName PHPSESSID JSESSIONID ASPSESSIONIDQATTRBBT CFTOKEN "
+    "int_cmp intcmp mbid cndid adobe_mc sms_ss"
+)
+SHARED = _NAMES.split()
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_parameters_of_shared_links_name_no_story(name: str) -> None:
+    assert comparable_url(f"{STORY}?{name}=Ab1") == comparable_url(STORY)
+    assert comparable_url(f"{SITE}/story.php?{name.upper()}=17&id=7") == comparable_url(f"{SITE}/story.php?id=7")
+    assert comparable_url(f"{SITE}/story?{name}=17") == comparable_url(f"{SITE}/story")
+
+
+def test_each_tracker_has_a_source_and_none_is_a_word_for_a_story() -> None:
+    assert all(len(source.split()) >= 1 and re.compile(names) for source, names in TRACKERS.items())
+    unused = [source for source, names in TRACKERS.items() if not any(re.fullmatch(names, n.lower()) for n in SHARED)]
+    assert unused == ["Pages for phones, and the switch away from them"]  # in test_parameters.py
+    words = (
+        "id p pk cid aid nid story article noticia news nota item post page s v q n a t lang section gallery reference"
+    )
+    assert [word for word in words.split() if is_tracker(word)] == []
+    assert [each.dropped for each in read_parameters("example.com", "/story", "gallery=5&reference=6")] == [
+        False,
+        False,
+    ]
