@@ -8,6 +8,7 @@ import email.utils
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -15,7 +16,10 @@ import lxml.etree
 import lxml.html
 from htmldate import find_date
 
+from articles.extraction.html import squeeze
 from articles.extraction.metadata import Declared
+from articles.extraction.written_dates import Place, WrittenDay, place_of, proven_order, written_days
+from articles.normalization.text import letters
 from articles.normalization.times import PublicationTime, possible_time
 
 DateSource = Literal["json-ld", "meta", "time", "htmldate", "rule"]
@@ -32,6 +36,17 @@ MAX_DAYS_AHEAD = 2
 # Two time zones may write the same moment as two days.
 MAX_DAYS_APART = 1
 MAX_DOUBT_CHARACTERS = 200
+# Where a day next to the headline is looked for: elements after it, texts in one element, letters in such a line.
+MAX_ELEMENTS_AFTER = 60
+MAX_PIECES = 20
+MAX_LINE_LETTERS = 60
+# How much of a page's text is searched for what htmldate has read.
+MAX_SEARCHED_CHARACTERS = 200_000
+_CHANGED = re.compile(
+    r"updat|modifi|chang|aktualis|geändert|mis à jour|actualizad|atualizad"
+    r"|aggiornat|bijgewerkt|zaktualiz|обновл|оновл",
+    re.IGNORECASE,
+)
 _META_DATES = (
     "article:published_time",
     "og:published_time",
@@ -78,11 +93,12 @@ class PublicationDay:
 
 
 class _Stated(NamedTuple):
-    """A day that a source names, and the text that names it."""
+    """A day that a source names, the text that names it, and the day that the text may mean instead."""
 
     source: DateSource
     day: datetime.date
     text: str
+    other: datetime.date | None = None
 
 
 def find_publication_day(
@@ -93,8 +109,10 @@ def find_publication_day(
     An impossible day (in the future, or before there were news sites) is not believed, unless it is in the past and two
     sources agree on it.
     """
-    stated = _stated_days(page, declared)
+    place = place_of(declared.locale, _host(url))
     in_url = url_day(url)
+    evidence = _Evidence(page, in_url, today)
+    stated = _stated_days(page, declared, place, evidence)
     for each in stated:
         if _is_likely(each.day, today) or _is_attested(each, stated, in_url):
             source, time = _time_of(each, stated)
@@ -102,8 +120,9 @@ def find_publication_day(
     unlikely = [_unlikely(each.source, each.day) for each in stated]
     if in_url and _is_likely(in_url, today):
         return PublicationDay(in_url, "htmldate", _sentence(unlikely))
-    if (guessed := _guessed_day(page, url)) and _is_likely(guessed, today):
-        return PublicationDay(guessed, "htmldate", _sentence([*unlikely, "guessed from the text of the page"]))
+    if (guessed := _guessed_day(page, url, place, evidence)) and _is_likely(guessed.day, today):
+        doubts = [*unlikely, "guessed from the text of the page", *_either(guessed.other)]
+        return PublicationDay(guessed.day, "htmldate", _sentence(doubts))
     return PublicationDay(doubt=_sentence(unlikely))
 
 
@@ -136,7 +155,29 @@ def written_day(value: Any) -> datetime.date | None:
     return day if day >= FIRST_PRINTED else None
 
 
-def _stated_days(page: lxml.html.HtmlElement, declared: Declared) -> list[_Stated]:
+class _Evidence(NamedTuple):
+    """What decides between the two days that numbers such as 03/05/2024 may mean."""
+
+    page: lxml.html.HtmlElement
+    in_url: datetime.date | None
+    today: datetime.date
+
+    def settle(self, found: WrittenDay) -> WrittenDay:
+        """Return the day with the other order excluded, or made the day, if the page proves an order."""
+        if found.other is None:
+            return found
+        if self.in_url in (found.day, found.other):
+            return WrittenDay(self.in_url)
+        likely = [day for day in (found.day, found.other) if _is_likely(day, self.today)]
+        if len(likely) == 1:
+            return WrittenDay(likely[0])
+        order = proven_order(self.page.text_content())
+        if order is None:
+            return found
+        return WrittenDay(found.day if order == found.day_first else found.other)
+
+
+def _stated_days(page: lxml.html.HtmlElement, declared: Declared, place: Place, evidence: _Evidence) -> list[_Stated]:
     """Return all days that the sources name, the most trusted source first."""
     values: list[tuple[DateSource, Any]] = [
         ("json-ld", declared.data.get("datePublished")),
@@ -144,7 +185,24 @@ def _stated_days(page: lxml.html.HtmlElement, declared: Declared) -> list[_State
         *(("meta", content) for content in declared.meta(*_META_DATES)),
         *(("time", value) for value in _times(page)),
     ]
-    return [_Stated(source, day, value) for source, value in values if (day := written_day(value))]
+    read = [(source, value, found) for source, value in values if (found := _read_day(value, place))]
+    clear = {found.day for _, _, found in read if found.other is None}
+    stated = []
+    for source, value, found in read:
+        # Another source that names one of two possible days decides too.
+        known = next((day for day in (found.day, found.other) if day in clear), None)
+        settled = WrittenDay(known) if known else evidence.settle(found)
+        stated.append(_Stated(source, settled.day, value, settled.other))
+    return stated
+
+
+def _read_day(value: Any, place: Place) -> WrittenDay | None:
+    """Return the day of a source: in a form for programs, or as people write it."""
+    if day := written_day(value):
+        return WrittenDay(day)
+    if not isinstance(value, str) or len(value) > MAX_TIME_CHARACTERS:
+        return None
+    return next((found for found in written_days(value, place) if found.day >= FIRST_PRINTED), None)
 
 
 def _time_of(chosen: _Stated, stated: Sequence[_Stated]) -> tuple[DateSource, PublicationTime | None]:
@@ -168,7 +226,7 @@ def _times(page: lxml.html.HtmlElement) -> Iterator[str]:
     for element in [*page.xpath(marked), *(page.xpath(inside) or page.xpath("//time"))]:
         names = " ".join(element.get(name, "") for name in ("class", "id", "itemprop")).lower()
         if "updat" not in names and "modif" not in names:
-            yield element.get("datetime") or element.get("content") or ""
+            yield element.get("datetime") or element.get("content") or squeeze(element.text_content())
 
 
 def _is_likely(day: datetime.date, today: datetime.date) -> bool:
@@ -196,6 +254,7 @@ def _doubt(
 ) -> str:
     day = chosen.day
     doubts = [] if day >= FIRST_DAY else [f"{day} is before {FIRST_DAY}"]
+    doubts += _either(chosen.other)
     trusted = [each for each in stated if each.source != "time" or chosen.source == "time"]
     first = {each.source: each.day for each in reversed(trusted)}
     for name, other in first.items():
@@ -227,11 +286,60 @@ def _sentence(doubts: Sequence[str]) -> str:
     return "; ".join(distinct)
 
 
-def _guessed_day(page: lxml.html.HtmlElement, url: str) -> datetime.date | None:
+def _either(other: datetime.date | None) -> list[str]:
+    return [f"or {other}, because day and month may be in the other order"] if other else []
+
+
+def _guessed_day(page: lxml.html.HtmlElement, url: str, place: Place, evidence: _Evidence) -> WrittenDay | None:
+    """Return the day next to the headline, or else what htmldate finds; day and month in the order of the page."""
+    if (seen := _visible_day(page, place)) and _is_likely((settled := evidence.settle(seen)).day, evidence.today):
+        return settled
     # A tree, because htmldate downloads a str that looks like a URL; a copy, because it changes it. Its
     # extensive search takes any year on the page, even in a copyright line: no date is better than that.
     try:
         found = find_date(copy.deepcopy(page), extensive_search=False, original_date=True, url=url)
     except (ValueError, TypeError, OverflowError, lxml.etree.LxmlError):  # hostile markup
         return None
-    return datetime.date.fromisoformat(found) if found else None
+    if not found:
+        return None
+    day = datetime.date.fromisoformat(found)
+    # htmldate knows no languages: it may have read 03/05/2024 in the wrong order.
+    text = page.text_content()[:MAX_SEARCHED_CHARACTERS]
+    for written in written_days(text, place) if day.day <= 12 else ():
+        if day in (written.day, written.other) or written.day == _swapped(day):
+            return evidence.settle(written)
+    return WrittenDay(day)
+
+
+def _swapped(day: datetime.date) -> datetime.date:
+    """Return the day with month and day exchanged; both are at most 12."""
+    return datetime.date(day.year, day.day, day.month)
+
+
+def _visible_day(page: lxml.html.HtmlElement, place: Place) -> WrittenDay | None:
+    """Return the day in a line that says little else: one of the first after the headline, or in its own frame."""
+    headline = next(iter(page.xpath("//article//h1 | //main//h1") or page.xpath("//h1")), None)
+    if headline is None:
+        return None
+    frame = next(headline.iterancestors("header", "section", "div"), headline)
+    after = headline.xpath(f"following::*[position() <= {MAX_ELEMENTS_AFTER}]")
+    for element in [*after, *frame.iter(lxml.etree.Element)]:
+        line = _short_line(element)
+        if line and not _CHANGED.search(line) and (found := next(written_days(line, place), None)):
+            return found
+    return None
+
+
+def _short_line(element: lxml.html.HtmlElement) -> str:
+    """Return the element's text if it has a number and few letters; otherwise nothing."""
+    pieces = list(islice(element.itertext(), MAX_PIECES))
+    line = squeeze(" ".join(pieces)) if len(pieces) < MAX_PIECES else ""
+    fits = len(line) <= MAX_TIME_CHARACTERS and letters(line) <= MAX_LINE_LETTERS
+    return line if fits and any(map(str.isdigit, line)) else ""
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

@@ -36,6 +36,7 @@ _BLANK = re.compile(r"\s")
 class Declared:
     """A page's metadata. `data` is the JSON-LD object of its article, `metas` its meta elements by lower-case name.
 
+    `language` is an ISO 639 code, `locale` the same with a region if the page names one, as in en-gb; or empty.
     Headlines, authors and sites have the preferred one first. URLs are absolute; the writer of articles decides whether
     to believe them.
     """
@@ -46,6 +47,7 @@ class Declared:
     authors: tuple[str, ...]
     sites: tuple[str, ...]
     language: str
+    locale: str
     canonical_url: str | None
     amp_url: str | None
 
@@ -60,13 +62,15 @@ def read_declared(page: lxml.html.HtmlElement, url: str) -> Declared:
     """Return the metadata of the page at this URL."""
     data, metas = _article_data(page), _metas(page)
     base, sites = _base(page, url), tuple(_sites(data, metas))
+    locale = _locale(page, data, metas)
     return Declared(
         data=data,
         metas=metas,
         headlines=tuple(_without_site(list(_headlines(page, data, metas)), [*sites, *host_names(url)])),
         authors=tuple(byline_choices(page, data, metas, [*sites, *host_names(url)])),
         sites=sites,
-        language=_language(page, data, metas),
+        language=re.split("[-_]", locale)[0],
+        locale=locale,
         canonical_url=_canonical_url(page, data, metas, base),
         amp_url=next(filter(None, (_article_url(each, base) for each in _links(page, "amphtml"))), None),
     )
@@ -185,11 +189,13 @@ def _sites(data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:
             yield metas[name]
 
 
-def _language(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]) -> str:
-    """Return the ISO 639 code that the page declares; empty if it declares none."""
+def _locale(page: lxml.html.HtmlElement, data: Mapping[str, Any], metas: Mapping[str, str]) -> str:
+    """Return the ISO 639 code that the page declares, with its region if it has one; empty if it declares none."""
     found = [page.get("lang"), page.get("{http://www.w3.org/XML/1998/namespace}lang"), page.get("xml:lang")]
     for each in [data.get("inLanguage"), *found, *(metas.get(name) for name in _META_LANGUAGES)]:
-        if isinstance(each, str) and (match := re.match(r"([a-z]{2,3})(?:[-_,;]|$)", each.strip().lower())):
+        if isinstance(each, str) and (
+            match := re.match(r"([a-z]{2,3}(?:[-_][a-z]{2})?)(?:[-_,;]|$)", each.strip().lower())
+        ):
             return match[1]
     return ""
 

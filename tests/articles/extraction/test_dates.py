@@ -12,6 +12,8 @@ from articles.extraction.extract import ExtractedArticle, extract_article
 
 TODAY = datetime.date(2024, 6, 1)
 URL = "https://fjordbladet.example/ferry"
+GUESS = "guessed from the text of the page"
+OR_MARCH = "or 2024-03-05, because day and month may be in the other order"
 TEXT = "<p>The old ferry across the sound made its last crossing on Friday, and half the island stood on the quay.</p>"
 
 
@@ -138,3 +140,28 @@ def test_the_doubt_fits_its_column() -> None:
 )
 def test_the_day_in_a_url(url: str, day: datetime.date | None) -> None:
     assert url_day(url) == day
+
+
+@pytest.mark.parametrize(
+    ("head", "shown", "url", "day", "doubt"),
+    [
+        # The page proves the order: by its language, its URL, the future, another date, or another source.
+        ('<html lang="de">', "<span>03.05.2024</span>, Lesezeit 5 Min.", URL, "2024-05-03", GUESS),
+        ('<html lang="en-GB">', "03/05/2024", URL, "2024-05-03", f"{GUESS}; {OR_MARCH}"),
+        ('<html lang="en-US">', "05/03/2024", URL, "2024-05-03", f"{GUESS}; {OR_MARCH}"),
+        ('<html lang="en-GB">', "05/03/2024", f"{URL}/2024/05/03/", "2024-05-03", ""),
+        ('<html lang="en-GB">', "05/12/2023. Archive: 12/25/2023", URL, "2023-05-12", GUESS),
+        ('<html lang="en-GB">', "05/12/2024", URL, "2024-05-12", GUESS),  # the other day is in the future
+        ('<html lang="pt">', "Publicado em 3 de maio de 2024", URL, "2024-05-03", GUESS),
+        ('<html lang="lt">', "2024 m. gegužės 3 d.", URL, "2024-05-03", GUESS),
+        ('<html lang="en">', "Updated 5 May 2024</p><p>3 May 2024", URL, "2024-05-03", GUESS),
+        (f'<html lang="en-US">{meta("03/05/2024")}', "<time>3 May 2024</time>", URL, "2024-05-03", ""),
+        (f'<html lang="en-GB">{meta("03/05/2024")}', "", URL, "2024-05-03", OR_MARCH),
+        (f"<html>{meta('May 3, 2024')}", "", URL, "2024-05-03", ""),
+        (f"<html>{meta('03.05.2024 10:15')}", "", URL, "2024-05-03", ""),
+    ],
+)  # fmt: skip
+def test_day_and_month_are_not_exchanged(head: str, shown: str, url: str, day: str, doubt: str) -> None:
+    source = f"{head}<body><h1>Last ferry</h1><p>{shown}</p><article>{TEXT}</article></body></html>"
+    article = extract_article(source.encode(), url, today=TODAY)
+    assert (str(article.date), article.date_doubt) == (day, doubt)
