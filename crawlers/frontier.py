@@ -150,12 +150,15 @@ def _row(key: UUID, link: ArticleLink) -> PendingLink:
         published_time=str(listed.time) if listed and listed.time else "",
         headline=link.headline,
         language=link.language,
+        feed_entry=link.feed_entry,
     )
 
 
 def _link(source: Source, row: PendingLink) -> ArticleLink:
     kind = ArticleURL.Kind(row.kind)
-    return ArticleLink(source, row.url, kind, _listed(row), row.key, row.headline, row.language)
+    return ArticleLink(
+        source, row.url, kind, _listed(row), row.key, row.headline, row.language, feed_entry=bytes(row.feed_entry)
+    )
 
 
 def _listed(row: PendingLink) -> ListedDate | None:

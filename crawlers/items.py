@@ -4,6 +4,7 @@ import datetime
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from articles.extraction.kept_pages import RawPage
 from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.models import ArticleURL
 from articles.normalization.urls import url_key
@@ -30,8 +31,9 @@ class Source:
 class ArticleLink:
     """A link to an article, the kind of its URL, and the date, headline and language that its source gives.
 
-    `changed` is the day of the last change, which a sitemap gives and which is not saved. A saved link keeps the key it
-    was saved under, because the rules for keys may change.
+    `changed` is the day of the last change, which a sitemap gives and which is not saved. `feed_entry` is what its feed
+    carries of the article, packed (see articles/extraction/feed_entries.py). A saved link keeps the key it was saved
+    under, because the rules for keys may change.
     """
 
     source: Source
@@ -42,6 +44,7 @@ class ArticleLink:
     headline: str = ""
     language: str = ""
     changed: datetime.date | None = None
+    feed_entry: bytes = field(default=b"", repr=False)
 
     @property
     def key(self) -> UUID:
@@ -60,10 +63,16 @@ class Validator:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """The page that a link led to. `redirects` are the URLs between the first and the last."""
+    """The page that a link led to. `redirects` are the URLs between the first and the last.
+
+    `following` are the further pages of an article that spans several. If the page could not be read, `missing` is the
+    reason and `body` is empty: then its feed carries the article.
+    """
 
     link: ArticleLink
     url: str
     redirects: tuple[str, ...]
     content_type: str
     body: bytes = field(repr=False)
+    following: tuple[RawPage, ...] = field(default=(), repr=False)
+    missing: str = ""

@@ -29,6 +29,9 @@ class PendingLink(models.Model):
     language = models.CharField(
         max_length=8, blank=True, default="", db_default="", help_text="The ISO 639 code given by the source."
     )
+    feed_entry = models.BinaryField(
+        default=b"", db_default=b"", help_text="What the feed carries of the article, as in ArticlePage."
+    )
     tries = models.PositiveSmallIntegerField(default=0, help_text="Failed visits that may succeed another time.")
     reason = models.TextField(blank=True, help_text="Why the last visit failed.")
     refused_until = models.DateTimeField(null=True, help_text="Not visited before this time. Empty: waiting.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from articles.models.articles import Article, ArticlePage, ArticleURL, HeadlineVariant
+from articles.models.articles import Article, ArticlePage, ArticleURL, FollowingPage, HeadlineVariant
 from articles.models.boilerplate import BoilerplateWeek, RepeatedSentence, WhitelistedSentence
 from articles.models.extraction_rules import ExtractionRule
 from articles.models.newspapers import LearntParameter, Newspaper, NewspaperAlias, NewspaperMerge
@@ -15,6 +15,7 @@ __all__ = [
     "ArticleURL",
     "BoilerplateWeek",
     "ExtractionRule",
+    "FollowingPage",
     "HeadlineVariant",
     "LearntParameter",
     "Newspaper",

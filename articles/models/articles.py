@@ -271,6 +271,12 @@ class ArticlePage(models.Model):
     in_sitemap = models.BooleanField(
         default=False, db_default=False, help_text="Whether a sitemap gave that date; otherwise a feed did."
     )
+    feed_entry = models.BinaryField(
+        default=b"",
+        db_default=b"",
+        help_text="What its feed carries of the article: JSON, compressed with gzip; empty if its feed has no text. "
+        "The page is empty if the feed alone has the article.",
+    )
     fetched_at = models.DateTimeField(auto_now_add=True)
     # Without an index: it is only compared with the rule of the newspaper, page by page.
     rule = models.ForeignKey(
@@ -285,6 +291,23 @@ class ArticlePage(models.Model):
     class Meta:
         # For the articles that a crawl fetches again.
         indexes = [models.Index(fields=["fetched_at"], name="article_page_fetched")]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class FollowingPage(models.Model):
+    """A further page of an article that spans several, as it was fetched."""
+
+    article_page = models.ForeignKey(ArticlePage, on_delete=models.CASCADE, related_name="following")
+    number = models.PositiveSmallIntegerField(help_text="Its place among the pages; the article's own page is 1.")
+    url = models.TextField(help_text="The URL it was fetched from, after redirects.")
+    content_type = models.CharField(max_length=200, blank=True, help_text="The HTTP Content-Type header.")
+    body = models.BinaryField(help_text="The page as it was fetched, compressed with gzip.")
+
+    class Meta:
+        ordering = ["article_page", "number"]
+        constraints = [models.UniqueConstraint(fields=["article_page", "number"], name="following_page_once")]
 
     def __str__(self) -> str:
         return self.url

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Q
 
-from articles.extraction.kept_pages import KeptPage
+from articles.extraction.kept_pages import KeptPage, RawPage
 from articles.extraction.rules import FIELDS, NO_RULE, ExtractionRule, rule_faults
 from articles.models import ArticlePage, Newspaper
 from articles.models import ExtractionRule as SavedRule
@@ -94,4 +94,6 @@ def _spread(newspaper: Newspaper, newest: list[int]) -> Iterator[int]:
 
 def kept_page(page: ArticlePage, rule: ExtractionRule) -> KeptPage:
     """Return a stored page as the extraction takes it, with this rule."""
-    return KeptPage(bytes(page.body), page.url, page.content_type, page.fetched_at.date(), rule)
+    following = [RawPage(bytes(each.body), each.url, each.content_type) for each in page.following.all()]
+    day = page.fetched_at.date()
+    return KeptPage(bytes(page.body), page.url, page.content_type, day, rule, following, bytes(page.feed_entry))

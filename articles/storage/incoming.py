@@ -13,6 +13,7 @@ from articles.normalization.urls import host_of, unwrap_url
 
 if TYPE_CHECKING:  # slow to import, and only needed by those who extract
     from articles.extraction.extract import ExtractedArticle
+    from articles.extraction.kept_pages import RawPage
 
 MAX_CONTENT_CHARACTERS = 1_000_000
 MAX_HEADLINE_CHARACTERS = 2_000
@@ -109,7 +110,8 @@ class PageCopy:
     """The page that an article was extracted from, as it was fetched, and the version of the extraction.
 
     `published` is the date that the feed or sitemap gave it, if any did; `rule` the number of the newspaper's own rule
-    that extracted it.
+    that extracted it. `following` are the further pages of an article that spans several, and `feed_entry` is what its
+    feed carries, packed.
     """
 
     url: str
@@ -118,6 +120,8 @@ class PageCopy:
     extractor_version: int
     published: ListedDate | None = None
     rule: int | None = None
+    following: Sequence[RawPage] = ()
+    feed_entry: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ def reextract(
     WorkerDiedError if a process was killed.
     """
     outdated = ArticlePage.objects.filter(article__in=outdated_texts(newspapers)).order_by("pk")
+    outdated = outdated.prefetch_related("following")
     pages, same = tee(_in_portions(outdated, batch_size))
     # The pages are read and the articles stored here while the processes extract.
     with (

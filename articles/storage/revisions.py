@@ -71,7 +71,8 @@ def newest_version(article_id: int) -> Version:
         kept = KeptPage(bytes(read.body), read.url, read.content_type, read.seen_at.date(), rule)
         return Version(article_id, number, is_gone, read.headline, read.content, kept)
     page = ArticlePage.objects.select_related("article").get(pk=article_id)
-    kept = kept_page(page, rule)
+    # The first page alone, without its feed: that is what is fetched again.
+    kept = kept_page(page, rule)._replace(following=(), feed_entry=b"")
     return Version(article_id, number, is_gone, page.article.headline, page.article.content, kept)
 
 

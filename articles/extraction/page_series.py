@@ -1,0 +1,250 @@
+"""Articles on several pages: where an article goes on, and how the texts of its pages are joined. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
+
+import lxml.html
+
+from articles.extraction.extract import ExtractedArticle
+from articles.extraction.html import UnreadablePageError, parse_page, squeeze
+from articles.normalization.language import detect_language
+from articles.normalization.parameters import read_parameters
+from articles.normalization.text import normalize_text
+
+# More links are not looked at; a page has some hundred.
+_MAX_LINKS = 5_000
+# How pages are counted in URLs: "page" in the languages of the Web, and its abbreviations. Not "part" in a path:
+# story-part-2 is another article of a series.
+_WORD = (
+    r"(?:pages?|page[_-]?n(?:o|um|umber)|pg|p|seiten?|p[aá]gina|pag|strona|str[aá]nka|strana|sid[ae]|side|sivu|oldal|sayfa"
+    r"|halaman|hal|trang|страница|стр|paged|slide)"
+)
+_PARAMETER = re.compile(
+    rf"(?P<name>{_WORD}|wp_?page|current_?page|artikel_?seite|part|teil)=(?P<number>\d{{1,3}})", re.IGNORECASE
+)
+_TAIL = re.compile(rf"(?P<sign>[/_,.;~-])(?:(?P<word>{_WORD})[/_=,.:-]?)?(?P<number>\d{{1,3}})", re.IGNORECASE)
+_FIRST_TAIL = re.compile(rf"[/_,.;-]{_WORD}[/_=,.:-]?0?1\Z", re.IGNORECASE)
+_EXTENSION = re.compile(r"\.(?:s?html?|php\d?|aspx?|jsp|cfm|xhtml)\Z", re.IGNORECASE)
+# All pages on one: ?page=all, ?view=all, /komplettansicht.
+_ALL_PARAMETER = re.compile(
+    rf"""(?:{_WORD}|view|mode|display|show|pagewanted)=
+        (?:all|alle|tout|todo|todas|todos|tutto|full|single|complete|komplett|komplettansicht)
+    | (?:(?:single|all|one|full|complete)[_-]?(?:pages?|view|article|story)|viewall|showall)
+        (?:=(?:1|true|yes|on|y))?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ALL_TAIL = re.compile(
+    r"[/_,.;-](?:all|alle|view-?all|single-?page|full-?(?:page|story|text)|one-?page|komplettansicht|gesamtansicht"
+    r"|page[/_-]all|seite[/_-]alle)",
+    re.IGNORECASE,
+)
+_NEXT_WORDS = re.compile(
+    r"""\W*(?:next(?:\ page)?|(?:continue|continued|go|read)\ (?:to|on)\ page|page|seite|nächste\ seite|weiter(?:lesen)?
+    |(?:weiter\ )?auf\ seite|(?:page\ )?suivante?|suite|(?:página\ )?siguiente|próxima(?:\ página)?|seguinte
+    |(?:pagina\ )?successiva|avanti|volgende(?:\ pagina)?|nästa(?:\ sida)?|neste(?:\ side)?|næste(?:\ side)?|seuraava
+    |następna(?:\ strona)?|dalej|další(?:\ strana)?|ďalšia|следующая(?:\ страница)?|далее|наступна
+    |sonraki(?:\ sayfa)?|次へ|次のページ|下一页|下一頁|다음(?:\ 페이지)?)?
+    \W*(?P<number>\d{1,3})?\W*(?:(?:/|of|von|de|sur|di|van|av)\s*\d{1,3}\W*)?(?:[:–-].{0,80})?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_FRAMES = re.compile(
+    r"(?:^|[\s_-])(?:pagination|paginat(?:ed|or)|pager?|page-?(?:links?|numbers?|nav(?:igation)?)|pagenav(?:i|igation)?|paging"
+    r"|multi-?page|article-?pages?|seiten(?:navigation|zahlen)?|blaettern)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+# Pages of these are no pages of the article.
+_OTHER_FRAMES = re.compile(
+    r"(?:^|[\s_-])(?:comments?|disqus|kommentare?|reviews|(?:post|posts|article|story|entry)[_-]?navigation|related|archive"
+    r"|sidebar|widget)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_CAMEL_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_HREF = re.compile(rb"""<(?:a|link)\b[^<>]{0,2000}?\bhref\s*=\s*["']?\s*([^"'<>\s]{1,2000})""", re.IGNORECASE)
+# A line that only leads to another page of the article.
+_PAGE_LINE = re.compile(
+    rf"\W*(?:\w+\W+){{0,4}}{_WORD}\W*\d{{1,3}}\W*(?:(?:of|von|de|sur|di|van|av|/)\W*\d{{1,3}}\W*)?", re.IGNORECASE
+)
+_MAX_PAGE_LINE = 60
+
+
+class NextPage(NamedTuple):
+    """Where an article goes on. `whole` is the URL of a page that has all of it, empty if none is linked."""
+
+    url: str
+    whole: str = ""
+
+
+def next_page(body: bytes, url: str, content_type: str, first_url: str, number: int) -> NextPage | None:
+    """Return where an article goes on after its page `number`, fetched from `url`; None if that is the last page.
+
+    `first_url` is the URL of its first page. A link to another article, as rel=next is on many sites, is none.
+    """
+    wanted = number + 1
+    if not any(page_number(each, first_url) == wanted for each in _hrefs(body, url, wanted)):
+        return None  # true of almost all pages, and found without parsing them
+    try:
+        links = list(_links(parse_page(body, content_type), url))
+    except UnreadablePageError:
+        return None
+    following = (
+        link.url
+        for link in links
+        if link.to_page
+        and page_number(link.url, first_url) == wanted
+        and (link.counts or not _is_bare(link.url, first_url))
+    )
+    if not (following_url := next(following, "")):
+        return None
+    whole = (link.url for link in links if number == 1 and _is_whole(link.url, first_url))
+    return NextPage(following_url, next(whole, ""))
+
+
+def page_number(url: str, first_url: str) -> int:
+    """Return which page of the article at `first_url` is at this URL, from 2 on; 0 if it is no other page of it."""
+    place, first = _place(url), _place(first_url)
+    if place is None or first is None or place.host != first.host:
+        return 0
+    needed = {each for each in first.parameters if not _counts_first(each)}
+    added = place.parameters - needed
+    if needed - place.parameters or not (first.stem or needed):
+        return 0
+    if place.stem == first.stem and len(added) == 1:
+        found = _PARAMETER.fullmatch(next(iter(added)))
+    elif not added:
+        found = _added_tail(place, first, _TAIL)
+    else:
+        return 0
+    return int(found["number"]) if found and int(found["number"]) > 1 else 0
+
+
+def join_pages(first: ExtractedArticle, following: Sequence[ExtractedArticle | str]) -> ExtractedArticle:
+    """Return the article whose first page is `first`, with what its further pages add, in their order.
+
+    Paragraphs that an earlier page has are left out: a standfirst, or the beginning on a page with the whole text. A
+    page without an article is its reason; `text_doubt` names it.
+    """
+    texts, doubts = [first.text], [first.text_doubt]
+    seen = {normalize_text(each) for each in first.text.split("\n\n")}
+    for number, page in enumerate(following, start=2):
+        if isinstance(page, str):
+            doubts.append(f"page {number}: {page}")
+            continue
+        new = [each for each in page.text.split("\n\n") if normalize_text(each) not in seen]
+        seen.update(map(normalize_text, new))
+        texts.append("\n\n".join(new))
+        doubts.append(page.text_doubt and f"page {number}: {page.text_doubt}")
+    if not following:
+        return first
+    lines = (line for text in texts for line in text.split("\n\n") if line and not _leads_on(line))
+    text = "\n\n".join(lines) or first.text
+    return replace(
+        first,
+        text=text,
+        language=detect_language(text, first.language),
+        paywalled=any(page.paywalled for page in (first, *following) if not isinstance(page, str)),
+        text_doubt="; ".join(dict.fromkeys(filter(None, doubts))),
+    )
+
+
+def _leads_on(line: str) -> bool:
+    return len(line) <= _MAX_PAGE_LINE and _PAGE_LINE.fullmatch(line) is not None
+
+
+class _Link(NamedTuple):
+    """A link on a page; whether it leads on or is in a list of pages; and whether it shows a number."""
+
+    url: str
+    to_page: bool
+    counts: bool
+
+
+class _Place(NamedTuple):
+    """What of a URL names its page: host, path without extension, and the parameters that do not only track."""
+
+    host: str
+    stem: str
+    parameters: frozenset[str]
+
+
+def _hrefs(body: bytes, url: str, wanted: int) -> Iterator[str]:
+    """Yield the targets of links in which a number occurs by itself."""
+    by_itself = re.compile(rb"(?<!\d)%d(?!\d)" % wanted)
+    for match in islice(_HREF.finditer(body), _MAX_LINKS):
+        if by_itself.search(match[1]):
+            yield _absolute(url, match[1].decode("utf-8", "replace").replace("&amp;", "&"))
+
+
+def _links(page: lxml.html.HtmlElement, url: str) -> Iterator[_Link]:
+    """Yield the links of a page but those that lead to readers' comments or other articles."""
+    for link in page.xpath("//a[@href] | //link[@href]")[:_MAX_LINKS]:
+        href = _absolute(url, link.get("href").strip())
+        is_next = "next" in link.get("rel", "").lower().split()
+        if link.tag == "link":
+            yield _Link(href, to_page=is_next, counts=False)
+            continue
+        names = _CAMEL_HUMP.sub("-", " ".join(_names(each) for each in (link, *link.iterancestors())))
+        if _OTHER_FRAMES.search(names):
+            continue
+        words = _NEXT_WORDS.fullmatch(squeeze(link.text_content())[:100])
+        to_page = is_next or _FRAMES.search(names) is not None or bool(words and words[0].strip())
+        yield _Link(href, to_page, counts=bool(words and words["number"]))
+
+
+def _names(element: lxml.html.HtmlElement) -> str:
+    return f"{element.get('class', '')} {element.get('id', '')} {element.get('aria-label', '')}"
+
+
+def _is_bare(url: str, first_url: str) -> bool:
+    """Return whether only a number is added to the last word: story-2 may be another story of the same name."""
+    place, first = _place(url), _place(first_url)
+    tail = _added_tail(place, first, _TAIL) if place and first else None
+    return tail is not None and not tail["word"] and tail["sign"] != "/"
+
+
+def _is_whole(url: str, first_url: str) -> bool:
+    """Return whether a URL is that of the article at `first_url` with all its pages on one."""
+    place, first = _place(url), _place(first_url)
+    if place is None or first is None or place.host != first.host:
+        return False
+    added = place.parameters - first.parameters
+    if place.stem == first.stem:
+        return len(added) == 1 and _ALL_PARAMETER.fullmatch(next(iter(added))) is not None
+    return not added and _added_tail(place, first, _ALL_TAIL) is not None
+
+
+def _added_tail(place: _Place, first: _Place, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    """Return what the path adds to that of the first page if it matches the pattern."""
+    stem = _FIRST_TAIL.sub("", first.stem)
+    return pattern.fullmatch(place.stem, len(stem)) if stem and place.stem.startswith(stem) else None
+
+
+def _counts_first(parameter: str) -> bool:
+    found = _PARAMETER.fullmatch(parameter)
+    return found is not None and int(found["number"]) < 2
+
+
+@lru_cache(maxsize=64)
+def _place(url: str) -> _Place | None:
+    """Return what of a URL names its page; None if it is not valid."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # such as http://[undefined]/
+        return None
+    host = parts.netloc.lower().removeprefix("www.")
+    stem = _EXTENSION.sub("", unquote(parts.path).rstrip("/")).rstrip("/")
+    kept = (each.text for each in read_parameters(host, parts.path, parts.query) if not each.dropped)
+    return _Place(host, stem, frozenset(kept)) if host else None
+
+
+def _absolute(base: str, href: str) -> str:
+    try:
+        return urljoin(base, href).partition("#")[0]
+    except ValueError:
+        return ""
