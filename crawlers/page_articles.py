@@ -7,7 +7,8 @@ import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from articles.extraction.extract import EXTRACTOR_VERSION, ExtractedArticle, extract_article
+from articles.extraction.extract import EXTRACTOR_VERSION, ExtractedArticle, ExtractionError
+from articles.extraction.kept_pages import RawPage, extract_whole
 from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.models import ArticleURL
 from articles.storage.incoming import IncomingArticle, PageCopy, SeenURL, check_article, story_url
@@ -45,15 +46,25 @@ def ready_article(task: PageTask, _on_progress: Callable[[int], None] = lambda _
     Raises ExtractionError if the page has no article, and RejectedArticleError if it cannot be stored.
     """
     page = task.page
-    article = extract_article(page.body, page.url, page.content_type, rule=task.rule)
-    incoming = incoming_article(page, article, task.rule.number)
+    incoming = incoming_article(page, _extracted(task), task.rule.number)
     check_article(incoming)
     naming = Naming.of(incoming.newspaper, incoming.url)
     # Without a name, the host decides. If that is another newspaper, the writer has the article prepared again.
     paper = task.paper if incoming.newspaper else Paper(naming.host, naming.host, (), ())
     prepared = prepare(incoming, naming, paper)
-    bare = incoming.page and dataclasses.replace(incoming.page, body=b"")
+    bare = incoming.page and dataclasses.replace(incoming.page, body=b"", following=(), feed_entry=b"")
     return ReadyArticle(dataclasses.replace(incoming, page=bare), prepared)
+
+
+def _extracted(task: PageTask) -> ExtractedArticle:
+    """Return the article of a page and its further pages. Raises ExtractionError."""
+    page = task.page
+    pages = (RawPage(page.body, page.url, page.content_type), *page.following)
+    today = datetime.datetime.now(datetime.UTC).date()
+    found = extract_whole(pages, page.link.feed_entry, today, task.rule)
+    if isinstance(found, str):
+        raise ExtractionError(page.missing or found)
+    return found
 
 
 def is_alert(page: FetchedPage) -> bool:
@@ -68,6 +79,7 @@ def incoming_article(page: FetchedPage, article: ExtractedArticle, rule: int | N
     redirected = page.url != page.link.url
     seen = [SeenURL(page.link.url, page.link.kind)] if redirected else []
     seen += [SeenURL(url, ArticleURL.Kind.REDIRECT) for url in page.redirects]
+    seen += [SeenURL(each.url, ArticleURL.Kind.PAGE) for each in page.following if each.body]
     # A page of another site is another article, which must not count as known because a copy links to it.
     declared = ((article.canonical_url, ArticleURL.Kind.CANONICAL), (article.amp_url, ArticleURL.Kind.AMP))
     seen += [SeenURL(url, kind) for url, kind in declared if url and same_site(url, page.url)]
@@ -80,5 +92,14 @@ def incoming_article(page: FetchedPage, article: ExtractedArticle, rule: int | N
         kind=ArticleURL.Kind.REDIRECT if redirected else page.link.kind,
         other_urls=seen,
         details=details,
-        page=PageCopy(page.url, page.content_type, page.body, EXTRACTOR_VERSION, page.link.published, rule),
+        page=PageCopy(
+            url=page.url,
+            content_type=page.content_type,
+            body=page.body,
+            extractor_version=EXTRACTOR_VERSION,
+            published=page.link.published,
+            rule=rule,
+            following=page.following,
+            feed_entry=page.link.feed_entry,
+        ),
     )

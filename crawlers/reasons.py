@@ -126,6 +126,18 @@ REASONS = {
     )
 }
 
+# The site keeps the page from this crawler, or it has no text: the text that the feed carries is stored in its place.
+# Not if robots.txt or a notice on the page forbids it, nor if the article is gone.
+_FEED_SERVES = frozenset({
+    "HTTP 401", "HTTP 403", "HTTP 4xx", "HTTP", "redirect to nowhere", "too many redirects", "empty page",
+    "no HTML page", "no article text", "too large", "headers too large", "not HTTP", "unreadable compression",
+})  # fmt: skip
+
+
+def feed_serves(counted: str) -> bool:
+    """Return whether a page that failed for a counted reason is replaced by the text of its feed, if there is one."""
+    return find_reason(counted).name in _FEED_SERVES
+
 
 def find_reason(counted: str) -> Reason:
     """Return the table's entry for a counted reason."""

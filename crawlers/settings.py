@@ -74,6 +74,7 @@ SITEMAP_DAYS = 1_095  # days before today, by publication date or lastmod; 0: an
 SITEMAP_MAX_LINKS = 5_000  # new links of a newspaper's sitemaps in one crawl; 0: any number
 FEED_MAX_PAGES = 20  # pages of a feed, by following next or prev-archive (RFC 5005)
 SECTION_MAX_PAGES = 5  # pages of a section, by following rel=next
+ARTICLE_MAX_PAGES = 10  # pages of an article that spans several; 1: only the first one
 REDIRECT_MAX_TIMES = 5
 RETRY_TIMES = 2
 # Scrapy's, without 429: a site that asks for fewer requests does not get another immediately.

@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from articles.models import Article, ArticlePage, ArticleURL, HeadlineVariant, Newspaper
+from articles.models import Article, ArticlePage, ArticleURL, FollowingPage, HeadlineVariant, Newspaper
 from articles.normalization.urls import comparable_url, url_key
 from articles.querysets import TIME_COLUMNS
 from articles.storage.copying import copy_cells, copy_into, copy_row
@@ -230,9 +230,7 @@ def _write(prepared: Mapping[int, tuple[Prepared, int]]) -> dict[int, Stored]:
     headlines = _keep_headlines(
         (place, each.article.pk, seen) for place, each in outcomes.items() for seen in _other_headlines(each)
     )
-    ArticlePage.objects.bulk_create(
-        _new_page(page, each.article.pk) for each in created if (page := each.prepared.page) is not None
-    )
+    _keep_pages([(page, each.article.pk) for each in created if (page := each.prepared.page) is not None])
     return {
         place: Stored("created", each.article.pk)
         if each.created
@@ -385,10 +383,27 @@ def _keep_headlines(others: Iterable[tuple[int, int, SeenHeadline]]) -> dict[int
     return results
 
 
+def _keep_pages(pages: Sequence[tuple[PackedPage, int]]) -> None:
+    """Keep the pages of articles, which these ids belong to, and their further pages."""
+    ArticlePage.objects.bulk_create(_new_page(page, article_id) for page, article_id in pages)
+    FollowingPage.objects.bulk_create(
+        FollowingPage(
+            article_page_id=article_id, number=number, url=each.url, content_type=each.content_type, body=each.body
+        )
+        for page, article_id in pages
+        for number, each in enumerate(page.following, start=2)
+    )
+
+
 def _new_page(page: PackedPage, article_id: int) -> ArticlePage:
     copy = page.copy
     kept = ArticlePage(
-        article_id=article_id, url=copy.url, content_type=copy.content_type, body=page.body, rule_id=copy.rule
+        article_id=article_id,
+        url=copy.url,
+        content_type=copy.content_type,
+        body=page.body,
+        rule_id=copy.rule,
+        feed_entry=copy.feed_entry,
     )
     if listed := copy.published:
         kept.published, kept.in_sitemap = listed.day, listed.in_sitemap

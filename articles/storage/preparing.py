@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 from uuid import UUID
 
 from articles.extraction.bylines import text_bylines
+from articles.extraction.kept_pages import RawPage
 from articles.models import ArticleURL
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.language import detect_languages
@@ -71,16 +72,22 @@ class ListedTime(NamedTuple):
 
 
 class PackedPage(NamedTuple):
-    """The page of an article as it is kept: `copy` without its bytes, which are compressed in `body`."""
+    """The page of an article as it is kept, and the further ones: `copy` without its bytes, and those compressed."""
 
     copy: PageCopy
     body: bytes
+    following: Sequence[RawPage] = ()
 
     @classmethod
     def of(cls, page: PageCopy) -> Self:
         """Return it for a page."""
-        # Without a time in the header, so that the same page gives the same bytes.
-        return cls(dataclasses.replace(page, body=b""), gzip.compress(page.body, mtime=0))
+        following = [each._replace(body=_packed(each.body)) for each in page.following]
+        return cls(dataclasses.replace(page, body=b"", following=()), _packed(page.body), following)
+
+
+def _packed(body: bytes) -> bytes:
+    # Without a time in the header, so that the same page gives the same bytes.
+    return gzip.compress(body, mtime=0)
 
 
 class Prepared(NamedTuple):

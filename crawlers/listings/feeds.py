@@ -15,6 +15,7 @@ import feedparser
 
 from articles.storage.incoming import ListedDate
 from crawlers.listings.dates import listed_date
+from crawlers.listings.feed_texts import carried_text, json_carried_text
 from crawlers.listings.texts import headline, language_code, summary
 
 _BEFORE_XML = codecs.BOM_UTF8 + b" \t\r\n"
@@ -25,13 +26,14 @@ _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 class Entry:
     """An entry of a feed: an absolute URL, which may be invalid or empty, its date, or None, and its texts.
 
-    Title and summary are plain texts of one line.
+    Title and summary are plain texts of one line; `feed_entry` is what it carries of its article, see feed_texts.py.
     """
 
     url: str
     published: ListedDate | None
     title: str = ""
     summary: str = ""
+    feed_entry: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,8 @@ def _entry(entry: Any, url: str) -> Entry:
     names = [name for name in ("published", "updated", "created") if name in entry]
     dates = (listed_date(str(entry[name]), entry.get(f"{name}_parsed")) for name in names)
     title, text = (str(entry.get(name) or "") for name in ("title", "summary"))
-    return Entry(_absolute(url, link), next(filter(None, dates), None), headline(title), summary(text))
+    date = next(filter(None, dates), None)
+    return Entry(_absolute(url, link), date, headline(title), summary(text), carried_text(entry))
 
 
 def _older(links: Iterable[Any], url: str) -> str:
@@ -117,7 +120,8 @@ def _json_entry(item: dict[str, Any], url: str) -> Entry:
     dates = (listed_date(_text(item, name)) for name in ("date_published", "date_modified"))
     text = _text(item, "summary") or _text(item, "content_text") or _text(item, "content_html")
     title = headline(_text(item, "title"))
-    return Entry(_absolute(url, link), next(filter(None, dates), None), title, summary(text))
+    date = next(filter(None, dates), None)
+    return Entry(_absolute(url, link), date, title, summary(text), json_carried_text(item))
 
 
 def _text(values: dict[str, Any], name: str) -> str:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, ClassVar, ParamSpec, Self
 from uuid import UUID
 
-from scrapy import Request, Spider, signals
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
@@ -29,14 +29,15 @@ from crawlers.fetching.sites import is_front_page, is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source, Validator
 from crawlers.listings.window import is_before, newest_first
 from crawlers.newspapers import newspapers_to_crawl
-from crawlers.reasons import DATABASE_LOST, UNCHANGED, find_reason, reason_of
+from crawlers.reasons import DATABASE_LOST, UNCHANGED, feed_serves, find_reason, reason_of
+from crawlers.spiders.following_pages import PagedArticles
 
 Arguments = ParamSpec("Arguments")
 _PERMANENT_REDIRECTS = {301, 308}
 MAX_VALIDATOR = 1_000  # characters of an ETag that are kept and sent again
 
 
-class NewspaperSpider(Spider):
+class NewspaperSpider(PagedArticles):
     """Visits the sources of newspapers and the articles that they link to.
 
     The argument `newspapers` holds names or ids, separated by commas; without it, all that are to be crawled. The
@@ -254,22 +255,34 @@ class NewspaperSpider(Spider):
                     dont_filter=True,
                 )
 
-    async def parse_article(self, response: Response) -> AsyncIterator[FetchedPage]:
-        """Pass the page to the pipeline, unless it cannot be the article's."""
+    async def parse_article(self, response: Response) -> AsyncIterator[FetchedPage | Request]:
+        """Pass the page to the pipeline, with the further pages of its article, unless it cannot be the article's."""
         link: ArticleLink = response.meta["article_link"]
         redirects: list[str] = response.meta.get("redirect_urls", [])
         if reason := _fault(response, link):
-            await self.refuse(link, reason)
+            async for page in self._without_page(link, reason):
+                yield page
         else:
             url = response.url if redirects else story_url(link.url)
-            yield FetchedPage(link, url, tuple(redirects[1:]), content_type(response), response.body)
+            page = FetchedPage(link, url, tuple(redirects[1:]), content_type(response), response.body)
+            yield await self.with_following(page)
 
-    async def article_failed(self, failure: Any) -> None:  # a Failure to which Scrapy adds the request
+    async def article_failed(
+        self, failure: Any
+    ) -> AsyncIterator[FetchedPage]:  # Scrapy adds the request to the Failure
         link: ArticleLink = failure.request.meta["article_link"]
         if isinstance(failure.value, KnownURLError):
             await self.settle(link)
         else:
-            await self.refuse(link, reason_of(failure.value))
+            async for page in self._without_page(link, reason_of(failure.value)):
+                yield page
+
+    async def _without_page(self, link: ArticleLink, reason: str) -> AsyncIterator[FetchedPage]:
+        """Refuse a link whose page failed; if its feed carries the text, pass that to the pipeline instead."""
+        if link.feed_entry and feed_serves(reason):
+            yield FetchedPage(link, story_url(link.url), (), "", b"", missing=reason)
+        else:
+            await self.refuse(link, reason)
 
     async def settle(self, link: ArticleLink) -> None:
         """Delete a link whose article turned out to be stored."""

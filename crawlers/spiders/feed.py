@@ -47,6 +47,7 @@ class FeedSpider(NewspaperSpider):
                 entry.published,
                 headline=entry.title,
                 language=feed.language,
+                feed_entry=entry.feed_entry,
             )
             for entry in entries
             if entry.url

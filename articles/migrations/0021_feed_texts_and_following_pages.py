@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('articles', '0019_revisions'),
+        ('articles', '0020_extraction_rules'),
     ]
 
     operations = [

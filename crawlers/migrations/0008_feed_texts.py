@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('crawlers', '0004_rechecks'),
+        ('crawlers', '0007_source_headlines'),
     ]
 
     operations = [
