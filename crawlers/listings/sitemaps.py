@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
@@ -14,7 +15,7 @@ from scrapy.utils.sitemap import Sitemap
 
 from articles.storage.incoming import ListedDate
 from crawlers.fetching.downloads import GZIP, is_cut_off
-from crawlers.listings.dates import changed_day, listed_date
+from crawlers.listings.dates import changed_day, listed_date, periods
 from crawlers.listings.texts import headline, language_code
 
 # Some servers compress files that are compressed already.
@@ -82,6 +83,19 @@ def read_sitemap(body: bytes, url: str, max_size: int) -> Document:
     tail = body[-400:].replace(b"\0", b"")
     ended = f"{sitemap.type}>".encode() in tail
     return Document(sitemap.type, entries, broken=broken or not known or not (ended or _is_empty(body, entries)))
+
+
+def last_days(entries: Sequence[SitemapEntry]) -> dict[str, datetime.date]:
+    """Return the last day of which each sitemap of an index can list articles, if it is known.
+
+    It is the day of its last change, or the end of the month or year that it is named by if that is earlier: an archive
+    may be written again every night.
+    """
+    days = periods([entry.url for entry in entries])
+    for entry in entries:
+        if entry.changed:
+            days[entry.url] = min(entry.changed, days.get(entry.url, entry.changed))
+    return days
 
 
 def _is_empty(body: bytes, entries: list[SitemapEntry]) -> bool:

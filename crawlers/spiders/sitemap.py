@@ -14,8 +14,7 @@ from scrapy.http import Response
 from articles.models import ArticleURL, Newspaper
 from crawlers.fetching.sites import site_of
 from crawlers.items import ArticleLink, Source, Validator
-from crawlers.listings.dates import periods
-from crawlers.listings.sitemaps import SitemapEntry, read_sitemap
+from crawlers.listings.sitemaps import SitemapEntry, last_days, read_sitemap
 from crawlers.listings.window import newest
 from crawlers.spiders.base import NewspaperSpider
 
@@ -114,7 +113,7 @@ class SitemapSpider(NewspaperSpider):
         for entry in entries:
             if not site_of(entry.url):
                 self.count_failure(entry.url, "bad address")
-        days = _last_days(entries)
+        days = last_days(entries)
         # Those without a day first: they may be the current ones.
         urls = sorted(
             dict.fromkeys(entry.url for entry in entries if site_of(entry.url) and entry.url not in self._named),
@@ -132,19 +131,6 @@ class SitemapSpider(NewspaperSpider):
             yield self.source_request(source, url, level=level + 1)
         if left_out := len(new[left:]):
             self.count_failure(response.url, "too many sitemaps", left_out)
-
-
-def _last_days(entries: Sequence[SitemapEntry]) -> dict[str, datetime.date]:
-    """Return the last day of which each sitemap of an index can list articles, if it is known.
-
-    It is the day of its last change, or the end of the month or year that it is named by if that is earlier: an archive
-    may be written again every night.
-    """
-    days = periods([entry.url for entry in entries])
-    for entry in entries:
-        if entry.changed:
-            days[entry.url] = min(entry.changed, days.get(entry.url, entry.changed))
-    return days
 
 
 def _matches(source: Source, entry: SitemapEntry) -> bool:

@@ -1,0 +1,201 @@
+"""The spider of discovery, in a process of its own: asks a site where its articles are listed, and looks there.
+
+It obeys robots.txt, pauses between two requests, and asks few of them: what the home page and robots.txt name, usual
+addresses only if those name nothing, and a few sections. Nothing is stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import scrapy
+from scrapy.http import HtmlResponse, Response
+
+from crawlers.discovery import hints
+from crawlers.discovery.found import FoundNewspaper, FoundSource, SourceKind
+from crawlers.discovery.hints import HomePage, Link
+from crawlers.discovery.reading import (
+    feed_source,
+    newest_named,
+    recommended,
+    section_source,
+    sitemap_source,
+    with_entries,
+)
+from crawlers.fetching.sites import same_site
+from crawlers.listings.feeds import read_feed
+from crawlers.listings.sitemaps import Document, SitemapEntry, read_sitemap
+from crawlers.reasons import find_reason, reason_of
+
+MAX_FEEDS = 8
+MAX_SITEMAPS = 4
+MAX_SECTIONS = 5
+MAX_NAMED = 2  # sitemaps of an index that are read, the newest
+MAX_SITEMAP_BYTES = 20 * 1024 * 1024
+MAX_ARTICLES = 2_000  # of which the form of their URLs is learnt
+
+
+class Explorer(scrapy.Spider):
+    """Puts what it finds into `found`, again after each step, so that nothing is lost when the time is over."""
+
+    name = "explorer"
+    url: str
+    seconds: float
+    found: dict[str, Any]
+
+    async def start(self) -> AsyncIterator[Any]:
+        self.until = time.monotonic() + self.seconds
+        self.page, self.home = self.url, HomePage("", "", (), ())
+        self.sources: list[FoundSource] = []
+        self.articles: list[str] = []
+        try:
+            if reason := await self._go_home():
+                self.found.update(reason=reason)
+            else:
+                await self._explore()
+        except TimeoutError:
+            if self.home.links or self.sources:
+                self._report("The site answers slowly: not everything was looked at.")
+            else:
+                self.found.update(reason="no answer in time")
+        return
+        yield
+
+    async def _ask(self, url: str, **meta: Any) -> Response | str:
+        """Return the response to a request, or the reason why there is none. Raises TimeoutError when time is over."""
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        request = scrapy.Request(url, dont_filter=True, meta={"download_maxsize": MAX_SITEMAP_BYTES, **meta})
+        try:
+            async with asyncio.timeout(left):
+                response = await self.crawler.engine.download_async(request)
+        except TimeoutError:
+            raise
+        except Exception as error:  # noqa: BLE001 - reason_of knows the many kinds
+            return reason_of(error)
+        return response if response.status == 200 else f"HTTP {response.status}"
+
+    async def _go_home(self) -> str:
+        """Ask for the home page; return why it cannot be read. A feed's or sitemap's address leads to the site's."""
+        response = await self._ask(self.url)
+        if isinstance(response, str):
+            return response
+        self.page = urljoin(response.url, urlsplit(response.url).path or "/")
+        if not isinstance(response, HtmlResponse):
+            for kind in ("feed", "sitemap"):
+                source = await self._source(kind, response, Link(response.url, ""), "the address that you gave")
+                if not source.problem:
+                    self.sources.append(source)
+                    break
+            self.page = urljoin(response.url, "/")
+            response = await self._ask(self.page)
+        if isinstance(response, HtmlResponse):
+            self.home = _home_page(response)
+            return ""
+        return "" if self.sources else "no HTML page"
+
+    async def _explore(self) -> None:
+        self._report()
+        feeds = [link for link in self.home.feeds if not hints.is_of_comments(link)]
+        await self._look("feed", feeds[:MAX_FEEDS], "the home page")
+        if not self._has("feed"):
+            await self._guess("feed", hints.GUESSED_FEEDS)
+        robots = await self._ask(urljoin(self.page, "/robots.txt"), dont_obey_robotstxt=True)
+        text = "" if isinstance(robots, str) else robots.body.decode(errors="replace")
+        named = sorted(hints.robots_sitemaps(text, self.page), key=lambda url: "news" not in url.lower())
+        await self._look("sitemap", [Link(url, "") for url in named[:MAX_SITEMAPS]], "robots.txt")
+        if not self._has("sitemap"):
+            await self._guess("sitemap", hints.GUESSED_SITEMAPS)
+        links = hints.sections(self.home.links, self._pattern())
+        await self._look("section", links[:MAX_SECTIONS], "the home page")
+
+    async def _look(self, kind: SourceKind, links: Sequence[Link], found_in: str) -> None:
+        """Look at sources that the site names; one that cannot be read is reported with its problem."""
+        for link in links:
+            if any(source.url == link.url for source in self.sources):
+                continue
+            response = await self._ask(link.url)
+            if isinstance(response, str):
+                problem = f"{find_reason(response).meaning} ({response})"
+                self.sources.append(FoundSource(kind, link.url, link.text, found_in, problem=problem))
+            else:
+                self.sources.append(await self._source(kind, response, link, found_in))
+            self._report()
+
+    async def _guess(self, kind: SourceKind, paths: Sequence[str]) -> None:
+        """Ask for usual addresses until one is a source."""
+        for path in paths:
+            response = await self._ask(urljoin(self.page, path))
+            if isinstance(response, str):
+                continue
+            source = await self._source(kind, response, Link(response.url, ""), "a usual address")
+            if not source.problem:
+                self.sources.append(source)
+                self._report()
+                return
+
+    async def _source(self, kind: SourceKind, response: Response, link: Link, found_in: str) -> FoundSource:
+        """Return what a response would bring as a source of this kind; its articles are remembered."""
+        if kind == "section":
+            page = _home_page(response) if isinstance(response, HtmlResponse) else HomePage("", "", (), ())
+            return section_source(page, link, found_in, self._pattern())
+        if kind == "feed":
+            feed = await asyncio.to_thread(read_feed, response.body, response.url, _content_type(response))
+            self.articles += [entry.url for entry in feed.entries if entry.url]
+            return feed_source(feed, link, found_in)
+        document = _document(response)
+        source = sitemap_source(document, link, found_in)
+        if document.kind != "sitemapindex" or source.problem:
+            self.articles += [entry.url for entry in document.entries if entry.published]
+            return source
+        read: list[SitemapEntry] = []
+        for url in newest_named(document, MAX_NAMED):
+            part = await self._ask(url)
+            if isinstance(part, Response) and (named := _document(part)).kind == "urlset":
+                read += named.entries
+        self.articles += [entry.url for entry in read if entry.published]
+        return with_entries(source, read, at_least=len(document.entries) > MAX_NAMED)
+
+    def _has(self, kind: SourceKind) -> bool:
+        return any(source.kind == kind and not source.problem for source in self.sources)
+
+    def _pattern(self) -> str:
+        """Return a pattern that the articles found so far have, and the other links of the home page do not have."""
+        links = [link.url for link in self.home.links]
+        articles = [url for url in self.articles if same_site(url, self.page)]
+        articles = articles or [url for url in links if hints.looks_like_article(url)]
+        others = [url for url in links if not hints.looks_like_article(url)]
+        return hints.propose_pattern(articles[:MAX_ARTICLES], others)
+
+    def _report(self, *notes: str) -> None:
+        host = (urlsplit(self.page).hostname or "").removeprefix("www.")
+        found = FoundNewspaper(
+            url=self.page,
+            host=host,
+            name=self.home.name or host,
+            language=self.home.language,
+            article_url_pattern=self._pattern(),
+            sources=recommended(self.sources),
+            notes=notes,
+        )
+        self.found.update(found.as_json())
+
+
+def _home_page(response: Response) -> HomePage:
+    try:
+        return hints.read_home_page(response.body, response.url, _content_type(response))
+    except ValueError:
+        return HomePage("", "", (), ())
+
+
+def _document(response: Response) -> Document:
+    return read_sitemap(response.body, response.url, MAX_SITEMAP_BYTES)
+
+
+def _content_type(response: Response) -> str:
+    return (response.headers.get("Content-Type") or b"").decode("latin-1")

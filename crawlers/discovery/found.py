@@ -1,0 +1,78 @@
+"""What discovery finds: the sources of a newspaper, and what each would bring."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+SourceKind = Literal["feed", "sitemap", "section"]
+# The fields of Newspaper that hold the sources of each kind.
+FIELDS: dict[SourceKind, str] = {"feed": "feed_urls", "sitemap": "sitemap_urls", "section": "section_urls"}
+MAX_SAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSource:
+    """A source, where it was found, and what it would bring.
+
+    `entries` counts the articles that it lists; of a sitemap index, those of the sitemaps that were read, and
+    `at_least` says that it lists more. `newest` is the day of the newest; `samples` are up to MAX_SAMPLES headlines, or
+    URLs if it gives no headlines, the newest first. `problem` says for people why it brings nothing; empty if it does.
+    `recommended` is whether a crawl should read it.
+    """
+
+    kind: SourceKind
+    url: str
+    title: str
+    found_in: str
+    entries: int = 0
+    at_least: bool = False
+    newest: datetime.date | None = None
+    samples: tuple[str, ...] = ()
+    problem: str = ""
+    recommended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNewspaper:
+    """A newspaper as found from its home page: proposals for its fields, and its sources, the best first.
+
+    `url` is the home page after redirects. `article_url_pattern` is empty if no pattern fits. `notes` are sentences for
+    people about what could not be read, or was not for want of time.
+    """
+
+    url: str
+    host: str
+    name: str
+    language: str = ""
+    article_url_pattern: str = ""
+    sources: tuple[FoundSource, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def recommended(self, kind: SourceKind) -> list[str]:
+        """Return the URLs of the recommended sources of a kind."""
+        return [source.url for source in self.sources if source.recommended and source.kind == kind]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as objects that JSON has."""
+        found = dataclasses.asdict(self)
+        for source in found["sources"]:
+            source["newest"] = source["newest"] and source["newest"].isoformat()
+        return found
+
+    @classmethod
+    def of_json(cls, found: dict[str, Any]) -> Self:
+        """Return what as_json made objects of."""
+        sources = tuple(
+            FoundSource(
+                **{
+                    **source,
+                    "newest": source["newest"] and datetime.date.fromisoformat(source["newest"]),
+                    "samples": tuple(source["samples"]),
+                }
+            )
+            for source in found["sources"]
+        )
+        return cls(**{**found, "sources": sources, "notes": tuple(found["notes"])})

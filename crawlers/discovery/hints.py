@@ -1,0 +1,177 @@
+"""What a home page, a robots.txt and a list of URLs say about where articles are listed. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urljoin, urlsplit
+
+import lxml.html
+
+from articles.extraction.html import UnreadablePageError, parse_page
+from crawlers.fetching.sites import is_front_page, is_visitable, same_site
+from crawlers.listings.texts import headline, language_code
+
+# Addresses that publishing systems use by default; asked only if the site declares none.
+GUESSED_FEEDS = ("/feed/", "/rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml", "/feed.json")
+GUESSED_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/sitemap-news.xml", "/sitemap.xml.gz")
+_FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"})
+_COMMENTS = re.compile(r"\bcomments?\b|/comments/|kommentare?\b|commentaires?\b|comentarios?\b", re.IGNORECASE)
+_SITEMAP_LINE = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
+# An article's address has a number, a day, or a headline of four words or more.
+_SLUG = re.compile(r"[^/\W]+(?:[-_][^/\W_]+){3,}", re.UNICODE)
+# Pages that every site has, and that list no articles.
+_NO_SECTION = re.compile(
+    r"about|account|advert|anzeige|abo\b|career|contact|cookie|datenschutz|faq|help|impressum|imprint|jobs?\b|kontakt"
+    r"|legal|login|log-in|newsletter|policy|privacy|register|search|shop|sign|subscri|terms|\.(?:pdf|jpe?g|png|xml|zip)$",
+    re.IGNORECASE,
+)
+# From the most particular form of an article's address to the least.
+_PATTERNS = (
+    r"/\d{4}/\d{1,2}/\d{1,2}/",
+    r"/\d{4}/\d{2}/",
+    r"\d{4}-\d{2}-\d{2}",
+    r"/\d{8}",
+    r"[-_/.=]\d{5,}",
+    r"/[^/?#]+-[^/?#]+-[^/?#]+-[^/?#]+",
+    r"/(?:articles?|news|story|stories|posts?|artikel|nachrichten|noticias?|actualites?)/[^/?#]+",
+    r"\.s?html?$",
+)
+_SEPARATOR = re.compile(r"\s+[-–—|:·»]\s+")
+_HOME = frozenset({"home", "home page", "homepage", "startseite", "forside", "accueil", "inicio", "front page", "news"})
+LEAST_MATCHING = 0.95  # of the articles' URLs
+MOST_OTHERS = 0.05  # of the other URLs
+LEAST_ARTICLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link on a page: its absolute URL and its text."""
+
+    url: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class HomePage:
+    """What a home page says of its newspaper: `feeds` that it declares, and `links` to other pages of its site."""
+
+    name: str
+    language: str
+    feeds: tuple[Link, ...]
+    links: tuple[Link, ...]
+
+
+def read_home_page(body: bytes, url: str, content_type: str) -> HomePage:
+    """Return what a home page says. Raises ValueError if it cannot be read."""
+    try:
+        page = parse_page(body, content_type)
+    except UnreadablePageError as error:
+        raise ValueError("The home page cannot be read.") from error
+    bases = page.xpath("//base/@href")
+    base = _absolute(url, bases[0]) if bases else url
+    return HomePage(
+        name=_name(page, url),
+        language=language_code(page.get("lang") or page.get("{http://www.w3.org/XML/1998/namespace}lang") or ""),
+        feeds=tuple(_distinct(_feeds(page, base))),
+        links=tuple(link for link in _distinct(_links(page, base)) if same_site(link.url, url)),
+    )
+
+
+def robots_sitemaps(text: str, url: str) -> list[str]:
+    """Return the sitemaps that a robots.txt names, each once."""
+    urls = (_absolute(url, match[1]) for match in _SITEMAP_LINE.finditer(text))
+    return list(dict.fromkeys(each for each in urls if is_visitable(each)))
+
+
+def is_of_comments(source: Link) -> bool:
+    """Return whether a feed is one of readers' comments."""
+    return bool(_COMMENTS.search(f"{source.text} {source.url}"))
+
+
+def looks_like_article(url: str) -> bool:
+    """Return whether a URL has the form of an article's."""
+    path = urlsplit(url).path
+    return bool(re.search(r"\d{5,}|/\d{4}/\d{1,2}/|\d{4}-\d{2}-\d{2}", path) or _SLUG.search(path))
+
+
+def sections(links: Iterable[Link], pattern: str) -> list[Link]:
+    """Return the links that lead to pages that can list articles: short addresses that are no article's."""
+    found = []
+    for link in links:
+        path = urlsplit(link.url).path
+        short = 1 <= len([part for part in path.split("/") if part]) <= 2 and not urlsplit(link.url).query
+        article = re.search(pattern, link.url) if pattern else looks_like_article(link.url)
+        if short and link.text and not article and not _NO_SECTION.search(path):
+            found.append(link)
+    return sorted(found, key=lambda link: urlsplit(link.url).path.strip("/").count("/"))
+
+
+def propose_pattern(articles: Sequence[str], others: Sequence[str]) -> str:
+    """Return a pattern that almost all of these articles' URLs have and almost none of the others; empty if none does.
+
+    Only the path and the query count, so that it does not match the host.
+    """
+    articles = list(dict.fromkeys(articles))
+    if len(articles) < LEAST_ARTICLES:
+        return ""
+    for pattern in (*_PATTERNS, *_first_folders(articles)):
+        matching = sum(bool(re.search(pattern, url)) for url in articles) / len(articles)
+        foreign = sum(bool(re.search(pattern, url)) for url in others) / max(len(others), 1)
+        if matching >= LEAST_MATCHING and foreign <= MOST_OTHERS:
+            return pattern
+    return ""
+
+
+def _first_folders(urls: Sequence[str]) -> list[str]:
+    """Return a pattern for the folder that most of the URLs begin with."""
+    folders = Counter(parts[1] for url in urls if len(parts := urlsplit(url).path.split("/")) > 2 and parts[1])
+    return [f"/{re.escape(folder)}/[^/?#]" for folder, _ in folders.most_common(1)]
+
+
+def _name(page: lxml.html.HtmlElement, url: str) -> str:
+    declared = page.xpath("//meta[@property='og:site_name']/@content")
+    titles = page.xpath("//title/text()")
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    parts = [part.strip() for title in titles[:1] for part in _SEPARATOR.split(title) if part.strip()]
+    # A title has a name, a slogan, or the name of the page; the host is made of the name.
+    parts.sort(key=lambda part: "".join(filter(str.isalnum, part.lower())) not in host.replace("-", ""))
+    named = [part for part in parts if part.casefold() not in _HOME]
+    return headline(next(iter([*declared, *named]), "") or host)[:200]
+
+
+def _feeds(page: lxml.html.HtmlElement, base: str) -> Iterable[Link]:
+    for element in page.xpath("//link[@href] | //a[@href]"):
+        kind = (element.get("type") or "").partition(";")[0].strip().lower()
+        relations = (element.get("rel") or "").lower().split()
+        named = (
+            kind == "application/json" and "alternate" in relations and "feed" in (element.get("href") or "").lower()
+        )
+        if kind in _FEED_TYPES or "feed" in relations or named:
+            yield Link(_absolute(base, element.get("href")), headline(element.get("title") or ""))
+
+
+def _links(page: lxml.html.HtmlElement, base: str) -> Iterable[Link]:
+    """Yield the links of the page, those of its menus first."""
+    for path in ("//nav//a[@href] | //header//a[@href]", "//a[@href]"):
+        for element in page.xpath(path):
+            url = _absolute(base, element.get("href")).partition("#")[0]
+            if is_visitable(url) and not is_front_page(url):
+                yield Link(url, headline(element.text_content()))
+
+
+def _distinct(links: Iterable[Link]) -> list[Link]:
+    found: dict[str, Link] = {}
+    for link in links:
+        if is_visitable(link.url):
+            found.setdefault(link.url, link)
+    return list(found.values())
+
+
+def _absolute(base: str, url: str) -> str:
+    try:
+        return urljoin(base, url.strip())
+    except ValueError:  # such as http://[undefined]/
+        return ""
