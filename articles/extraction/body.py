@@ -5,14 +5,17 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 import lxml.etree
 import lxml.html
 from readability import Document
 from readability.readability import Unparseable
 
+from articles.extraction.frames import collect_paragraphs, find_frame, prose_characters
 from articles.extraction.html import Paragraph, elements_of, join_paragraphs, paragraphs, parse_markup, squeeze
 from articles.extraction.page_chrome import MAX_LINE_CHARACTERS, is_announcement, is_time, without_page_chrome
+from articles.extraction.relevance import coverage, relevance
 from articles.normalization.text import letters
 
 # Shorter texts are teasers and notices. Scripts without blanks need fewer characters for the same text.
@@ -23,6 +26,11 @@ MAX_LINK_SHARE = 0.5
 MAX_NOISE_SHARE = 0.3
 # … unless it has more than one link for this many characters: then it is a box longer than its article.
 MIN_LETTERS_A_LINK = 300
+# A text with less than this share of the letters of the paragraphs of one make is a piece of them …
+MAX_PIECE_SHARE = 0.5
+# … if they have this share of its sequences of words; otherwise the text that fits the headline better is the article.
+MIN_PIECE_COVERAGE = 0.5
+MAX_RIVAL_COVERAGE = 0.1
 
 _NOISE_ELEMENTS = frozenset({
     "aside", "button", "dialog", "figure", "figcaption", "footer", "form", "iframe", "menu",
@@ -77,14 +85,48 @@ def remove_noise(page: lxml.html.HtmlElement) -> None:
             box.drop_tree()
 
 
-def find_text(page: lxml.html.HtmlElement, headlines: Collection[str]) -> str:
-    """Return the text of the article on a page whose noise was removed; empty if there is none."""
-    text = _as_text(_readable(page), headlines)
+@dataclass(frozen=True, slots=True)
+class FoundText:
+    """The text of the article, empty if there is none, and what speaks about it.
+
+    `prose` is how many characters of prose the element around the article has, `rival` another text of the page that
+    shares nothing with this one, `marked` that the page marks this text as the body of the article.
+    """
+
+    text: str
+    prose: int = 0
+    rival: str = ""
+    marked: bool = False
+
+
+def find_text(page: lxml.html.HtmlElement, headlines: Collection[str], subject: Collection[str] = ()) -> FoundText:
+    """Return the text of the article on a page whose noise was removed.
+
+    `headlines` are in lower case; `subject` has the terms of the headline and the description (see relevance.py).
+    """
+    prose = prose_characters(page)
+    frame = find_frame(page, prose, headlines)
+    collected = _as_text(collect_paragraphs(frame, prose), headlines)
     marked = _marked_text(page, headlines)
+    text = _as_text(_readable(page), headlines)
     # If the article is very short, readability prefers the text around it.
     if marked and not any(paragraph in text for paragraph in marked.split("\n\n")):
-        return marked
-    return text or _text_by_heading(page, headlines)
+        text = marked
+    if _is_better(collected, text, subject):
+        text = collected
+    rival = collected if text and coverage(text, collected) < MAX_RIVAL_COVERAGE else ""
+    return FoundText(
+        text or _text_by_heading(page, headlines), prose[frame], rival, marked=bool(marked) and text == marked
+    )
+
+
+def _is_better(collected: str, text: str, subject: Collection[str]) -> bool:
+    """Return whether the collected paragraphs are the article, and the other text a piece of it, or of another one."""
+    if not collected or letters(text) >= MAX_PIECE_SHARE * letters(collected):
+        return False
+    if coverage(text, collected) >= MIN_PIECE_COVERAGE:
+        return True
+    return relevance(collected, subject) > relevance(text, subject)
 
 
 def _outgrows(element: lxml.html.HtmlElement, rest: int) -> bool:

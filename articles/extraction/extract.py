@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 import lxml.html
 
-from articles.extraction.body import MIN_TEXT_LETTERS, find_text, remove_noise, remove_programs
+from articles.extraction.body import MIN_TEXT_LETTERS, FoundText, find_text, remove_noise, remove_programs
 from articles.extraction.bylines import page_bylines, split_byline
 from articles.extraction.dates import DateSource, find_publication_day
 from articles.extraction.html import UnreadablePageError, decode_page, parse_page
 from articles.extraction.metadata import Declared, declared_text, nodes, read_declared
+from articles.extraction.relevance import terms
 from articles.extraction.rules import NO_RULE, ExtractionRule, drop_selected, read_by_rule
+from articles.extraction.text_doubts import text_doubt
 from articles.normalization.language import detect_language
 from articles.normalization.text import letters
 from articles.normalization.times import PublicationTime
@@ -25,9 +27,11 @@ from articles.normalization.times import PublicationTime
 __all__ = ["EXTRACTOR_VERSION", "DateSource", "ExtractedArticle", "ExtractionError", "decode_page", "extract_article"]
 
 # Increase it with every change of a result, so that articles extracted by another version can be found.
-EXTRACTOR_VERSION = 3
+EXTRACTOR_VERSION = 4
 # A longer text is more than the beginning that a page behind a paywall shows.
 MAX_STUB_LETTERS = 1_500
+# A text with less than this share of the JSON-LD articleBody is a piece of it, or something else.
+MIN_DECLARED_SHARE = 0.5
 _LOCKED_TIERS = frozenset({"locked", "metered", "premium", "paid", "subscriber"})
 _PAYWALL_NAMES = (
     "//*[contains(concat(' ', @class, ' '), ' paywall ') or contains(concat(' ', @class, ' '), ' subscriber-only ')"
@@ -106,8 +110,8 @@ def extract_article(
     remove_programs(page)
     locked = _is_locked(page, declared)
     remove_noise(page)
-    # A separate first line, which has a field of its own.
-    byline, text = split_byline(ruled.text or _text(page, declared))
+    text, doubt = (ruled.text, "") if ruled.text else _text(page, declared)
+    byline, text = split_byline(text)  # a separate first line, which has a field of its own
     day = ruled.day or find_publication_day(page, declared, url, today)
     headline = ruled.headline or next(iter(declared.headlines), "")
     authors = [*ruled.authors, "", *declared.authors, "", byline]
@@ -126,18 +130,20 @@ def extract_article(
         date_doubt="; ".join(filter(None, [ruled.date_doubt, day.doubt])),
         time=day.time,
         paywalled=letters(text) <= MAX_STUB_LETTERS and locked,
-        text_doubt=ruled.text_doubt,
+        text_doubt="; ".join(filter(None, [ruled.text_doubt, doubt])),
     )
 
 
-def _text(page: lxml.html.HtmlElement, declared: Declared) -> str:
-    """Return the text of the article on a page whose noise was removed. Raises ExtractionError."""
-    if text := find_text(page, {each.casefold() for each in declared.headlines}):
-        return text
-    text = declared_text(declared)
-    if letters(text) < MIN_TEXT_LETTERS:
+def _text(page: lxml.html.HtmlElement, declared: Declared) -> tuple[str, str]:
+    """Return the article's text on a page whose noise was removed, and a doubt about it. Raises ExtractionError."""
+    subject = terms([*declared.headlines, *declared.meta("description", "og:description", "twitter:description")])
+    found = find_text(page, {each.casefold() for each in declared.headlines}, subject)
+    body = declared_text(declared)
+    if letters(found.text) < MIN_DECLARED_SHARE * letters(body):
+        found = FoundText(body)
+    if letters(found.text) < MIN_TEXT_LETTERS:
         raise ExtractionError("no article text")
-    return text
+    return found.text, text_doubt(found, body, subject)
 
 
 def _is_locked(page: lxml.html.HtmlElement, declared: Declared) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import charset_normalizer
@@ -33,7 +33,7 @@ _KANA = re.compile("[\u3041-\u30ff]")
 _MARKUP = re.compile(r"<[a-zA-Z!?/]")
 _BLANKS = re.compile(r"\s+")
 _INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad "
-_BLOCKS = frozenset({
+BLOCKS = frozenset({
     "address", "article", "blockquote", "body", "center", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4", "h5",
     "h6", "header", "hr", "li", "main", "ol", "p", "pre", "section", "table", "tbody", "tfoot", "thead", "tr", "ul",
 })  # fmt: skip
@@ -123,11 +123,20 @@ def squeeze(text: str) -> str:
     return " ".join(_NOT_XML.sub(" ", text).split())
 
 
-def paragraphs(element: lxml.html.HtmlElement) -> list[Paragraph]:
-    """Return the element's paragraphs in order; two line breaks also end a paragraph."""
+def paragraphs(element: lxml.html.HtmlElement, *, skipped: Collection[lxml.html.HtmlElement] = ()) -> list[Paragraph]:
+    """Return the element's paragraphs in order, without elements in it that are skipped.
+
+    Two line breaks also end a paragraph.
+    """
     collector = _Collector()
-    for event, node in lxml.etree.iterwalk(element, events=("start", "end")):
-        if event == "start":
+    walk = lxml.etree.iterwalk(element, events=("start", "end"))
+    for event, node in walk:
+        if node in skipped:
+            if event == "start":
+                walk.skip_subtree()
+            else:
+                collector.pass_over(node)
+        elif event == "start":
             collector.open(node)
         else:
             collector.close(node, tail=node is not element)
@@ -158,7 +167,7 @@ class _Collector:
     _blocks: list[lxml.html.HtmlElement] = field(default_factory=list)  # open ones
 
     def open(self, node: lxml.html.HtmlElement) -> None:
-        if node.tag in _BLOCKS:
+        if node.tag in BLOCKS:
             self.end_paragraph()
             self._blocks.append(node)
         elif node.tag == "br":
@@ -170,13 +179,19 @@ class _Collector:
         self._add(node.text)
 
     def close(self, node: lxml.html.HtmlElement, *, tail: bool) -> None:
-        if node.tag in _BLOCKS:
+        if node.tag in BLOCKS:
             self.end_paragraph()
             self._blocks.pop()
         elif node.tag == "a":
             self._links -= 1
         if tail:
             self._add(node.tail)
+
+    def pass_over(self, node: lxml.html.HtmlElement) -> None:
+        """Leave the node out, but not the text after it."""
+        if node.tag in BLOCKS:
+            self.end_paragraph()
+        self._add(node.tail)
 
     def end_paragraph(self) -> None:
         text = squeeze("".join(self._pieces))

@@ -1,0 +1,145 @@
+"""Finds the element that frames the article by where the page's prose is, and collects its paragraphs. Pure.
+
+Many pages put each paragraph, or every few of them, in a wrapper of its own, between pictures and boxes. What such
+wrappers have in common is their frame alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeAlias
+
+import lxml.html
+
+from articles.extraction.html import BLOCKS, Paragraph, elements_of, paragraphs, squeeze
+
+# Shorter blocks are labels, captions and teasers more often than prose.
+MIN_PROSE_CHARACTERS = 50
+# A frame may lose this share of the prose around it: boxes, notices, a teaser.
+MIN_FRAME_SHARE = 0.85
+# An element that the markup calls an article, or the main part, is believed if it has this share of the page's prose.
+MIN_ARTICLE_SHARE = 0.4
+MIN_ARTICLE_PROSE = 200
+# How many elements around a paragraph are compared.
+MAKE_DEPTH = 2
+OTHER_BLOCK_WEIGHT = 0.3
+_TEXT_TAGS = frozenset(
+    {"p", "ul", "ol", "dl", "blockquote", "pre", "table", "h2", "h3", "h4", "a", "b", "em", "i", "span", "strong", "br"}
+)
+_HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+
+Element: TypeAlias = lxml.html.HtmlElement
+
+
+@dataclass(slots=True)
+class _Inline:
+    """Characters of an element's own line of text, and how many of them are in links."""
+
+    characters: int = 0
+    linked: int = 0
+
+
+def prose_characters(page: Element) -> dict[Element, int]:
+    """Return for every element how many characters of prose are in it: blocks of text that are not links."""
+    prose: dict[Element, int] = {}
+    lines: dict[Element, _Inline] = {}
+    for element in reversed(list(elements_of(page))):
+        line, inside = _Inline(_characters(element.text)), 0
+        for child in element.iterchildren("*"):
+            inside += prose[child]
+            if child.tag not in BLOCKS:
+                line.characters += lines[child].characters
+                line.linked += lines[child].linked
+            line.characters += _characters(child.tail)
+        if element.tag == "a":
+            line.linked, inside = line.characters, 0  # a card is a link to another page, whatever is in it
+        plain = line.characters - line.linked
+        if element.tag in BLOCKS and plain >= MIN_PROSE_CHARACTERS and plain >= line.linked:
+            inside += plain
+        prose[element], lines[element] = 0 if _is_hidden(element) else inside, line
+    return prose
+
+
+def find_frame(page: Element, prose: Mapping[Element, int], headlines: Collection[str]) -> Element:
+    """Return the smallest element with nearly all of the article's prose."""
+    frame = _declared_frame(page, prose, headlines)
+    share = MIN_FRAME_SHARE * prose[frame]
+    while (child := next((each for each in frame.iterchildren("*") if prose[each] >= share > 0), None)) is not None:
+        frame = child
+    return frame
+
+
+def collect_paragraphs(frame: Element, prose: Mapping[Element, int]) -> list[Paragraph]:
+    """Return the frame's paragraphs from the first to the last of the commonest make, without other articles in it.
+
+    Paragraphs are of one make if they and the elements around them have the same tags and classes.
+    """
+    cards = {link for link in frame.iter("a") if any(each.tag in BLOCKS for each in link.iterdescendants("*"))}
+    others = {each for each in frame.iter("article") if each is not frame}
+    if sum(prose[each] for each in others) > prose[frame] / 2:
+        others = set()
+    makes: dict[object, list[Element]] = defaultdict(list)
+    for block in _prose_blocks(frame, prose):
+        makes[_make(block)].append(block)
+    if not makes:
+        return []
+    blocks = max(makes.values(), key=lambda group: _weight(group, prose))
+    outside = {*_outside(blocks[0], frame, preceding=True), *_outside(blocks[-1], frame, preceding=False)}
+    return paragraphs(frame, skipped=cards | others | outside)
+
+
+def _prose_blocks(frame: Element, prose: Mapping[Element, int]) -> Iterator[Element]:
+    """Yield the elements whose own line is prose."""
+    for element in elements_of(frame):
+        if prose[element] > sum(prose[each] for each in element.iterchildren("*")):
+            yield element
+
+
+def _weight(blocks: Sequence[Element], prose: Mapping[Element, int]) -> float:
+    """Return how much prose is in blocks of one make; what is not marked as a paragraph is a teaser more often."""
+    return sum(prose[block] * (1 if block.tag == "p" else OTHER_BLOCK_WEIGHT) for block in blocks)
+
+
+def _make(block: Element) -> tuple[str, ...]:
+    """Return the tags and classes of the elements around a block."""
+    around = islice(block.iterancestors(), MAKE_DEPTH)
+    return tuple(f"{each.tag} {each.get('class', '')}" for each in around)
+
+
+def _outside(block: Element, frame: Element, *, preceding: bool) -> Iterator[Element]:
+    """Yield what is before the block, or after it, in the frame, except for plain text right next to it."""
+    yield from (each for each in block.itersiblings(preceding=preceding) if each.tag not in _TEXT_TAGS)
+    for around in block.iterancestors():
+        if around is frame or block is frame:
+            break
+        yield from around.itersiblings(preceding=preceding)
+
+
+def _declared_frame(page: Element, prose: Mapping[Element, int], headlines: Collection[str]) -> Element:
+    """Return the article of the page, else its main part, else the page."""
+    main = max(page.iter("main"), key=lambda each: prose[each], default=page)
+    if prose[main] < MIN_ARTICLE_SHARE * prose[page]:
+        main = page
+    articles = [each for each in main.iter("article") if prose[each] >= MIN_ARTICLE_PROSE]
+    # Further articles follow on pages that load the next one at their end.
+    titled = [each for each in articles if _has_headline(each, headlines)]
+    article = titled[0] if titled else max(articles, key=lambda each: prose[each], default=None)
+    if article is not None and prose[article] >= MIN_ARTICLE_SHARE * prose[main]:
+        return article
+    return main
+
+
+def _has_headline(article: Element, headlines: Collection[str]) -> bool:
+    return any(squeeze(heading.text_content()).casefold() in headlines for heading in article.iter("h1", "h2"))
+
+
+def _is_hidden(element: Element) -> bool:
+    return "hidden" in element.attrib or bool(_HIDDEN.search(element.get("style", "")))
+
+
+def _characters(text: str | None) -> int:
+    return len(text.strip()) if text else 0

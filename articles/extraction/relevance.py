@@ -1,0 +1,42 @@
+"""Measures how much two texts of a page have in common. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+# Words are compared by their beginnings, because many languages inflect them.
+STEM_CHARACTERS = 5
+MIN_WORD_CHARACTERS = 4
+SHINGLE_WORDS = 4
+# Scripts that are written without blanks between words: Thai to Khmer, kana, Chinese characters.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_RUN = re.compile(f"[{_UNSPACED}]+|[^\\W{_UNSPACED}]+")
+_WORD = re.compile(f"[{_UNSPACED}]|[^\\W{_UNSPACED}]+")
+
+
+def terms(texts: Iterable[str]) -> set[str]:
+    """Return the beginnings of the longer words; pairs of characters in scripts without blanks."""
+    found: set[str] = set()
+    for run in _RUN.findall(" ".join(texts).casefold()):
+        if re.match(f"[{_UNSPACED}]", run):
+            found.update(run[start : start + 2] for start in range(len(run) - 1))
+        elif len(run) >= MIN_WORD_CHARACTERS:
+            found.add(run[:STEM_CHARACTERS])
+    return found
+
+
+def relevance(text: str, wanted: Collection[str]) -> float:
+    """Return the share of the wanted terms that the text has; 0 if none are wanted."""
+    return len(terms([text]).intersection(wanted)) / len(wanted) if wanted else 0.0
+
+
+def coverage(part: str, whole: str) -> float:
+    """Return the share of the sequences of four words of `part` that `whole` has; 0 if `part` is shorter."""
+    wanted, found = _shingles(part), _shingles(whole)
+    return len(wanted & found) / len(wanted) if wanted else 0.0
+
+
+def _shingles(text: str) -> set[tuple[str, ...]]:
+    words = _WORD.findall(text.casefold())
+    return {tuple(words[start : start + SHINGLE_WORDS]) for start in range(len(words) - SHINGLE_WORDS + 1)}

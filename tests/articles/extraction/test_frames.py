@@ -1,0 +1,78 @@
+"""Which text of a page is the article, and what is said if that is doubtful."""
+
+import json
+
+import pytest
+
+from articles.extraction.extract import ExtractedArticle, extract_article
+
+URL = "https://fjordbladet.example/news/ferry-quay"
+SENTENCES = [
+    "The ferry quay at Vestby will be closed for repairs from Monday until the end of the month.",
+    "Passengers are asked to use the northern pier, where a second boat will call every half hour.",
+    "The harbour master said that the old piles had been damaged by the storms of the last two winters.",
+    "Divers found cracks in eleven of them, and three can no longer carry the weight of a loaded lorry.",
+    "The council will pay for the work from the fund that it set up after the flood four years ago.",
+    "Shopkeepers at the quay fear for their trade, because most of their customers come off the boat.",
+    "A petition for a footbridge has been signed by more than nine hundred people in the two villages.",
+    "The ferry company promised to refund all season tickets for the days on which no boat can call.",
+]
+HEADLINE = "Ferry quay at Vestby closed for repairs"
+ADVERTISEMENT = (
+    "Subscribe now for unlimited digital access. Cancel any time. Already a subscriber? Log in to your account."
+)
+OTHER = " ".join(
+    "A baker in Nesodden has won the prize for the best rye bread of the county with a recipe of her grandmother."
+    for _ in range(3)
+)
+
+
+def extract(body: str, head: str = "") -> ExtractedArticle:
+    page = f"<html lang=en><head><title>{HEADLINE}</title>{head}</head><body>{body}</body></html>"
+    return extract_article(page.encode(), URL)
+
+
+def wrapped(sentence: str, number: int) -> str:
+    """Return a paragraph in wrappers whose outer class differs from paragraph to paragraph."""
+    return f"<div class='x{number % 3}'><div class='Wide-k3'><div class='Text-q9'><p>{sentence}</p></div></div></div>"
+
+
+def in_wrappers() -> str:
+    teaser = f"<div class='Grid-2'><a href='/bread'><h2>Baker wins prize</h2><p>{OTHER[:110]}</p></a></div>"
+    sections = [f"{wrapped(sentence, number)}{teaser}" for number, sentence in enumerate(SENTENCES)]
+    return f"<main><article><div><h1>{HEADLINE}</h1></div>{''.join(sections)}</article></main>"
+
+
+UTILITY_CLASSES = (
+    f"<h1>{HEADLINE}</h1><div class='prose mt-4'>{''.join(f'<p class=mb-4>{each}</p>' for each in SENTENCES)}</div>"
+    f"<div class='grid'><div class='card'><a href=/x><h3>Bread</h3><p>{OTHER}</p></a></div></div>"
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        in_wrappers(),
+        in_wrappers() + f"<article><h1>Baker wins prize</h1><p>{OTHER}</p><p>{OTHER}</p></article>",
+        f"<div><h1>{HEADLINE}</h1></div><div class='paywall'>{''.join(f'<p>{each}</p>' for each in SENTENCES)}</div>",
+        UTILITY_CLASSES,
+    ],
+    ids=["wrappers", "a second article below", "paywall", "utility classes"],
+)
+def test_the_whole_article_is_found(body: str) -> None:
+    article = extract(body)
+    assert article.text.split("\n\n") == SENTENCES
+    assert article.text_doubt == ""
+
+
+def test_a_doubt_says_what_speaks_against_the_text() -> None:
+    declared = json.dumps({"@type": "NewsArticle", "headline": HEADLINE, "articleBody": " ".join(SENTENCES[:4])})
+    head = f'<script type="application/ld+json">{declared}</script>'
+
+    notice = extract(f"<h1>{HEADLINE}</h1><div class=offer><p>{ADVERTISEMENT}</p></div>")
+    assert notice.text_doubt == "The text looks like a subscription, login or cookie notice."
+    # The declared text is the article where the page shows only a notice.
+    assert extract(f"<h1>{HEADLINE}</h1><div><p>{ADVERTISEMENT}</p></div>", head).text == " ".join(SENTENCES[:4])
+
+    other = extract(f"<main><article><p>{OTHER}</p><p>{OTHER}</p></article></main>", head)
+    assert other.text_doubt == "The text differs from the one that the page declares in JSON-LD."
