@@ -1,190 +1,137 @@
-"""`manage.py evaluate_extraction FOLDER`: measures the extraction on pages whose text is known."""
+"""`manage.py evaluate_extraction FOLDER...`: measures the extraction on pages whose article is known."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import time
-import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from django.core.management.base import CommandError, CommandParser
-from readability import Document
-from readability.readability import Unparseable
+from django.core.management.base import CommandParser
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
-from articles.extraction.extract import ExtractionError, decode_page, extract_article
-from articles.extraction.html import join_paragraphs, paragraphs, parse_markup
-from articles.extraction.scoring import ExtractionScore, PageScore, margins, score_page, score_pages
+from articles.extraction.scoring import PageScore
 from articles.management.base import LongCommand
+from articles.management.page_sets import FACTS, Found, KnownPage, Result, known_facts, read_pages
+from articles.management.rivals import Extractor, newsdedup, rivals
 
-GROUND_TRUTH = "ground-truth.json"
 SHOWN_NAME = 12
-WIDTH = 110  # of the tables, whatever the width of the terminal
+WIDTH = 130  # of the tables, whatever the width of the terminal
 FIGURES = ("f1", "precision", "recall", "accuracy")
-
-
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """A page and the reference text of its article."""
-
-    name: str
-    url: str
-    body: bytes
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """The scores of the pages, in their order, and the mean time of an extraction."""
-
-    pages: Sequence[PageScore]
-    milliseconds: float
-
-    @property
-    def score(self) -> ExtractionScore:
-        return score_pages(self.pages)
+COUNTS = ("lost half", "silently", *FACTS)
 
 
 class Command(LongCommand):
     help = (
-        "Measures how well articles are extracted. Extracts the pages in FOLDER/html/ID.html.gz and compares their "
-        'texts with FOLDER/ground-truth.json, {"ID": {"articleBody": TEXT, "url": URL}}. Reports mean precision and '
-        "recall over sequences of four words, and their F1, as the article extraction benchmark of Scrapinghub does."
+        "Measures how well articles are extracted. Extracts the pages in FOLDER/html/ID.html.gz and compares them with "
+        'FOLDER/ground-truth.json, {"ID": {"articleBody": TEXT, "url": URL}}; articleBodyWithSummary (the better text '
+        "counts), headline, date and authors may be added. Reports mean precision and recall over sequences of four "
+        "words, and their F1, as the article extraction benchmark of Scrapinghub does; pages that lost more than half "
+        "of their text, and those of them without a doubt about the text; and how many facts are right."
     )
 
     resuming = "No score was computed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path, metavar="FOLDER", help="folder with ground-truth.json and html/")
+        parser.add_argument(
+            "folders", type=Path, nargs="+", metavar="FOLDER", help="folder with ground-truth.json and html/"
+        )
         parser.add_argument(
             "--format", choices=["text", "json"], default="text", help="output format (default: %(default)s)"
         )
         parser.add_argument("--worst", type=int, default=0, metavar="N", help="list the N pages with the lowest F1")
         parser.add_argument(
-            "--baseline", action="store_true", help="also measure readability-lxml alone, for comparison"
+            "--rivals",
+            action="store_true",
+            help="also measure trafilatura, readability-lxml, newspaper4k, resiliparse and jusText "
+            "(installed by newsdedup[benchmarks])",
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        pages = _read_pages(options["folder"])
-        extractors: dict[str, Callable[[_Page], str]] = {"newsdedup": _extracted_text}
-        if options["baseline"]:
-            extractors["readability-lxml"] = _readability_text
+        extractors: dict[str, Extractor] = {"newsdedup": newsdedup}
+        if options["rivals"]:
+            extractors |= rivals()
+        sets = {folder: read_pages(folder) for folder in options["folders"]}
+        reports = []
         with self.progress(options) as progress:
-            results = {
-                name: _measure(pages, extractor, progress.track(pages, description=name))
-                for name, extractor in extractors.items()
-            }
-        worst = _worst(pages, results["newsdedup"], options["worst"])
+            for folder, pages in sets.items():
+                results = {
+                    name: _measure(pages, extractor, progress.track(pages, description=f"{folder.name}: {name}"))
+                    for name, extractor in extractors.items()
+                }
+                reports.append((folder, results))
         if options["format"] == "json":
-            self.stdout.write(json.dumps(_as_json(results, worst), indent=2))
+            listed = [_as_json(folder, results, options["worst"]) for folder, results in reports]
+            self.stdout.write(json.dumps({"folders": listed}, indent=2))
         else:
-            self._print(results, worst)
+            for folder, results in reports:
+                self._print(folder, results, options["worst"])
+            self._explain()
 
-    def _print(self, results: Mapping[str, _Result], worst: Sequence[tuple[_Page, PageScore]]) -> None:
+    def _print(self, folder: Path, results: Mapping[str, Result], worst: int) -> None:
         console = Console(file=cast("TextIO", self.stdout), width=WIDTH)
+        pages = results["newsdedup"].pages
+        known = ", ".join(f"{fact} {known_facts(pages, fact):,}" for fact in FACTS if known_facts(pages, fact))
+        self.stdout.write(f"{folder}: {len(pages):,} pages{f' (known: {known})' if known else ''}")
         console.print(_score_table(results))
-        if worst:
+        if listed := _worst(results["newsdedup"], worst):
             heads = (Column(each, no_wrap=True) for each in ("f1", "precision", "recall", "page"))
             table = Table(*heads, Column("url", overflow="fold"), box=SIMPLE_HEAD, pad_edge=False)
-            for page, score in worst:
+            for page, score in listed:
                 figures = (f"{figure:.3f}" for figure in (score.f1, score.precision, score.recall))
                 table.add_row(*figures, page.name[:SHOWN_NAME], page.url)
             console.print(table)
-        pages = len(results["newsdedup"].pages)
-        meaning = "ms: CPU time per page; ±: 95% confidence interval (bootstrap over the pages)"
-        self.stdout.write(f"{pages:,} pages; {meaning}.")
+
+    def _explain(self) -> None:
+        self.stdout.write(
+            "ms: CPU time per page; ±: 95% confidence interval (bootstrap over the pages); lost half: pages that lost\n"
+            "more than half of their text; silently: those of them that were not refused, and have no doubt;\n"
+            "headline, day, authors: pages on which they are right; –: the program does not look for it."
+        )
 
 
-def _read_pages(folder: Path) -> list[_Page]:
-    """Return the pages of the folder. Raises CommandError, which names the missing or damaged file."""
-    path = folder / GROUND_TRUTH
-    try:
-        known = json.loads(path.read_bytes())
-    except OSError as error:
-        raise CommandError(f"{path} cannot be read: {error.strerror}. Give the folder that contains it.") from error
-    except ValueError as error:
-        raise CommandError(f"{path} is not valid JSON: {error}.") from error
-    if not isinstance(known, dict) or not known:
-        raise CommandError(f'{path} lists no pages; it must be an object {{"ID": {{"articleBody": TEXT}}}}.')
-    return [_read_page(folder, name, entry) for name, entry in known.items()]
-
-
-def _read_page(folder: Path, name: str, entry: object) -> _Page:
-    text = entry.get("articleBody") if isinstance(entry, dict) else None
-    if not isinstance(text, str):
-        raise CommandError(f"{folder / GROUND_TRUTH} has no articleBody for {name}; add one or remove the entry.")
-    url = entry.get("url") if isinstance(entry, dict) else None
-    path = folder / "html" / f"{name}.html.gz"
-    try:
-        body = gzip.decompress(path.read_bytes())
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CommandError(
-            f"{path} cannot be read: {reason}. Every page in {GROUND_TRUTH} must have its file."
-        ) from error
-    return _Page(name, url if isinstance(url, str) else "", body, text)
-
-
-def _measure(pages: Sequence[_Page], extractor: Callable[[_Page], str], tracked: Iterable[_Page]) -> _Result:
-    """Return the scores of the pages; `tracked` is the same pages with a progress bar."""
-    extractor(pages[0])  # so that one-time loading is not measured
+def _measure(pages: Sequence[KnownPage], extractor: Extractor, tracked: Iterable[KnownPage]) -> Result:
+    """Return what the extractor found; `tracked` is the same pages with a progress bar."""
+    _found(extractor, pages[0])  # so that one-time loading is not measured
     started = time.thread_time()  # another thread draws the progress bar
-    texts = [extractor(page) for page in tracked]
-    seconds = time.thread_time() - started
-    scores = [score_page(page.text, text) for page, text in zip(pages, texts, strict=True)]
-    return _Result(scores, 1000 * seconds / len(pages))
+    found = [_found(extractor, page) for page in tracked]
+    return Result(pages, found, 1000 * (time.thread_time() - started) / len(pages))
 
 
-def _extracted_text(page: _Page) -> str:
+def _found(extractor: Extractor, page: KnownPage) -> Found:
     try:
-        return extract_article(page.body, page.url).text
-    except ExtractionError:
-        return ""
+        return extractor(page)
+    except Exception:  # noqa: BLE001 - each program has errors of its own; on such a page it finds nothing
+        return Found()
 
 
-def _readability_text(page: _Page) -> str:
-    try:
-        summary = Document(decode_page(page.body)).summary(html_partial=True)
-    except Unparseable:
-        return ""
-    return join_paragraphs(paragraphs(parse_markup(summary))) if summary.strip() else ""
+def _worst(result: Result, number: int) -> list[tuple[KnownPage, PageScore]]:
+    return sorted(zip(result.pages, result.scores, strict=True), key=lambda each: each[1].f1)[: max(0, number)]
 
 
-def _worst(pages: Sequence[_Page], result: _Result, number: int) -> list[tuple[_Page, PageScore]]:
-    return sorted(zip(pages, result.pages, strict=True), key=lambda each: each[1].f1)[: max(0, number)]
-
-
-def _score_table(results: Mapping[str, _Result]) -> Table:
-    heads = (Column(each, justify="right", no_wrap=True) for each in (*FIGURES, "ms"))
+def _score_table(results: Mapping[str, Result]) -> Table:
+    heads = (Column(each, justify="right", no_wrap=True) for each in (*FIGURES, *COUNTS, "ms"))
     table = Table(Column("", no_wrap=True), *heads, box=SIMPLE_HEAD, pad_edge=False)
     for name, result in results.items():
-        score, margin = asdict(result.score), asdict(_margins(result))
+        score, margin = asdict(result.score), asdict(result.margins)
         figures = (f"{score[each]:.3f} ±{margin[each]:.3f}" for each in FIGURES)
-        table.add_row(name, *figures, f"{result.milliseconds:.1f}")
+        facts = (result.right(fact) if known_facts(result.pages, fact) else None for fact in FACTS)
+        counts = ("–" if count is None else f"{count:,}" for count in (result.lost, result.lost_silently, *facts))
+        table.add_row(name, *figures, *counts, f"{result.milliseconds:.1f}")
     return table
 
 
-def _as_json(results: Mapping[str, _Result], worst: Sequence[tuple[_Page, PageScore]]) -> dict[str, object]:
-    """Return our figures at the top level and those of the baselines in a list."""
-    ours, *others = ({"name": name} | _figures(result) for name, result in results.items())
+def _as_json(folder: Path, results: Mapping[str, Result], worst: int) -> dict[str, object]:
+    ours = results["newsdedup"]
+    known = {fact: known_facts(ours.pages, fact) for fact in FACTS}
+    programs = [{"name": name} | result.as_json() for name, result in results.items()]
     listed = [
         {"page": page.name, "url": page.url, "f1": score.f1, "precision": score.precision, "recall": score.recall}
-        for page, score in worst
+        for page, score in _worst(ours, worst)
     ]
-    del ours["name"]
-    return ours | ({"baselines": others} if others else {}) | ({"worst": listed} if worst else {})
-
-
-def _figures(result: _Result) -> dict[str, object]:
-    margin = {f"{name}_margin": value for name, value in asdict(_margins(result)).items()}
-    return asdict(result.score) | margin | {"pages": len(result.pages), "milliseconds_a_page": result.milliseconds}
-
-
-def _margins(result: _Result) -> ExtractionScore:
-    return margins(result.pages)
+    report = {"folder": str(folder), "pages": len(ours.pages), "known": known, "programs": programs}
+    return report | ({"worst": listed} if worst else {})

@@ -2,13 +2,17 @@
 
 import gzip
 import json
+import shutil
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from articles.extraction.scoring import ExtractionScore, PageScore, margins, score_page, score_pages
+from articles.management import rivals
 
 TRUTH = "one two three four five six"  # three sequences of four words
 
@@ -29,6 +33,13 @@ TRUTH = "one two three four five six"  # three sequences of four words
 )
 def test_a_page_is_scored_by_its_sequences_of_four_words(found: str, expected: PageScore) -> None:
     assert score_page(TRUTH, found) == expected
+
+
+def test_a_character_is_a_word_in_scripts_without_blanks() -> None:
+    # Three sequences of the six characters; two of them right, one wrong, one missed. The Latin word stays one.
+    assert score_page("港が再開した", "港が再開しだ") == PageScore(0.5, 0.25, 0.25)
+    assert score_page("AFP港が再", "AFP港が再") == PageScore(1, 0, 0)
+    assert score_page("항구가 다시 열렸다", "항구가 다시 열린다") == PageScore(0, 0.5, 0.5)
 
 
 def test_repeated_sequences_count_repeatedly() -> None:
@@ -83,29 +94,59 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *options: str) -> str:
+def run(*arguments: Path | str) -> str:
     out = StringIO()
-    call_command("evaluate_extraction", str(folder), *options, stdout=out)
+    call_command("evaluate_extraction", *map(str, arguments), stdout=out)
     return out.getvalue()
 
 
-def test_the_command_prints_f1_precision_and_recall(folder: Path) -> None:
-    figures = json.loads(run(folder, "--format", "json"))
-    assert (figures["f1"], figures["precision"], figures["recall"], figures["accuracy"]) == (0.5, 0.5, 0.5, 0.5)
-    assert (figures["pages"], "baselines" in figures, "worst" in figures) == (2, False, False)
-    assert "newsdedup   0.500 ±" in run(folder)
+def measured(*arguments: Path | str) -> list[dict[str, Any]]:
+    return json.loads(run(*arguments, "--format", "json"))["folders"]
 
 
-def test_the_command_lists_the_worst_pages_and_compares_with_readability(folder: Path) -> None:
-    figures = json.loads(run(folder, "--format", "json", "--worst", "1", "--baseline"))
-    assert figures["worst"] == [
+def test_the_command_measures_texts_and_lists_the_worst_pages(folder: Path) -> None:
+    [report] = measured(folder, "--worst", "1")
+    [ours] = report["programs"]
+    assert (ours["f1"], ours["precision"], ours["recall"], ours["accuracy"]) == (0.5, 0.5, 0.5, 0.5)
+    # The page with another text lost more than half of its own, and nothing doubts it.
+    assert (report["pages"], ours["lost_half"], ours["lost_half_without_doubt"]) == (2, 1, 1)
+    assert (ours["headline"], report["known"]) == (0, {"headline": 0, "day": 0, "authors": 0})
+    assert report["worst"] == [
         {"page": "other", "url": "https://fjordbladet.example/other", "f1": 0, "precision": 0, "recall": 0}
     ]
-    [baseline] = figures["baselines"]
-    assert (baseline["name"], baseline["precision"] < 0.5) == ("readability-lxml", True)  # "Share this article" stays
-    text = run(folder, "--worst", "2", "--baseline")
+    text = run(folder, shutil.copytree(folder, folder / "again"), "--worst", "2")
+    assert (f"{folder}: 2 pages\n" in text, f"{folder / 'again'}: 2 pages\n" in text) == (True, True)
+    assert "newsdedup   0.500 ±" in text
     assert text.index("other") < text.index("ferry")
-    assert "readability-lxml" in text
+
+
+def test_the_command_counts_facts_and_takes_the_text_that_fits_better(folder: Path) -> None:
+    path = folder / "ground-truth.json"
+    known = json.loads(path.read_text())
+    known["ferry"] |= {"headline": "LAST ferry!", "date": "2024-05-03T10:00:00", "authors": ["liv dahl", "Tom Berg"]}
+    known["other"] |= {"headline": "Another", "authors": None, "articleBodyWithSummary": f"{FIRST}\n\n{SECOND}"}
+    path.write_text(json.dumps(known))
+    facts = '<meta name="article:published_time" content="2024-05-03"><meta name="author" content="Tom Berg, Liv Dahl">'
+    page = f"{facts}<article><h1>Last ferry</h1><p>{FIRST}</p><p>{SECOND}</p></article>"
+    for name in known:
+        (folder / "html" / f"{name}.html.gz").write_bytes(gzip.compress(page.encode()))
+    [report] = measured(folder)
+    [ours] = report["programs"]
+    assert (ours["f1"], ours["lost_half"], report["known"]) == (1, 0, {"headline": 2, "day": 1, "authors": 1})
+    assert (ours["headline"], ours["day"], ours["authors"]) == (1, 1, 1)
+    assert "2 pages (known: headline 2, day 1, authors 1)" in run(folder)
+
+
+def test_rivals_are_measured_too_or_their_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = {name: rival for name, rival in rivals._RIVALS.items() if find_spec(rival[0])}
+    monkeypatch.setattr(rivals, "_RIVALS", installed)
+    [report] = measured(folder, "--rivals")
+    _, *others = report["programs"]
+    assert [other["name"] for other in others] == list(installed)
+    assert all(0.2 < other["f1"] < 1 and other["lost_half_without_doubt"] is None for other in others)
+    monkeypatch.setattr(rivals, "_RIVALS", {"sagaextract": ("sagaextract", rivals.newsdedup)})
+    with pytest.raises(CommandError, match=r"sagaextract is not installed\. Install newsdedup\[benchmarks\], or leave"):
+        run(folder, "--rivals")
 
 
 def test_missing_and_damaged_files_are_named(folder: Path, tmp_path: Path) -> None:
@@ -132,4 +173,4 @@ def test_the_public_benchmark_is_passed() -> None:
     folder = Path(__file__).parents[4] / "shared" / "data" / "extraction"
     if not folder.exists():
         pytest.skip(f"{folder} is not there")
-    assert json.loads(run(folder, "--format", "json"))["f1"] >= 0.965
+    assert measured(folder)[0]["programs"][0]["f1"] >= 0.965

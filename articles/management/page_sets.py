@@ -1,0 +1,159 @@
+"""Reads sets of pages whose article is known, and scores what a program found on them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from articles.extraction.scoring import ExtractionScore, PageScore, margins, score_page, score_pages
+
+GROUND_TRUTH = "ground-truth.json"
+# A page with a lower recall has lost most of its text.
+LOST = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPage:
+    """A page and its article. Any of the `texts` is right; a fact that is not known is None."""
+
+    name: str
+    url: str
+    body: bytes
+    texts: tuple[str, ...]
+    headline: str | None = None
+    day: str | None = None
+    authors: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a program found on a page. `doubt` is why it thinks that the text may be wrong.
+
+    A fact is None if the program looks for none of its kind, and empty if it found none.
+    """
+
+    text: str = ""
+    doubt: str | None = None
+    headline: str | None = None
+    day: str | None = None
+    authors: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a program found on the pages, in their order, and the mean CPU time of a page."""
+
+    pages: Sequence[KnownPage]
+    found: Sequence[Found]
+    milliseconds: float
+
+    @cached_property
+    def scores(self) -> list[PageScore]:
+        return [best_score(page, found) for page, found in zip(self.pages, self.found, strict=True)]
+
+    @cached_property
+    def score(self) -> ExtractionScore:
+        return score_pages(self.scores)
+
+    @cached_property
+    def margins(self) -> ExtractionScore:
+        return margins(self.scores)
+
+    @property
+    def lost(self) -> int:
+        """How many pages lost more than half of their text."""
+        return sum(score.recall < LOST for score in self.scores)
+
+    @property
+    def lost_silently(self) -> int | None:
+        """How many of them were stored without a doubt about the text; None if the program expresses none."""
+        pairs = list(zip(self.scores, self.found, strict=True))
+        if all(found.doubt is None for _, found in pairs if found.text):
+            return None
+        return sum(score.recall < LOST and bool(found.text) and not found.doubt for score, found in pairs)
+
+    def right(self, fact: str) -> int | None:
+        """How many pages have this fact (headline, day or authors) as known; None if the program looks for none."""
+        values = [
+            (getattr(page, fact), getattr(found, fact)) for page, found in zip(self.pages, self.found, strict=True)
+        ]
+        if all(value is None for _, value in values):
+            return None
+        return sum(known is not None and known == value for known, value in values)
+
+    def as_json(self) -> dict[str, object]:
+        margin = {f"{name}_margin": value for name, value in asdict(self.margins).items()}
+        facts = {fact: self.right(fact) for fact in FACTS}
+        lost = {"lost_half": self.lost, "lost_half_without_doubt": self.lost_silently}
+        return asdict(self.score) | margin | lost | facts | {"milliseconds_a_page": self.milliseconds}
+
+
+FACTS = ("headline", "day", "authors")
+
+
+def best_score(page: KnownPage, found: Found) -> PageScore:
+    """Return the score against the reference text that fits best."""
+    return max((score_page(text, found.text) for text in page.texts), key=lambda score: score.f1)
+
+
+def known_facts(pages: Sequence[KnownPage], fact: str) -> int:
+    """Return of how many pages the fact is known."""
+    return sum(getattr(page, fact) is not None for page in pages)
+
+
+def as_headline(text: str) -> str:
+    """Return a headline as it is compared: its letters and digits, without case."""
+    return "".join(re.findall(r"[^\W_]", text.casefold()))
+
+
+def as_authors(names: Sequence[str]) -> frozenset[str]:
+    """Return authors as they are compared: a set of names, without case."""
+    return frozenset(" ".join(name.split()).casefold() for name in names if name.strip())
+
+
+def read_pages(folder: Path) -> list[KnownPage]:
+    """Return the pages of the folder. Raises CommandError, which names the missing or damaged file."""
+    path = folder / GROUND_TRUTH
+    try:
+        known = json.loads(path.read_bytes())
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}. Give the folder that contains it.") from error
+    except ValueError as error:
+        raise CommandError(f"{path} is not valid JSON: {error}.") from error
+    if not isinstance(known, dict) or not known:
+        raise CommandError(f'{path} lists no pages; it must be an object {{"ID": {{"articleBody": TEXT}}}}.')
+    return [_read_page(folder, name, entry) for name, entry in known.items()]
+
+
+def _read_page(folder: Path, name: str, entry: object) -> KnownPage:
+    values: dict[str, Any] = entry if isinstance(entry, dict) else {}
+    text, longer, url = (values.get(key) for key in ("articleBody", "articleBodyWithSummary", "url"))
+    if not isinstance(text, str):
+        raise CommandError(f"{folder / GROUND_TRUTH} has no articleBody for {name}; add one or remove the entry.")
+    path = folder / "html" / f"{name}.html.gz"
+    try:
+        body = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CommandError(
+            f"{path} cannot be read: {reason}. Every page in {GROUND_TRUTH} must have its file."
+        ) from error
+    headline, day, authors = (values.get(key) for key in ("headline", "date", "authors"))
+    return KnownPage(
+        name=name,
+        url=url if isinstance(url, str) else "",
+        body=body,
+        texts=(text, longer) if isinstance(longer, str) and longer.strip() else (text,),
+        headline=as_headline(headline) if isinstance(headline, str) and headline else None,
+        day=day[:10] if isinstance(day, str) and day else None,
+        authors=as_authors([str(author) for author in authors]) if isinstance(authors, list) and authors else None,
+    )
