@@ -14,8 +14,9 @@ import lxml.html
 
 from articles.extraction.body import MIN_TEXT_LETTERS, FoundText, find_text, remove_noise, remove_programs
 from articles.extraction.bylines import page_bylines, split_byline
+from articles.extraction.charset import decode_page
 from articles.extraction.dates import DateSource, find_publication_day
-from articles.extraction.html import UnreadablePageError, decode_page, parse_page
+from articles.extraction.html import UnreadablePageError, parse_page
 from articles.extraction.metadata import Declared, declared_text, nodes, read_declared
 from articles.extraction.relevance import terms
 from articles.extraction.rules import NO_RULE, ExtractionRule, drop_selected, read_by_rule

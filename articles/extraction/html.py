@@ -7,11 +7,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import charset_normalizer
 import lxml.etree
 import lxml.html
-from w3lib.encoding import html_to_unicode
 
+from articles.extraction.charset import decode_page
 from articles.normalization.text import letters
 
 # An article has thousands of elements, its page some ten thousand; larger pages would take minutes.
@@ -19,8 +18,6 @@ MAX_ELEMENTS = 60_000
 # Longer ones are pictures; no attribute that is read here is so long.
 MAX_ATTRIBUTE_CHARACTERS = 5_000
 MAX_ATTRIBUTES = 100
-# How much of a page is used to guess its charset, from its first byte that is not ASCII.
-_GUESSED_BYTES = 50_000
 # Characters that lxml accepts but cannot handle, because XML does not allow them (XML 1.0, section 2.2).
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # A start tag up to its end; possessive, so that the time is linear in the length of the page.
@@ -29,7 +26,6 @@ _TAG = re.compile(
 )
 _QUOTED = re.compile(r""""[^"]*+"|'[^']*+'""")
 _MANY_CHARACTERS, _MANY_ATTRIBUTES = 10_000, 2_000
-_KANA = re.compile("[\u3041-\u30ff]")
 _MARKUP = re.compile(r"<[a-zA-Z!?/]")
 _BLANKS = re.compile(r"\s+")
 _INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad "
@@ -57,19 +53,6 @@ class Paragraph:
     linked: float
     heading: bool = False
     group: object = None
-
-
-def decode_page(body: bytes, content_type: str = "") -> str:
-    """Return the page's text. The charset is from a BOM, the HTTP header or a meta element, else guessed.
-
-    It is also guessed if the declared charset does not fit.
-    """
-    if encoding := _wide_encoding(body):
-        return body.decode(encoding, "replace")
-    text = html_to_unicode(content_type or None, body, auto_detect_fun=_guess_charset)[1]
-    if "\ufffd" in text and b"\xef\xbf\xbd" not in body and (guess := _better_guess(text, body)):
-        return body.decode(guess, "replace")
-    return text
 
 
 def parse_page(body: bytes, content_type: str = "") -> lxml.html.HtmlElement:
@@ -225,49 +208,6 @@ def _group(block: lxml.html.HtmlElement | None) -> object:
     if block is None or block.tag not in _LINES:
         return None
     return next(block.iterancestors(*_LINES[block.tag]), None)
-
-
-def _wide_encoding(body: bytes) -> str:
-    """Return which UTF-16 without a byte order mark this is, because every other byte is zero; '' if it is not."""
-    start = body[:400]
-    if len(start) < 4 or start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return ""
-    shares = [start[offset::2].count(0) / len(start[offset::2]) for offset in (0, 1)]
-    if max(shares) < 0.7 or min(shares) > 0.1:
-        return ""
-    return "utf-16-be" if shares[0] > shares[1] else "utf-16-le"
-
-
-def _guess_charset(body: bytes) -> str | None:
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        sample = _sample(body)
-        guess = charset_normalizer.from_bytes(sample).best()
-        return guess.encoding if guess else _japanese_charset(sample)
-    return "utf-8"
-
-
-def _japanese_charset(sample: bytes) -> str | None:
-    """Return the Japanese charset in which a tenth of the text is kana; charset_normalizer misses short texts."""
-    for encoding in ("cp932", "euc_jp"):
-        text = sample.decode(encoding, "ignore")
-        if len(_KANA.findall(text)) * 10 > sum(character > "\x7f" for character in text):
-            return encoding
-    return None
-
-
-def _sample(body: bytes) -> bytes:
-    """Return the part of the body from which its charset is guessed."""
-    found = re.search(rb"[\x80-\xff]", body)
-    start = found.start() if found else 0
-    return body[start : start + _GUESSED_BYTES]
-
-
-def _better_guess(text: str, body: bytes) -> str | None:
-    """Return another charset if the declared one decodes less than half of the characters beyond ASCII."""
-    beyond = len(text) - len(text.encode("ascii", "ignore"))
-    return _guess_charset(body) if text.count("\ufffd") > beyond / 2 else None
 
 
 def elements_of(page: lxml.html.HtmlElement) -> Iterator[lxml.html.HtmlElement]:
