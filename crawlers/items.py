@@ -17,7 +17,7 @@ class Source:
     """The newspaper that a feed, sitemap or section page belongs to, as far as spiders need it.
 
     `paper` is what articles are prepared with; the writer checks whether it still holds. `rule` is its own extraction
-    rule as it was when the crawl began.
+    rule as it was when the crawl began. `keeps_versions` is whether stored articles are fetched again.
     """
 
     newspaper_id: int
@@ -25,15 +25,16 @@ class Source:
     article_url_pattern: str
     paper: Paper | None = None
     rule: ExtractionRule = NO_RULE
+    keeps_versions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleLink:
     """A link to an article, the kind of its URL, and the date, headline and language that its source gives.
 
-    `changed` is the day of the last change, which a sitemap gives and which is not saved. `feed_entry` is what its feed
-    carries of the article, packed (see articles/extraction/feed_entries.py). A saved link keeps the key it was saved
-    under, because the rules for keys may change.
+    `changed` is the day of the last change, `changed_at` its time, as far as a source gives them; neither is saved.
+    `feed_entry` is what its feed carries of the article, packed (see articles/extraction/feed_entries.py). A saved link
+    keeps the key it was saved under, because the rules for keys may change.
     """
 
     source: Source
@@ -44,6 +45,7 @@ class ArticleLink:
     headline: str = ""
     language: str = ""
     changed: datetime.date | None = None
+    changed_at: datetime.datetime | None = None
     feed_entry: bytes = field(default=b"", repr=False)
 
     @property

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from articles.extraction.extract import EXTRACTOR_VERSION, ExtractionError, extract_article
+from articles.extraction.extract import EXTRACTOR_VERSION
 from articles.extraction.kept_pages import KeptPage, extract_kept
-from articles.models import Article, ArticlePage, ArticleRevision, Newspaper
+from articles.models import Article, ArticlePage, ArticleRevision
 from articles.storage.extraction_rules import kept_page, rule_of
 
 MAX_NOTE_CHARACTERS = 200
@@ -59,21 +59,22 @@ class Finding:
 
 def newest_version(article_id: int) -> Version:
     """Return the newest version of an article that has its page. Raises ArticlePage.DoesNotExist."""
-    newest = ArticleRevision.objects.filter(article_id=article_id).order_by("-number").first()
-    is_gone = newest is not None and newest.kind == Kind.GONE
-    read = newest
-    if is_gone:
-        texts = ArticleRevision.objects.filter(article_id=article_id).exclude(kind=Kind.GONE)
-        read = texts.order_by("-number").first()
-    number = newest.number if newest else 0
-    rule = rule_of(Newspaper.objects.select_related("extraction_rule").get(articles=article_id))
-    if read is not None:
-        kept = KeptPage(bytes(read.body), read.url, read.content_type, read.seen_at.date(), rule)
-        return Version(article_id, number, is_gone, read.headline, read.content, kept)
-    page = ArticlePage.objects.select_related("article").get(pk=article_id)
-    # The first page alone, without its feed: that is what is fetched again.
-    kept = kept_page(page, rule)._replace(following=(), feed_entry=b"")
-    return Version(article_id, number, is_gone, page.article.headline, page.article.content, kept)
+    pages = ArticlePage.objects.select_related("article__newspaper__extraction_rule").prefetch_related("following")
+    stored = pages.get(pk=article_id)
+    revisions = ArticleRevision.objects.filter(article_id=article_id).order_by("-number")
+    newest = revisions.first()
+    number, is_gone = (newest.number, newest.kind == Kind.GONE) if newest else (0, False)
+    # Only the first page is fetched again. What a feed carried does not show that the page has changed.
+    page = kept_page(stored, rule_of(stored.article.newspaper))._replace(feed_entry=b"")
+    if read := revisions.exclude(kind=Kind.GONE).first():
+        page = _read_again(page, bytes(read.body), read)
+        return Version(article_id, number, is_gone, read.headline, read.content, page)
+    return Version(article_id, number, is_gone, stored.article.headline, stored.article.content, page)
+
+
+def _read_again(page: KeptPage, body: bytes, seen: ArticleRevision | SeenAgain) -> KeptPage:
+    """Return the page with another body, compressed; the further pages of its article stay as they were."""
+    return page._replace(body=body, url=seen.url, content_type=seen.content_type, fetched=seen.seen_at.date())
 
 
 def compare_page(before: Version, seen: SeenAgain) -> Finding | None:
@@ -83,12 +84,9 @@ def compare_page(before: Version, seen: SeenAgain) -> Finding | None:
     """
     if not before.is_gone and gzip.decompress(before.page.body) == seen.body:
         return None
-    try:
-        found = extract_article(
-            seen.body, seen.url, seen.content_type, today=seen.seen_at.date(), rule=before.page.rule
-        )
-    except ExtractionError as error:
-        return None if before.is_gone else Finding(Kind.GONE, note=f"the page has no article: {error.reason}")
+    found = extract_kept(_read_again(before.page, gzip.compress(seen.body), seen))
+    if isinstance(found, str):
+        return None if before.is_gone else Finding(Kind.GONE, note=f"the page has no article: {found}")
     then = extract_kept(before.page)
     headline, content = (before.headline, before.content) if isinstance(then, str) else (then.headline, then.text)
     same = _words(found.headline) == _words(headline) and _words(found.text) == _words(content)

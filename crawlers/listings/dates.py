@@ -60,6 +60,12 @@ def changed_day(text: str) -> datetime.date | None:
     return found.day if found else None
 
 
+def changed_moment(text: str) -> datetime.datetime | None:
+    """Return the moment of a change that a feed or sitemap gives; None without a time, or without its time zone."""
+    found = listed_date(text)
+    return found.time.at if found and found.time and found.time.offset is not None else None
+
+
 def last_day(url: str) -> datetime.date | None:
     """Return the day in a URL's path, or the last day of the month in it; None if it names neither."""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import datetime
 import io
 import json
 import re
@@ -14,7 +15,7 @@ from urllib.parse import urljoin
 import feedparser
 
 from articles.storage.incoming import ListedDate
-from crawlers.listings.dates import listed_date
+from crawlers.listings.dates import changed_moment, listed_date
 from crawlers.listings.feed_texts import carried_text, json_carried_text
 from crawlers.listings.texts import headline, language_code, summary
 
@@ -24,13 +25,15 @@ _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a feed: an absolute URL, which may be invalid or empty, its date, or None, and its texts.
+    """An entry of a feed: an absolute URL, which may be invalid or empty, its date and its texts.
 
-    Title and summary are plain texts of one line; `feed_entry` is what it carries of its article, see feed_texts.py.
+    `changed_at` is the time of its last change. Title and summary are plain texts of one line; `feed_entry` is what it
+    carries of its article, see feed_texts.py.
     """
 
     url: str
     published: ListedDate | None
+    changed_at: datetime.datetime | None = None
     title: str = ""
     summary: str = ""
     feed_entry: bytes = b""
@@ -90,8 +93,9 @@ def _entry(entry: Any, url: str) -> Entry:
     names = [name for name in ("published", "updated", "created") if name in entry]
     dates = (listed_date(str(entry[name]), entry.get(f"{name}_parsed")) for name in names)
     title, text = (str(entry.get(name) or "") for name in ("title", "summary"))
+    changed_at = changed_moment(str(entry["updated"])) if "updated" in entry else None
     date = next(filter(None, dates), None)
-    return Entry(_absolute(url, link), date, headline(title), summary(text), carried_text(entry))
+    return Entry(_absolute(url, link), date, changed_at, headline(title), summary(text), carried_text(entry))
 
 
 def _older(links: Iterable[Any], url: str) -> str:
@@ -120,8 +124,9 @@ def _json_entry(item: dict[str, Any], url: str) -> Entry:
     dates = (listed_date(_text(item, name)) for name in ("date_published", "date_modified"))
     text = _text(item, "summary") or _text(item, "content_text") or _text(item, "content_html")
     title = headline(_text(item, "title"))
+    changed_at = changed_moment(_text(item, "date_modified"))
     date = next(filter(None, dates), None)
-    return Entry(_absolute(url, link), date, title, summary(text), json_carried_text(item))
+    return Entry(_absolute(url, link), date, changed_at, title, summary(text), json_carried_text(item))
 
 
 def _text(values: dict[str, Any], name: str) -> str:

@@ -15,7 +15,7 @@ from scrapy.utils.sitemap import Sitemap
 
 from articles.storage.incoming import ListedDate
 from crawlers.fetching.downloads import GZIP, is_cut_off
-from crawlers.listings.dates import changed_day, listed_date, periods
+from crawlers.listings.dates import changed_day, changed_moment, listed_date, periods
 from crawlers.listings.texts import headline, language_code
 
 # Some servers compress files that are compressed already.
@@ -33,7 +33,7 @@ NEWS = {
 
 @dataclass(frozen=True, slots=True)
 class SitemapEntry:
-    """A page or a sitemap: its URL, the day of its last change, and what a news sitemap says of an article.
+    """A page or a sitemap: its URL, the day and the time of its last change, and what a news sitemap says of it.
 
     The URL is absolute, but may be invalid. `changed` says nothing about the day of publication but that it is not
     later.
@@ -41,6 +41,7 @@ class SitemapEntry:
 
     url: str
     changed: datetime.date | None = None
+    changed_at: datetime.datetime | None = None
     published: ListedDate | None = None
     title: str = ""
     language: str = ""
@@ -107,6 +108,7 @@ def _entry(base: str, entry: dict[str, Any]) -> SitemapEntry:
     return SitemapEntry(
         url=_absolute(base, entry["loc"]),
         changed=changed_day(entry.get("lastmod", "")),
+        changed_at=changed_moment(entry.get("lastmod", "")),
         published=listed_date(entry["published"], in_sitemap=True),
         title=headline(entry["title"]),
         language=language_code(entry["language"]),

@@ -22,7 +22,7 @@ from articles.models import Newspaper
 from articles.storage.extraction_rules import rule_of
 from articles.storage.incoming import story_url
 from articles.storage.newspapers import Paper, UnknownNewspaperError
-from crawlers import frontier
+from crawlers import frontier, rechecks
 from crawlers.database import LOST, in_database
 from crawlers.fetching.middlewares import KnownURLError
 from crawlers.fetching.sites import is_front_page, is_visitable
@@ -97,7 +97,9 @@ class NewspaperSpider(PagedArticles):
             self.count_failure(pattern, f"article URL pattern is no regular expression: {error}")
             return
         rule = await in_database(rule_of, newspaper)
-        source = Source(newspaper.pk, newspaper.name, pattern, Paper.of(newspaper), rule)
+        source = Source(
+            newspaper.pk, newspaper.name, pattern, Paper.of(newspaper), rule, self._keeps_versions(newspaper)
+        )
         last = 0
         while batch := await in_database(frontier.waiting_links, source, last):
             waiting = {link.key: link for _, link in batch if not is_before(link, self.since)}
@@ -110,6 +112,9 @@ class NewspaperSpider(PagedArticles):
                 yield self.source_request(source, url)
             else:
                 self.count_failure(url, "bad address")
+
+    def _keeps_versions(self, newspaper: Newspaper) -> bool:
+        return rechecks.days_of(newspaper, self.settings.getint("REVISION_DAYS")) > 0
 
     # -- Sources ------------------------------------------------------------------------------------------
 
@@ -228,8 +233,13 @@ class NewspaperSpider(PagedArticles):
         visitable = newest_first(visitable)
         new: dict[UUID, ArticleLink] = {}
         for start in range(0, len(visitable), frontier.BATCH):
-            links_sorted = await in_database(frontier.sort_links, source, visitable[start : start + frontier.BATCH])
+            batch = visitable[start : start + frontier.BATCH]
+            links_sorted = await in_database(frontier.sort_links, source, batch)
             self._count_once("known", links_sorted.known)
+            if source.keeps_versions:
+                changed = {each.key: each.changed_at for each in batch if each.changed_at}
+                known = {key: at for key, at in changed.items() if key in links_sorted.known}
+                await in_database(rechecks.note_listed, source.newspaper_id, known)
             self._count_once("refused_earlier", links_sorted.refused)
             for key, link in links_sorted.new.items():
                 if key not in self._requested:

@@ -46,6 +46,7 @@ class FeedSpider(NewspaperSpider):
                 ArticleURL.Kind.FEED,
                 entry.published,
                 headline=entry.title,
+                changed_at=entry.changed_at,
                 language=feed.language,
                 feed_entry=entry.feed_entry,
             )

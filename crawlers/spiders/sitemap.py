@@ -146,4 +146,5 @@ def _link(source: Source, entry: SitemapEntry) -> ArticleLink:
         headline=entry.title,
         language=entry.language,
         changed=entry.changed,
+        changed_at=entry.changed_at,
     )

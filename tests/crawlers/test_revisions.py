@@ -14,7 +14,7 @@ from articles.models import Article, ArticlePage, ArticleRevision, Newspaper
 from crawlers import rechecks
 from crawlers.models import Recheck, Visit
 from tests.crawlers.conftest import CrawlCommand, Site
-from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, newspaper, rss
+from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, newspaper, rss, sitemap
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOUR = datetime.timedelta(hours=1)
@@ -82,6 +82,39 @@ def test_versions_are_kept_next_to_an_article_that_stays_as_it_was(site: Site, c
     ArticlePage.objects.update(fetched_at=timezone.now() - datetime.timedelta(days=4))
     assert again(crawl) == {"rechecked": 0, "changed": 0, "gone": 0, "failed": 0}
     assert sum(site.article_requests().values()) == asked
+
+
+def test_what_a_feed_or_sitemap_says_has_changed_is_fetched_at_once(site: Site, crawl: CrawlCommand) -> None:
+    for name, text in (("ferry", FERRY), ("herring", HERRING), ("library", LIBRARY)):
+        site.add(f"/2024/05/{name}", article_page(name, text))
+    paper = newspaper(site, feed=["/feed"], sitemap=["/sitemap.xml"])
+
+    def list_with(moment: str) -> None:
+        entry = f"<entry><link href='{site.url}/2024/05/ferry'/><updated>{moment}</updated></entry>"
+        site.add("/feed", f"<feed xmlns='http://www.w3.org/2005/Atom'>{entry}</feed>", "application/atom+xml")
+        listed = sitemap(f"{site.url}/2024/05/herring", f"{site.url}/2024/05/library")
+        listed = listed.replace("</loc></url>", f"</loc><lastmod>{moment}</lastmod></url>", 1)
+        site.add("/sitemap.xml", listed, "application/xml")
+
+    list_with("2024-05-03T08:00:00Z")
+    crawl()
+    for name in ("ferry", "herring", "library"):
+        site.add(f"/2024/05/{name}", article_page(name, BRIDGE))
+    crawl()
+    assert not Recheck.objects.exists()  # its newspaper keeps no versions
+
+    paper.revision_days = 1
+    paper.save()
+    crawl()
+    assert not Recheck.objects.exists()  # what the listings say is older than the visits
+    changed = timezone.now().replace(microsecond=0)
+    list_with(changed.isoformat())
+    ArticlePage.objects.update(fetched_at=changed - datetime.timedelta(minutes=1))
+    crawl()
+    found = ArticleRevision.objects.values_list("article__headline", "updated_at", "content")
+    assert sorted(found) == [("ferry", changed, BRIDGE), ("herring", changed, BRIDGE)]
+    crawl()
+    assert site.article_requests() == {"/2024/05/ferry": 2, "/2024/05/herring": 2, "/2024/05/library": 1}
 
 
 def test_articles_that_rest_are_fetched_ever_more_rarely() -> None:
