@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from articles.models.articles import Article, ArticlePage, ArticleURL, FollowingPage, HeadlineVariant
+from articles.models.articles import Article, ArticlePage, ArticleURL, DeclaredURL, FollowingPage, HeadlineVariant
 from articles.models.boilerplate import BoilerplateWeek, RepeatedSentence, WhitelistedSentence
 from articles.models.extraction_rules import ExtractionRule
 from articles.models.newspapers import LearntParameter, Newspaper, NewspaperAlias, NewspaperMerge
@@ -14,6 +14,7 @@ __all__ = [
     "ArticleRevision",
     "ArticleURL",
     "BoilerplateWeek",
+    "DeclaredURL",
     "ExtractionRule",
     "FollowingPage",
     "HeadlineVariant",

@@ -233,6 +233,24 @@ class ArticleURL(models.Model):
         return self.url
 
 
+class DeclaredURL(models.Model):
+    """A URL that an article's page declares as its own, not yet believed. Written by storage/declared_urls.py."""
+
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="declared_urls")
+    url = models.TextField(help_text="The URL as it was declared.")
+    key = models.UUIDField(editable=False, help_text="UUID version 5 of the canonicalised URL.")
+    kind = models.CharField(max_length=9, choices=ArticleURL.Kind.choices)
+    seen_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name = "declared URL"
+        constraints = [models.UniqueConstraint(fields=["key", "article"], name="declared_url_key")]
+
+    def __str__(self) -> str:
+        return self.url
+
+
 class HeadlineVariant(models.Model):
     """Another headline under which a stored article came again. Written by storage/ingest.py."""
 

@@ -58,7 +58,7 @@ _IPV4 = re.compile(r"[\d.]+")
 _SLASHES = re.compile("/{2,}")
 _ESCAPED_AMPERSAND = re.compile("&(?:amp;)+", re.IGNORECASE)
 # story/amp, story/amp/, story.amp, story.amp.html; not the front page's own /amp, with nothing before it.
-_AMP_FOLDER = re.compile(r"/amp(?=/)", re.IGNORECASE)
+_AMP_FOLDER = re.compile(r"/amp(?=/[^/])", re.IGNORECASE)
 _AMP_TAIL = re.compile(r"(?<=[^/])(?:[/.]amp)+(?P<extension>\.html?)?(?P<slash>/?)\Z", re.IGNORECASE)
 _BEFORE_LAST_SLASH = re.compile(r"\A(http://[^/]+/[^?#]+?)/(?=[?#]|\Z)")
 _DOT_SEGMENT = re.compile(r"/\.(?=/|\Z)")
@@ -312,8 +312,8 @@ def _lossy_path(path: str) -> str:
         path = _DOT_SEGMENT.sub("", path)
         while _PARENT_SEGMENT.search(path):
             path = _PARENT_SEGMENT.sub("", path, count=1)
-    if names_a_story(path):
-        path = _AMP_FOLDER.sub("", path)
+    while (folder := _AMP_FOLDER.search(path)) and (folder.start() == 0 or names_a_story(path)):
+        path = path[: folder.start()] + path[folder.end() :]
     path = _INDEX_PAGE.sub("/", path)
     return _AMP_TAIL.sub(r"\g<extension>\g<slash>", _SLASHES.sub("/", path)) or "/"
 

@@ -1,18 +1,18 @@
 """The one writer of articles: checks, normalises, stores, and attaches further URLs to known articles.
 
 An article is stored once, as it was first seen; it is never fetched again or deleted. Only renormalization.py and
-reextraction.py change it, when the rules change. A URL belongs to one article permanently. Near-duplicates are stored
-like any other article: the detection passes find them, and editors can review and undo the results.
+reextraction.py change it, when the rules change. A URL belongs to one article permanently; one that a page only
+declares as its own belongs to none before there is evidence: see known_articles.py. Near-duplicates are stored like any
+other article: the detection passes find them, and editors can review and undo the results.
 """
 
 from __future__ import annotations
 
-import datetime
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -32,6 +32,7 @@ from articles.storage.incoming import (
     story_url,
     url_fault,
 )
+from articles.storage.known_articles import Addresses, StoredArticle, keep_declared, owners_of
 from articles.storage.locks import Lock, lock_transaction
 from articles.storage.newspapers import Naming, Paper, newspapers_for
 from articles.storage.preparing import PREPARED_COLUMNS, PackedPage, Prepared, PreparedURL, prepare
@@ -63,34 +64,21 @@ Again: TypeAlias = Callable[[int, Paper], Prepared]
 
 
 @dataclass(slots=True)
-class _Stored:
-    """What the writer needs to know of a stored article, or of one that it is about to store (`pk` 0)."""
-
-    pk: int
-    newspaper_id: int
-    date: datetime.date
-    headline: str
-    normalized_title: str
-    text_digest: UUID | None
-    published_at: datetime.datetime | None
-    extractor_version: int
-
-
-@dataclass(slots=True)
 class _Outcome:
     """A prepared article, and the article that it is stored as."""
 
     prepared: Prepared
     created: bool
-    article: _Stored
+    article: StoredArticle
 
 
-_OWNERS_SQL = """
-SELECT url.key, article.id, article.newspaper_id, article.date, article.headline, article.normalized_title,
-       article.text_digest, article.published_at, article.extractor_version
-FROM articles_articleurl AS url JOIN articles_article AS article ON article.id = url.article_id
-WHERE url.key = ANY(%(keys)s)
-"""
+class _NewURLs(NamedTuple):
+    """URLs that are new, with their articles; those seen with the newspaper that they were prepared for."""
+
+    seen: list[tuple[UUID, PreparedURL, int, StoredArticle]]
+    declared: list[tuple[UUID, PreparedURL, StoredArticle]]
+
+
 # The articles of a batch get their ids in its order.
 _IDS_SQL = """
 SELECT nextval(pg_get_serial_sequence('articles_article', 'id')) FROM generate_series(1, %(count)s)
@@ -170,7 +158,7 @@ def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
             return False
         kept = Newspaper.objects.only("kept_url_parameters").get(pk=owner.newspaper_id).kept_url_parameters
         seen = {url_key(each.url): PreparedURL.of(each, kept) for each in urls if not url_fault(each.url)}
-        owners = _owners(seen)
+        owners = owners_of(seen)
         _attach([(key, each, owner.pk) for key, each in seen.items() if key not in owners])
     return True
 
@@ -219,13 +207,14 @@ def _as_of_now(
 
 def _write(prepared: Mapping[int, tuple[Prepared, int]]) -> dict[int, Stored]:
     """Store the prepared articles of these newspapers, inside the lock; return the result for each."""
-    outcomes, new_urls = _decide(prepared)
+    outcomes, new = _decide(prepared)
     created = [each for each in outcomes.values() if each.created]
     _create(created)
     _attach(
         (key, url if paper_id == article.newspaper_id else _of_another(url, article.newspaper_id), article.pk)
-        for key, url, paper_id, article in new_urls
+        for key, url, paper_id, article in new.seen
     )
+    keep_declared((key, url, article.pk) for key, url, article in new.declared)
     _fill_times([each for each in outcomes.values() if not each.created])
     headlines = _keep_headlines(
         (place, each.article.pk, seen) for place, each in outcomes.items() for seen in _other_headlines(each)
@@ -239,67 +228,21 @@ def _write(prepared: Mapping[int, tuple[Prepared, int]]) -> dict[int, Stored]:
     }
 
 
-def _decide(
-    prepared: Mapping[int, tuple[Prepared, int]],
-) -> tuple[dict[int, _Outcome], list[tuple[UUID, PreparedURL, int, _Stored]]]:
-    """Return what becomes of each article, one after the other, and the URLs that are new.
-
-    Each with the id of the newspaper that it was prepared for, and with its article.
-    """
-    owners = _owners({key for each, _ in prepared.values() for key in (*each.own_keys, *each.urls)})
+def _decide(prepared: Mapping[int, tuple[Prepared, int]]) -> tuple[dict[int, _Outcome], _NewURLs]:
+    """Return what becomes of each article, one after the other, and the URLs that are new."""
+    addresses = Addresses.of(each for each, _ in prepared.values())
     outcomes: dict[int, _Outcome] = {}
-    new_urls: list[tuple[UUID, PreparedURL, int, _Stored]] = []
+    new = _NewURLs([], [])
     for place, (each, newspaper_id) in prepared.items():
-        known = _known_article(each, newspaper_id, owners)
-        article = known or _new_article(each, newspaper_id)
+        known = addresses.known(each, newspaper_id)
+        article = known or StoredArticle.of(each, newspaper_id)
         outcomes[place] = _Outcome(each, known is None, article)
         for key, url in each.urls.items():
-            if key not in owners:
-                owners[key] = article
-                new_urls.append((key, url, newspaper_id, article))
-    return outcomes, new_urls
-
-
-def _owners(keys: Collection[UUID]) -> dict[UUID, _Stored]:
-    """Return the stored article that each of these URLs belongs to."""
-    with connection.cursor() as cursor:
-        cursor.execute(_OWNERS_SQL, {"keys": list(keys)})
-        rows = cursor.fetchall()
-    articles = {pk: _Stored(pk, *rest) for _, pk, *rest in rows}
-    return {key: articles[pk] for key, pk, *_ in rows}
-
-
-def _known_article(each: Prepared, newspaper_id: int, owners: Mapping[UUID, _Stored]) -> _Stored | None:
-    """Return the stored article with the same URL, or with another URL of this one; None if it is new.
-
-    Another URL, such as a canonical link, counts only within the newspaper and for the same headline or text: a site
-    that names its front page as the canonical URL of every article must not lose them all, nor a newspaper its wire
-    copy because it points to the agency.
-    """
-    for key in each.own_keys:
-        if key in owners:
-            return owners[key]
-    for key in each.urls:
-        owner = owners.get(key)
-        if owner is None or owner.newspaper_id != newspaper_id:
-            continue
-        same_title = bool(each.normalized_title) and owner.normalized_title == each.normalized_title
-        if same_title or (each.text_digest is not None and owner.text_digest == each.text_digest):
-            return owner
-    return None
-
-
-def _new_article(each: Prepared, newspaper_id: int) -> _Stored:
-    return _Stored(
-        pk=0,
-        newspaper_id=newspaper_id,
-        date=each.date,
-        headline=each.headline,
-        normalized_title=each.normalized_title,
-        text_digest=each.text_digest,
-        published_at=each.published_at,
-        extractor_version=each.extractor_version,
-    )
+            if key not in addresses.owners:
+                addresses.owners[key] = article
+                new.seen.append((key, url, newspaper_id, article))
+        new.declared.extend((key, url, article) for key, url in addresses.declare(each, article))
+    return outcomes, new
 
 
 def _create(new: Sequence[_Outcome]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import gzip
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 from uuid import UUID
@@ -108,6 +108,7 @@ class Prepared(NamedTuple):
     url: str  # of the article, without redirects
     own_keys: Sequence[UUID]  # of that URL, and of the redirect that led to it
     urls: dict[UUID, PreparedURL]  # its own first
+    declared: dict[UUID, PreparedURL]  # those that its page declares and that are not believed yet
     headlines: Sequence[SeenHeadline]
     page: PackedPage | None
     extractor_version: int
@@ -176,6 +177,8 @@ def _prepared(
     details = _details(incoming, paper, language)
     version = incoming.page.extractor_version if incoming.page else 0
     headline = incoming.headline.strip()
+    urls = {key: PreparedURL.of(seen, paper.kept_url_parameters) for key, seen in addresses.urls.items()}
+    believed, declared = (urls, {}) if incoming.restored else _split_declared(urls, addresses.own_keys)
     return Prepared(
         naming=naming,
         paper=paper,
@@ -187,7 +190,8 @@ def _prepared(
         time=None if incoming.page else _time(details),
         url=addresses.url,
         own_keys=addresses.own_keys,
-        urls={key: PreparedURL.of(seen, paper.kept_url_parameters) for key, seen in addresses.urls.items()},
+        urls=believed,
+        declared=declared,
         headlines=incoming.headlines,
         page=PackedPage.of(incoming.page) if incoming.page else None,
         extractor_version=version,
@@ -205,7 +209,8 @@ def _known(
     incoming: IncomingArticle, naming: Naming, paper: Paper, addresses: _Addresses, known: Collection[UUID]
 ) -> Prepared:
     """Return what the writer needs of an article with one of these known URLs: nothing that comes from its text."""
-    new = {key: seen for key, seen in addresses.urls.items() if key not in known}
+    urls = {key: PreparedURL.of(seen, paper.kept_url_parameters) for key, seen in addresses.urls.items()}
+    believed, _ = (urls, {}) if incoming.restored else _split_declared(urls, addresses.own_keys)
     return Prepared(
         naming=naming,
         paper=paper,
@@ -217,7 +222,8 @@ def _known(
         time=None if incoming.page else _time(incoming.details),
         url=addresses.url,
         own_keys=addresses.own_keys,
-        urls={key: PreparedURL.of(seen, paper.kept_url_parameters) for key, seen in new.items()},
+        urls={key: url for key, url in believed.items() if key not in known},
+        declared={},
         headlines=incoming.headlines,
         page=None,
         extractor_version=0,
@@ -254,6 +260,19 @@ def _restored_addresses(incoming: IncomingArticle) -> _Addresses:
     urls = dict(reversed(urls.items()))  # of two URLs with one key, the first
     urls.setdefault(own, SeenURL(incoming.url, incoming.kind))
     return _Addresses(incoming.url, (own,), urls)
+
+
+def _split_declared(
+    urls: Mapping[UUID, PreparedURL], own_keys: Sequence[UUID]
+) -> tuple[dict[UUID, PreparedURL], dict[UUID, PreparedURL]]:
+    """Return the URLs that are believed, and those that its page declares and that have another form.
+
+    The canonical link and the AMP page are declared. Some sites name one story as the canonical URL of all pages.
+    """
+    kinds = {ArticleURL.Kind.CANONICAL, ArticleURL.Kind.AMP}
+    forms = {url.form for key, url in urls.items() if key in own_keys or url.kind not in kinds}
+    believed = {key: url for key, url in urls.items() if url.form in forms}
+    return believed, {key: url for key, url in urls.items() if key not in believed}
 
 
 def _wants_details(incoming: IncomingArticle) -> bool:

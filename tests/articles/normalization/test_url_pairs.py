@@ -28,6 +28,7 @@ ONE_STORY = [
     ("https://en.example.com/story-17", "https://m.en.example.com/story-17"),
     ("https://de.example.co.uk/story-17", "https://www.de.amp.example.co.uk/story-17"),
     (STORY, f"{SITE}/amp/2024/05/01/harbour-bridge-closes"),
+    (f"{SITE}/1", f"{SITE}/amp/1"),
     (STORY, f"{STORY}#/"),
     (STORY, f"{STORY}#comments"),
     (STORY, f"{STORY}#:~:text=bridge"),

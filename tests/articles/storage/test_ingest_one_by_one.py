@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.db import transaction
 
-from articles.models import Article, ArticlePage, ArticleURL, HeadlineVariant, LearntParameter, Newspaper
+from articles.models import Article, ArticlePage, ArticleURL, DeclaredURL, HeadlineVariant, LearntParameter, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.times import parse_date
 from articles.normalization.urls import comparable_url, has_decoration, url_key
-from articles.storage import ingest
+from articles.storage import ingest, known_articles
 from articles.storage.incoming import Details, IncomingArticle, PageCopy, SeenHeadline, SeenURL, story_url
 from articles.storage.ingest import Stored, store_articles
 from articles.storage.newspapers import Naming, newspapers_for
@@ -67,13 +67,21 @@ def store_one(each: IncomingArticle, paper: Newspaper) -> Stored:
     seen: dict[UUID, SeenURL] = {}
     for url in (*first, *each.other_urls):
         seen.setdefault(url_key(url.url), url)
+    own = [url_key(url.url) for url in first]
+    own_forms = {comparable_url(url.url, paper.kept_url_parameters) for url in first}
+    declared = {
+        key: seen.pop(key)
+        for key, url in list(seen.items())
+        if key not in own and comparable_url(url.url, paper.kept_url_parameters) not in own_forms
+    }
     forms = Forms.of(paper.affixes, each.headline, each.content)
-    known = known_article([url_key(url.url) for url in first], list(seen), paper, forms)
+    known = known_article(own, [*seen, *declared], declared, paper, forms)
     article = known or create(each, story, paper, forms)
     for key, url in seen.items():
         form = comparable_url(url.url, article.newspaper.kept_url_parameters)
         values = {"article": article, "url": url.url, "normalized_url": form, "kind": url.kind}
         ArticleURL.objects.get_or_create(key=key, defaults=values)
+    declare(declared, article)
     if known is None:
         for headline in each.headlines:
             keep(article, headline)
@@ -88,16 +96,32 @@ def store_one(each: IncomingArticle, paper: Newspaper) -> Stored:
     return Stored("known", article.pk, headline=word)
 
 
-def known_article(own: Sequence[UUID], keys: Sequence[UUID], paper: Newspaper, forms: Forms) -> Article | None:
+def known_article(
+    own: Sequence[UUID], keys: Sequence[UUID], declared: Mapping[UUID, SeenURL], paper: Newspaper, forms: Forms
+) -> Article | None:
     for key in own:
         if found := Article.objects.filter(urls__key=key).first():
             return found
-    for key in keys:
-        found = Article.objects.filter(urls__key=key, newspaper=paper).first()
-        same_title = found and forms.normalized_title and found.normalized_title == forms.normalized_title
-        if found and (same_title or found.text_digest == forms.text_digest):
+    named = [Article.objects.filter(urls__key=key).first() for key in keys]
+    for key in (*own, *declared):
+        if not ArticleURL.objects.filter(key=key).exists():
+            named += Article.objects.filter(declared_urls__key=key).order_by("declared_urls__id")
+    for found in named:
+        same_title = found and len(forms.normalized_title) >= 12 and found.normalized_title == forms.normalized_title
+        if found and found.newspaper == paper and (same_title or found.text_digest == forms.text_digest):
             return found
     return None
+
+
+def declare(declared: Mapping[UUID, SeenURL], article: Article) -> None:
+    for key, url in declared.items():
+        there = DeclaredURL.objects.filter(key=key)
+        if not (
+            ArticleURL.objects.filter(key=key).exists()
+            or there.filter(article=article).exists()
+            or there.count() >= known_articles.MAX_DECLARING
+        ):
+            DeclaredURL.objects.create(key=key, article=article, url=url.url, kind=url.kind)
 
 
 def create(each: IncomingArticle, url: str, paper: Newspaper, forms: Forms) -> Article:
@@ -128,7 +152,7 @@ def tables(first: int) -> list[list[dict[str, Any]]]:
     """Return the rows of all tables without the times of storing; the ids of articles are counted from `first`."""
     apart = {"stored_at", "revision", "seen_at", "fetched_at", "learnt_at", "body", "newspaper_id"}
     found = []
-    for model in (Newspaper, Article, ArticleURL, HeadlineVariant, ArticlePage, LearntParameter):
+    for model in (Newspaper, Article, ArticleURL, DeclaredURL, HeadlineVariant, ArticlePage, LearntParameter):
         rows = list(model.objects.order_by("pk").values())  # type: ignore[attr-defined]
         for row in rows:
             if "article_id" in row:
@@ -141,6 +165,7 @@ def tables(first: int) -> list[list[dict[str, Any]]]:
 @pytest.mark.django_db
 def test_a_batch_gives_the_rows_that_its_articles_give_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "MAX_HEADLINE_VARIANTS", 3)
+    monkeypatch.setattr(known_articles, "MAX_DECLARING", 2)
     chance = random.Random(SEED)
     batches = [[drawn(chance) for _ in range(BATCH)] for _ in range(BATCHES)]
     both = []

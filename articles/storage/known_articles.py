@@ -1,0 +1,137 @@
+"""Which stored article an incoming one is: the one with the same URL, or with a URL that either of them declares."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import LiteralString, Self
+from uuid import UUID
+
+from django.db import connection
+
+from articles.models import DeclaredURL
+from articles.storage.preparing import Prepared, PreparedURL
+
+# A URL that more articles declare is the URL of none of them.
+MAX_DECLARING = 25
+# A shorter headline, such as "Letters", heads many stories. Scripts without blanks have few words.
+_LEAST_WORDS, _LEAST_CHARACTERS = 3, 12
+
+_OWNERS_SQL = """
+SELECT url.key, article.id, article.newspaper_id, article.date, article.headline, article.normalized_title,
+       article.text_digest, article.published_at, article.extractor_version
+FROM articles_articleurl AS url JOIN articles_article AS article ON article.id = url.article_id
+WHERE url.key = ANY(%(keys)s)
+"""
+# By the index declared_url_key.
+_DECLARING_SQL = """
+SELECT declared.key, article.id, article.newspaper_id, article.date, article.headline, article.normalized_title,
+       article.text_digest, article.published_at, article.extractor_version
+FROM articles_declaredurl AS declared JOIN articles_article AS article ON article.id = declared.article_id
+WHERE declared.key = ANY(%(keys)s)
+ORDER BY declared.id
+"""
+
+
+@dataclass(slots=True)
+class StoredArticle:
+    """What the writer needs to know of a stored article, or of one that it is about to store (`pk` 0)."""
+
+    pk: int
+    newspaper_id: int
+    date: datetime.date
+    headline: str
+    normalized_title: str
+    text_digest: UUID | None
+    published_at: datetime.datetime | None
+    extractor_version: int
+
+    @classmethod
+    def of(cls, new: Prepared, newspaper_id: int) -> Self:
+        """Return it for an article that is about to be stored."""
+        return cls(
+            pk=0,
+            newspaper_id=newspaper_id,
+            date=new.date,
+            headline=new.headline,
+            normalized_title=new.normalized_title,
+            text_digest=new.text_digest,
+            published_at=new.published_at,
+            extractor_version=new.extractor_version,
+        )
+
+
+@dataclass(slots=True)
+class Addresses:
+    """Whose URLs are: the article that each key belongs to, and those whose pages declare it."""
+
+    owners: dict[UUID, StoredArticle]
+    declaring: dict[UUID, list[StoredArticle]]
+
+    @classmethod
+    def of(cls, batch: Iterable[Prepared]) -> Self:
+        """Return whose the URLs of these articles are in the store."""
+        batch = list(batch)
+        declared = {key for each in batch for key in each.declared}
+        owned = {key for each in batch for key in (*each.own_keys, *each.urls)}
+        found: dict[UUID, list[StoredArticle]] = {}
+        for key, article in _articles(_DECLARING_SQL, declared.union(*(each.own_keys for each in batch))):
+            found.setdefault(key, []).append(article)
+        return cls(owners_of(owned | declared), found)
+
+    def known(self, each: Prepared, newspaper_id: int) -> StoredArticle | None:
+        """Return the stored article that this one is; None if it is new.
+
+        A URL that it only names, such as a canonical link, and one that another page declares, counts only within the
+        newspaper and for the same headline or text. A site that names one page as the canonical URL of every article
+        must not lose them all, nor a newspaper its wire copy because it points to the agency.
+        """
+        for key in each.own_keys:
+            if key in self.owners:
+                return self.owners[key]
+        named = [self.owners[key] for key in (*each.urls, *each.declared) if key in self.owners]
+        for key in (*each.own_keys, *each.declared):
+            named += self.declaring.get(key, ()) if key not in self.owners else ()
+        return next((it for it in named if it.newspaper_id == newspaper_id and _is_one_story(each, it)), None)
+
+    def declare(self, each: Prepared, article: StoredArticle) -> list[tuple[UUID, PreparedURL]]:
+        """Return those of the URLs which its page declares that nobody owns, and remember them."""
+        new = []
+        for key, url in each.declared.items():
+            others = self.declaring.setdefault(key, [])
+            is_first = not any(it is article or it.pk == article.pk > 0 for it in others)
+            if key not in self.owners and is_first and len(others) < MAX_DECLARING:
+                others.append(article)
+                new.append((key, url))
+        return new
+
+
+def owners_of(keys: Collection[UUID]) -> dict[UUID, StoredArticle]:
+    """Return the stored article that each of these URLs belongs to."""
+    return dict(_articles(_OWNERS_SQL, keys))
+
+
+def keep_declared(declared: Iterable[tuple[UUID, PreparedURL, int]]) -> None:
+    """Keep URLs that the pages of articles declare."""
+    rows = [DeclaredURL(article_id=pk, key=key, url=url.url, kind=url.kind) for key, url, pk in declared]
+    DeclaredURL.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _articles(sql: LiteralString, keys: Collection[UUID]) -> Iterator[tuple[UUID, StoredArticle]]:
+    if not keys:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(sql, {"keys": list(keys)})
+        rows = cursor.fetchall()
+    articles = {pk: StoredArticle(pk, *rest) for _, pk, *rest in rows}
+    yield from ((key, articles[pk]) for key, pk, *_ in rows)
+
+
+def _is_one_story(each: Prepared, other: StoredArticle) -> bool:
+    """Return whether headline or text agree, of two articles of which one names a URL of the other."""
+    if each.text_digest is not None and each.text_digest == other.text_digest:
+        return True
+    title = each.normalized_title
+    is_telling = len(title.split()) >= _LEAST_WORDS or len(title) >= _LEAST_CHARACTERS
+    return is_telling and title == other.normalized_title
