@@ -20,6 +20,7 @@ from articles.storage import ingest
 from articles.storage.incoming import ListedDate
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.models import PendingLink, SourceValidator
+from crawlers.reasons import BY_RULE
 
 # Rows per query.
 BATCH = 500
@@ -66,6 +67,17 @@ def waiting_links(source: Source, after: int = 0) -> list[tuple[int, ArticleLink
     """Return the next BATCH links that wait since an earlier crawl, with their row ids, all above `after`, in order."""
     rows = PendingLink.objects.filter(newspaper_id=source.newspaper_id, refused_until=None, pk__gt=after)
     return [(row.pk, _link(source, row)) for row in rows.order_by("pk")[:BATCH]]
+
+
+def try_new_rule(newspaper: Newspaper, *, days: float) -> None:
+    """Let links wait again whose pages had no article before the newspaper's extraction rule was saved.
+
+    `days` is for how many days links are refused.
+    """
+    if newspaper.extraction_rule:
+        since = newspaper.extraction_rule.saved_at + datetime.timedelta(days=days)
+        refused = PendingLink.objects.filter(newspaper=newspaper, reason__in=BY_RULE, refused_until__lt=since)
+        refused.update(refused_until=None, tries=0)
 
 
 def settle(links: Sequence[ArticleLink]) -> None:

@@ -29,6 +29,11 @@ class Reason:
     remedy: str = ""
     passing: bool = False
 
+    @property
+    def needs_rule(self) -> bool:
+        """Whether an extraction rule of the newspaper may help."""
+        return self.remedy == _LOOK
+
 
 class RefusedError(exceptions.IgnoreRequest):
     """A request or response that this crawler refuses. The message is a reason from the table."""
@@ -137,6 +142,10 @@ _FEED_SERVES = frozenset({
 def feed_serves(counted: str) -> bool:
     """Return whether a page that failed for a counted reason is replaced by the text of its feed, if there is one."""
     return find_reason(counted).name in _FEED_SERVES
+
+
+# The reasons for which links are visited again once their newspaper has a new extraction rule.
+BY_RULE = [reason.name for reason in REASONS.values() if reason.needs_rule]
 
 
 def find_reason(counted: str) -> Reason:

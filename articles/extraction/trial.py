@@ -17,12 +17,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import lxml.etree
 
-from articles.extraction.extract import ExtractedArticle
-from articles.extraction.kept_pages import KeptPage, extract_kept
+from articles.extraction.kept_pages import Extraction, KeptPage, extract_kept
 from articles.extraction.rules import FIELDS, NO_RULE, ExtractionRule
 from articles.extraction.selectors import find_selected, made_page
 
@@ -49,6 +48,15 @@ class Reading:
     authors: str = ""
     doubts: str = ""
     reason: str = ""
+
+    @classmethod
+    def of(cls, found: Extraction) -> Self:
+        """Return it for an article, or for the reason why there is none."""
+        if isinstance(found, str):
+            return cls(reason=found)
+        clock = f", {found.time.read_clock} {found.time.zone}" if found.time else ""
+        doubts = "; ".join(filter(None, [found.date_doubt, found.text_doubt]))
+        return cls(found.text, found.headline, f"{found.date or ''}{clock}", found.byline, doubts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +136,6 @@ def _measured_fault(selector: str) -> str:
     return _slow(selector) if time.process_time() - started > MOST_SECONDS else ""
 
 
-def _reading(found: ExtractedArticle | str) -> Reading:
-    if isinstance(found, str):
-        return Reading(reason=found)
-    day = f"{found.date}" if found.date else ""
-    doubts = "; ".join(filter(None, [found.date_doubt, found.text_doubt]))
-    clock = f", {found.time.read_clock} {found.time.zone}" if found.time else ""
-    return Reading(found.text, found.headline, f"{day}{clock}", found.byline, doubts)
-
-
 def _say(**what: Any) -> None:
     sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()
@@ -154,5 +153,5 @@ def main() -> None:
             return
     for body, url, content_type, fetched in asked["pages"]:
         page = KeptPage(base64.b64decode(body), url, content_type, datetime.date.fromisoformat(fetched))
-        before, after = (_reading(extract_kept(page._replace(rule=each))) for each in (current, rule))
+        before, after = (Reading.of(extract_kept(page._replace(rule=each))) for each in (current, rule))
         _say(before=dataclasses.asdict(before), after=dataclasses.asdict(after))

@@ -97,6 +97,7 @@ class NewspaperSpider(PagedArticles):
             self.count_failure(pattern, f"article URL pattern is no regular expression: {error}")
             return
         rule = await in_database(rule_of, newspaper)
+        await in_database(frontier.try_new_rule, newspaper, days=self.settings.getfloat("REFUSED_DAYS"))
         source = Source(
             newspaper.pk, newspaper.name, pattern, Paper.of(newspaper), rule, self._keeps_versions(newspaper)
         )

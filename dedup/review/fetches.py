@@ -33,12 +33,12 @@ class FetchError(ValueError):
     """A page was not fetched; the message is for the editor."""
 
 
-def fetch(url: str, *, user: User) -> ExtractedArticle:
-    """Return the article on a page. Raises FetchError."""
+def fetch(url: str, *, user: User, rule: ExtractionRule | None = None) -> ExtractedArticle:
+    """Return the article on a page, by its newspaper's own rule or this one. Raises FetchError."""
     _count(url, user)
     fetcher = cast("Callable[[str, ExtractionRule], ExtractedArticle]", import_string(settings.PAGE_FETCHER))
     try:
-        return fetcher(url, rule_for(url))
+        return fetcher(url, rule_for(url) if rule is None else rule)
     except ValueError as error:
         raise FetchError(str(error)) from error
 

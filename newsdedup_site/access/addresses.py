@@ -13,6 +13,7 @@ from newsdedup_site.access.rights import (
     CHANGE_PROFILES,
     CONFIGURE,
     DECIDE,
+    EXTRACT,
     LOGIN,
     MANAGE_PEOPLE,
     MERGE,
@@ -196,6 +197,8 @@ ADDRESSES: dict[str, Rule] = {
     "newspaper_merges": page(MERGE),
     "newspaper_merge": form(MERGE),
     "newspaper_merge_undo": form(MERGE),
+    "extraction_rule": form(EXTRACT),
+    "extraction_rule_apply": form(EXTRACT),
     "admin:logout": form(LOGIN),
 }
 

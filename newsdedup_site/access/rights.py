@@ -39,6 +39,7 @@ START_CRAWLS = Right("start, stop and schedule crawls", role="admin", permission
 CHANGE_PROFILES = Right("change profiles", role="admin", permission="dedup.change_profile")
 MANAGE_PEOPLE = Right("manage people", role="admin", permission="auth.change_user")
 MERGE = Right("merge newspapers", role="admin", permission="articles.add_newspapermerge")
+EXTRACT = Right("change extraction rules", role="admin", permission="articles.add_extractionrule")
 # Which rows a user may see or change there is up to the permissions of the admin's models.
 CONFIGURE = Right("open the settings", role="admin", staff_only=True)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
 
-from articles.models import Article, ArticleURL, Newspaper
+from articles.models import Article, ArticleURL, ExtractionRule, Newspaper
 from articles.normalization.urls import url_key
 from articles.storage.newspaper_merges import merge_newspapers
 from crawlers import frontier
@@ -212,3 +215,16 @@ def test_links_that_wait_follow_a_merged_newspaper() -> None:
     frontier.tidy_links()
     links = PendingLink.objects.filter(newspaper=main).values_list("url", flat=True)
     assert sorted(links) == ["https://harbourpost.example/1", "https://harbourpost.example/2"]
+
+
+def test_a_new_extraction_rule_lets_links_wait_again_whose_pages_had_no_article() -> None:
+    paper, now = Newspaper.objects.create(name="Harbour Post"), timezone.now()
+    user = User.objects.create(username="ada")
+    paper.extraction_rule = ExtractionRule.objects.create(newspaper=paper, body=["main"], saved_by=user)
+    for days, reason in ((-1, "no article text"), (1, "no article text"), (-1, "HTTP 404")):
+        url = f"https://harbourpost.example/{reason}/{days}"
+        until = now + datetime.timedelta(days=7 + days)
+        PendingLink.objects.create(newspaper=paper, key=url_key(url), url=url, reason=reason, refused_until=until)
+    frontier.try_new_rule(paper, days=7)
+    assert [row.url.rpartition("/")[2] for row in PendingLink.objects.filter(refused_until=None)] == ["-1"]
+    assert PendingLink.objects.get(refused_until=None).reason == "no article text"

@@ -110,6 +110,7 @@ def test_what_asks_for_more_than_reading() -> None:
         f"person_{act}" for act in ("invite", "change", "link", "block", "unblock")
     }
     of_newspapers = {"newspaper_merges", "newspaper_merge", "newspaper_merge_undo"}
+    of_newspapers |= {"extraction_rule", "extraction_rule_apply"}
     of_profiles = {"profiles"} | {name for name in ADDRESSES if name.startswith("profile_")} | {"profile"}
     of_runs = {"run_new", "run_cancel", "run_request_cancel"}
     of_learning = {"learn", "lesson_give_up", "model_use"}
