@@ -100,7 +100,9 @@ def drop_selected(page: lxml.html.HtmlElement, rule: ExtractionRule) -> None:
 def read_by_rule(page: lxml.html.HtmlElement, rule: ExtractionRule, declared: Declared, today: datetime.date) -> Ruled:
     """Return what the rule finds on a page, from which what it drops was removed."""
     headline = next(_values(page, rule.headline), "")
-    titles = {each.casefold() for each in (headline, *declared.headlines)}
+    authors = tuple(_values(page, rule.authors))
+    fields = (headline, *declared.headlines, *authors, *_values(page, rule.day))
+    titles = {each.casefold() for each in fields}
     text = next(filter(None, (_text(page, selector, titles) for selector in rule.body)), "")
     day, date_doubt = _day(page, rule, today)
     missed = [name for name, asked, found in (("text", rule.body, text), ("headline", rule.headline, headline))
@@ -108,7 +110,7 @@ def read_by_rule(page: lxml.html.HtmlElement, rule: ExtractionRule, declared: De
     return Ruled(
         text=text,
         headline=headline,
-        authors=tuple(_values(page, rule.authors)),
+        authors=authors,
         day=day,
         text_doubt=f"the newspaper's own rule finds no {' and no '.join(missed)} on the page" if missed else "",
         date_doubt=date_doubt,
@@ -155,7 +157,7 @@ def _text(page: lxml.html.HtmlElement, selector: str, titles: set[str]) -> str:
     remove_programs(page_of_text)
     remove_noise(page_of_text)
     parts = without_page_chrome(paragraphs(page_of_text))
-    # The headline and the time have fields of their own.
+    # Headline, day and authors have fields of their own.
     while parts and (parts[0].text.casefold() in titles or is_time(parts[0].text)):
         parts = parts[1:]
     text = join_paragraphs(parts)
