@@ -14,14 +14,14 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import lxml.etree
 
-from articles.extraction.kept_pages import Extraction, KeptPage, extract_kept
+from articles.extraction.kept_pages import Extraction, KeptPage, RawPage, extract_kept
 from articles.extraction.rules import FIELDS, NO_RULE, ExtractionRule
 from articles.extraction.selectors import find_selected, made_page
 
@@ -78,10 +78,7 @@ def try_rule(
         "longest": longest,
         "rule": dataclasses.asdict(rule),
         "current": dataclasses.asdict(current),
-        "pages": [
-            [base64.b64encode(page.body).decode(), page.url, page.content_type, page.fetched.isoformat()]
-            for page in pages
-        ],
+        "pages": [_packed(page) for page in pages],
     }
     try:
         done = subprocess.run(
@@ -101,6 +98,26 @@ def try_rule(
     if fault := _fault(lines, failed=failed):
         raise TrialError(fault)
     return [Tried(Reading(**line["before"]), Reading(**line["after"])) for line in lines if "before" in line]
+
+
+def _packed(page: KeptPage) -> dict[str, Any]:
+    return {
+        "pages": [(_text_of(body), url, content_type) for body, url, content_type in (page[:3], *page.following)],
+        "fetched": page.fetched.isoformat(),
+        "feed_entry": _text_of(page.feed_entry),
+    }
+
+
+def _unpacked(packed: Mapping[str, Any]) -> KeptPage:
+    (body, url, content_type), *following = (
+        RawPage(base64.b64decode(body), url, content_type) for body, url, content_type in packed["pages"]
+    )
+    fetched, feed_entry = datetime.date.fromisoformat(packed["fetched"]), base64.b64decode(packed["feed_entry"])
+    return KeptPage(body, url, content_type, fetched, NO_RULE, following, feed_entry)
+
+
+def _text_of(body: bytes) -> str:
+    return base64.b64encode(body).decode()
 
 
 def _fault(lines: Sequence[dict[str, Any]], *, failed: bool) -> str:
@@ -151,7 +168,6 @@ def main() -> None:
         if fault := _measured_fault(selector):
             _say(fault=fault)
             return
-    for body, url, content_type, fetched in asked["pages"]:
-        page = KeptPage(base64.b64decode(body), url, content_type, datetime.date.fromisoformat(fetched))
+    for page in map(_unpacked, asked["pages"]):
         before, after = (Reading.of(extract_kept(page._replace(rule=each))) for each in (current, rule))
         _say(before=dataclasses.asdict(before), after=dataclasses.asdict(after))

@@ -23,7 +23,7 @@ from articles.storage.ingest import Stored
 from articles.storage.newspapers import Paper
 from articles.storage.preparing import Prepared
 from crawlers import article_store
-from crawlers.frontier import sort_links
+from crawlers.frontier import save_links, sort_links
 from crawlers.items import ArticleLink, FetchedPage, Source
 from crawlers.models import PendingLink
 from crawlers.page_articles import PageTask, incoming_article, ready_article
@@ -117,7 +117,7 @@ def test_an_article_that_the_database_refuses_fails_alone(monkeypatch: pytest.Mo
     outdated = Paper(paper.name, paper.host, (), ())
     source = Source(paper.pk, paper.name, "", outdated)
     links = [ArticleLink(source, f"{URL}{number}", ArticleURL.Kind.FEED) for number in (1, 2, 3)]
-    sort_links(source, links)
+    save_links(sort_links(source, links).new)
     waiting = []
     for link in links:
         html = article_page("Last ferry", f"{FERRY} {link.url} is where it was written.").encode()

@@ -8,7 +8,7 @@ import gzip
 import pytest
 
 from articles.extraction.extract import extract_article
-from articles.extraction.kept_pages import KeptPage
+from articles.extraction.kept_pages import KeptPage, RawPage
 from articles.extraction.rules import ExtractionRule, rule_faults
 from articles.extraction.selectors import MAX_SELECTOR_CHARACTERS
 from articles.extraction.trial import TrialError, try_rule
@@ -80,7 +80,9 @@ def test_a_selector_is_refused_with_its_fault(selector: str, field: str, fault: 
 def test_a_trial_shows_both_readings_and_ends_what_takes_too_long() -> None:
     day = datetime.date(2024, 5, 4)
     pages = [KeptPage(gzip.compress(PAGE), URL, "text/html", day), KeptPage(b"broken", URL, "text/html", day)]
-    first, broken = try_rule(RULE, pages)
+    second = RawPage(gzip.compress(PAGE.replace(FIRST.encode(), OFFER[:90].encode())), f"{URL}?page=2", "text/html")
+    first, broken, joined = try_rule(RULE, [*pages, pages[0]._replace(following=[second])])
+    assert joined.after.text == f"{FIRST}\n\n{SECOND}\n\n{OFFER[:90]}"
     assert OFFER.strip() in first.before.text
     assert (first.after.text, first.after.day) == (f"{FIRST}\n\n{SECOND}", "2024-05-03, 07:30 UTC+02:00")
     assert first.after.authors == "Liv Dahl, Jon Berg"

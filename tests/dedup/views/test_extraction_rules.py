@@ -10,8 +10,8 @@ from django_tasks_db.models import DBTaskResult
 
 from articles.extraction.extract import ExtractedArticle
 from articles.extraction.rules import ExtractionRule
-from articles.models import ExtractionRule as SavedRule
 from articles.extraction.trial import Reading, Tried
+from articles.models import ExtractionRule as SavedRule
 from articles.models import Newspaper
 from articles.storage.extraction_rules import rule_of
 from dedup.review import rule_trials
