@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import datetime
 import gzip
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from django.db import transaction
 
 from articles.extraction.extract import EXTRACTOR_VERSION
 from articles.extraction.kept_pages import KeptPage, extract_kept
-from articles.models import Article, ArticlePage, ArticleRevision
+from articles.models import Article, ArticlePage, ArticleRevision, Newspaper
 from articles.storage.extraction_rules import kept_page, rule_of
+from articles.storage.renormalization import articles_of
 
 MAX_NOTE_CHARACTERS = 200
 Kind = ArticleRevision.Kind
@@ -59,17 +61,15 @@ class Finding:
 
 def newest_version(article_id: int) -> Version:
     """Return the newest version of an article that has its page. Raises ArticlePage.DoesNotExist."""
-    pages = ArticlePage.objects.select_related("article__newspaper__extraction_rule").prefetch_related("following")
-    stored = pages.get(pk=article_id)
+    page = _stored_page(article_id)
     revisions = ArticleRevision.objects.filter(article_id=article_id).order_by("-number")
     newest = revisions.first()
     number, is_gone = (newest.number, newest.kind == Kind.GONE) if newest else (0, False)
-    # Only the first page is fetched again. What a feed carried does not show that the page has changed.
-    page = kept_page(stored, rule_of(stored.article.newspaper))._replace(feed_entry=b"")
     if read := revisions.exclude(kind=Kind.GONE).first():
         page = _read_again(page, bytes(read.body), read)
         return Version(article_id, number, is_gone, read.headline, read.content, page)
-    return Version(article_id, number, is_gone, stored.article.headline, stored.article.content, page)
+    article = Article.objects.only("headline", "content").get(pk=article_id)
+    return Version(article_id, number, is_gone, article.headline, article.content, page)
 
 
 def _read_again(page: KeptPage, body: bytes, seen: ArticleRevision | SeenAgain) -> KeptPage:
@@ -124,6 +124,37 @@ def store_revision(before: Version, seen: SeenAgain, finding: Finding) -> bool:
             extractor_version=EXTRACTOR_VERSION if has_text else 0,
         )
     return True
+
+
+def reextract_revisions(newspapers: Sequence[Newspaper] | None = None) -> int:
+    """Extract revisions again that another version of the extraction has read; return how many have changed.
+
+    A revision whose page yields no article any more stays as it is.
+    """
+    outdated = ArticleRevision.objects.filter(article__in=articles_of(newspapers)).exclude(kind=Kind.GONE)
+    outdated = outdated.exclude(extractor_version=EXTRACTOR_VERSION)
+    changed = 0
+    # The list of ids is short; the pages are read one by one.
+    for pk in list(outdated.order_by("pk").values_list("pk", flat=True)):
+        revision = ArticleRevision.objects.get(pk=pk)
+        page = _stored_page(revision.article_id)
+        found = extract_kept(_read_again(page, bytes(revision.body), revision))
+        values: dict[str, object] = {"extractor_version": EXTRACTOR_VERSION}
+        if not isinstance(found, str) and (found.headline, found.text) != (revision.headline, revision.content):
+            values |= {"headline": found.headline, "content": found.text}
+            changed += 1
+        ArticleRevision.objects.filter(pk=pk).update(**values)
+    return changed
+
+
+def _stored_page(article_id: int) -> KeptPage:
+    """Return the pages of an article as it was first stored, without what a feed carried of it.
+
+    Only the first page is fetched again, and a feed does not show that the page has changed.
+    """
+    pages = ArticlePage.objects.select_related("article__newspaper__extraction_rule").prefetch_related("following")
+    stored = pages.get(pk=article_id)
+    return kept_page(stored, rule_of(stored.article.newspaper))._replace(feed_entry=b"")
 
 
 def _words(text: str) -> str:

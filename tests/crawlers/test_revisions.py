@@ -77,6 +77,9 @@ def test_versions_are_kept_next_to_an_article_that_stays_as_it_was(site: Site, c
         ("ferry, for good", 1, "changed"),
     ]
     assert {row["article"] for row in rows} == {ferry.pk, herring.pk}
+    ArticleRevision.objects.filter(article=ferry).update(extractor_version=0, content="as an older version read it")
+    call_command("reextract", stdout=written, stderr=io.StringIO())
+    assert ferry.revisions.get().content == longer
     # After the days are over, nothing is fetched.
     asked = sum(site.article_requests().values())
     ArticlePage.objects.update(fetched_at=timezone.now() - datetime.timedelta(days=4))

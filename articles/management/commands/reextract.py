@@ -15,6 +15,7 @@ from articles.models import Article, Newspaper
 from articles.processes import WorkerDiedError
 from articles.storage import reextraction
 from articles.storage.renormalization import UpdatedBatch
+from articles.storage.revisions import reextract_revisions
 
 
 class Command(UpdatingCommand):
@@ -34,4 +35,6 @@ class Command(UpdatingCommand):
         return reextraction.outdated_texts(newspapers)
 
     def update(self, newspapers: Sequence[Newspaper] | None, options: dict[str, Any]) -> Iterator[UpdatedBatch]:
-        return reextraction.reextract(newspapers, batch_size=options["batch_size"], workers=options["workers"])
+        yield from reextraction.reextract(newspapers, batch_size=options["batch_size"], workers=options["workers"])
+        if changed := reextract_revisions(newspapers):
+            self.stdout.write(f"Later versions: {changed:,} changed.")
