@@ -84,9 +84,12 @@ def _guess_charset(body: bytes) -> str | None:
 def _latin_charset(sample: bytes) -> str | None:
     """Return the charset of a text in Latin script; windows-1252 unless it cannot be. Others mistake short texts."""
     plain = _TAG.sub(b" ", sample)
-    words = [word for word in _WORD.findall(plain) if not word.isascii()]
+    # A single byte is a dash or a quotation mark, or a short word of a text in another script, which has longer ones.
+    words = [word for word in _WORD.findall(plain) if not word.isascii() and len(word) > 1]
+    if not words:
+        return "cp1252"
     accents = sum(byte > 0x7F for word in words for byte in word)
-    if not words or accents > _MAX_ACCENTS * sum(map(len, words)):
+    if accents > _MAX_ACCENTS * sum(map(len, words)):
         return None
     text = plain.decode("cp1252", "replace")
     if charset := _CHARSETS.get(detect_language(text)):

@@ -22,6 +22,7 @@ def test_valid_utf_8_is_utf_8(label: str, meta: str) -> None:
     ("encoding", "text"),
     [
         ("cp1252", "Café"),
+        ("cp1252", "The ferry – the last one of the day – left the quay."),
         ("cp1252", "<i>Déjà vu</i>"),
         ("cp1252", FRENCH),
         ("cp1252", "Die Fähre fährt “wieder” über den Rhein – für 3 €."),
