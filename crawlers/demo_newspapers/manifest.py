@@ -17,6 +17,7 @@ from articles.normalization.titles import normalize_title
 from articles.normalization.urls import comparable_url
 from crawlers.demo_newspapers.papers import PAPERS
 from crawlers.demo_newspapers.scenarios import Article, Truth, articles, groups
+from crawlers.demo_newspapers.troubles import FROM_FEED, Trouble
 
 # The settings of the passes that the manifest assumes.
 DAY_WINDOW = 3  # days, inclusive
@@ -34,7 +35,11 @@ _ANY_BASE = "http://127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class ManifestArticle:
-    """A stored article, and the paths that lead to it, without fragments."""
+    """A stored article, and the paths that lead to it, without fragments.
+
+    `trouble` is how it is served (see troubles.py), `text` what must be stored in spite of it, and `from_feed` whether
+    the article must say that its text is that of the feed.
+    """
 
     id: str
     paper: str
@@ -42,6 +47,9 @@ class ManifestArticle:
     paths: tuple[str, ...]
     date: datetime.date
     headline: str
+    text: str
+    trouble: Trouble
+    from_feed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +113,19 @@ def similarity(left: Article, right: Article) -> float:
 
 
 def _row(article: Article, scenario: str) -> ManifestArticle:
-    paths = dict.fromkeys((article.path, *article.copies, *(path for path, _ in article.redirects)))
-    return ManifestArticle(article.id, article.paper, scenario, tuple(paths), article.date, article.declared_headline)
+    redirects = (path for path, _ in article.redirects)
+    paths = dict.fromkeys((article.path, *article.part_paths, *article.copies, *redirects))
+    return ManifestArticle(
+        id=article.id,
+        paper=article.paper,
+        scenario=scenario,
+        paths=tuple(paths),
+        date=article.date,
+        headline=article.stored_headline,
+        text=article.text,
+        trouble=article.trouble,
+        from_feed=article.trouble in FROM_FEED,
+    )
 
 
 def _passes(left: Article, right: Article) -> tuple[tuple[str, ...], tuple[str, ...]]:

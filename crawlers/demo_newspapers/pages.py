@@ -3,6 +3,7 @@
 import json
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -24,14 +25,43 @@ aside, .related-links, .related { border: 1px solid #ccc; padding: .5rem 1rem; m
 table { border-spacing: 1rem } td { vertical-align: top } time, .byline, .by { color: #666; font-size: .9rem }
 """
 
+PAYWALL = "Subscribe to continue reading this story. Already a subscriber? Log in."
+LIVE_ENTRIES = (
+    "The newsroom asks readers on the coast to send what they see; the next entry follows within the hour.",
+    "Nothing new has come in from the authorities since the last entry, says the desk in Port Selby.",
+    "This live report ends here; a summary will be found in the morning edition.",
+)
+_WRAPPERS: dict[str, tuple[str, str]] = {
+    "wrapped": ('<div class="component"><div class="component-inner"><div class="rich-text">', "</div></div></div>"),
+    "live": ('<div class="live-entry"><div class="live-entry-body">', "</div></div>"),
+}
+
 Links = Sequence[tuple[str, str]]  # address and words
 
 
-def article_page(article: Article, base_url: str, related: Links, teasers: Sequence[str]) -> str:
-    """Return the page of an article; `related` are the articles in its box of related stories."""
+def article_page(article: Article, base_url: str, related: Links, teasers: Sequence[str], below: str = "") -> str:
+    """Return the page of an article; `related` are the articles in its box of related stories, `below` is HTML."""
     paper = PAPERS[article.paper]
-    body = _BODIES[paper.key](paper, article, _box(related, teasers))
+    body = _BODIES[paper.key](paper, article, _box(related, teasers)) + below
     return _document(paper, article.headline, body, _metadata(paper, article, base_url), language=article.language)
+
+
+def part_of_article(article: Article, number: int) -> Article:
+    """Return what one of the pages of an article prints, which are counted from 1."""
+    size = -(-len(article.paragraphs) // len(article.part_paths))
+    return replace(article, paragraphs=article.paragraphs[size * (number - 1) :][:size])
+
+
+def list_of_pages(article: Article, number: int) -> str:
+    """Return the links from a page of an article to its other pages."""
+    paths = enumerate(article.part_paths, start=1)
+    others = " ".join(_link(path, str(each)) for each, path in paths if each != number)
+    return f'<div class="pagination">Page {number} of {len(article.part_paths)} {others}</div>'
+
+
+def grown(article: Article, entries: int) -> Article:
+    """Return a live blog after so many further entries; there are at most len(LIVE_ENTRIES)."""
+    return replace(article, paragraphs=(*LIVE_ENTRIES[:entries], *article.paragraphs))
 
 
 def listing_page(paper: Paper, title: str, links: Links, next_page: str = "") -> str:
@@ -44,6 +74,11 @@ def listing_page(paper: Paper, title: str, links: Links, next_page: str = "") ->
 def missing_page(paper: Paper) -> str:
     """Return the page for an address that does not exist."""
     return _document(paper, "Page not found", "<main><h1>Page not found</h1><p>The tide has taken it.</p></main>")
+
+
+def refused_page(paper: Paper) -> str:
+    """Return the page for a visitor whom the newspaper takes for a program."""
+    return _document(paper, "Just a moment", "<main><h1>Just a moment</h1><p>Are you a program?</p></main>")
 
 
 def time_of_day(article: Article) -> str:
@@ -157,8 +192,11 @@ def _advertisement(article: Article) -> str:
 
 
 def _paragraphs(article: Article, between: str) -> str:
-    """Return the text as paragraphs, with `between` after the second one."""
-    printed = [f"<p>{escape(paragraph)}</p>" for paragraph in article.paragraphs]
+    """Return the text as paragraphs, with `between` after the second one; as its trouble has it."""
+    before, after = _WRAPPERS.get(article.trouble, ("", ""))
+    printed = [f"{before}<p>{escape(paragraph)}</p>{after}" for paragraph in article.paragraphs]
+    if article.trouble == "stub":
+        printed = [printed[0], f'<div class="paywall"><p>{PAYWALL}</p></div>']
     return "\n".join((*printed[:2], between, *printed[2:]))
 
 

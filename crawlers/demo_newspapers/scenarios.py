@@ -7,7 +7,7 @@ the days.
 
 import datetime
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import zip_longest
@@ -16,6 +16,7 @@ from typing import Literal
 from crawlers.demo_newspapers import edits
 from crawlers.demo_newspapers.papers import PAPERS
 from crawlers.demo_newspapers.stories import Stories, Story, StoryError, load_stories
+from crawlers.demo_newspapers.troubles import PARTS, Trouble, troubles_of
 
 Truth = Literal["duplicate", "version", "template", "same_event", "unrelated"]
 
@@ -24,6 +25,10 @@ LAST_DAY = datetime.date(2026, 3, 22)
 _DAYS = (LAST_DAY - FIRST_DAY).days + 1
 _SATURDAYS = range(5, _DAYS, 7)
 _KEYS = tuple(PAPERS)
+# Scenarios whose articles have one address each, and prose of their own.
+_TROUBLED = frozenset({
+    "syndicated", "one_letter", "next_day", "outside_window", "regional_edition", "edited", "developing", "same_event",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,7 @@ class Article:
 
     `paragraphs` are the body as printed. `path` is its address, with a query if only that distinguishes it from another
     print. `copies` are further addresses of the same page; `redirects` are steps, each from one address to the next.
-    `listed` holds the addresses that feeds, sitemaps and section pages link to.
+    `listed` holds the addresses that feeds, sitemaps and section pages link to. `trouble` is how it is served.
     """
 
     paper: str
@@ -46,6 +51,7 @@ class Article:
     copies: tuple[str, ...] = ()
     redirects: tuple[tuple[str, str], ...] = ()
     listed: tuple[str, ...] = ()
+    trouble: Trouble = ""
 
     @property
     def id(self) -> str:
@@ -56,10 +62,22 @@ class Article:
         return "\n\n".join(self.paragraphs)
 
     @property
+    def part_paths(self) -> tuple[str, ...]:
+        """The paths of the article's pages, if it has several."""
+        if self.trouble != "paged":
+            return ()
+        return (self.path, *(f"{self.path}?page={number}" for number in range(2, PARTS + 1)))
+
+    @property
     def declared_headline(self) -> str:
         """The headline as the page declares it; some newspapers add their suffix."""
         paper = PAPERS[self.paper]
         return self.headline + (paper.suffix if paper.metadata in {"opengraph", "meta"} else "")
+
+    @property
+    def stored_headline(self) -> str:
+        """The same without a suffix that the page gives away by declaring the name of its site."""
+        return self.headline if PAPERS[self.paper].metadata == "opengraph" else self.declared_headline
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +93,15 @@ class Group:
 def groups() -> tuple[Group, ...]:
     """Return all that the five newspapers print, in the order of scenarios. Raises StoryError."""
     stories = load_stories()
-    return (*_of_plain_stories(stories), *_of_special_stories(stories))
+    return tuple(_with_troubles([*_of_plain_stories(stories), *_of_special_stories(stories)]))
+
+
+def _with_troubles(all_groups: Sequence[Group]) -> Iterator[Group]:
+    able = (article for group in all_groups if group.scenario in _TROUBLED for article in group.articles)
+    found = troubles_of(able)
+    for group in all_groups:
+        prints = (replace(each, trouble=found.get((each.paper, each.path), "")) for each in group.articles)
+        yield replace(group, articles=tuple(prints))
 
 
 def articles() -> tuple[Article, ...]:

@@ -73,12 +73,14 @@ class _Handler(BaseHTTPRequestHandler):
         """Send status and headers; return the response, whose body the caller sends."""
         if self.server.on_request:
             self.server.on_request(self.server.site.paper.key, self.path)
-        response = self.server.site.respond(self.path)
+        response = self.server.site.respond(self.path, self.headers["Cookie"] or "")
         self.send_response(response.status)
         self.send_header("Content-Type", response.content_type)
         self.send_header("Content-Length", str(len(response.body)))
         if response.location:
             self.send_header("Location", response.location)
+        if response.cookie:
+            self.send_header("Set-Cookie", f"{response.cookie}; Path=/")
         self.end_headers()
         return response
 

@@ -2,38 +2,45 @@
 
 import datetime
 import gzip
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from email.utils import format_datetime
 from functools import partial
 from html import escape
+from urllib.parse import quote, unquote
 
 from crawlers.demo_newspapers import pages
 from crawlers.demo_newspapers.papers import PAPERS, SECTIONS, feed_path
 from crawlers.demo_newspapers.scenarios import Article, articles
 from crawlers.demo_newspapers.stories import load_stories
+from crawlers.demo_newspapers.troubles import FROM_FEED
 
 LINKS_ON_A_PAGE = 8
 ARTICLES_ON_THE_FRONT_PAGE = 12
 RELATED_ARTICLES = 3
 SITEMAP_ARTICLES = 30
 _ZONE = datetime.timezone(datetime.timedelta(hours=1))
+_PLAIN = "text/plain; charset=utf-8"
+_CONSENT, _AGREED = "/consent?back=", "consent=yes"
 _XML = '<?xml version="1.0" encoding="utf-8"?>\n'
+_CONTENT_MODULE = "http://purl.org/rss/1.0/modules/content/"
 _ABOUT = "We are a newspaper of Selmark, which is on no map: all that stands here is invented."
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A response. `location` is absolute, and set only if the status is a redirect."""
+    """A response. `location` is absolute, and set only if the status is a redirect; `cookie` is one to be set."""
 
     body: bytes
     content_type: str
     status: int = 200
     location: str = ""
+    cookie: str = ""
 
 
 class Site:
-    """One newspaper at one address, which always gives the same bytes.
+    """One newspaper at one address, which always gives the same bytes, but for live blogs, which grow.
 
     A query that leads to no other page is ignored, as on most sites.
     """
@@ -45,6 +52,8 @@ class Site:
         self.articles = sorted(mine, key=lambda article: (article.date, article.path), reverse=True)
         self._pages: dict[str, Callable[[], Response]] = {}
         self._redirects = dict(redirect for article in mine for redirect in article.redirects)
+        self._asks_consent = {article.path for article in mine if article.trouble == "consent"}
+        self._asked_for: Counter[str] = Counter()  # live blogs, by path
         self._add_articles()
         self._add_listings()
         self._add_files()
@@ -54,12 +63,17 @@ class Site:
         """Every path that has a page or redirects."""
         return [*self._pages, *self._redirects]
 
-    def respond(self, target: str) -> Response:
-        """Return the response to a request for this path and query."""
+    def respond(self, target: str, cookies: str = "") -> Response:
+        """Return the response to a request for this path and query with these cookies."""
         target = target.partition("#")[0]
+        if target.startswith(_CONSENT):
+            back = unquote(target.removeprefix(_CONSENT))
+            return Response(b"", _PLAIN, 302, self.base_url + back, cookie=_AGREED)
+        if target in self._asks_consent and _AGREED not in cookies:
+            return Response(b"", _PLAIN, 302, self.base_url + _CONSENT + quote(target))
         for path in (target, target.partition("?")[0]):
             if path in self._redirects:
-                return Response(b"", "text/plain; charset=utf-8", 302, self.base_url + self._redirects[path])
+                return Response(b"", _PLAIN, 302, self.base_url + self._redirects[path])
             if path in self._pages:
                 return self._pages[path]()
         return self._html(pages.missing_page(self.paper), status=404)
@@ -68,16 +82,29 @@ class Site:
         for place, article in enumerate(self.articles):
             for path in (article.path, *article.copies):
                 self._pages[path] = partial(self._article, place)
+            for number, path in enumerate(article.part_paths, start=1):
+                self._pages[path] = partial(self._article, place, number)
         private = pages.private_article(self.paper)
         self._add_page(private.path, partial(pages.article_page, private, self.base_url, (), ()))
 
-    def _article(self, place: int) -> Response:
-        """Return the page of an article; its box shows the next articles of the list."""
+    def _article(self, place: int, part: int = 0) -> Response:
+        """Return the page of an article, or a part of it; its box shows the next articles of the list."""
+        article = self.articles[place]
         following = [self.articles[(place + step) % len(self.articles)] for step in range(1, RELATED_ARTICLES + 1)]
         teasers = load_stories().teasers
         turned = teasers[place % len(teasers) :] + teasers
-        links = [(article.path, article.headline) for article in following]
-        return self._html(pages.article_page(self.articles[place], self.base_url, links, turned))
+        links = [(each.path, each.headline) for each in following]
+        if article.trouble == "refused":
+            return self._html(pages.refused_page(self.paper), status=403)
+        printed = pages.part_of_article(article, part) if part else article
+        if article.trouble == "live":
+            printed = pages.grown(article, min(self._asked_for[article.path], len(pages.LIVE_ENTRIES)))
+            self._asked_for[article.path] += 1
+        below = pages.list_of_pages(article, part) if part else ""
+        page = pages.article_page(printed, self.base_url, links, turned, below)
+        if article.trouble == "mislabelled":
+            return Response(page.encode("windows-1252", "xmlcharrefreplace"), "text/html; charset=utf-8")
+        return self._html(page)
 
     def _add_listings(self) -> None:
         newest = self._links(self.articles[:ARTICLES_ON_THE_FRONT_PAGE])
@@ -138,10 +165,11 @@ class Site:
             f"<item><title>{escape(article.headline)}</title><link>{escape(self.base_url + path)}</link>"
             f'<guid isPermaLink="false">{escape(article.id)}</guid>'
             f"<pubDate>{format_datetime(_moment(article))}</pubDate>"
-            f"<description>{escape(article.paragraphs[0])}</description></item>"
+            f"<description>{escape(article.paragraphs[0])}</description>{_rss_content(article)}</item>"
             for path, article in self._entries()
         )
-        return f'{_XML}<rss version="2.0"><channel>{channel}\n{items}\n</channel></rss>\n'
+        root = f'<rss version="2.0" xmlns:content="{_CONTENT_MODULE}">'
+        return f"{_XML}{root}<channel>{channel}\n{items}\n</channel></rss>\n"
 
     def _atom(self) -> str:
         newest = _moment(self.articles[0]).isoformat()
@@ -150,7 +178,7 @@ class Site:
             f"<entry><title>{escape(article.headline)}</title><id>{escape(self.base_url + path)}</id>"
             f'<link rel="alternate" href="{escape(self.base_url + path)}"/>'
             f"<published>{_moment(article).isoformat()}</published><updated>{_moment(article).isoformat()}</updated>"
-            f"<summary>{escape(article.paragraphs[0])}</summary></entry>"
+            f"<summary>{escape(article.paragraphs[0])}</summary>{_atom_content(article)}</entry>"
             for path, article in self._entries()
         )
         return f'{_XML}<feed xmlns="http://www.w3.org/2005/Atom">{head}\n{entries}\n</feed>\n'
@@ -178,6 +206,21 @@ class Site:
 
     def _packed_sitemap(self, entries: Sequence[tuple[str, Article]]) -> Response:
         return Response(gzip.compress(self._sitemap(entries).encode(), mtime=0), "application/gzip")
+
+
+def _rss_content(article: Article) -> str:
+    return f"<content:encoded>{escape(_carried(article))}</content:encoded>" if article.trouble in FROM_FEED else ""
+
+
+def _atom_content(article: Article) -> str:
+    return f'<content type="html">{escape(_carried(article))}</content>' if article.trouble in FROM_FEED else ""
+
+
+def _carried(article: Article) -> str:
+    """Return the text of an article as feeds carry it: HTML, with the line that many systems add."""
+    text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in article.paragraphs)
+    origin = f'<a href="{escape(article.path)}">{escape(article.headline)}</a>'
+    return f'{text}<p>The post {origin} appeared first on <a href="/">{escape(PAPERS[article.paper].name)}</a>.</p>'
 
 
 def _section_path(section: str, number: int) -> str:
