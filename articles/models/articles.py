@@ -6,6 +6,7 @@ import pgtrigger
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models.functions import MD5, Upper
+from django.utils import timezone
 
 from articles.models.newspapers import Newspaper
 from articles.normalization.times import Precision, PublicationTime
@@ -295,7 +296,7 @@ class ArticlePage(models.Model):
         help_text="What its feed carries of the article: JSON, compressed with gzip; empty if its feed has no text. "
         "The page is empty if the feed alone has the article.",
     )
-    fetched_at = models.DateTimeField(auto_now_add=True)
+    fetched_at = models.DateTimeField(default=timezone.now)
     # Without an index: it is only compared with the rule of the newspaper, page by page.
     rule = models.ForeignKey(
         "ExtractionRule",

@@ -111,7 +111,7 @@ class PageCopy:
 
     `published` is the date that the feed or sitemap gave it, if any did; `rule` the number of the newspaper's own rule
     that extracted it. `following` are the further pages of an article that spans several, and `feed_entry` is what its
-    feed carries, packed.
+    feed carries, packed. `fetched` is when it was fetched, now if it is None.
     """
 
     url: str
@@ -122,6 +122,7 @@ class PageCopy:
     rule: int | None = None
     following: Sequence[RawPage] = ()
     feed_entry: bytes = field(default=b"", repr=False)
+    fetched: datetime.datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -348,6 +348,8 @@ def _new_page(page: PackedPage, article_id: int) -> ArticlePage:
         rule_id=copy.rule,
         feed_entry=copy.feed_entry,
     )
+    if copy.fetched:
+        kept.fetched_at = copy.fetched
     if listed := copy.published:
         kept.published, kept.in_sitemap = listed.day, listed.in_sitemap
         kept.published_time = str(listed.time) if listed.time else ""

@@ -21,9 +21,9 @@ OWN = {
 }
 LONG = {
     "crawl", "evaluate", "evaluate_extraction", "export_articles", "export_clusters", "export_corpus",
-    "export_decisions", "export_detection", "export_lineage", "export_pairs", "export_revisions", "find_boilerplate",
-    "find_duplicates", "fit_verdicts", "import_articles", "import_detection", "measure_noise", "reextract",
-    "renormalize",
+    "export_decisions", "export_detection", "export_lineage", "export_pairs", "export_revisions", "export_warc",
+    "find_boilerplate", "find_duplicates", "fit_verdicts", "import_articles", "import_detection", "import_warc",
+    "measure_noise", "reextract", "renormalize",
 }  # fmt: skip
 
 

@@ -1,0 +1,84 @@
+"""`manage.py export_warc FILE`: writes the stored pages of articles to a WARC file."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from articles.files.whole_files import whole_bytes
+from articles.management.arguments import add_day_options, add_newspaper_option, chosen_days, chosen_newspaper_ids
+from articles.management.base import LongCommand, usage_error
+from articles.models import Article, ArticlePage, FollowingPage
+from articles.warc import ENDING, ArchivedPage, PageWriter
+
+# Pages that are read from the database at a time.
+PORTION = 50
+
+
+class Command(LongCommand):
+    help = (
+        "Exports the stored pages of articles as a WARC 1.1 file, ordered by article: response records with the time "
+        "of the fetch and the HTTP content type, the further pages of an article after its first. import_warc reads "
+        "it. A failed export leaves no partial file."
+    )
+
+    resuming = "No file was written."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE", help=f"write to this {ENDING} file")
+        add_newspaper_option(parser)
+        add_day_options(parser)
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        since, until = chosen_days(options)
+        path = _chosen_file(options["file"])
+        scope = Article.objects.in_scope(since, until, chosen_newspaper_ids(options))
+        pages = ArticlePage.objects.filter(article__in=scope)
+        written = 0
+        try:
+            with self.progress(options) as progress, whole_bytes(path) as stream:
+                writer = PageWriter(stream, path.name)
+                for page in progress.track(_portions(pages), total=pages.count(), description="pages"):
+                    for each in _records(page):
+                        writer.write(each)
+                        written += 1
+        except OSError as error:
+            raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
+        self.stderr.write(
+            f"Pages written: {written:,}. Articles without a stored page: {scope.count() - pages.count():,}."
+        )
+
+
+def _chosen_file(path: Path) -> Path:
+    """Return the file to write. Raises CommandError."""
+    if not path.name.endswith(ENDING):
+        raise usage_error(f"{path} must end in {ENDING}.")
+    if not path.parent.is_dir():
+        raise usage_error(f"{path}: {path.parent} does not exist or is not a folder; create it first.")
+    return path
+
+
+def _portions(pages: Any) -> Iterator[ArticlePage]:
+    """Yield the pages by article, a few at a time, so that a long export holds no long transaction."""
+    last = 0
+    while portion := list(pages.filter(pk__gt=last).prefetch_related("following").order_by("pk")[:PORTION]):
+        yield from portion
+        last = portion[-1].pk
+
+
+def _records(page: ArticlePage) -> Iterator[ArchivedPage]:
+    """Yield a page and its further ones; none if its feed alone has the article, or if it is damaged."""
+    parts: list[ArticlePage | FollowingPage] = [page, *page.following.all()]
+    for each in parts:
+        try:
+            body = gzip.decompress(each.body)
+        except (OSError, EOFError, zlib.error):
+            continue
+        if body:
+            first = page.url if each is not page else ""
+            yield ArchivedPage(each.url, each.content_type, body, page.fetched_at, first=first)

@@ -1,0 +1,123 @@
+"""Extracts and stores the pages of web archives, as a crawl would have stored them on the day of their fetch."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+
+from articles.extraction.extract import ExtractionError
+from articles.extraction.kept_pages import RawPage, extract_whole
+from articles.extraction.rules import ExtractionRule
+from articles.models import ArticleURL
+from articles.processes import THIS_PROCESS, Pool
+from articles.storage.extraction_rules import rule_for
+from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article, story_url, url_fault
+from articles.storage.ingest import Stored, known_urls, store_prepared
+from articles.storage.newspapers import Naming, Paper, newspaper_host, papers_for
+from articles.storage.preparing import Prepared, prepare_all
+from articles.warc import ArchivedPage
+from crawlers.items import ArticleLink, FetchedPage, Source
+from crawlers.page_articles import ReadyArticle, incoming_article
+
+# Pages that a process extracts at a time, and that are stored in one transaction; fewer if they are large.
+BATCH = 50
+MAX_BATCH_BYTES = 20_000_000
+# The newspaper of each page is that of its host.
+_NO_SOURCE = Source(0, "", "")
+
+
+def store_pages(
+    pages: Iterable[ArchivedPage], pool: Pool = THIS_PROCESS
+) -> Iterator[list[tuple[ArchivedPage, Stored]]]:
+    """Extract and store the pages, batch by batch, each in one transaction; yield them with their results.
+
+    A page whose URL is stored already is known and not extracted: a run that was interrupted resumes quickly. Raises
+    WorkerDiedError if a process was killed.
+    """
+    with closing(pool.stream(_batches(pages), extract_batch)) as stream:
+        for batch, found in stream:
+            ready = [each for each in found if isinstance(each, ReadyArticle)]
+
+            def again(place: int, paper: Paper, ready: Sequence[ReadyArticle] = ready) -> Prepared:
+                return ready[place].for_paper(paper)
+
+            stored = iter(store_prepared([each.prepared for each in ready], again))
+            results = [each if isinstance(each, Stored) else next(stored) for each in found]
+            yield list(zip(batch, results, strict=True))
+
+
+def extract_batch(
+    batch: Sequence[ArchivedPage], _on_progress: Callable[[int], None] = lambda _done: None
+) -> list[ReadyArticle | Stored]:
+    """Extract and prepare the articles of pages, or say why there is none; a task of a worker process."""
+    results: list[ReadyArticle | Stored | IncomingArticle] = []
+    valid = [page.url for page in batch if not url_fault(page.url)]
+    known, rules = known_urls(valid), _Rules()
+    for page in batch:
+        try:
+            results.append(Stored("known") if page.url in known else _extracted(page, rules))
+        except (ExtractionError, RejectedArticleError) as error:
+            results.append(Stored("rejected", reason=str(error)))
+    incoming = [each for each in results if isinstance(each, IncomingArticle)]
+    ready = iter(_prepared(incoming))
+    return [next(ready) if isinstance(each, IncomingArticle) else each for each in results]
+
+
+class _Rules:
+    """The own extraction rules of newspapers, looked up once for each host."""
+
+    def __init__(self) -> None:
+        self._of_hosts: dict[str, ExtractionRule] = {}
+
+    def of(self, url: str) -> ExtractionRule:
+        host = newspaper_host(url)
+        if host not in self._of_hosts:
+            self._of_hosts[host] = rule_for(url)
+        return self._of_hosts[host]
+
+
+def _extracted(page: ArchivedPage, rules: _Rules) -> IncomingArticle:
+    """Return the article of a page. Raises ExtractionError, and RejectedArticleError if it cannot be stored."""
+    if fault := url_fault(page.url):
+        raise RejectedArticleError(fault)
+    rule = rules.of(page.url)
+    first, *following = (RawPage(each.body, each.url, each.content_type) for each in (page, *page.following))
+    found = extract_whole([first, *following], b"", page.fetched.date(), rule)
+    if isinstance(found, str):
+        raise ExtractionError(found)
+    kind = ArticleURL.Kind.PAGE if story_url(page.url) == page.url else ArticleURL.Kind.REDIRECT
+    link = ArticleLink(_NO_SOURCE, page.url, kind)
+    fetched = FetchedPage(link, page.url, (), page.content_type, page.body, tuple(following))
+    incoming = incoming_article(fetched, found, rule.number)
+    check_article(incoming)
+    copy = incoming.page and dataclasses.replace(incoming.page, fetched=page.fetched)
+    return dataclasses.replace(incoming, page=copy)
+
+
+def _prepared(articles: Sequence[IncomingArticle]) -> list[ReadyArticle]:
+    namings = [Naming.of(each.newspaper, each.url) for each in articles]
+    prepared = prepare_all(list(zip(articles, namings, papers_for(namings), strict=True)))
+    return [ReadyArticle(_bare(each), ready) for each, ready in zip(articles, prepared, strict=True)]
+
+
+def _bare(incoming: IncomingArticle) -> IncomingArticle:
+    """Return it without the bytes of its pages, which are in the prepared article."""
+    return dataclasses.replace(
+        incoming, page=incoming.page and dataclasses.replace(incoming.page, body=b"", following=())
+    )
+
+
+def _size(page: ArchivedPage) -> int:
+    return sum(len(each.body) for each in (page, *page.following))
+
+
+def _batches(pages: Iterable[ArchivedPage]) -> Iterator[list[ArchivedPage]]:
+    batch: list[ArchivedPage] = []
+    for page in pages:
+        batch.append(page)
+        if len(batch) == BATCH or sum(map(_size, batch)) > MAX_BATCH_BYTES:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
