@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from articles.models import ArticleURL, Newspaper
 from articles.normalization.times import possible_time
-from articles.storage import ingest
 from articles.storage.incoming import ListedDate
+from articles.storage.known_articles import known_pages
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.models import PendingLink, SourceValidator
 from crawlers.reasons import BY_RULE
@@ -45,10 +45,10 @@ class Sorted:
 def sort_links(source: Source, links: Sequence[ArticleLink]) -> Sorted:
     """Sort up to BATCH links by whether they are stored, refused, or neither.
 
-    If a URL comes in two spellings, the first one counts.
+    If a page comes under two URLs, the first one counts.
     """
     by_key = {link.key: link for link in reversed(links)}
-    known_urls = ingest.known_urls([link.url for link in by_key.values()])
+    known_urls = known_pages([link.url for link in by_key.values()], source.kept_parameters)
     known = {key for key, link in by_key.items() if link.url in known_urls}
     rows = PendingLink.objects.filter(newspaper_id=source.newspaper_id, key__in=by_key.keys() - known)
     now = timezone.now()

@@ -7,7 +7,7 @@ from uuid import UUID
 from articles.extraction.kept_pages import RawPage
 from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.models import ArticleURL
-from articles.normalization.urls import url_key
+from articles.normalization.page_forms import page_key
 from articles.storage.incoming import ListedDate
 from articles.storage.newspapers import Paper
 
@@ -26,6 +26,11 @@ class Source:
     paper: Paper | None = None
     rule: ExtractionRule = NO_RULE
     keeps_versions: bool = False
+
+    @property
+    def kept_parameters(self) -> tuple[str, ...]:
+        """The names of URL parameters that distinguish its stories."""
+        return tuple(self.paper.kept_url_parameters) if self.paper else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +55,8 @@ class ArticleLink:
 
     @property
     def key(self) -> UUID:
-        """The same for all spellings of one URL."""
-        return self.written_key or url_key(self.url)
+        """The same for all URLs of one page: a tracker, a session or the last slash makes no difference."""
+        return self.written_key or page_key(self.url, self.source.kept_parameters)
 
 
 @dataclass(frozen=True, slots=True)

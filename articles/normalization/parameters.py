@@ -83,6 +83,17 @@ def read_parameters(site: str, path: str, query: str, kept: Collection[str] = ()
     yield from _without_doubtful(path, found, kept)
 
 
+def untracked_query(path: str, query: str, kept: Collection[str] = ()) -> str:
+    """Return the query, sorted, without parameters that name no story on any site, and without sessions."""
+    parts = []
+    for each in read_parameters("", path, query, kept) if query else ():
+        value = each.text.partition("=")[2]
+        is_session = _SESSION.fullmatch(each.name) is not None and is_random(value)
+        if not (each.dropped and (is_tracker(each.name) or is_session)):
+            parts.append(each.text)
+    return "&".join(sorted(set(parts)))
+
+
 def names_a_story(path: str) -> bool:
     """Return whether the path alone identifies a story: its last part has three words, or a number other than a date.
 

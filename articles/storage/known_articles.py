@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import LiteralString, Self
 from uuid import UUID
 
 from django.db import connection
+from django.db.models.functions import MD5
 
-from articles.models import DeclaredURL
+from articles.models import ArticleURL, DeclaredURL
+from articles.normalization.page_forms import page_form
+from articles.normalization.urls import comparable_url, url_key
+from articles.storage.incoming import story_url
 from articles.storage.preparing import Prepared, PreparedURL
 
 # A URL that more articles declare is the URL of none of them.
@@ -110,6 +116,26 @@ class Addresses:
 def owners_of(keys: Collection[UUID]) -> dict[UUID, StoredArticle]:
     """Return the stored article that each of these URLs belongs to."""
     return dict(_articles(_OWNERS_SQL, keys))
+
+
+def known_pages(urls: Collection[str], kept: tuple[str, ...] = ()) -> set[str]:
+    """Return those of the URLs that lead to the page of a stored article, in any spelling; they need no fetching.
+
+    `kept` are the parameters that count in their newspaper. Uses the indexes on keys and on normal forms.
+    """
+    keys = {url: {url_key(url), url_key(story_url(url))} for url in urls}
+    stored = set(ArticleURL.objects.filter(key__in=set().union(*keys.values())).values_list("key", flat=True))
+    known = {url for url, either in keys.items() if not stored.isdisjoint(either)}
+    digests = {url: _digest(comparable_url(url, kept)) for url in keys if url not in known}
+    rows = ArticleURL.objects.annotate(digest=MD5("normalized_url")).filter(digest__in=set(digests.values()))
+    pages: dict[str, set[str]] = defaultdict(set)
+    for digest, url in rows.values_list("digest", "url") if digests else ():
+        pages[digest].add(page_form(url, kept))
+    return known | {url for url, digest in digests.items() if page_form(url, kept) in pages[digest]}
+
+
+def _digest(form: str) -> str:
+    return hashlib.md5(form.encode(), usedforsecurity=False).hexdigest()
 
 
 def keep_declared(declared: Iterable[tuple[UUID, PreparedURL, int]]) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Self
+from typing import NamedTuple, Self
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -14,6 +14,7 @@ from scrapy.utils.response import get_base_url
 from articles.models import ArticleURL
 from articles.storage import ingest
 from articles.storage.incoming import SeenURL
+from articles.storage.known_articles import known_pages
 from crawlers import frontier
 from crawlers.database import Batched, in_database
 from crawlers.fetching.sites import is_visitable
@@ -41,9 +42,12 @@ class KnownURLMiddleware:
 
     async def process_request(self, request: Request) -> None:
         link: ArticleLink | None = request.meta.get("article_link")
-        if link is None or not await _is_known(request.url):
+        redirects = request.meta.get("redirect_urls")
+        # A redirect's other URLs are added to the article with its very URL.
+        kept = None if link is None or redirects else link.source.kept_parameters
+        if link is None or not await _is_known(_Asked(request.url, kept)):
             return
-        if redirects := request.meta.get("redirect_urls"):
+        if redirects:
             seen = [SeenURL(link.url, link.kind)]
             seen += [SeenURL(url, ArticleURL.Kind.REDIRECT) for url in redirects[1:]]
             await in_database(ingest.attach_urls, seen, known_as=request.url)
@@ -51,9 +55,18 @@ class KnownURLMiddleware:
         raise KnownURLError(request.url)
 
 
-def _are_known(urls: Sequence[str]) -> list[bool]:
-    known = ingest.known_urls(urls)
-    return [url in known for url in urls]
+class _Asked(NamedTuple):
+    """A URL, and which of its parameters count; without them, only its very URL is looked for."""
+
+    url: str
+    kept: tuple[str, ...] | None
+
+
+def _are_known(asked: Sequence[_Asked]) -> list[bool]:
+    known = {_Asked(url, None) for url in ingest.known_urls([each.url for each in asked])}
+    for kept in {each.kept for each in asked if each.kept is not None}:
+        known |= {_Asked(url, kept) for url in known_pages([each.url for each in asked if each.kept == kept], kept)}
+    return [each in known or _Asked(each.url, None) in known for each in asked]
 
 
 # Of all crawls of this process: each asks before each page.

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from articles.normalization.page_forms import page_form, page_key
 from articles.normalization.parameters import read_parameters
 from articles.normalization.trackers import TRACKERS, is_tracker
 from articles.normalization.urls import comparable_url, normalize_url, url_key
@@ -156,3 +157,18 @@ def test_each_tracker_has_a_source_and_none_is_a_word_for_a_story() -> None:
         False,
         False,
     ]
+
+
+def test_one_page_has_one_form_for_fetching_and_what_may_be_another_page_has_its_own() -> None:
+    one = [
+        *(f"{STORY}{end}" for end in ("", "/", "#top", "#/", "?utm_source=feed", "/?utm_medium=x#comments")),
+        *(f"{STORY}{end}" for end in (";jsessionid=1A53?at_custom1=x", "?sid=298zf09hf012fh2kk3j4ab")),
+        "http://example.com/2024/05/01/harbour-bridge-closes?fbclid=Ab1&PHPSESSID=3",
+    ]
+    assert {page_form(url) for url in one} == {"http://example.com/2024/05/01/harbour-bridge-closes"}
+    assert len({page_key(url) for url in one}) == 1
+    assert page_form(f"{SITE}/a?b=2&a=1&utm_id=3", ("utm_id",)) == "http://example.com/a?a=1&b=2&utm_id=3"
+    others = [*(f"{STORY}{end}" for end in ("", "?ref=5", "?sid=5", "?page=2", "/index.html")), STORY.replace("b", "B")]
+    others += [f"{SITE}/#/news/1", f"{SITE}/#/news/2", "https://m.example.com/2024/05/01/harbour-bridge-closes"]
+    assert len({page_form(url) for url in others}) == len(others)
+    assert page_form("no url") == "no url"
