@@ -24,6 +24,7 @@ from articles.storage.preparing import Prepared
 from articles.storage.workers import connected
 from crawlers import frontier
 from crawlers.database import LOST, Batched, in_database
+from crawlers.fetching.pacing import sites
 from crawlers.items import ArticleLink, FetchedPage
 from crawlers.page_articles import PageTask, ReadyArticle, is_alert, ready_article
 
@@ -74,6 +75,7 @@ class ArticleStore:
         workers, self._workers = self._workers, None
         if workers:
             await asyncio.to_thread(workers.__exit__, None, None, None)
+        await sites.save()
         await sync_to_async(connections.close_all)()
 
     async def store(self, page: FetchedPage) -> StoredPage:

@@ -18,6 +18,7 @@ from articles.models import Newspaper
 from crawlers import visits
 from crawlers.article_store import article_store
 from crawlers.database import LOST, in_database
+from crawlers.fetching.pacing import sites
 from crawlers.fetching.sites import site_of
 from crawlers.models import Visit
 from crawlers.spiders.base import NewspaperSpider
@@ -99,6 +100,7 @@ class JobProcess(AsyncCrawlerProcess):
         if self.interrupted or self._finished.is_set():
             return
         self.interrupted = True
+        sites.stop_waiting()
         await super().stop()
         await self._finished.wait()
 

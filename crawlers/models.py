@@ -49,6 +49,22 @@ class PendingLink(models.Model):
         return self.url
 
 
+class SitePace(models.Model):
+    """How fast a site may be asked, as crawls have learnt it; see crawlers/fetching/pacing.py."""
+
+    site = models.CharField(max_length=300, primary_key=True, help_text="A registered domain, or an address and port.")
+    delay = models.FloatField(help_text="Seconds between two requests, from how long its answers took.")
+    penalty = models.FloatField(help_text="Seconds between two requests, because it asked for fewer.")
+    waits_until = models.DateTimeField(null=True, help_text="Nothing is asked before, as the site wished.")
+    seen_at = models.DateTimeField(help_text="When a crawl last asked it.")
+
+    class Meta:
+        indexes = [models.Index(fields=["seen_at"], name="site_pace_seen")]
+
+    def __str__(self) -> str:
+        return self.site
+
+
 class SourceValidator(models.Model):
     """The ETag and date that a feed, sitemap or section page sent; the next crawl asks whether it has changed since.
 

@@ -111,6 +111,8 @@ def _settings(networks: list[str]) -> Settings:
         "DOWNLOAD_DELAY": 0,
         "AUTOTHROTTLE_ENABLED": False,
         "RETRY_ENABLED": False,
+        "RETRY_AFTER_LONGEST": 0,
+        "SITES_REMEMBERED": False,  # it has no database
         "ITEM_PIPELINES": {},
         "LOG_ENABLED": False,
     }

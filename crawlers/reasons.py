@@ -22,12 +22,16 @@ from crawlers.database import LOST
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason for failure. If it is `passing`, the link waits for the next crawl; otherwise it is refused."""
+    """A reason for failure. If it is `passing`, the link waits for the next crawl; otherwise it is refused.
+
+    If the link itself was not asked for, it is `untried`: then it is not refused after MAX_TRIES either.
+    """
 
     name: str
     meaning: str
     remedy: str = ""
     passing: bool = False
+    untried: bool = False
 
     @property
     def needs_rule(self) -> bool:
@@ -39,6 +43,10 @@ class RefusedError(exceptions.IgnoreRequest):
     """A request or response that this crawler refuses. The message is a reason from the table."""
 
 
+SITE_WAITS = "site asked to wait"
+NOINDEX = "noindex"
+TDM_RESERVED = "mining reserved"
+COOKIE_WALL = "too many redirects: the site asks for a cookie each time"
 _WAIT = "The next crawl tries again."
 _ASK = "Ask the newspaper, or remove the URL."
 _LOOK = "Open the example. If it is an article, its page needs its own extraction rule; if not, narrow the URL pattern."
@@ -66,7 +74,11 @@ REASONS = {
         Reason("HTTP 5xx", "The site reports an error of its own.", _WAIT, True),
         Reason("HTTP", "The response has a status that no page should have.", _ASK),
         Reason("redirect to nowhere", "The page redirects to something that is not a web address.", _ASK),
-        Reason("too many redirects", "Too many redirects, or a redirect loop.", _ASK),
+        Reason(
+            "too many redirects",
+            "Too many redirects, or a loop. The detail says if the site asks for cookies, as consent pages do.",
+            _ASK,
+        ),
         Reason("redirected to a page that is no article", "The article is gone; the site redirects to another page."),
         Reason("bad address", "The URL is not valid, is too long, or contains a user name.", "Correct the URL."),
         Reason(
@@ -95,6 +107,30 @@ REASONS = {
         Reason("unreadable compression", "The response is not compressed as it declares.", _ASK),
         Reason(
             "Forbidden by robots.txt", "The site's robots.txt does not allow crawlers on this page. Crawls obey it."
+        ),
+        Reason(
+            "robots.txt unreachable",
+            "The site's robots.txt could not be read, so nothing may be fetched for now (RFC 9309).",
+            _WAIT,
+            True,
+            untried=True,
+        ),
+        Reason(
+            SITE_WAITS,
+            "The site said when it may be asked again (Retry-After).",
+            "The first crawl after that time visits the links.",
+            True,
+            untried=True,
+        ),
+        Reason(
+            NOINDEX,
+            "The page asks not to be indexed (noindex). Crawls obey it.",
+            "To store such pages, set NOINDEX_OBEY=False.",
+        ),
+        Reason(
+            TDM_RESERVED,
+            "The site reserves text and data mining (TDM Reservation Protocol). Crawls obey it.",
+            "Ask the newspaper for permission; if you have it, or the law gives it to you, set TDM_OBEY=False.",
         ),
         Reason(
             "unreadable feed",

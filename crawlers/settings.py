@@ -31,14 +31,23 @@ USER_AGENT = f"newsdedup/{importlib.metadata.version('newsdedup')}"
 SPIDER_MODULES = ["crawlers.spiders"]
 ITEM_PIPELINES = {"crawlers.pipelines.ArticlePipeline": 100}
 # 80, 90: before robots.txt (100), which known URLs do not need.
+# 110: after robots.txt, and when a page has arrived, after all redirects, also those inside the page.
 # 585: after decompression (590), before Scrapy looks for redirects in the page (580).
 DOWNLOADER_MIDDLEWARES = {
     "crawlers.fetching.middlewares.BadAddressMiddleware": 80,
     "crawlers.fetching.middlewares.KnownURLMiddleware": 90,
     "crawlers.fetching.middlewares.BadBaseMiddleware": 585,
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "crawlers.fetching.robots.RobotsMiddleware": 100,
+    "crawlers.fetching.reservations.ReservationsMiddleware": 110,
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+    "crawlers.fetching.middlewares.PoliteRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "crawlers.fetching.downloads.UnpackingMiddleware": 590,
+    "crawlers.fetching.cookies.ChainCookiesMiddleware": 700,
 }
+# The pauses follow a site's answers in all crawls together, crawlers/fetching/pacing.py; Scrapy's do so in each crawl.
+EXTENSIONS = {"scrapy.extensions.throttle.AutoThrottle": None}
 # The first links listed are visited first: the newest.
 SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleFifoDiskQueue"
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
@@ -47,9 +56,14 @@ TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
 # Politeness.
 ROBOTSTXT_OBEY = True
+NOINDEX_OBEY = True
+TDM_OBEY = True  # reservations of text and data mining
 CONCURRENT_REQUESTS = 8
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
-DOWNLOAD_DELAY = 0.5  # seconds between two requests to a domain, at least
+DOWNLOAD_DELAY = 0.5  # seconds between two requests to a site, at least
+SLOW_DOWN_DELAY = 2.0  # seconds, after a site asked for fewer requests; doubled each time
+RETRY_AFTER_LONGEST = 60.0  # seconds that a crawl waits for a site; if it asks for more, a later crawl visits it
+SITES_REMEMBERED = True  # the pauses of sites, over crawls
 AUTOTHROTTLE_ENABLED = True
 AUTOTHROTTLE_START_DELAY = 1.0  # seconds
 AUTOTHROTTLE_MAX_DELAY = 30.0  # seconds
@@ -77,8 +91,7 @@ SECTION_MAX_PAGES = 5  # pages of a section, by following rel=next
 ARTICLE_MAX_PAGES = 10  # pages of an article that spans several; 1: only the first one
 REDIRECT_MAX_TIMES = 5
 RETRY_TIMES = 2
-# Scrapy's, without 429: a site that asks for fewer requests does not get another immediately.
-RETRY_HTTP_CODES = [500, 502, 503, 504, 522, 524, 408]
+RETRY_HTTP_CODES = [500, 502, 503, 504, 522, 524, 408, 429]
 # A refused link is not fetched for this many days. One that failed for a temporary reason waits for the next crawl,
 # and is refused after this many tries.
 REFUSED_DAYS = 7

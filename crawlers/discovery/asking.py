@@ -89,6 +89,8 @@ def _settings(networks: list[str], pause: float) -> Settings:
         "DOWNLOAD_DELAY": pause,
         "AUTOTHROTTLE_ENABLED": False,
         "RETRY_ENABLED": False,
+        "RETRY_AFTER_LONGEST": 0,
+        "SITES_REMEMBERED": False,  # it has no database
         "ITEM_PIPELINES": {},
         "LOG_ENABLED": False,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import zlib
 from functools import partial
@@ -22,6 +23,7 @@ from twisted.web._newclient import HEADER, STATUS
 from twisted.web.client import _HTTP11ClientFactory
 
 from crawlers.fetching.addresses import refused_address
+from crawlers.fetching.pacing import Bounds, retry_after, sites
 from crawlers.reasons import HeadersTooLargeError, RefusedError
 
 GZIP = b"\x1f\x8b\x08"
@@ -30,14 +32,27 @@ _MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?A-Za-z]")
 
 
 class BoundedDownloadHandler(HTTP11DownloadHandler):
-    """Scrapy's, but refused addresses are reported as such, and headers are bounded."""
+    """Scrapy's, but refused addresses are reported as such, headers are bounded, and requests wait for their turn.
+
+    Every request of a crawl comes here, also for robots.txt, redirects and second tries.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         bound = crawler.settings.getint("DOWNLOAD_MAXHEADERS")
         self._pool._factory = partial(_BoundedFactory, bound)  # type: ignore[assignment]
+        self._bounds = Bounds.of(crawler.settings)
 
     async def download_request(self, request: Request) -> Response:
+        async with sites.turn(request.url, self._bounds) as site:
+            response = await self._downloaded(request)
+            latency = request.meta.get("download_latency", 0.0)
+            said = (response.headers.get("Retry-After") or b"").decode("latin-1")
+            asked = retry_after(said, datetime.datetime.now(datetime.UTC))
+            site.answered(self._bounds, response.status, latency, asked)
+            return response
+
+    async def _downloaded(self, request: Request) -> Response:
         try:
             return await super().download_request(request)
         except CannotResolveHostError as error:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
@@ -79,6 +80,20 @@ class BadAddressMiddleware:
     def process_request(self, request: Request) -> None:
         if not is_visitable(request.url):
             raise RefusedError("bad address")
+
+
+class PoliteRetryMiddleware(RetryMiddleware):
+    """Scrapy's, but a site that asks for fewer requests (HTTP 429) gets another only if it says when."""
+
+    def process_response(
+        self,
+        request: Request,
+        response: Response,
+        spider: Spider | None = None,  # noqa: ARG002 - given by Scrapy
+    ) -> Request | Response:
+        if response.status == 429 and "Retry-After" not in response.headers:
+            return response
+        return super().process_response(request, response)
 
 
 class BadBaseMiddleware:

@@ -24,6 +24,7 @@ from articles.storage.incoming import story_url
 from articles.storage.newspapers import Paper, UnknownNewspaperError
 from crawlers import frontier, rechecks
 from crawlers.database import LOST, in_database
+from crawlers.fetching.cookies import needed_cookies
 from crawlers.fetching.middlewares import KnownURLError
 from crawlers.fetching.sites import is_front_page, is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source, Validator
@@ -275,7 +276,8 @@ class NewspaperSpider(PagedArticles):
                 yield page
         else:
             url = response.url if redirects else story_url(link.url)
-            page = FetchedPage(link, url, tuple(redirects[1:]), content_type(response), response.body)
+            between = () if needed_cookies(response) else tuple(redirects[1:])
+            page = FetchedPage(link, url, between, content_type(response), response.body)
             yield await self.with_following(page)
 
     async def article_failed(
@@ -313,7 +315,7 @@ class NewspaperSpider(PagedArticles):
         """Save whether a link that failed waits for the next crawl or is refused."""
         self._counted.add(link.key)
         days = self.settings.getfloat("REFUSED_DAYS")
-        if reason == DATABASE_LOST:
+        if reason == DATABASE_LOST or find_reason(reason).untried:
             return  # it waits, as was saved before
         if find_reason(reason).passing:
             max_tries = self.settings.getint("MAX_TRIES")

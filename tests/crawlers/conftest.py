@@ -178,6 +178,7 @@ def _fast(option: str) -> list[str]:
     overrides = (
         "DOWNLOAD_DELAY=0",
         "AUTOTHROTTLE_START_DELAY=0",
+        "SLOW_DOWN_DELAY=0",
         "RETRY_ENABLED=0",
         "CRAWL_PRIVATE_ADDRESSES=127.0.0.0/8",
     )

@@ -21,5 +21,5 @@ def test_the_table_of_reasons_is_that_of_the_code() -> None:
 
 def test_the_bounds_are_those_of_the_code() -> None:
     bounds = re.findall(r"^\| `([A-Z_]+)` \| (\d+) \|", DOCS, re.MULTILINE)
-    assert len(bounds) == 17
+    assert len(bounds) == 18
     assert {name: int(value) for name, value in bounds} == {name: getattr(settings, name) for name, _ in bounds}

@@ -163,9 +163,9 @@ PAGES = [
     Kind("status-401", response(b"no", HTML, status="401 Unauthorized"), "HTTP 401"),
     Kind("status-403", response(b"no", HTML, status="403 Forbidden"), "HTTP 403"),
     Kind("status-410", response(b"no", HTML, status="410 Gone"), "HTTP 410"),
-    Kind("status-429", response(b"no", HTML, "Retry-After: 86400", status="429 Slow down"), "HTTP 429"),
+    Kind("status-429", response(b"no", HTML, status="429 Slow down"), "HTTP 429"),
     Kind("status-500", response(b"no", HTML, status="500 Oh"), "HTTP 500"),
-    Kind("status-503", response(b"no", HTML, "Retry-After: 3600", status="503 Later"), "HTTP 503"),
+    Kind("status-503", response(b"no", HTML, status="503 Later"), "HTTP 503"),
     Kind("status-999", response(b"no", HTML, status="999 Request denied"), "HTTP 999"),
     # Redirects.
     Kind("loop", redirect("/2024/05/loop"), "too many redirects"),

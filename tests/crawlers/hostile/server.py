@@ -7,6 +7,7 @@ import socket
 import socketserver
 import struct
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ class HostileSite:
 
     answers: dict[str, Answer] = field(default_factory=dict)
     requests: Counter[str] = field(default_factory=Counter)
+    times: list[float] = field(default_factory=list)  # of all requests
     stopped: threading.Event = field(default_factory=threading.Event)
     url: str = ""
 
@@ -29,9 +31,10 @@ class HostileSite:
 class Connection:
     """The other end of a request. Sending raises ConnectionError when nobody listens any more."""
 
-    def __init__(self, raw: socket.socket, stopped: threading.Event) -> None:
+    def __init__(self, raw: socket.socket, stopped: threading.Event, cookie: str = "") -> None:
         self.raw = raw
         self.stopped = stopped
+        self.cookie = cookie
 
     def send(self, data: bytes) -> None:
         if self.stopped.is_set():
@@ -64,12 +67,15 @@ class _Handler(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         try:
             path = self.rfile.readline().split(b" ")[1].decode()
-            while self.rfile.readline().strip():
-                pass  # the request's headers
+            cookie = ""
+            while line := self.rfile.readline().strip():
+                name, _, value = line.decode("latin-1").partition(": ")
+                cookie = value if name.lower() == "cookie" else cookie
             self.site.requests[path] += 1
+            self.site.times.append(time.monotonic())
             found = self.site.answers.get(path, response(b"no such page", "Content-Type: text/plain", status="404 No"))
             if callable(found):
-                found(Connection(self.connection, self.site.stopped))
+                found(Connection(self.connection, self.site.stopped, cookie))
             else:
                 self.connection.sendall(found.replace(b"{url}", self.site.url.encode()))
         except (OSError, IndexError):

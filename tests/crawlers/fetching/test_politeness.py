@@ -1,0 +1,118 @@
+"""The rules of politeness, without a crawl."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from protego import Protego
+
+from crawlers.fetching.pacing import Bounds, SitePace, next_delay, retry_after
+from crawlers.fetching.reservations import forbids_index, meta_elements, read_rules, reserved_by
+from crawlers.fetching.robots import fault_of_status, pause_of
+from crawlers.fetching.sites import shared_site
+
+NOW = datetime.datetime(2026, 5, 3, 12, 0, tzinfo=datetime.UTC)
+BOUNDS = Bounds(least=0.5, start=1.0, most=30.0, slow_down=2.0, longest_wait=60.0, adapts=True, remembers=False)
+NAMES = {"robots", "newsdedup"}
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("120", 120.0),
+        (" 0 ", 0.0),
+        ("9" * 400, 7 * 86_400.0),
+        ("Sun, 03 May 2026 12:05:00 GMT", 300.0),
+        ("Sunday, 03-May-26 12:05:00 GMT", 300.0),
+        ("Sun, 03 May 2026 14:05:00 +0200", 300.0),
+        ("Sun May  3 12:05:00 2026", 300.0),
+        ("Sun, 03 May 2020 12:05:00 GMT", 0.0),
+        ("Sun, 03 May 2099 12:05:00 GMT", 7 * 86_400.0),
+        ("-5", None),
+        ("soon", None),
+        ("", None),
+        ("1.5", None),
+        ("²", None),
+    ],
+)
+def test_retry_after_is_a_number_of_seconds_or_a_date(value: str, seconds: float | None) -> None:
+    assert retry_after(value, NOW) == seconds
+
+
+def test_the_pause_follows_the_answers_and_grows_when_the_site_asks_for_less() -> None:
+    assert next_delay(BOUNDS, 1.0, 0.2, 200) == 0.6
+    assert next_delay(BOUNDS, 0.5, 0.01, 200) == 0.5, "never below DOWNLOAD_DELAY"
+    assert next_delay(BOUNDS, 1.0, 8.0, 200) == 8.0, "at once, if the site is slow"
+    assert next_delay(BOUNDS, 1.0, 90.0, 200) == 30.0
+    assert next_delay(BOUNDS, 4.0, 0.01, 404) == 4.0, "an error is no sign of speed"
+    pace = SitePace(1.0, began=100.0, ended=101.0)
+    assert pace.free_at(BOUNDS) == 101.0
+    for expected in (2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0):
+        pace.answered(BOUNDS, 429, 0.1, None)
+        assert pace.penalty == expected
+    assert pace.free_at(BOUNDS) == 161.0
+    pace.answered(BOUNDS, 200, 0.1, None)
+    assert pace.penalty == 54.0
+    for _ in range(100):
+        pace.answered(BOUNDS, 200, 0.1, None)
+    assert pace.penalty == 0.0
+
+
+def test_robots_txt_names_a_pause_and_its_status_may_forbid_everything() -> None:
+    rules = "User-agent: *\nCrawl-delay: {}\n\nUser-agent: otherbot\nCrawl-delay: 99\n"
+    assert pause_of(Protego.parse(rules.format(3)), "newsdedup/1.0") == 3.0
+    assert pause_of(Protego.parse(rules.format("often")), "newsdedup/1.0") == 0.0
+    assert pause_of(Protego.parse(rules.format(-4)), "newsdedup/1.0") == 0.0
+    assert pause_of(Protego.parse("User-agent: newsdedup\nRequest-rate: 1/10s\n"), "newsdedup/1.0") == 10.0
+    assert pause_of(Protego.parse(""), "newsdedup/1.0") == 0.0
+    assert [fault_of_status(status) for status in (200, 304, 401, 403, 404, 410)] == [""] * 6
+    assert fault_of_status(503) == "robots.txt unreachable: HTTP 503"
+    assert fault_of_status(429) == "robots.txt unreachable: HTTP 429"
+
+
+@pytest.mark.parametrize(
+    ("headers", "html", "forbidden"),
+    [
+        ([], "<meta name='robots' content='index, follow'>", False),
+        ([], "<META CONTENT=none NAME=ROBOTS>", True),
+        ([], "<meta name='newsdedup' content='noarchive,noindex'>", True),
+        ([], "<meta name='googlebot' content='noindex'>", False),
+        ([], "<script>'<meta name=robots content=noindex>'</script>", False),
+        ([], "<meta name='description' content='a > b'><meta name='robots' content='&#110;oindex'>", True),
+        (["noindex"], "", True),
+        (["nofollow, NOINDEX"], "", True),
+        (["otherbot: noindex, nofollow"], "", False),
+        (["otherbot: noindex, newsdedup: none"], "", True),
+        (["unavailable_after: 25 Jun 2030 15:00:00 PST", "max-snippet:-1, noindex"], "", True),
+        (["noimageindex, notranslate"], "", False),
+    ],
+)
+def test_noindex_is_for_all_crawlers_or_for_this_one(headers: list[str], html: str, forbidden: bool) -> None:
+    assert forbids_index(headers, list(meta_elements(html)), NAMES) is forbidden
+
+
+@pytest.mark.parametrize("piece", ["<meta ", "<!--", '<meta "', "<script ", "a=", "<meta name='", "=" * 9])
+def test_a_page_of_one_thing_takes_no_time(piece: str) -> None:
+    began = datetime.datetime.now(datetime.UTC)
+    assert list(meta_elements(piece * (200_000 // len(piece)))) == []
+    assert (datetime.datetime.now(datetime.UTC) - began).total_seconds() < 1
+
+
+def test_the_longest_location_decides_whether_mining_is_reserved() -> None:
+    rules = read_rules(
+        b'[{"location": "/", "tdm-reservation": 1}, {"location": "/free/*.html$", "tdm-reservation": 0},'
+        b' {"location": "/a[1]?x", "tdm-reservation": "0"}, {"location": 5}, 7, {"tdm-reservation": 1}]'
+    )
+    paths = ("/story", "/free/a/b.html", "/free/a.html?x=1", "/a[1]?x=2")
+    assert [reserved_by(rules, path) for path in paths] == [True, False, True, False]
+    assert reserved_by([], "/story") is False
+    assert read_rules(b"<html>") == read_rules(b"[" * 100_000) == []
+
+
+def test_hosts_of_one_owner_are_one_site() -> None:
+    hosts = ("https://www.fjordbladet.example/1", "http://news.fjordbladet.example:8080/", "https://m.harbour.co.uk/")
+    assert [shared_site(url) for url in hosts] == ["fjordbladet.example", "fjordbladet.example", "harbour.co.uk"]
+    assert shared_site("https://one.blogspot.com/") != shared_site("https://two.blogspot.com/")
+    addresses = ("http://127.0.0.1:8001/a", "http://127.0.0.1:8002/a", "http://localhost:9/a", "http://[::1]:7/")
+    assert [shared_site(url) for url in addresses] == ["127.0.0.1:8001", "127.0.0.1:8002", "localhost:9", "::1:7"]
