@@ -174,8 +174,8 @@ def _link(source: Source, row: PendingLink) -> ArticleLink:
 
 
 def _listed(row: PendingLink) -> ListedDate | None:
-    """Return the date that came with the link. Feeds and sitemaps alone give dates, and feed links are a kind."""
+    """Return the date that came with the link. Feeds, sitemaps and lists give dates; links of each are a kind."""
     if row.published is None:
         return None
     time = possible_time(row.published_time, row.published)
-    return ListedDate(row.published, time, in_sitemap=row.kind != ArticleURL.Kind.FEED)
+    return ListedDate(row.published, time, in_sitemap=row.kind == ArticleURL.Kind.PAGE)

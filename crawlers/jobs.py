@@ -32,6 +32,8 @@ from crawlers.spiders.sitemap import SitemapSpider
 SPIDERS: dict[str, type[NewspaperSpider]] = {
     spider.name: spider for spider in (FeedSpider, SitemapSpider, SectionSpider, RevisionSpider)
 }
+# Jobs that run at the same time: a list of URLs may name thousands of sites.
+MAX_AT_ONCE = 50
 Arguments = ParamSpec("Arguments")
 logger = logging.getLogger(__name__)
 
@@ -83,6 +85,7 @@ class JobProcess(AsyncCrawlerProcess):
         self.interrupted = False
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._finished = asyncio.Event()
+        self._places = asyncio.Semaphore(MAX_AT_ONCE)
         # Links by newspaper that count against CRAWL_LIMIT.
         self._taken: Counter[int] = Counter()
 
@@ -117,8 +120,9 @@ class JobProcess(AsyncCrawlerProcess):
         async with AsyncExitStack() as turns:
             for turn in sorted(job.turns):  # always in the same order, so that no two jobs wait for each other
                 await turns.enter_async_context(self._turns[turn])
-            if not self.interrupted:
-                await self._run(job)
+            async with self._places:
+                if not self.interrupted:
+                    await self._run(job)
 
     async def _run(self, job: Job) -> None:
         logger.info("%s: %s", job.newspaper, job.spider.name)

@@ -68,8 +68,8 @@ def _extracted(task: PageTask) -> ExtractedArticle:
 
 
 def is_alert(page: FetchedPage) -> bool:
-    """Return whether the link is from a feed of alerts: its article belongs to the newspaper that its host names."""
-    return story_url(page.link.url) != page.link.url
+    """Return whether the link is from a feed of alerts or a list: its article belongs to the newspaper of its host."""
+    return page.link.kind == ArticleURL.Kind.IMPORT or story_url(page.link.url) != page.link.url
 
 
 def incoming_article(page: FetchedPage, article: ExtractedArticle, rule: int | None = None) -> IncomingArticle:

@@ -97,17 +97,9 @@ class NewspaperSpider(PagedArticles):
         except re.error as error:
             self.count_failure(pattern, f"article URL pattern is no regular expression: {error}")
             return
-        rule = await in_database(rule_of, newspaper)
-        await in_database(frontier.try_new_rule, newspaper, days=self.settings.getfloat("REFUSED_DAYS"))
-        source = Source(
-            newspaper.pk, newspaper.name, pattern, Paper.of(newspaper), rule, self._keeps_versions(newspaper)
-        )
-        last = 0
-        while batch := await in_database(frontier.waiting_links, source, last):
-            waiting = {link.key: link for _, link in batch if not is_before(link, self.since)}
-            for request in self._article_requests(self._within_limit(waiting)):
-                yield request
-            last = batch[-1][0]
+        source = await self._source_of(newspaper)
+        async for request in self._waiting_requests(source):
+            yield request
         self._validators[newspaper.pk] = await in_database(frontier.stored_validators, source)
         for url in getattr(newspaper, self.sources_field):
             if is_visitable(url):
@@ -115,8 +107,26 @@ class NewspaperSpider(PagedArticles):
             else:
                 self.count_failure(url, "bad address")
 
-    def _keeps_versions(self, newspaper: Newspaper) -> bool:
-        return rechecks.days_of(newspaper, self.settings.getint("REVISION_DAYS")) > 0
+    async def _source_of(self, newspaper: Newspaper) -> Source:
+        rule = await in_database(rule_of, newspaper)
+        await in_database(frontier.try_new_rule, newspaper, days=self.settings.getfloat("REFUSED_DAYS"))
+        return Source(
+            newspaper.pk,
+            newspaper.name,
+            newspaper.article_url_pattern,
+            Paper.of(newspaper),
+            rule,
+            rechecks.days_of(newspaper, self.settings.getint("REVISION_DAYS")) > 0,
+        )
+
+    async def _waiting_requests(self, source: Source) -> AsyncIterator[Request]:
+        """Yield requests for links that wait since an earlier crawl."""
+        last = 0
+        while batch := await in_database(frontier.waiting_links, source, last):
+            waiting = {link.key: link for _, link in batch if not is_before(link, self.since)}
+            for request in self._article_requests(self._within_limit(waiting)):
+                yield request
+            last = batch[-1][0]
 
     # -- Sources ------------------------------------------------------------------------------------------
 

@@ -3,9 +3,10 @@
 import fcntl
 import logging
 import os
+import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,11 +22,16 @@ from articles.storage.title_affixes import affixes_line, update_affixes_and_form
 from crawlers import frontier, visits
 from crawlers.fetching.addresses import allowed_networks
 from crawlers.jobs import SPIDERS, Job, JobProcess, plan_jobs
+from crawlers.link_lists import save_list
+from crawlers.listings.lists import read_list
 from crawlers.newspapers import newspapers_to_crawl
 from crawlers.reasons import DATABASE_LOST, find_reason
+from crawlers.spiders.base import NewspaperSpider
 from crawlers.spiders.revision import RevisionSpider
+from crawlers.spiders.waiting import WaitingSpider
 
 MAX_LIMIT = 1_000_000
+STDIN = "-"
 LOG_LEVELS = {2: "INFO", 3: "DEBUG"}
 
 
@@ -51,6 +57,12 @@ class Command(LongCommand):
             help="change a Scrapy setting for this crawl, such as DOWNLOAD_DELAY=2",
         )
         parser.add_argument(
+            "--urls",
+            metavar="FILE",
+            help="instead, visit the URLs in this file, one a line or in a column of CSV or JSON lines, and store each "
+            "article under the newspaper of its host; - reads standard input",
+        )
+        parser.add_argument(
             "--since",
             type=day,
             metavar="DAY",
@@ -72,30 +84,52 @@ class Command(LongCommand):
         scrapy_settings = _scrapy_settings(options["overrides"], options["verbosity"])
         scrapy_settings.set("CRAWL_SINCE", str(options["since"] or ""), priority="cmdline")
         scrapy_settings.set("CRAWL_LIMIT", options["limit"] or 0, priority="cmdline")
-        newspapers = newspapers_to_crawl(options["newspapers"])
-        spiders = [SPIDERS[options["spider"]]] if options["spider"] else list(SPIDERS.values())
-        jobs = plan_jobs(newspapers, spiders, site_settings.CRAWL_STATE_DIR, scrapy_settings)
-        if not jobs:
-            raise CommandError(_nothing_to_visit(newspapers, options["spider"]))
+        if options["urls"] and (options["newspapers"] or options["spider"] or options["fresh"]):
+            raise usage_error("--urls takes no newspapers, --spider or --fresh: the URLs alone decide what is visited.")
         with _only_crawl(site_settings.CRAWL_STATE_DIR):
             visits.tidy_visits()
             frontier.tidy_links()
+            newspapers, spiders = self._listed(options["urls"]) if options["urls"] else _chosen(options)
+            if options["urls"] and not newspapers:
+                return
+            jobs = plan_jobs(newspapers, spiders, site_settings.CRAWL_STATE_DIR, scrapy_settings)
+            if not jobs:
+                raise CommandError(_nothing_to_visit(newspapers, options["spider"]))
             if options["fresh"]:
                 frontier.forget([newspaper.pk for newspaper in newspapers])
             interrupted = self._run(scrapy_settings, jobs, options)
+        self._report(scrapy_settings, jobs)
+        if interrupted:
+            raise KeyboardInterrupt
+        _check(jobs)
+        self._learn(newspapers, jobs)
+        failed = [newspaper.name for newspaper in newspapers if _only_failed(_counts(newspaper, jobs))]
+        # Of a list, some links are always dead.
+        if failed and (not options["urls"] or len(failed) == len(newspapers)):
+            raise CommandError(f"only failures, listed above: {', '.join(failed)}; --verbosity 3 shows each request")
+
+    def _report(self, scrapy_settings: Settings, jobs: list[Job]) -> None:
         for newspaper in {job.newspaper.pk: job.newspaper for job in jobs}.values():
             self.stdout.write(_summary(newspaper, _counts(newspaper, jobs)))
         for line in _explained(jobs, scrapy_settings):
             self.stdout.write(f"    {line}")
-        if interrupted:
-            raise KeyboardInterrupt
-        if broken := [f"{job.newspaper} ({job.spider.name})" for job in jobs if job.broke_off]:
-            raise CommandError(f"stopped unexpectedly, for the reason above: {', '.join(broken)}")
-        if lost := sum(job.counts[f"failed/{DATABASE_LOST}"] for job in jobs):
-            raise CommandError(f"{lost} failed because the database was lost; run the same command again to fetch them")
-        self._learn(newspapers, jobs)
-        if failed := [newspaper.name for newspaper in newspapers if _only_failed(_counts(newspaper, jobs))]:
-            raise CommandError(f"only failures, listed above: {', '.join(failed)}; --verbosity 3 shows each request")
+
+    def _listed(self, name: str) -> tuple[list[Newspaper], list[type[NewspaperSpider]]]:
+        """Save the URLs of a list; return the newspapers with links to visit, and what visits them."""
+        try:
+            with nullcontext(sys.stdin.buffer) if name == STDIN else Path(name).open("rb") as stream:
+                saved = save_list(read_list(stream))
+        except OSError as error:
+            raise usage_error(f"--urls {name} cannot be opened: {error.strerror}; check the path") from error
+        newspapers = sorted(saved.newspapers.values(), key=lambda newspaper: newspaper.name)
+        counts = f"{saved.new:,} to visit of {len(newspapers):,} newspapers, {saved.known:,} known"
+        counts += f", {saved.refused_earlier:,} refused earlier, {saved.repeated:,} repeated"
+        self.stdout.write(f"{name}: {saved.urls:,} URLs ({counts}), {saved.faults:,} rows without a URL")
+        for fault in saved.first_faults:
+            self.stdout.write(f"    {fault}")
+        if not saved.urls:
+            raise CommandError(f"{name} has no URLs; write one a line, or name a column of CSV or JSON lines url")
+        return newspapers, [WaitingSpider]
 
     def _learn(self, newspapers: list[Newspaper], jobs: list[Job]) -> None:
         for newspaper in update_affixes_and_forms(each for each in newspapers if _counts(each, jobs)["stored"]):
@@ -109,6 +143,20 @@ class Command(LongCommand):
             process = JobProcess(scrapy_settings, jobs, on_job_done=lambda: progress.advance(task))
             process.start()
         return process.interrupted
+
+
+def _chosen(options: Mapping[str, Any]) -> tuple[list[Newspaper], list[type[NewspaperSpider]]]:
+    """Return the newspapers and the spiders that the options name. Raises UnknownNewspaperError."""
+    spiders = [SPIDERS[options["spider"]]] if options["spider"] else list(SPIDERS.values())
+    return newspapers_to_crawl(options["newspapers"]), spiders
+
+
+def _check(jobs: list[Job]) -> None:
+    """Raise CommandError if a job broke off or lost the database."""
+    if broken := [f"{job.newspaper} ({job.spider.name})" for job in jobs if job.broke_off]:
+        raise CommandError(f"stopped unexpectedly, for the reason above: {', '.join(broken)}")
+    if lost := sum(job.counts[f"failed/{DATABASE_LOST}"] for job in jobs):
+        raise CommandError(f"{lost} failed because the database was lost; run the same command again to fetch them")
 
 
 def _scrapy_settings(overrides: list[str], verbosity: int) -> Settings:
