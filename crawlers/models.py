@@ -181,6 +181,16 @@ class Crawl(models.Model):
     def __str__(self) -> str:
         return f"Crawl {self.pk}"
 
+    @property
+    def askers(self) -> list[str]:
+        """The names of those who asked for one of its newspapers."""
+        return sorted({str(turn.asked_by) for turn in self.turns.all() if turn.asked_by})
+
+    @property
+    def has_due(self) -> bool:
+        """Whether it visits a newspaper because of its schedule."""
+        return any(turn.why == CrawlTurn.Why.DUE for turn in self.turns.all())
+
 
 class CrawlTurn(models.Model):
     """A newspaper that a crawl visits, and why."""
@@ -225,3 +235,40 @@ class CrawlSchedule(models.Model):
         if self.daily_at is not None:
             return f"every day at {self.daily_at:%H:%M}"
         return "every hour" if self.every_hours == 1 else f"every {self.every_hours} hours"
+
+
+class Trial(models.Model):
+    """A newspaper that an admin tries out: its sources are looked for, and ten of its articles fetched, but not stored.
+
+    The worker does one step at a time: first it looks for sources, unless they are known, then it tries them.
+    """
+
+    class Step(models.TextChoices):
+        DISCOVER = "discover", "looking for sources"
+        TRY = "try", "fetching ten articles"
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting for a worker"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    newspaper = models.ForeignKey(
+        Newspaper, null=True, on_delete=models.CASCADE, related_name="+", help_text="Null until it is saved."
+    )
+    url = models.TextField(blank=True, help_text="The home page that sources are looked for from.")
+    step = models.CharField(max_length=8, choices=Step.choices)
+    state = models.CharField(max_length=7, choices=State.choices, default=State.WAITING)
+    found = models.JSONField(null=True, help_text="The newspaper and its sources, as discovery found them.")
+    draft = models.JSONField(default=dict, help_text="The fields of the newspaper that is tried.")
+    results = models.JSONField(null=True, help_text="What reading the sources and fetching articles gave.")
+    error = models.TextField(blank=True)
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    asked_at = models.DateTimeField(auto_now_add=True)
+    begun_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"Trial {self.pk}"

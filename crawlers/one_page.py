@@ -101,7 +101,8 @@ class _OnePage(scrapy.Spider):
         self.found.update(reason=reason_of(failure.value or OSError()))
 
 
-def _settings(networks: list[str]) -> Settings:
+def bare_settings(networks: list[str]) -> Settings:
+    """Return the settings of crawls for a spider that fetches one page, knows no database and stores nothing."""
     settings = Settings()
     settings.setmodule("crawlers.settings", priority="project")
     own: dict[str, Any] = {
@@ -128,7 +129,7 @@ def main() -> None:
     signal.alarm(LONGEST)
     asked = json.load(sys.stdin)
     found: dict[str, Any] = {}
-    process = AsyncCrawlerProcess(_settings(asked["networks"]), install_root_handler=False)
+    process = AsyncCrawlerProcess(bare_settings(asked["networks"]), install_root_handler=False)
     process.crawl(_OnePage, url=asked["url"], rule=ExtractionRule.of(asked["rule"]), found=found)
     process.start()
     sys.stdout.write(json.dumps(found or {"reason": "connection failed"}))

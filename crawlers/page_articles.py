@@ -46,7 +46,7 @@ def ready_article(task: PageTask, _on_progress: Callable[[int], None] = lambda _
     Raises ExtractionError if the page has no article, and RejectedArticleError if it cannot be stored.
     """
     page = task.page
-    incoming = incoming_article(page, _extracted(task), task.rule.number)
+    incoming = incoming_article(page, extracted_article(task), task.rule.number)
     check_article(incoming)
     naming = Naming.of(incoming.newspaper, incoming.url)
     # Without a name, the host decides. If that is another newspaper, the writer has the article prepared again.
@@ -56,7 +56,7 @@ def ready_article(task: PageTask, _on_progress: Callable[[int], None] = lambda _
     return ReadyArticle(dataclasses.replace(incoming, page=bare), prepared)
 
 
-def _extracted(task: PageTask) -> ExtractedArticle:
+def extracted_article(task: PageTask) -> ExtractedArticle:
     """Return the article of a page and its further pages. Raises ExtractionError."""
     page = task.page
     pages = (RawPage(page.body, page.url, page.content_type), *page.following)

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import datetime
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
-from articles.models import Newspaper
+from articles.models import Newspaper, NewspaperAlias
+from crawlers.discovery.found import FIELDS as _KINDS
+from crawlers.discovery.found import FoundNewspaper, FoundSource
+from crawlers.fetching.sites import is_visitable
 from crawlers.models import CrawlSchedule
 
+MAX_URL_CHARACTERS = 2_000
+MAX_SOURCES = 50  # of each kind
 HOURS = (1, 2, 3, 4, 6, 8, 12, 24, 48, 168)
 _NEVER, _DAILY = "", "daily"
 
@@ -69,3 +77,112 @@ class ScheduleForm(forms.Form):
         if when == _DAILY:
             return None, self.cleaned_data["daily_at"]
         return (int(when) if when else None), None
+
+
+class HomePageForm(forms.Form):
+    """The home page of a newspaper to be added."""
+
+    url = forms.CharField(
+        label="Home page",
+        max_length=MAX_URL_CHARACTERS,
+        help_text="Such as https://www.example.com/. The address of a feed or sitemap works too.",
+        widget=forms.TextInput(attrs={"class": "form-control", "inputmode": "url", "autocomplete": "off"}),
+    )
+
+    def clean_url(self) -> str:
+        """Return the URL, with https if no scheme was entered."""
+        url: str = self.cleaned_data["url"]
+        url = url if "://" in url else f"https://{url}"
+        if not is_visitable(url):
+            raise forms.ValidationError("This is not a valid web address. Enter one such as https://www.example.com/.")
+        return url
+
+
+class _URLsField(forms.CharField):
+    """Web addresses, one on each line. Returns them as a list, each once."""
+
+    widget = forms.Textarea(attrs={"rows": 3, "class": "form-control", "spellcheck": "false"})
+
+    def clean(self, value: Any) -> list[str]:
+        urls = list(dict.fromkeys(super().clean(value).split()))
+        if len(urls) > MAX_SOURCES:
+            raise forms.ValidationError(f"{len(urls)} addresses are too many; enter up to {MAX_SOURCES}.")
+        for url in urls:
+            if not is_visitable(url) or len(url) > MAX_URL_CHARACTERS:
+                raise forms.ValidationError(f"“{url[:200]}” is not a valid web address. Correct or remove it.")
+        return urls
+
+
+class DraftForm(ScheduleForm):
+    """The fields of a newspaper that is tried and saved, with the sources that were ticked and those written down."""
+
+    name = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"class": "form-control"}))
+    host = forms.CharField(
+        max_length=253,
+        help_text="The host of its articles’ URLs, without www.",
+        widget=forms.TextInput(attrs={"class": "form-control"}),
+    )
+    article_url_pattern = forms.CharField(
+        label="Article URL pattern",
+        max_length=500,
+        required=False,
+        help_text="A regular expression that is found in every article’s URL and in no other. Empty: all links of "
+        "sitemaps and section pages are visited.",
+        widget=forms.TextInput(attrs={"class": "form-control", "spellcheck": "false"}),
+    )
+    feed_urls = _URLsField(label="Other feeds", required=False, help_text="One address on each line.")
+    sitemap_urls = _URLsField(label="Other sitemaps", required=False)
+    section_urls = _URLsField(label="Other section pages", required=False)
+
+    def __init__(self, data: QueryDict | None = None, *, found: FoundNewspaper | None, **kwargs: Any) -> None:
+        super().__init__(data, **kwargs)
+        self.sources = found.sources if found else ()
+        self.ticked = set(data.getlist("source")) if data is not None else set()
+        self.fields["when"].label = "Crawl it"
+
+    @classmethod
+    def of(cls, draft: Mapping[str, Any], found: FoundNewspaper | None) -> DraftForm:
+        """Return the form that shows a draft."""
+        listed = {source.url for source in (found.sources if found else ())}
+        initial = {"when": "6"} | dict(draft)
+        for name in _KINDS.values():
+            initial[name] = "\n".join(url for url in draft.get(name, []) if url not in listed)
+        form = cls(initial=initial, found=found)
+        form.ticked = {url for name in _KINDS.values() for url in draft.get(name, [])}
+        return form
+
+    @property
+    def found_sources(self) -> list[tuple[FoundSource, bool]]:
+        """Return the sources that discovery found, and whether each is ticked."""
+        return [(source, source.url in self.ticked) for source in self.sources]
+
+    def clean_article_url_pattern(self) -> str:
+        """Return the pattern if it is a regular expression."""
+        pattern: str = self.cleaned_data["article_url_pattern"]
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise forms.ValidationError(f"This is not a regular expression: {error}.") from error
+        return pattern
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean()
+        for kind, name in _KINDS.items():
+            found = [source.url for source in self.sources if source.kind == kind and source.url in self.ticked]
+            values[name] = list(dict.fromkeys([*found, *values.get(name, [])]))
+        if not self.errors and not any(values[name] for name in _KINDS.values()):
+            self.add_error(None, "Tick a source, or enter the address of one.")
+        return values
+
+    @property
+    def draft(self) -> dict[str, Any]:
+        """The fields of the newspaper."""
+        return {name: self.cleaned_data[name] for name in ("name", "host", "article_url_pattern", *_KINDS.values())}
+
+    def is_free(self) -> bool:
+        """Return whether no newspaper has this name; if one has, add an error."""
+        name = self.cleaned_data["name"]
+        taken = Newspaper.objects.filter(name=name).exists() or NewspaperAlias.objects.filter(alias=name).exists()
+        if taken:
+            self.add_error("name", f"There is a newspaper “{name}” already. Choose another name.")
+        return not taken

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import QuerySet
 
 from crawlers.desk.queue import is_attended
-from crawlers.models import Crawl, CrawlTurn, Visit
+from crawlers.models import Crawl, CrawlTurn, Trial, Visit
+from crawlers.reasons import Reason, find_reason
 
 _COUNTED = ("stored", "known", "unchanged", "refused_earlier", "paywalled", "failed")
 
@@ -79,6 +82,59 @@ def crawls_with_turns() -> QuerySet[Crawl]:
 def ended_crawls() -> QuerySet[Crawl]:
     """Return the crawls that ended, the latest first."""
     return crawls_with_turns().exclude(state__in=(Crawl.State.RUNNING, Crawl.State.WAITING)).order_by("-pk")
+
+
+@dataclass(frozen=True, slots=True)
+class TriedSource:
+    """A source that a trial read: how many links it lists, or why it could not be read."""
+
+    kind: str
+    url: str
+    links: int
+    reason: str
+    entry: Reason | None
+
+
+@dataclass(frozen=True, slots=True)
+class TriedArticle:
+    """An article that a trial fetched, as it would be stored; or why it would not be."""
+
+    url: str
+    values: dict[str, Any]
+    day: datetime.date | None
+    reason: str
+    entry: Reason | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a trial gave."""
+
+    sources: list[TriedSource]
+    articles: list[TriedArticle]
+
+    @property
+    def good(self) -> int:
+        """How many articles would be stored."""
+        return sum(not article.reason for article in self.articles)
+
+
+def tried(trial: Trial) -> Tried | None:
+    """Return what a trial gave; None if it has fetched nothing yet."""
+    if trial.results is None:
+        return None
+    sources = [TriedSource(**row, entry=_entry(row["reason"])) for row in trial.results["sources"]]
+    return Tried(sources, [_tried_article(row) for row in trial.results["articles"]])
+
+
+def _tried_article(row: dict[str, Any]) -> TriedArticle:
+    reason = row.get("reason", "")
+    day = datetime.date.fromisoformat(row["day"]) if row.get("day") else None
+    return TriedArticle(row["url"], row, day, reason, _entry(reason))
+
+
+def _entry(reason: str) -> Reason | None:
+    return find_reason(reason) if reason else None
 
 
 def _progress(crawl: Crawl) -> list[TurnProgress]:

@@ -13,6 +13,7 @@ from articles.management.base import ExitCode
 from articles.storage.locks import Lock, session_lock
 from crawlers.desk import queue
 from crawlers.desk.process import CrawlProcess
+from crawlers.desk.trials import go_on_trying
 from crawlers.models import Crawl
 
 # Seconds between two looks at the queue.
@@ -24,7 +25,11 @@ logger = logging.getLogger(__name__)
 
 
 def supervise(ended: threading.Event) -> None:
-    """Do the crawls of the queue until `ended`; one worker does so at a time, the others take over when it ends."""
+    """Do the crawls of the queue, and trials, until `ended`.
+
+    One worker does crawls at a time; the others take over when it ends.
+    """
+    threading.Thread(target=go_on_trying, args=(ended,), daemon=True).start()
     while not ended.wait(PAUSE):
         try:
             with session_lock(Lock.CRAWL, lambda _holder: None) as held:

@@ -281,7 +281,7 @@ class NewspaperSpider(PagedArticles):
         """Pass the page to the pipeline, with the further pages of its article, unless it cannot be the article's."""
         link: ArticleLink = response.meta["article_link"]
         redirects: list[str] = response.meta.get("redirect_urls", [])
-        if reason := _fault(response, link):
+        if reason := page_fault(response, link):
             async for page in self._without_page(link, reason):
                 yield page
         else:
@@ -374,7 +374,7 @@ def header(response: Response, name: str) -> str:
     return value if value.isprintable() and len(value) <= MAX_VALIDATOR else ""
 
 
-def _fault(response: Response, link: ArticleLink) -> str:
+def page_fault(response: Response, link: ArticleLink) -> str:
     """Return why a response cannot be the article's page; empty if it can."""
     if response.status == 206:
         return "cut off"

@@ -34,7 +34,7 @@ class SectionSpider(NewspaperSpider):
         next_url = _next_url(response)
         links = [
             ArticleLink(source, url, ArticleURL.Kind.PAGE)
-            for url in _urls(response, source.article_url_pattern)
+            for url in article_urls(response, source.article_url_pattern)
             if url not in {response.url, next_url}
         ]
         async for request in self.article_requests(source, links):
@@ -62,7 +62,8 @@ def _next_url(response: HtmlResponse) -> str:
         return ""
 
 
-def _urls(response: HtmlResponse, pattern: str) -> list[str]:
+def article_urls(response: HtmlResponse, pattern: str) -> list[str]:
+    """Return the URLs of the same site that a page links to and that match the pattern."""
     links = LinkExtractor(allow=pattern).extract_links(response)
     urls = (link.url.partition("#")[0] for link in links)
     return [url for url in urls if same_site(url, response.url) and not is_front_page(url)]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from newsdedup_site.access.rights import (
+    ADD_NEWSPAPERS,
     ANYONE,
     CHANGE_PROFILES,
     CONFIGURE,
@@ -175,6 +176,10 @@ ADDRESSES: dict[str, Rule] = {
     "crawl_stop": form(START_CRAWLS),
     "crawl_take_back": form(START_CRAWLS),
     "crawl_schedule": form(START_CRAWLS),
+    "newspaper_add": form(ADD_NEWSPAPERS),
+    "newspaper_try": form(ADD_NEWSPAPERS),
+    "trial": form(ADD_NEWSPAPERS),
+    "trial_state": page(ADD_NEWSPAPERS),
     "learn": form(START_RUNS),
     "lesson_give_up": form(START_RUNS),
     "model_use": form(START_RUNS),

@@ -36,6 +36,7 @@ DECIDE = Right("decide on pairs and clusters", role="editor", permission="dedup.
 WHITELIST = Right("whitelist boilerplate", role="editor", permission="articles.add_whitelistedsentence")
 START_RUNS = Right("start runs", role="admin", permission="dedup.add_detectionrun")
 START_CRAWLS = Right("start, stop and schedule crawls", role="admin", permission="crawlers.add_crawl")
+ADD_NEWSPAPERS = Right("try and add newspapers", role="admin", permission="articles.add_newspaper")
 CHANGE_PROFILES = Right("change profiles", role="admin", permission="dedup.change_profile")
 MANAGE_PEOPLE = Right("manage people", role="admin", permission="auth.change_user")
 MERGE = Right("merge newspapers", role="admin", permission="articles.add_newspapermerge")

@@ -235,7 +235,7 @@ def test_admins_start_schedule_and_take_back_crawls_on_the_pages_and_others_only
     admin_client.post(f"/crawls/stop/{Crawl.objects.get().pk}/")
     assert [state for state, _, _ in states()] == ["stopped"]
     log = editor.get("/crawls/log/").content.decode()
-    assert "3 newspapers, the first asked for by ada." in log
+    assert "3 newspapers, asked for by ada." in log
     assert "Stopped by ada." in log
     assert editor.get("/crawls/progress/?state=none").headers["HX-Refresh"] == "true"
 

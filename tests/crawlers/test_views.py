@@ -49,7 +49,12 @@ def test_the_pages_need_a_login(client: Client, address: str) -> None:
 
 
 def test_without_newspapers_the_page_says_what_to_do(editor_client: Client) -> None:
-    assert "manage.py crawl" in editor_client.get("/crawls/").content.decode()
+    assert "Ask an admin to add one." in editor_client.get("/crawls/").content.decode()
+    admin = Client()
+    admin.force_login(make_user("ada", "admin"))
+    assert (
+        '<a href="/crawls/add/">Add a newspaper</a>: its home page is enough.' in admin.get("/crawls/").content.decode()
+    )
 
 
 def test_the_list_shows_counts_and_each_reason_with_its_meaning_remedy_and_example(editor_client: Client) -> None:

@@ -115,7 +115,9 @@ def test_what_asks_for_more_than_reading() -> None:
     of_runs = {"run_new", "run_cancel", "run_request_cancel"}
     of_crawls = {"crawl_new", "crawl_schedule", "crawl_stop", "crawl_take_back"}
     of_learning = {"learn", "lesson_give_up", "model_use"}
-    assert asking("admin") == of_runs | of_crawls | of_learning | of_people | of_newspapers | of_profiles
+    of_trials = {"newspaper_add", "newspaper_try", "trial", "trial_state"}
+    of_admins = of_runs | of_crawls | of_trials | of_learning | of_people | of_newspapers | of_profiles
+    assert asking("admin") == of_admins
     of_readers = {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"}
     of_views = {"view_save", "view_rename", "view_delete"}
     of_programs = {"token_new", "token_revoke"} | {f"webhook_{act}" for act in ("new", "switch", "test", "delete")}

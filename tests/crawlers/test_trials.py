@@ -1,0 +1,185 @@
+"""Adding a newspaper in the browser: sources, ten articles that are not stored, and the newspaper that is saved."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from articles.models import Article, Newspaper
+from crawlers.desk import trials
+from crawlers.desk.trying import Draft, TrialError, try_newspaper
+from crawlers.discovery.found import FoundNewspaper, FoundSource
+from crawlers.models import CrawlSchedule, PendingLink, Trial
+from tests.crawlers.conftest import Site
+from tests.crawlers.pages import BRIDGE, FERRY, article_page
+from tests.factories import make_user
+
+FEED, SITEMAP = "https://fjordbladet.example/feed", "https://fjordbladet.example/sitemap.xml"
+FOUND = FoundNewspaper(
+    url="https://fjordbladet.example/",
+    host="fjordbladet.example",
+    name="Fjordbladet",
+    language="nb",
+    article_url_pattern=r"/\d{4}/",
+    sources=(
+        FoundSource(
+            "feed",
+            FEED,
+            "News",
+            "the home page",
+            20,
+            newest=datetime.date(2024, 5, 3),
+            samples=("<b>Fergen</b>",),
+            recommended=True,
+        ),
+        FoundSource("sitemap", SITEMAP, "", "robots.txt", problem="It cannot be read."),
+    ),
+)
+ARTICLE = {
+    "url": "https://fjordbladet.example/2024/1",
+    "headline": "<i>Siste ferge",
+    "day": "2024-05-03",
+    "text": "Den gamle fergen.",
+    "words": 3,
+    "byline": "Kari Nes",
+    "language": "nb",
+    "paywalled": False,
+    "date_doubt": "",
+    "text_doubt": "it covers 40 % of the page's prose",
+}
+RESULTS = {
+    "sources": [{"kind": "feed", "url": FEED, "links": 20, "reason": ""}],
+    "articles": [ARTICLE, {"url": "https://fjordbladet.example/2024/2", "reason": "HTTP 404"}],
+}  # fmt: skip
+
+
+def test_a_trial_reads_each_kind_of_source_and_fetches_articles_as_a_crawl_would(site: Site, settings: Any) -> None:
+    settings.CRAWL_PRIVATE_ADDRESSES = ["127.0.0.0/8"]
+    entry = "<item><title>One</title><link>{}</link><pubDate>Fri, 03 May 2024 08:00:00 +0200</pubDate></item>"
+    links = "".join(entry.format(f"{site.url}/2024/05/{name}") for name in ("ferry", "gone"))
+    site.add("/feed", f"<rss version='2.0'><channel><title>Feed</title>{links}</channel></rss>", "application/rss+xml")
+    site.add("/2024/05/ferry", article_page("Last ferry", FERRY))
+    site.add("/2024/05/bridge", article_page("Bridge closed", BRIDGE, day=""))
+    index = f"<sitemapindex><sitemap><loc>{site.url}/named.xml</loc></sitemap></sitemapindex>"
+    site.add("/sitemap.xml", index, "application/xml")
+    site.add("/named.xml", f"<urlset><url><loc>{site.url}/2024/05/ferry#top</loc></url></urlset>", "application/xml")
+    site.add("/news", "<a href='/2024/05/bridge'>Bridge</a><a href='/about'>About</a>")
+    site.add("/private", "<a href='/2024/05/bridge'>Bridge</a>")
+    site.add("/robots.txt", "User-agent: *\nDisallow: /private", "text/plain")
+    sections = [f"{site.url}{path}" for path in ("/news", "/private", "/nothing")]
+    draft = Draft("Fjordbladet", r"/\d{4}/", [f"{site.url}/feed"], [f"{site.url}/sitemap.xml"], sections)
+    found = try_newspaper(draft, pause=0)
+    assert [(each["links"], each["reason"]) for each in found["sources"]] == [
+        (2, ""),
+        (1, ""),
+        (1, ""),
+        (0, "Forbidden by robots.txt"),
+        (0, "HTTP 404"),
+    ]
+    articles = {each["url"].removeprefix(site.url): each for each in found["articles"]}
+    assert list(articles) == ["/2024/05/ferry", "/2024/05/bridge", "/2024/05/gone"]
+    assert (articles["/2024/05/ferry"]["headline"], articles["/2024/05/ferry"]["day"]) == ("Last ferry", "2024-05-03")
+    assert articles["/2024/05/ferry"]["text"] == FERRY
+    assert [articles[f"/2024/05/{name}"]["reason"] for name in ("bridge", "gone")] == [
+        "no publication date",
+        "HTTP 404",
+    ]
+    with pytest.raises(TrialError, match="not a regular expression: missing"):
+        try_newspaper(Draft("Fjordbladet", "("))
+
+
+@pytest.mark.django_db
+def test_a_home_page_becomes_a_newspaper_with_a_schedule_and_nothing_is_stored_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Any] = []
+
+    def answer(asked_for: Any) -> Any:
+        asked.append(asked_for)
+        return RESULTS if isinstance(asked_for, Draft) else FOUND
+
+    monkeypatch.setattr(trials, "discover", answer)
+    monkeypatch.setattr(trials, "try_newspaper", answer)
+    client, editor = Client(), Client()
+    client.force_login(make_user("ada", "admin"))
+    editor.force_login(make_user("mara", "editor"))
+    assert [editor.get(path).status_code for path in ("/crawls/add/", "/crawls/trials/1/")] == [403, 403]
+    assert "not a valid web address" in client.post("/crawls/add/", {"url": "ftp://x"}).content.decode()
+    address = client.post("/crawls/add/", {"url": "fjordbladet.example"})["Location"]
+    assert "No worker answers." in client.get(address).content.decode()
+    assert client.get(f"{address}state/?state=waiting").status_code == 200
+    assert trials.do_next()
+    assert client.get(f"{address}state/?state=waiting").headers["HX-Refresh"] == "true"
+    page = client.get(address).content.decode()
+    for text in (
+        "20 articles, the newest of 3 May 2024",
+        "&lt;b&gt;Fergen",
+        "It cannot be read.",
+        r"/\d{4}/",
+        "Try this newspaper",
+    ):
+        assert text in page
+    entered = {"name": "Fjordbladet", "host": "fjordbladet.example", "article_url_pattern": "/x(", "when": "6"}
+    page = client.post(address, entered | {"source": FEED}).content.decode()
+    assert "This is not a regular expression: missing )" in page
+    assert "Tick a source" in client.post(address, entered | {"article_url_pattern": ""}).content.decode()
+    entered |= {"article_url_pattern": "/2024/", "source": FEED, "section_urls": "https://fjordbladet.example/kultur"}
+    client.post(address, entered)
+    assert trials.do_next()
+    assert not trials.do_next()
+    tried = Draft("Fjordbladet", "/2024/", [FEED], [], ["https://fjordbladet.example/kultur"])
+    assert asked == ["https://fjordbladet.example", tried]
+    page = client.get(address).content.decode()
+    for text in (
+        "1 of 2 articles would be stored",
+        'lang="nb">&lt;i&gt;Siste ferge',
+        "Kari Nes",
+        "40 %",
+        "The page does not exist",
+    ):
+        assert text in page
+    assert (Newspaper.objects.count(), Article.objects.count(), PendingLink.objects.count()) == (0, 0, 0)
+    Newspaper.objects.create(name="Fjordbladet")
+    assert (
+        "There is a newspaper “Fjordbladet” already." in client.post(address, entered | {"save": "1"}).content.decode()
+    )
+    saved = client.post(address, entered | {"name": "Fjorden", "save": "1"}, follow=True).content.decode()
+    assert "Fjorden is saved. It is crawled every 6 hours." in saved
+    assert "was added on the page Crawls." in saved
+    newspaper = Newspaper.objects.get(name="Fjorden")
+    assert (newspaper.host, newspaper.feed_urls, newspaper.sitemap_urls) == ("fjordbladet.example", [FEED], [])
+    assert CrawlSchedule.objects.get().due_at <= timezone.now()
+    # Sent twice, it is saved once.
+    client.post(address, entered | {"name": "Fjorden 2", "save": "1"})
+    assert Newspaper.objects.count() == 2
+    again = client.post(f"/crawls/{newspaper.pk}/try/")["Location"]
+    assert trials.do_next()
+    assert "1 of 2 articles would be stored" in client.get(again).content.decode()
+
+
+@pytest.mark.django_db
+def test_a_trial_that_fails_says_why_and_one_whose_worker_was_killed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(_url: str) -> FoundNewspaper:
+        raise ValueError("The host name does not resolve. (unknown host)")
+
+    monkeypatch.setattr(trials, "discover", nothing)
+    user = make_user("ada", "admin")
+    client = Client()
+    client.force_login(user)
+    failed, killed = (trials.look_for_sources("https://fjordbladet.example", user=user) for _ in range(2))
+    trials.do_next()
+    long_ago = timezone.now() - datetime.timedelta(minutes=5)
+    Trial.objects.filter(pk=killed.pk).update(state=Trial.State.RUNNING, begun_at=long_ago)
+    assert not trials.do_next()
+    page = client.get(f"/crawls/trials/{failed.pk}/").content.decode()
+    assert "The host name does not resolve." in page
+    assert "Enter another address" in page
+    killed.refresh_from_db()
+    assert (killed.state, killed.error) == ("failed", "The worker ended during the trial. Try again.")
+    Trial.objects.update(asked_at=timezone.now() - datetime.timedelta(days=8))
+    trials.do_next()
+    assert not Trial.objects.exists()
