@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('articles', '0021_feed_texts_and_following_pages'),
-        ('crawlers', '0008_feed_texts'),
+        ('crawlers', '0009_site_paces'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
