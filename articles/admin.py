@@ -99,7 +99,10 @@ class NewspaperAdmin(admin.ModelAdmin[Newspaper]):
         ("Groups in reports", {"fields": ["owner", "edition"]}),
         ("Headlines", {"fields": ["title_affixes", "learnt", "refused_affixes"]}),
         ("Texts", {"fields": ["boilerplate_articles"]}),
-        ("Crawling", {"fields": ["crawl", "feed_urls", "sitemap_urls", "section_urls", "article_url_pattern"]}),
+        (
+            "Crawling",
+            {"fields": ["crawl", "teasers", "feed_urls", "sitemap_urls", "section_urls", "article_url_pattern"]},
+        ),
         ("Later versions", {"fields": ["revision_days"]}),
     ]
 

@@ -17,7 +17,8 @@ class Source:
     """The newspaper that a feed, sitemap or section page belongs to, as far as spiders need it.
 
     `paper` is what articles are prepared with; the writer checks whether it still holds. `rule` is its own extraction
-    rule as it was when the crawl began. `keeps_versions` is whether stored articles are fetched again.
+    rule as it was when the crawl began. `keeps_versions` is whether stored articles are fetched again; `teasers` is
+    whether its pages are never fetched.
     """
 
     newspaper_id: int
@@ -26,6 +27,7 @@ class Source:
     paper: Paper | None = None
     rule: ExtractionRule = NO_RULE
     keeps_versions: bool = False
+    teasers: bool = False
 
     @property
     def kept_parameters(self) -> tuple[str, ...]:

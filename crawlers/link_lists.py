@@ -48,6 +48,10 @@ def save_list(listed: Iterable[ListedURL]) -> SavedList:
             if not links:
                 continue
             seen |= {link.key for link in links}
+            if newspaper.teasers:
+                saved.faults += len(links)
+                saved.first_faults.append(f"{links[0].url}: the pages of {newspaper} are never fetched (teasers)")
+                continue
             found = frontier.sort_links(links[0].source, links)
             frontier.save_links(found.new)
             saved.new += len(found.new)

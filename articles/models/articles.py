@@ -28,7 +28,7 @@ class Article(models.Model):
         TIME = "time", "a time element on the page"
         TEXT = "htmldate", "the text of the page"
         RULE = "rule", "the newspaper’s own extraction rule"
-        FEED = "feed", "the feed that listed the page"
+        FEED = "feed", "the feed or list that named the page"
         SITEMAP = "sitemap", "the sitemap that listed the page"
         IMPORT = "import", "the imported file"
 

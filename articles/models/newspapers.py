@@ -88,6 +88,12 @@ class Newspaper(models.Model):
         help_text="For how many days a crawl fetches a stored article again, 0 to 365, to keep its later versions. "
         "The article stays as it was first stored. Empty: the crawl's setting REVISION_DAYS.",
     )
+    teasers = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether the headlines and descriptions in its feeds are its articles. Pages are never fetched then, "
+        "and sitemaps and section pages not read.",
+    )
     owner = models.CharField(
         max_length=200,
         blank=True,

@@ -192,17 +192,21 @@ def _carried(merged: Newspaper, into: Newspaper) -> Carried:
         "title_affixes": [*_name_in_headlines(merged), *merged.title_affixes],
         "refused_affixes": [each for each in merged.refused_affixes if each not in into.title_affixes],
         "kept_url_parameters": [each for each in merged.kept_url_parameters if each not in refused],
-        "feed_urls": merged.feed_urls,
     }
     pattern, left = _pattern_of_both(merged, into), []
-    if pattern is None:
+    if merged.teasers != into.teasers and _has_sources(into):  # what is read in one way is not read in the other
+        pattern, left = into.article_url_pattern, [name for name in _SOURCES if getattr(merged, name)]
+    elif pattern is None:
+        wanted["feed_urls"] = merged.feed_urls
         left = [name for name in ("sitemap_urls", "section_urls") if getattr(merged, name)]
     else:
-        wanted |= {"sitemap_urls": merged.sitemap_urls, "section_urls": merged.section_urls}
+        wanted |= {name: getattr(merged, name) for name in _SOURCES}
     added = {name: [each for each in values if each not in getattr(into, name)] for name, values in wanted.items()}
     replaced: dict[str, list[Any]] = {}
     if pattern not in (None, into.article_url_pattern):
         replaced["article_url_pattern"] = [into.article_url_pattern, pattern]
+    if merged.teasers != into.teasers and not _has_sources(into) and _has_sources(merged):
+        replaced["teasers"] = [into.teasers, merged.teasers]
     if merged.crawl and not into.crawl and not _has_sources(into) and _has_sources(merged):
         replaced["crawl"] = [False, True]
     whitelisted = WhitelistedSentence.objects.filter(newspaper=into).values("digest")

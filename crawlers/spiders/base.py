@@ -48,6 +48,7 @@ class NewspaperSpider(PagedArticles):
     """
 
     sources_field: ClassVar[str]  # of Newspaper
+    reads_teasers: ClassVar[bool] = False  # whether it has work in newspapers whose pages are never fetched
 
     @classmethod
     def addresses(cls, newspaper: Newspaper) -> list[str]:
@@ -57,7 +58,7 @@ class NewspaperSpider(PagedArticles):
     @classmethod
     def has_work(cls, newspaper: Newspaper, settings: BaseSettings) -> bool:  # noqa: ARG003 - for other spiders
         """Return whether there is something to visit."""
-        return bool(getattr(newspaper, cls.sources_field))
+        return bool(getattr(newspaper, cls.sources_field)) and (cls.reads_teasers or not newspaper.teasers)
 
     def __init__(self, newspapers: str = "", taken: int = 0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -117,10 +118,13 @@ class NewspaperSpider(PagedArticles):
             Paper.of(newspaper),
             rule,
             rechecks.days_of(newspaper, self.settings.getint("REVISION_DAYS")) > 0,
+            newspaper.teasers,
         )
 
     async def _waiting_requests(self, source: Source) -> AsyncIterator[Request]:
         """Yield requests for links that wait since an earlier crawl."""
+        if source.teasers:
+            return
         last = 0
         while batch := await in_database(frontier.waiting_links, source, last):
             waiting = {link.key: link for _, link in batch if not is_before(link, self.since)}

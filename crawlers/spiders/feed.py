@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import datetime
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from scrapy import Request
 from scrapy.http import Response
 
+from articles.extraction.extract import ExtractionError
 from articles.models import ArticleURL
+from articles.storage import ingest
+from articles.storage.incoming import IncomingArticle
+from crawlers.database import in_database
 from crawlers.fetching.sites import same_site
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.listings.feeds import read_feed
 from crawlers.listings.window import is_before
 from crawlers.spiders.base import NewspaperSpider, content_type
+from crawlers.teasers import teaser_article
+
+TEASERS_AT_ONCE = 100
 
 
 class FeedSpider(NewspaperSpider):
@@ -24,6 +32,7 @@ class FeedSpider(NewspaperSpider):
 
     name = "feed"
     sources_field = "feed_urls"
+    reads_teasers = True
 
     async def parse_source(
         self, response: Response, source: Source, read: tuple[Validator, ...] = (), left: int | None = None
@@ -53,8 +62,11 @@ class FeedSpider(NewspaperSpider):
             for entry in entries
             if entry.url
         ]
-        async for request in self.article_requests(source, links):
-            yield request
+        if source.teasers:
+            await self._store_teasers(source, links, {entry.url: entry.summary for entry in entries})
+        else:
+            async for request in self.article_requests(source, links):
+                yield request
         read = (*read, self.validator_of(response))
         if feed.broken:
             self.count_failure(response.url, "broken feed")
@@ -62,6 +74,27 @@ class FeedSpider(NewspaperSpider):
             yield self.source_request(source, feed.next_url, read=read, left=bound - len(entries))
         elif not left_out:
             await self.store_states(source, read)
+
+    async def _store_teasers(
+        self, source: Source, links: Sequence[ArticleLink], descriptions: Mapping[str, str]
+    ) -> None:
+        """Store the entries themselves. Every link gets an outcome; an entry that cannot be stored is counted again."""
+        new = self._within_limit(await self.new_links(source, links, self.since))
+        today = datetime.datetime.now(datetime.UTC).date()
+        articles: list[IncomingArticle] = []
+        for link in new.values():
+            try:
+                articles.append(teaser_article(link, descriptions[link.url], today))
+            except ExtractionError as error:
+                self.count_failure(link.url, error.reason)
+        for start in range(0, len(articles), TEASERS_AT_ONCE):
+            batch = articles[start : start + TEASERS_AT_ONCE]
+            for article, stored in zip(batch, await in_database(ingest.store_articles, batch), strict=True):
+                if stored.outcome == "rejected":
+                    self.count_failure(article.url, f"cannot be stored: {stored.reason}")
+                else:
+                    self.count("stored" if stored.outcome == "created" else "known")
+        self._counted |= new.keys()
 
     def _leads_on(self, url: str, page: str, links: Sequence[ArticleLink], read: Sequence[Validator]) -> bool:
         """Return whether the page with older entries is to be read: not if those of this page are too old already."""

@@ -41,7 +41,7 @@ class RevisionSpider(NewspaperSpider):
 
     @classmethod
     def has_work(cls, newspaper: Newspaper, settings: BaseSettings) -> bool:
-        return rechecks.days_of(newspaper, settings.getint("REVISION_DAYS")) > 0
+        return not newspaper.teasers and rechecks.days_of(newspaper, settings.getint("REVISION_DAYS")) > 0
 
     async def _first_requests(self, newspaper: Newspaper) -> AsyncIterator[Request]:
         days = rechecks.days_of(newspaper, self.settings.getint("REVISION_DAYS"))

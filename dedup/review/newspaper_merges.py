@@ -22,7 +22,7 @@ _LISTS = {
     "sitemap_urls": "sitemaps added",
     "section_urls": "section pages added",
 }
-_LEFT = {"sitemap_urls": "sitemaps", "section_urls": "section pages"}
+_LEFT = {"feed_urls": "feeds", "sitemap_urls": "sitemaps", "section_urls": "section pages"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +82,17 @@ def _settings(carried: Carried) -> Iterator[tuple[str, str]]:
         yield _LISTS[name], ", ".join(values)
     if pattern := carried.replaced.get("article_url_pattern"):
         yield "article URL pattern", pattern[1] or "none"
+    if teasers := carried.replaced.get("teasers"):
+        yield "teasers", "yes" if teasers[1] else "no"
     if "crawl" in carried.replaced:
         yield "crawl", "yes"
     if carried.sentences:
         yield "whitelisted sentences added", f"{len(carried.sentences):,}"
     if carried.left:
         names = " and ".join(_LEFT[name] for name in carried.left)
-        yield "not taken over", f"{names}, because one article URL pattern cannot serve both newspapers"
+        # Feeds need no pattern.
+        one = "one way of reading feeds" if "feed_urls" in carried.left else "one article URL pattern"
+        yield "not taken over", f"{names}, because {one} cannot serve both newspapers"
 
 
 def _articles(number: int) -> str:

@@ -131,6 +131,42 @@ def test_feeds_lead_to_their_older_entries(site: Site, crawl: CrawlCommand) -> N
     assert crawl("--since", "2024-05-09").summary == "Fjordbladet: 0 stored, 2 known, 5 left out, 0 failed\n"
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_teaser_newspaper_keeps_its_feeds_and_fetches_no_page(site: Site, crawl: CrawlCommand) -> None:
+    alert = "https://www.google.com/url?rct=j&amp;sa=t&amp;url=https://island.example/2024/05/snap&amp;ct=ga"
+    told = [
+        ("/2024/05/a", "Last &lt;b&gt;ferry&lt;/b&gt; leaves", FERRY, "Fri, 03 May 2024 10:00:00 +0200"),
+        ("/2024/05/b", "Only a headline", "", "2024-05-04"),
+        ("/2024/05/c", "", "", "2024-05-05"),
+        ("/2024/05/d", "No day", HERRING, ""),
+        ("javascript:1", "No address", HERRING, "2024-05-06"),
+    ]
+    items = "".join(
+        f"<item><link>{path if ':' in path else site.url + path}</link><title>{title}</title>"
+        f"<description>{text}</description><pubDate>{date}</pubDate></item>"
+        for path, title, text, date in [*told, (alert, "An alert", LIBRARY, "2024-05-07")]
+    )
+    head = "<rss version='2.0'><channel><title>F</title><language>en-us</language>"
+    site.add("/feed", f"{head}{items}</channel></rss>", RSS)
+    paper = newspaper(site, feed=["/feed"], sitemap=["/map.xml"], section=["/news"])
+    Newspaper.objects.filter(pk=paper.pk).update(teasers=True)
+
+    first = crawl()
+
+    failures = "bad address: 1; no article text: 1; no publication date: 1"
+    assert first.summary == f"Fjordbladet: 3 stored, 0 known, 3 failed ({failures})\n", first.stderr
+    rows = Article.objects.order_by("date").values_list("headline", "content", "language", "newspaper__name")
+    assert list(rows) == [
+        ("Last ferry leaves", FERRY, "en", "Fjordbladet"),
+        ("Only a headline", "Only a headline", "en", "Fjordbladet"),
+        ("An alert", LIBRARY, "en", "island.example"),
+    ]
+    times = Article.objects.order_by("date").values_list("date_source", "published_offset", "page__pk")
+    assert list(times) == [("feed", 120, None), ("feed", None, None), ("feed", None, None)]
+    assert crawl().summary == f"Fjordbladet: 0 stored, 3 known, 3 failed ({failures})\n"
+    assert set(site.requests) == {"/robots.txt", "/feed"}
+
+
 @pytest.mark.parametrize(
     ("text", "day"),
     [

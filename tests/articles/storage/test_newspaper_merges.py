@@ -159,6 +159,13 @@ def test_the_settings_are_taken_over_and_given_back(papers: tuple[Newspaper, New
             "b" * 300,
             ["sitemap_urls"],
         ),
+        (
+            {"feed_urls": ["https://a.example/f"], "teasers": True},
+            {"sitemap_urls": ["https://b.example/m"], "article_url_pattern": "/b/"},
+            "/b/",
+            ["feed_urls"],
+        ),
+        ({"feed_urls": ["https://a.example/f"], "teasers": True}, {}, "", []),
     ],
 )
 def test_sources_are_taken_over_if_one_pattern_can_serve_them_all(
@@ -170,6 +177,7 @@ def test_sources_are_taken_over_if_one_pattern_can_serve_them_all(
     papers[1].refresh_from_db()
     assert (papers[1].article_url_pattern, plan.carried.left) == (pattern, left)
     assert papers[1].crawl == ("sitemap_urls" not in main and "section_urls" not in main)
+    assert papers[1].teasers == (papers[0].teasers and not main)
 
 
 def test_the_name_is_an_affix_if_headlines_have_it(db: None, store: StoreArticle) -> None:

@@ -41,7 +41,7 @@ def test_the_page_of_an_article(
     page = visitor.get(reverse("article", args=[article.pk])).content.decode()
     assert times(page)[0] == (machine, shown)
     comes = "The date and the time come from" if time else "The date comes from"
-    assert f"{comes} the feed that listed the page." in page
+    assert f"{comes} the feed or list that named the page." in page
 
 
 def test_lists_and_pairs(visitor: Client, store: StoreArticle) -> None:
