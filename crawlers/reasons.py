@@ -167,10 +167,11 @@ REASONS = {
     )
 }
 
-# The site keeps the page from this crawler, or it has no text: the text that the feed carries is stored in its place.
-# Not if robots.txt or a notice on the page forbids it, nor if the article is gone.
+# The site keeps the page from this crawler, perhaps by a redirect to a login, or it has no text: the text that the feed
+# carries is stored in its place. Not if robots.txt or a notice on the page forbids it, nor if the page is gone.
 _FEED_SERVES = frozenset({
     "HTTP 401", "HTTP 403", "HTTP 4xx", "HTTP", "redirect to nowhere", "too many redirects", "empty page",
+    "redirected to a page that is no article",
     "no HTML page", "no article text", "too large", "headers too large", "not HTTP", "unreadable compression",
 })  # fmt: skip
 

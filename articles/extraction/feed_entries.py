@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
-from articles.extraction.body import remove_noise, remove_programs
+from articles.extraction.body import MIN_TEXT_LETTERS, remove_noise, remove_programs
 from articles.extraction.bylines import page_bylines, split_byline
 from articles.extraction.extract import ExtractedArticle
 from articles.extraction.html import Paragraph, UnreadablePageError, join_paragraphs, paragraphs, parse_page
@@ -20,7 +20,7 @@ from articles.normalization.text import letters, normalize_text
 # A longer text is no article, see MAX_CONTENT_CHARACTERS in articles/storage/incoming.py.
 MAX_FEED_CHARACTERS = 1_000_000
 # A shorter text is a teaser, and no article of its own.
-MIN_LETTERS_ALONE = 200
+MIN_LETTERS_ALONE = 120
 # A page with less than this share of the feed's letters lacks a part of the article …
 MIN_SHARE_OF_FEED = 0.75
 # … and one with less than this is worth a look: a feed may carry captions or lists that are not part of the text.
@@ -28,6 +28,8 @@ MIN_SURE_SHARE = 0.9
 # Of two prints of one article, most of one is in the other; of two articles, next to nothing.
 MIN_COMMON_SHARE = 0.3
 _PIECE = 12  # characters
+# Why a page has no article if it could not be fetched.
+NOT_READ = "could not be read"
 # A feed's text that breaks off, and one that ends with a link to the rest.
 _BREAKS_OFF = re.compile(
     r"""(?:…|\.\.\.|\[\s*(?:…|\.\.\.|&hellip;)\s*\])\s*
@@ -81,7 +83,7 @@ def with_feed_entry(found: ExtractedArticle | str, entry: bytes) -> ExtractedArt
     if (carried := unpacked(entry)) is None:
         return found
     text, own_byline = whole_text(carried)
-    if letters(text) < MIN_LETTERS_ALONE:
+    if letters(text) < (MIN_LETTERS_ALONE if isinstance(found, str) else MIN_TEXT_LETTERS):
         return found
     if isinstance(found, str):
         return _alone(carried, text, own_byline, found)
@@ -147,7 +149,7 @@ def _alone(entry: FeedEntry, text: str, own_byline: str, reason: str) -> Extract
         byline=found.byline,
         agency=found.agency,
         dateline=found.dateline,
-        text_doubt=f"the text is the feed's; the page: {reason}",
+        text_doubt=f"taken from the feed; the page {reason if reason == NOT_READ else f'has none ({reason})'}",
     )
 
 
@@ -164,7 +166,7 @@ def _in_its_place(found: ExtractedArticle, text: str, share: float, common: floa
         agency=found.agency or bylines.agency,
         dateline=bylines.dateline,
         paywalled=False,
-        text_doubt=f"the text is the feed's; the page {lack}",
+        text_doubt=f"taken from the feed; the page {lack}",
     )
 
 

@@ -9,16 +9,12 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from articles.extraction.extract import ExtractedArticle, ExtractionError, extract_article
-from articles.extraction.feed_entries import with_feed_entry
+from articles.extraction.feed_entries import NOT_READ, with_feed_entry
 from articles.extraction.page_series import join_pages
 from articles.extraction.rules import NO_RULE, ExtractionRule
 
 # The article, or the reason why there is none.
 Extraction: TypeAlias = ExtractedArticle | str
-
-
-# Of a page that could not be fetched.
-NOT_READ = "not read"
 
 
 class RawPage(NamedTuple):

@@ -20,7 +20,7 @@ TROUBLES: dict[Trouble, tuple[str, tuple[str, ...]]] = {
     "mislabelled": ("The page is in windows-1252 and says that it is in UTF-8.", ("echo", "dunmere")),
     "live": ("A live blog, which is longer each time that it is asked for.", ("courier",)),
 }
-# Of articles with these, the text is the feed's, and the article says so.
+# Of articles with these, taken from the feed, and the article says so.
 FROM_FEED = frozenset({"stub", "refused"})
 LEAST_PARAGRAPHS = 4
 # The pages of an article that is "paged".

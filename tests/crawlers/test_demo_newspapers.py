@@ -109,7 +109,7 @@ def stored_ids(base_urls: dict[str, str]) -> dict[int, str]:
         assert [each for each in told if each in printed] == printed, (meant.trouble, meant.id)
         # The design of some newspapers leaves the byline in the text, and nothing else.
         assert all(len(each) < 40 for each in told if each not in printed), (meant.trouble, meant.id)
-        assert article.text_doubt.startswith("the text is the feed's") == meant.from_feed, meant.id
+        assert article.text_doubt.startswith("taken from the feed") == meant.from_feed, meant.id
         ids[article.pk] = meant.id
     assert sorted(ids.values()) == sorted(each.id for each in manifest().articles)
     return ids

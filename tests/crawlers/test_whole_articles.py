@@ -94,11 +94,11 @@ def test_articles_are_stored_whole_and_extracted_again_alike(site: Site, crawl: 
     expected = {
         "storm": (told("storm", 1, 2, 3, 4, 5), ""),
         "flood": (told("flood", 1, 2, 3), ""),
-        "frost": (told("frost", 1, 2), "page 2: not read"),
+        "frost": (told("frost", 1, 2), "page 2: could not be read"),
         "quay": (told("quay", 1, 2), ""),
         "choir": (told("choir", 1, 2), ""),
-        "stub": (told("stub", 1, 2, 3, 4), "the text is the feed's; the page has 25% of it"),
-        "wall": (told("wall", 1, 2, 3), "the text is the feed's; the page: not read"),
+        "stub": (told("stub", 1, 2, 3, 4), "taken from the feed; the page has 25% of it"),
+        "wall": (told("wall", 1, 2, 3), "taken from the feed; the page could not be read"),
     }
     assert stored() == expected
     waiting = dict(PendingLink.objects.values_list("url", "reason"))

@@ -35,11 +35,11 @@ def page(text: str, **more: object) -> ExtractedArticle:
     [
         pytest.param(page(WHOLE), WHOLE, "", id="the page has it all"),
         pytest.param(page(f"{WHOLE}\n\n{OTHER}"), f"{WHOLE}\n\n{OTHER}", "", id="the page has more"),
-        pytest.param(page(SENTENCES[0]), WHOLE, "the text is the feed's; the page has 25% of it", id="stub"),
+        pytest.param(page(SENTENCES[0]), WHOLE, "taken from the feed; the page has 25% of it", id="stub"),
         pytest.param(
             page("\n\n".join(SENTENCES[:3]), paywalled=True),
             WHOLE,
-            "the text is the feed's; the page has 75% of it and a paywall",
+            "taken from the feed; the page has 75% of it and a paywall",
             id="paywall",
         ),
         pytest.param(
@@ -52,10 +52,12 @@ def page(text: str, **more: object) -> ExtractedArticle:
         pytest.param(
             page(OTHER, text_doubt="a subscription notice"),
             WHOLE,
-            "the text is the feed's; the page has another text",
+            "taken from the feed; the page has another text",
             id="a notice",
         ),
-        pytest.param("no article text", WHOLE, "the text is the feed's; the page: no article text", id="no text"),
+        pytest.param(
+            "no article text", WHOLE, "taken from the feed; the page has none (no article text)", id="no text"
+        ),
     ],
 )
 def test_the_feeds_text_is_used_where_the_page_has_less(found: ExtractedArticle | str, text: str, doubt: str) -> None:
