@@ -220,10 +220,12 @@ def _many_urls(place: int, story: Story) -> Group:
         copies += (f"/m{path}", f"{path}?utm_campaign=evening&utm_source=app")
         listed = (path, f"{path}#comments", *copies, short[0], short[1])
         return Group("many_urls", "duplicate", (replace(article, copies=copies, redirects=redirects, listed=listed),))
-    base = replace(article, redirects=redirects[:1], listed=(path, f"{path}#comments", f"{path}#share", short[0]))
-    prints = [replace(article, path=copy, listed=(copy,)) for copy in copies]
-    prints[0] = replace(prints[0], redirects=redirects[1:], listed=(newsletter, f"{newsletter}#top", short[1]))
-    return Group("many_urls", "duplicate", (base, *prints))
+    # Parameters that only track are no reason to fetch the page again; what else is added may name another page.
+    tracked, others = copies[:2], copies[2:]
+    redirects = (*redirects[:2], (short[2], path))
+    listed = (path, f"{path}#comments", f"{path}#share", short[0], short[1], *tracked, f"{newsletter}#top")
+    base = replace(article, copies=tracked, redirects=redirects, listed=listed)
+    return Group("many_urls", "duplicate", (base, *(replace(article, path=copy, listed=(copy,)) for copy in others)))
 
 
 def _amp(path: str) -> str:

@@ -18,9 +18,10 @@ TROUBLES: dict[Trouble, tuple[str, tuple[str, ...]]] = {
     "stub": ("The page shows the first paragraph, and the feed carries all.", ("courier", "gazette")),
     "refused": ("The page answers HTTP 403, and the feed carries all.", ("courier", "gazette")),
     "mislabelled": ("The page is in windows-1252 and says that it is in UTF-8.", ("echo", "dunmere")),
+    "consent": ("The page redirects to one that sets a cookie, until it gets that cookie.", ("dunmere", "courier")),
     "live": ("A live blog, which is longer each time that it is asked for.", ("courier",)),
 }
-# Of articles with these, taken from the feed, and the article says so.
+# Of articles with these, the text is taken from the feed, and the article says so.
 FROM_FEED = frozenset({"stub", "refused"})
 LEAST_PARAGRAPHS = 4
 # The pages of an article that is "paged".
