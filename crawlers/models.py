@@ -187,9 +187,11 @@ class Crawl(models.Model):
         return sorted({str(turn.asked_by) for turn in self.turns.all() if turn.asked_by})
 
     @property
-    def has_due(self) -> bool:
-        """Whether it visits a newspaper because of its schedule."""
-        return any(turn.why == CrawlTurn.Why.DUE for turn in self.turns.all())
+    def reasons(self) -> list[str]:
+        """Why it visits its newspapers, each reason once, in words."""
+        found = [f"asked for by {' and '.join(self.askers)}"] if self.askers else []
+        others = {turn.get_why_display() for turn in self.turns.all() if not turn.asked_by}
+        return [*found, *sorted(others)]
 
 
 class CrawlTurn(models.Model):

@@ -21,6 +21,7 @@ from articles.storage.audit_log import log_action
 from articles.storage.locks import Lock, holder_of, lock_transaction
 from crawlers.desk.times import next_due
 from crawlers.models import Crawl, CrawlSchedule, CrawlTurn, Visit
+from crawlers.visits import KEPT_DAYS
 
 # A crawl that finds one of a shell at work tries again after this time.
 RETRY_AFTER = datetime.timedelta(minutes=1)
@@ -146,17 +147,20 @@ def holds_up_others(crawl: Crawl) -> bool:
 def end_crawl(crawl: Crawl, state: Crawl.State, *, output: str, error: str) -> None:
     """Store how a crawl ended.
 
-    What one that stopped unexpectedly has left is crawled again, once; what one that made way has left, always.
+    What one that stopped unexpectedly has left is crawled again, once; what one that made way has left, always. Crawls
+    are kept as long as visits.
     """
     with _queue():
+        Crawl.objects.filter(finished_at__lt=timezone.now() - datetime.timedelta(days=KEPT_DAYS)).delete()
         values = {"state": state, "finished_at": timezone.now(), "output": output, "error": error}
         ended = Crawl.objects.filter(pk=crawl.pk, state=Crawl.State.RUNNING).update(**values)
         if not ended:
             return
-        for turn in crawl.turns.select_related("newspaper", "asked_by"):
+        left = [turn for turn in crawl.turns.select_related("newspaper", "asked_by") if not _is_visited(turn)]
+        for turn in left:
             if state == Crawl.State.BROKEN_OFF and turn.why != CrawlTurn.Why.AGAIN:
                 _add([turn.newspaper], CrawlTurn.Why.AGAIN, None)
-            elif state == Crawl.State.MADE_WAY and not _is_visited(turn):
+            elif state == Crawl.State.MADE_WAY:
                 _add([turn.newspaper], CrawlTurn.Why(turn.why), turn.asked_by)
 
 

@@ -230,7 +230,7 @@ def test_admins_start_schedule_and_take_back_crawls_on_the_pages_and_others_only
     # turns, newspapers and people, whether a worker holds the lock, visits of the crawl
     with django_assert_num_queries(14):
         text = admin_client.get("/crawls/").content.decode()
-    assert "No worker does this crawl any more" in text
+    assert "stopped unexpectedly</span>" in text
     # A crawl that no worker attends ends at once.
     admin_client.post(f"/crawls/stop/{Crawl.objects.get().pk}/")
     assert [state for state, _, _ in states()] == ["stopped"]
