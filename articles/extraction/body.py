@@ -12,9 +12,15 @@ import lxml.html
 from readability import Document
 from readability.readability import Unparseable
 
-from articles.extraction.frames import collect_paragraphs, find_frame, prose_characters
+from articles.extraction.frames import collect_paragraphs, drop_next_articles, find_frame, prose_characters
 from articles.extraction.html import Paragraph, elements_of, join_paragraphs, paragraphs, parse_markup, squeeze
-from articles.extraction.page_chrome import MAX_LINE_CHARACTERS, is_announcement, is_time, without_page_chrome
+from articles.extraction.page_chrome import (
+    MAX_LINE_CHARACTERS,
+    is_announcement,
+    is_byline,
+    is_time,
+    without_page_chrome,
+)
 from articles.extraction.relevance import coverage, relevance
 from articles.normalization.text import letters
 
@@ -43,7 +49,9 @@ _NOISE_NAMES = re.compile(
     r"|read[_-]?(?:also|more|next)|also[_-]?read|recommend\w*|trending|most[_-]?(?:popular|read|viewed)"
     r"|shar(?:e|es|ing)|social|newsletters?|subscribe|sign[_-]?up|follow[_-]?us"
     r"|comments?|disqus|captions?|breadcrumbs?|promos?|ads?|adverts?|advertisements?|sponsored|outbrain|taboola"
-    r"|cookies?|pagination|skip[_-]?link|by[_-]?line"
+    r"|(?:info|fact|facts|expandable|author|bio|teaser|promo)[_-]?(?:box|bio|info|card)|factbox|faktaruta"
+    r"|cookies?|consent|gdpr|cmp|onetrust|didomi|usercentrics|privacy[_-]?(?:banner|layer|notice|popup)"
+    r"|(?:user|customer|product)?[_-]?reviews|pagination|skip[_-]?link|by[_-]?line"
     r")(?:$|[\s_-])",
     re.IGNORECASE,
 )
@@ -51,6 +59,10 @@ _NOISE_NAMES = re.compile(
 _NEVER_FRAMES = frozenset({"aside", "footer", "nav"})
 _COMMENT_NAMES = re.compile(
     r"(?:^|[\s_-])(?:comments|disqus|comment[_-]?(?:list|section|thread|area)s?)(?:$|[\s_-])", re.IGNORECASE
+)
+_CONSENT_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:cookies?|consent|gdpr|cmp|onetrust|didomi|usercentrics|privacy[_-]?(?:banner|layer|notice|popup))(?:$|[\s_-])",
+    re.IGNORECASE,
 )
 _ARTICLE_BODY = "//*[contains(concat(' ', normalize-space(@itemprop), ' '), ' articleBody ')]"
 _BODY_NAMES = re.compile(
@@ -66,6 +78,9 @@ _READ_ATTRIBUTES = frozenset({"class", "id", "href", "itemprop", "style", "hidde
 
 def remove_programs(page: lxml.html.HtmlElement) -> None:
     """Remove scripts, styles, templates and drawings from the page."""
+    for element in page.iter("template"):
+        if "shadowrootmode" in element.attrib or "shadowroot" in element.attrib:
+            element.tag = "div"  # its content is shown
     for element in list(page.iter("script", "style", "template", "svg")):
         if element.getparent() is not None:
             element.drop_tree()
@@ -87,16 +102,19 @@ def remove_noise(page: lxml.html.HtmlElement) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FoundText:
-    """The text of the article, empty if there is none, and what speaks about it.
+    """The text of the article, empty if there is none, and what is known about it.
 
     `prose` is how many characters of prose the element around the article has, `rival` another text of the page that
-    shares nothing with this one, `marked` that the page marks this text as the body of the article.
+    shares nothing with this one, `marked` that the page marks this text as the body of the article, `declared` that it
+    is the articleBody of JSON-LD, and `doubt` explains to people why it may be wrong.
     """
 
     text: str
     prose: int = 0
     rival: str = ""
     marked: bool = False
+    declared: bool = False
+    doubt: str = ""
 
 
 def find_text(page: lxml.html.HtmlElement, headlines: Collection[str], subject: Collection[str] = ()) -> FoundText:
@@ -105,6 +123,8 @@ def find_text(page: lxml.html.HtmlElement, headlines: Collection[str], subject: 
     `headlines` are in lower case; `subject` has the terms of the headline and the description (see relevance.py).
     """
     prose = prose_characters(page)
+    if drop_next_articles(page, prose, headlines):
+        prose = prose_characters(page)
     frame = find_frame(page, prose, headlines)
     collected = _as_text(collect_paragraphs(frame, prose), headlines)
     marked = _marked_text(page, headlines)
@@ -133,7 +153,7 @@ def _outgrows(element: lxml.html.HtmlElement, rest: int) -> bool:
     """Return whether noise that is longer than the article is noise nevertheless."""
     if rest < MIN_TEXT_LETTERS or _BODY_NAMES.search(element.get("class", "")):
         return False
-    if element.tag in _NEVER_FRAMES or _COMMENT_NAMES.search(_names(element)):
+    if element.tag in _NEVER_FRAMES or _COMMENT_NAMES.search(names := _names(element)) or _CONSENT_NAMES.search(names):
         return True
     return len(element.text_content()) < MIN_LETTERS_A_LINK * len(element.findall(".//a"))
 
@@ -188,6 +208,8 @@ def _as_text(parts: Sequence[Paragraph], headlines: Collection[str]) -> str:
         parts = parts[1:]
     while parts and is_time(parts[0].text):
         parts = parts[1:]
+    # Authors are read from a first or a last line.
+    parts = [part for place, part in enumerate(parts) if place in {0, len(parts) - 1} or not is_byline(part)]
     total = sum(letters(part.text) for part in parts)
     links = sum(letters(part.text) * part.linked for part in parts)
     if total < MIN_TEXT_LETTERS or links > MAX_LINK_SHARE * total:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import lxml.html
 
@@ -33,6 +33,10 @@ EXTRACTOR_VERSION = 4
 MAX_STUB_LETTERS = 1_500
 # A text with less than this share of the JSON-LD articleBody is a piece of it, or something else.
 MIN_DECLARED_SHARE = 0.5
+# Letters of paragraphs in an element for subscribers, from which on it holds the text and not a notice.
+MIN_UNLOCKED = 400
+# An article with this many of the words that the page counts is whole; the count may include the headline.
+MAX_WORDS_MISSING = 1.15
 _LOCKED_TIERS = frozenset({"locked", "metered", "premium", "paid", "subscriber"})
 _PAYWALL_NAMES = (
     "//*[contains(concat(' ', @class, ' '), ' paywall ') or contains(concat(' ', @class, ' '), ' subscriber-only ')"
@@ -111,8 +115,8 @@ def extract_article(
     remove_programs(page)
     locked = _is_locked(page, declared)
     remove_noise(page)
-    text, doubt = (ruled.text, "") if ruled.text else _text(page, declared)
-    byline, text = split_byline(text)  # a separate first line, which has a field of its own
+    chosen = FoundText(ruled.text) if ruled.text else _found(page, declared)
+    byline, text = split_byline(chosen.text)  # a separate first line, which has a field of its own
     day = ruled.day or find_publication_day(page, declared, url, today)
     headline = ruled.headline or next(iter(declared.headlines), "")
     authors = [*ruled.authors, "", *declared.authors, "", byline]
@@ -130,29 +134,48 @@ def extract_article(
         dateline=found.dateline,
         date_doubt="; ".join(filter(None, [ruled.date_doubt, day.doubt])),
         time=day.time,
-        paywalled=letters(text) <= MAX_STUB_LETTERS and locked,
-        text_doubt="; ".join(filter(None, [ruled.text_doubt, doubt])),
+        paywalled=locked and _is_stub(text, declared) and not chosen.declared,
+        text_doubt="; ".join(filter(None, [ruled.text_doubt, chosen.doubt])),
     )
 
 
-def _text(page: lxml.html.HtmlElement, declared: Declared) -> tuple[str, str]:
-    """Return the article's text on a page whose noise was removed, and a doubt about it. Raises ExtractionError."""
+def _found(page: lxml.html.HtmlElement, declared: Declared) -> FoundText:
+    """Return the article's text on a page whose noise was removed, with a doubt about it. Raises ExtractionError."""
     subject = terms([*declared.headlines, *declared.meta("description", "og:description", "twitter:description")])
     found = find_text(page, {each.casefold() for each in declared.headlines}, subject)
     body = declared_text(declared)
     if letters(found.text) < MIN_DECLARED_SHARE * letters(body):
-        found = FoundText(body)
+        found = FoundText(body, declared=True)
     if letters(found.text) < MIN_TEXT_LETTERS:
         raise ExtractionError("no article text")
-    return found.text, text_doubt(found, body, subject)
+    return replace(found, doubt=text_doubt(found, body, subject))
 
 
 def _is_locked(page: lxml.html.HtmlElement, declared: Declared) -> bool:
-    """Return whether the page says that only subscribers can read the whole text."""
+    """Return whether the page says that only subscribers can read the whole text, and does not have it all the same."""
     parts = [declared.data, *nodes(declared.data.get("hasPart"))]
-    if any(str(part.get("isAccessibleForFree")).lower() == "false" for part in parts):
+    locked = page.xpath(_PAYWALL_NAMES)
+    # What is in an element for subscribers was sent to everybody.
+    if sum(letters(paragraph.text_content()) for each in locked for paragraph in each.iter("p")) >= MIN_UNLOCKED:
+        return False
+    if locked or any(str(part.get("isAccessibleForFree")).lower() == "false" for part in parts):
         return True
-    tiers = {tier.lower() for tier in declared.meta("article:content_tier")}
-    if tiers & _LOCKED_TIERS or page.xpath(_PAYWALL_NAMES):
+    if {tier.lower() for tier in declared.meta("article:content_tier")} & _LOCKED_TIERS:
         return True
-    return bool(_ASKS_TO_PAY.search(page.text_content()))
+    return bool(_ASKS_TO_PAY.search(_without_edges(page)))
+
+
+def _without_edges(page: lxml.html.HtmlElement) -> str:
+    """Return the page's text without its head and foot, which ask everybody to subscribe or log in."""
+    text = page.text_content()
+    for edge in page.iter("nav", "footer", "header"):
+        if next(edge.iterancestors("article", "main"), None) is None:
+            text = text.replace(edge.text_content(), " ", 1)
+    return text
+
+
+def _is_stub(text: str, declared: Declared) -> bool:
+    """Return whether the text is short, and shorter than the page declares the whole article to be."""
+    count = str(declared.data.get("wordCount") or "")
+    whole = count.isdecimal() and 0 < int(count) <= MAX_WORDS_MISSING * len(text.split())
+    return letters(text) <= MAX_STUB_LETTERS and not whole

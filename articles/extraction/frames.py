@@ -10,12 +10,13 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TypeAlias
 
 import lxml.html
 
 from articles.extraction.html import BLOCKS, Paragraph, elements_of, paragraphs, squeeze
+from articles.extraction.relevance import UNSPACED
 
 # Shorter blocks are labels, captions and teasers more often than prose.
 MIN_PROSE_CHARACTERS = 50
@@ -24,12 +25,16 @@ MIN_FRAME_SHARE = 0.85
 # An element that the markup calls an article, or the main part, is believed if it has this share of the page's prose.
 MIN_ARTICLE_SHARE = 0.4
 MIN_ARTICLE_PROSE = 200
+# A longer text under a heading that is a link is more than a teaser.
+MAX_CARD_PROSE = 400
 # How many elements around a paragraph are compared.
 MAKE_DEPTH = 2
 OTHER_BLOCK_WEIGHT = 0.3
 _TEXT_TAGS = frozenset(
     {"p", "ul", "ol", "dl", "blockquote", "pre", "table", "h2", "h3", "h4", "a", "b", "em", "i", "span", "strong", "br"}
 )
+_CARD_TAGS = frozenset({"article", "div", "li", "section", "td"})
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 
 Element: TypeAlias = lxml.html.HtmlElement
@@ -57,6 +62,8 @@ def prose_characters(page: Element) -> dict[Element, int]:
             line.characters += _characters(child.tail)
         if element.tag == "a":
             line.linked, inside = line.characters, 0  # a card is a link to another page, whatever is in it
+        elif inside < MAX_CARD_PROSE and _is_card(element, lines):
+            inside = 0
         plain = line.characters - line.linked
         if element.tag in BLOCKS and plain >= MIN_PROSE_CHARACTERS and plain >= line.linked:
             inside += plain
@@ -137,9 +144,47 @@ def _has_headline(article: Element, headlines: Collection[str]) -> bool:
     return any(squeeze(heading.text_content()).casefold() in headlines for heading in article.iter("h1", "h2"))
 
 
+def _is_card(element: Element, lines: Mapping[Element, _Inline]) -> bool:
+    """Return whether an element with little prose leads to another article: its heading is a link."""
+    if element.tag not in _CARD_TAGS:
+        return False
+    heading = next((each for each in element.iter("h2", "h3", "h4", "h5", "h6")), None)
+    if heading is None:
+        return False
+    return lines[heading].linked > lines[heading].characters / 2 or heading.getparent().tag == "a"
+
+
 def _is_hidden(element: Element) -> bool:
     return "hidden" in element.attrib or bool(_HIDDEN.search(element.get("style", "")))
 
 
 def _characters(text: str | None) -> int:
-    return len(text.strip()) if text else 0
+    """Return the length of the text; a character of a script without blanks counts as much as two others."""
+    if not text:
+        return 0
+    text = text.strip()
+    return len(text) if text.isascii() else len(text) + len(_UNSPACED.findall(text))
+
+
+def drop_next_articles(page: Element, prose: Mapping[Element, int], headlines: Collection[str]) -> bool:
+    """Remove articles that follow the page's own in elements of the same make, each under a main heading.
+
+    Return whether there were any.
+    """
+    headings = list(page.iter("h1"))
+    own = next((each for each in headings if squeeze(each.text_content()).casefold() in headlines), None)
+    if own is None:
+        return False
+    found = False
+    around = {ancestor: child for child, ancestor in pairwise((own, *own.iterancestors()))}
+    for other in headings[headings.index(own) + 1 :]:
+        unit = other
+        while unit.getparent() is not None and unit.getparent() not in around:
+            unit = unit.getparent()
+        first = around.get(unit.getparent())
+        if first is None or first.tag != unit.tag or first.get("class") != unit.get("class"):
+            continue
+        if min(prose[first], prose[unit]) >= MIN_ARTICLE_PROSE:
+            unit.drop_tree()
+            found = True
+    return found

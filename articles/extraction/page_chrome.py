@@ -68,13 +68,31 @@ promoted content | text size | font size | image 0 of 0 | photo 0 of 0 | slide 0
 like loading | this slideshow requires javascript | listen to this article | listen to article | play video
 back to top | copy link | learn more | click here | view gallery | log in | sign in | sign up | sign up now
 subscribe now | register now
-werbung | anzeige | teilen | drucken | kommentar schreiben | kommentare | kommentieren | artikel teilen | publicité
+weitere informationen | schlagwörter zu diesem artikel | dieses thema im programm | werbung | anzeige | teilen
+drucken | kommentar schreiben | kommentare | kommentieren | artikel teilen | publicité
 partager | partager cet article | commenter | commentaires | imprimer | publicidad | compartir | comentarios | imprimir
 publicidade | compartilhar | compartilhe | comentários | deixe um comentário | pubblicità | condividi | commenti
 stampa | reclame | advertentie | delen | reageer | annons | annonse | annonce | dela | reklama | reklam | udostępnij
 komentarze | sdílet | hirdetés | publicitate | iklan | bagikan | реклама | поделиться | комментарии | поделитесь
 поділитися | коментарі | διαφήμιση | σχόλια | إعلان | شارك | تعليقات | פרסומת | תגובות | विज्ञापन | शेयर करें | শেয়ার করুন
 広告 | シェア | シェアする | 广告 | 廣告 | 分享 | 分享到 | 광고 | 공유 | 공유하기 | โฆษณา | แชร์
+""")
+# Whole lines that are labels, but may also be the first line of an element with the article.
+_FIRST_LABELS = _phrases("""
+article content | article content continued | story continued below | story saved | read more at
+view this post on instagram | a post shared by | view on instagram | view on twitter | show external content
+load external content | external content | recommended editorial content | accept and continue | allow and continue
+accept cookies | manage cookies | load more | read full article | read the full article | show more | see less
+show less | print this article | save article | listen | listen now | watch | watch now | share article
+share this article | gift article | gift this article | add to favorites | bookmark | report an error | report a typo
+empfohlener redaktioneller inhalt | externer inhalt | externen inhalt anzeigen | externe inhalte anzeigen
+inhalt anzeigen | inhalt laden | box aufklappen zuklappen | box aufklappen box zuklappen | artikel anhören
+artikel vorlesen | zur startseite | mehr anzeigen | weniger anzeigen | artikel merken | artikel drucken
+bild in detailansicht öffnen | bildunterschrift anzeigen | link kopieren | contenu de l'article | contenu externe
+afficher le contenu | écouter l'article | offrir l'article | contenido externo | ver contenido | escuchar artículo
+escuchar noticia | conteúdo externo | ouvir artigo | contenuto esterno | mostra contenuto | ascolta l'articolo
+artikel beluisteren | luister naar dit artikel | externe inhoud | lyssna på artikeln | ekstern innhold
+eksternt indhold
 """)
 # A line of only these words is a share bar if it has a word of the first set.
 _SHARE_WORDS = frozenset({
@@ -111,6 +129,53 @@ _CALL = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
+# What stands in place of an embedded post or film until the reader agrees to load it.
+_CONSENT = re.compile(
+    r"""[\W_]{0,5}(?:
+      (?:this|the)\ (?:article|page|story|post|content|video|map|embed)\b.{0,60}
+        (?:content\ (?:provided|hosted|supplied)\ by|is\ (?:provided|hosted)\ by|external|third[- ]part).{0,200}
+        (?:cookies|permission|consent|privacy|loaded|agree|accept|settings)
+    | (?:we\ (?:ask\ for|need)\ your\ (?:permission|consent)).{0,120}(?:load|cookies|content)
+    | (?:to\ (?:view|see|watch|show|display)|you\ need\ to|please)\b.{0,80}
+        (?:accept|allow|enable|agree\ to|consent).{0,60}(?:cookies|content|tracking|javascript|consent)
+    | an\ dieser\ stelle\ (?:findest|finden|steht|sehen|befindet|ist)\b.{0,80}\b(?:extern|redakt|inhalt)
+    | ich\ bin\ (?:damit\ )?einverstanden,?\ dass\ mir\b
+    | (?:damit|dabei|dadurch|hierbei)?\ ?(?:können|werden)?\ ?personenbezogene\ daten\b.{0,80}(?:übermittelt|übertragen)
+    | mit\ (?:dem|einem)\ klick\b.{0,120}(?:daten|cookies|inhalt|einwillig|zustimm)
+    | (?:um|zum)\b.{0,60}\b(?:inhalt|video|karte|tweet|post)\w*.{0,40}(?:anzu|zu\ (?:sehen|laden)|anzeigen|laden)
+        .{0,120}(?:einwillig|zustimm|akzeptier|datenschutz|cookies|daten)
+    | (?:wir\ (?:benötigen|brauchen)|hier\ (?:fehlt|benötigen\ wir))\b.{0,60}(?:zustimmung|einwilligung)
+    | dieser\ (?:inhalt|beitrag)\b.{0,60}(?:bereitgestellt|extern|cookies|zustimmung|einwilligung)
+    | (?:ce|cet|le)\ (?:contenu|tweet|post)\b.{0,80}(?:bloqué|cookies|consentement|traceurs)
+    | (?:pour|afin\ de|afin\ d')\ ?(?:afficher|visualiser|consulter|voir)\b.{0,80}(?:contenu|vidéo).{0,120}
+        (?:cookies|accept|consent|traceurs|autoris)
+    | para\ (?:ver|mostrar|visualizar)\ (?:este|el|o|esse)\b.{0,80}(?:cookies|acept|aceit|consent)
+    | este\ (?:contenido|conteúdo)\b.{0,80}(?:cookies|alojado|hospedado|externo|bloque)
+    | (?:per\ (?:visualizzare|vedere)|questo\ contenuto)\b.{0,120}(?:cookie|consens|accett|ospitato|esterno)
+    | (?:om|voor)\b.{0,40}\b(?:inhoud|content|video)\b.{0,120}(?:cookies|toestemming|accepte)
+    | (?:för\ att|for\ at|for\ å)\ (?:se|visa|vise)\b.{0,80}(?:cookies|kakor|informasjonskapsler|samtyck|samtyk|godkänn)
+    | (?:aby|pro)\ (?:zobaczyć|wyświetlić|zobrazení)\b.{0,120}(?:cookie|zgod|souhlas|treś|obsah)
+    | (?:чтобы|для)\b.{0,40}(?:увидеть|просмотра|посмотреть)\b.{0,120}(?:cookie|согласи|файл)
+    | bu\ içeriği\b.{0,80}(?:çerez|izin|kabul)
+    | (?:link|zum)\ (?:zum\ )?(?:youtube|instagram|twitter|facebook|tiktok|x)-(?:inhalt|video|beitrag)
+    )""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+# How long reading takes; "4 min read".
+_READ_TIME = re.compile(
+    r"""[\W_]{0,5}(?:
+      (?:estimated\ )?(?:reading|read)\ time|lesezeit|lesedauer|(?:temps|durée)\ de\ lecture|tiempo\ de\ lectura
+      |tempo\ (?:de\ leitura|di\ lettura)|leestijd|lästid|lesetid|læsetid|lukuaika|czas\ czytania|doba\ čtení
+      |čas\ čítania
+      |okuma\ süresi|время\ (?:чтения|на\ чтение)|час\ (?:читання|на\ читання)|χρόνος\ ανάγνωσης|timp\ de\ citire
+      |olvasási\ idő
+      |waktu\ baca|temps\ de\ lectura|زمن\ القراءة|مدة\ القراءة|阅读时间|閱讀時間|読了時間
+    )[^.!?]{0,30}$
+    | [\W_]{0,5}\d{1,3}\W{0,2}(?:-|\ )?(?:min(?:ute)?s?|min\.|minuten|minutos|minuti|minuter|минут\w*|хв)\W{0,3}
+      (?:read(?:ing\ time)?|to\ read|lesezeit|de\ lecture|de\ lectura|de\ leitura|di\ lettura
+        |leestijd|lästid|lesetid|чтения)\W*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
 # Copyright notices, picture credits, and lists of keywords.
 _IMPRINT = re.compile(
     r"""[\W_]{0,5}(?:
@@ -130,6 +195,20 @@ _AFTER_HEAD = re.compile(r"\s*(?P<sign>[:：|>»›]|\s[–—-]\s|\.{3}|…)")
 
 
 MAX_TIME_CHARACTERS = 80
+_NAME = r"[^\W\d_a-zà-ÿа-я][\w.'’-]+"
+_BYLINE = re.compile(
+    rf"(?:By|BY|Von|von|Par|Por|Di|Door|Av|Af|Text|Written by|Reporting by|Автор)\b:? {_NAME}"
+    rf"(?: (?:de |van |von |der |da )*{_NAME}){{1,3}}"
+    rf"(?:(?:,| and| und| et| y| e| en| og| och| &) {_NAME}(?: {_NAME}){{1,3}}){{0,3}}"
+)
+# Words that say of a time that it is the article's; other times may be a heading of a live blog.
+_TIME_LABELS = frozenset({
+    "published", "updated", "posted", "modified", "stand", "aktualisiert", "veröffentlicht", "erstellt", "publié",
+    "jour", "modifié", "publicado", "publicada", "actualizado", "actualizada", "atualizado", "atualizada",
+    "pubblicato", "aggiornato", "gepubliceerd", "bijgewerkt", "publicerad", "uppdaterad", "publisert", "oppdatert",
+    "opdateret", "udgivet", "julkaistu", "päivitetty", "opublikowano", "aktualizacja", "aktualizováno", "publikováno",
+    "güncelleme", "yayınlanma", "опубликовано", "обновлено", "оновлено", "опубліковано",
+})  # fmt: skip
 _TIME_WORD = re.compile(
     r"0(?:st|nd|rd|th|er|h|am|pm)?|published|updated|posted|modified|last|first|on|at|am|pm|a|m|p|gmt|utc|ist|est|edt|pst|pdt|cet"
     r"|cest|bst|min|mins|minutes?|hours?|days?|ago|read|uhr|um|de|à|às|le|am|den|il|alle|ore|h"
@@ -150,16 +229,22 @@ def without_page_chrome(parts: Sequence[Paragraph]) -> list[Paragraph]:
 def is_page_chrome(part: Paragraph, *, listing: bool = False) -> bool:
     """Return whether the line is not part of the article; in a `listing`, lines that are links are."""
     text = part.text
-    if len(text) > MAX_LINE_CHARACTERS or letters(text) > MAX_LINE_LETTERS:
+    if len(text) > MAX_LINE_CHARACTERS:
+        return False
+    if _CONSENT.match(text):
+        return True
+    if letters(text) > MAX_LINE_LETTERS:
         return False
     if not listing and _leads_away(part):
         return True
     words = _words(text)
     return (
         tuple(words) in _LABELS
+        or tuple(words) in _FIRST_LABELS
         or _is_share_bar(text, words)
         or _announces(part, words)
-        or bool(_CALL.match(text) or _IMPRINT.match(text))
+        or bool(_CALL.match(text) or _IMPRINT.match(text) or _READ_TIME.match(text))
+        or (any(word in _TIME_LABELS for word in words) and is_time(text))
     )
 
 
@@ -173,7 +258,12 @@ def is_time(text: str) -> bool:
     """Return whether the line only says when the article was published."""
     if len(text) > MAX_TIME_CHARACTERS or not any(map(str.isdigit, text)):
         return False
-    return all(_TIME_WORD.fullmatch(word) for word in _words(text))
+    return all(word in _TIME_LABELS or _TIME_WORD.fullmatch(word) for word in _words(text))
+
+
+def is_byline(part: Paragraph) -> bool:
+    """Return whether the line only says who wrote the article."""
+    return not part.heading and len(part.text) <= MAX_TIME_CHARACTERS and bool(_BYLINE.fullmatch(part.text))
 
 
 def _leads_away(part: Paragraph) -> bool:

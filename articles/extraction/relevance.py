@@ -10,16 +10,16 @@ STEM_CHARACTERS = 5
 MIN_WORD_CHARACTERS = 4
 SHINGLE_WORDS = 4
 # Scripts that are written without blanks between words: Thai to Khmer, kana, Chinese characters.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_RUN = re.compile(f"[{_UNSPACED}]+|[^\\W{_UNSPACED}]+")
-_WORD = re.compile(f"[{_UNSPACED}]|[^\\W{_UNSPACED}]+")
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_RUN = re.compile(f"[{UNSPACED}]+|[^\\W{UNSPACED}]+")
+_WORD = re.compile(f"[{UNSPACED}]|[^\\W{UNSPACED}]+")
 
 
 def terms(texts: Iterable[str]) -> set[str]:
     """Return the beginnings of the longer words; pairs of characters in scripts without blanks."""
     found: set[str] = set()
     for run in _RUN.findall(" ".join(texts).casefold()):
-        if re.match(f"[{_UNSPACED}]", run):
+        if re.match(f"[{UNSPACED}]", run):
             found.update(run[start : start + 2] for start in range(len(run) - 1))
         elif len(run) >= MIN_WORD_CHARACTERS:
             found.add(run[:STEM_CHARACTERS])

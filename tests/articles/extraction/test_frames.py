@@ -43,6 +43,17 @@ def in_wrappers() -> str:
     return f"<main><article><div><h1>{HEADLINE}</h1></div>{''.join(sections)}</article></main>"
 
 
+CHROME = f"""<h1>{HEADLINE}</h1><div class=onetrust-consent>We and our 900 partners store cookies on your device.</div>
+<article><p>Article content</p><p>Stand: 22.04.2026, 06:00 Uhr</p><p>{SENTENCES[0]}</p>
+<p>4 min read</p><p>Lesezeit: 3 Minuten</p>
+<div class=embed><p>An dieser Stelle finden Sie einen externen Inhalt von Filmhaus, der den Artikel ergänzt.</p>
+<p>Ich bin damit einverstanden, dass mir externe Inhalte angezeigt werden. Damit können personenbezogene Daten an
+Drittplattformen übermittelt werden.</p></div><p>Von Kari Nordmann</p>
+{"".join(f"<p>{each}</p>" for each in SENTENCES[1:])}</article>"""
+NEXT_ARTICLE = (
+    f"<div class=story><h1>{HEADLINE}</h1><div>{''.join(f'<p>{each}</p>' for each in SENTENCES)}</div></div>"
+    f"<div class=story><h1>Baker wins prize</h1><div><p>{OTHER}</p><p>{OTHER}</p></div></div>"
+)
 UTILITY_CLASSES = (
     f"<h1>{HEADLINE}</h1><div class='prose mt-4'>{''.join(f'<p class=mb-4>{each}</p>' for each in SENTENCES)}</div>"
     f"<div class='grid'><div class='card'><a href=/x><h3>Bread</h3><p>{OTHER}</p></a></div></div>"
@@ -56,8 +67,11 @@ UTILITY_CLASSES = (
         in_wrappers() + f"<article><h1>Baker wins prize</h1><p>{OTHER}</p><p>{OTHER}</p></article>",
         f"<div><h1>{HEADLINE}</h1></div><div class='paywall'>{''.join(f'<p>{each}</p>' for each in SENTENCES)}</div>",
         UTILITY_CLASSES,
+        NEXT_ARTICLE,
+        f"<h1>{HEADLINE}</h1><div><template shadowrootmode=open>{'<br><br>'.join(SENTENCES)}</template></div>",
+        CHROME,
     ],
-    ids=["wrappers", "a second article below", "paywall", "utility classes"],
+    ids=["wrappers", "a second article", "paywall", "utility classes", "the next article", "shadow root", "lines"],
 )
 def test_the_whole_article_is_found(body: str) -> None:
     article = extract(body)
@@ -76,3 +90,17 @@ def test_a_doubt_says_what_speaks_against_the_text() -> None:
 
     other = extract(f"<main><article><p>{OTHER}</p><p>{OTHER}</p></article></main>", head)
     assert other.text_doubt == "The text differs from the one that the page declares in JSON-LD."
+
+
+@pytest.mark.parametrize("words", [len(SENTENCES[0].split()), 800])
+def test_a_short_article_is_paywalled_only_if_more_of_it_is_locked(words: int) -> None:
+    declared = {"@type": "NewsArticle", "headline": HEADLINE, "isAccessibleForFree": False, "wordCount": words}
+    head = f'<script type="application/ld+json">{json.dumps(declared)}</script>'
+    assert extract(f"<article><h1>{HEADLINE}</h1><p>{SENTENCES[0]}</p></article>", head).paywalled is (words == 800)
+
+
+def test_a_text_that_was_sent_or_a_menu_that_sells_subscriptions_is_no_paywall() -> None:
+    text = "".join(f"<p>{each}</p>" for each in SENTENCES)
+    menu = "<header><nav>Already a subscriber? Log in to keep reading</nav></header>"
+    assert extract(f"<article><h1>{HEADLINE}</h1><div class='paywall'>{text}</div></article>").paywalled is False
+    assert extract(f"{menu}<article><h1>{HEADLINE}</h1>{text}</article>").paywalled is False
