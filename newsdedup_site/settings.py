@@ -161,6 +161,9 @@ if SEND_EMAIL:
 API_REQUESTS_A_MINUTE = environment.number("API_REQUESTS_A_MINUTE", default=600, least=1)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000 * environment.number("API_MEGABYTES", default=10, least=1)
 
+# How many bytes a file may have that is imported in the browser.
+IMPORT_BYTES = 1_000_000 * environment.number("IMPORT_MEGABYTES", default=200, least=1)
+
 # The share of decided pairs, 0..1, that come again to a second editor, who does not see the first answer.
 SECOND_READINGS = environment.share("SECOND_READINGS", default=0.05)
 

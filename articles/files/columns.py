@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from articles.files.cells import is_export
-from articles.files.extra_columns import extra_columns
+from articles.files.extra_columns import OWN_COLUMNS, extra_columns
 from articles.files.records import RAW_CHARACTERS, Record, UnreadableFileError, kind_of
 from articles.files.restoring import restored_article
 from articles.models import Article, ArticleURL
@@ -59,6 +59,21 @@ def check_columns(header: Sequence[str]) -> None:
             present = ", ".join(header)[:RAW_CHARACTERS]
             fault = f"its header has no {field} column ({accepted}), only {present}"
             raise UnreadableFileError(f"{fault}; rename or add one")
+
+
+def column_uses(names: Sequence[str]) -> dict[str, str]:
+    """Return what each of these columns of a file becomes: its fields, or empty if it is kept as it is."""
+    if is_export(names):
+        return {name: name if name in OWN_COLUMNS else "" for name in names}
+    uses: dict[str, list[str]] = {name: [] for name in names}
+    for field, columns in _columns(tuple(names)).items():
+        for name in columns:
+            uses[name].append(field)
+    # A teaser is the text only if there is no column for one.
+    has_text = any("content" in fields for fields in uses.values())
+    described = {"description": "" if has_text else "content"}
+    shown = {name: [described.get(each, each) for each in fields] for name, fields in uses.items()}
+    return {name: ", ".join(filter(None, fields)) for name, fields in shown.items()}
 
 
 def article_in(record: Record, newspaper: str) -> IncomingArticle:

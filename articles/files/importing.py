@@ -6,6 +6,7 @@ articles/storage/ingest.py does the storing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -16,15 +17,19 @@ from uuid import UUID
 from articles.files.columns import article_in, check_columns
 from articles.files.formats import STDIN, Source
 from articles.files.records import MAX_LINE_BYTES, FileFormat, FoundRow, find_rows, record_of
+from articles.models import Newspaper
 from articles.normalization.values import UnreadableDayError
 from articles.processes import THIS_PROCESS, Pool
 from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article
-from articles.storage.ingest import Again, Stored, known_keys, store_prepared
+from articles.storage.ingest import MANY, Again, Stored, known_keys, refresh_statistics, store_prepared
 from articles.storage.newspapers import Naming, Paper, papers_for
 from articles.storage.preparing import Prepared, prepare_again, prepare_all
+from articles.storage.title_affixes import newspapers_since, update_affixes_and_forms
 
 # Starting processes takes longer than preparing this many rows.
 FEW_ROWS = 2_000
+# The parts of a reason that differ from row to row: quoted values and numbers.
+_VALUE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<!UTF-)\d(?:[\d,.:-]*\d)?""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,21 @@ def import_rows(
     with closing((pool if left else THIS_PROCESS).stream(tasks, prepare_batch)) as stream:
         for batch, found in stream:
             yield _stored(batch, found, store)
+
+
+def settle_import(before: int, created: int, pool: Pool) -> list[Newspaper]:
+    """Learn the affixes of newspapers with articles newer than the revision `before`; return those that changed.
+
+    `created` is how many articles were stored since that.
+    """
+    if created >= MANY:
+        refresh_statistics()
+    return list(update_affixes_and_forms(newspapers_since(before), pool=pool))
+
+
+def reason_form(reason: str) -> str:
+    """Return the kind of a reason, to count it by: without its values and its remedy, which follows a semicolon."""
+    return _VALUE.sub("…", reason).partition(";")[0]
 
 
 def prepare_batch(batch: Batch, _on_progress: Callable[[int], None] = lambda _rows: None) -> list[PreparedRow]:

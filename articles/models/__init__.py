@@ -5,6 +5,7 @@ from __future__ import annotations
 from articles.models.articles import Article, ArticlePage, ArticleURL, DeclaredURL, FollowingPage, HeadlineVariant
 from articles.models.boilerplate import BoilerplateWeek, RepeatedSentence, WhitelistedSentence
 from articles.models.extraction_rules import ExtractionRule
+from articles.models.imports import FileImport, RejectedRow, UploadedPart
 from articles.models.newspapers import LearntParameter, Newspaper, NewspaperAlias, NewspaperMerge
 from articles.models.revisions import ArticleRevision
 
@@ -16,12 +17,15 @@ __all__ = [
     "BoilerplateWeek",
     "DeclaredURL",
     "ExtractionRule",
+    "FileImport",
     "FollowingPage",
     "HeadlineVariant",
     "LearntParameter",
     "Newspaper",
     "NewspaperAlias",
     "NewspaperMerge",
+    "RejectedRow",
     "RepeatedSentence",
+    "UploadedPart",
     "WhitelistedSentence",
 ]

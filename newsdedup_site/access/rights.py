@@ -40,6 +40,7 @@ ADD_NEWSPAPERS = Right("try and add newspapers", role="admin", permission="artic
 CHANGE_PROFILES = Right("change profiles", role="admin", permission="dedup.change_profile")
 MANAGE_PEOPLE = Right("manage people", role="admin", permission="auth.change_user")
 MERGE = Right("merge newspapers", role="admin", permission="articles.add_newspapermerge")
+IMPORT = Right("import files", role="admin", permission="articles.add_fileimport")
 EXTRACT = Right("change extraction rules", role="admin", permission="articles.add_extractionrule")
 # Which rows a user may see or change there is up to the permissions of the admin's models.
 CONFIGURE = Right("open the settings", role="admin", staff_only=True)

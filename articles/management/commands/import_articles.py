@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,21 +23,28 @@ from rich.text import Text
 
 from articles.files.columns import check_columns
 from articles.files.formats import STDIN, Source, source_named
-from articles.files.importing import Imported, PreparedRow, Rehearsal, Store, check_rows, import_rows
+from articles.files.importing import (
+    Imported,
+    PreparedRow,
+    Rehearsal,
+    Store,
+    check_rows,
+    import_rows,
+    reason_form,
+    settle_import,
+)
 from articles.files.records import FileFormat, FoundRow, find_rows
 from articles.management.arguments import add_workers_option, number_up_to
 from articles.management.base import ExitCode, LongCommand, usage_error
 from articles.processes import Pool, WorkerDiedError
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from articles.storage.ingest import (
-    MANY,
     MAX_HEADLINE_VARIANTS,
     Stored,
     newest_revision,
-    refresh_statistics,
     store_prepared,
 )
-from articles.storage.title_affixes import affixes_line, newspapers_since, update_affixes_and_forms
+from articles.storage.title_affixes import affixes_line
 from articles.storage.workers import database_pool
 
 # Each is one transaction. Larger ones are no faster, and crawlers wait while one is written.
@@ -48,9 +54,6 @@ SHOWN_REJECTS = 5
 REPORTED = ("read", "stored", "known", "rejected", "seconds", "articles/s")
 
 Importer: TypeAlias = Callable[[Iterable[FoundRow]], Iterator[list[Imported]]]
-
-# The parts of a reason that differ from row to row: quoted values and numbers.
-_VALUE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<!UTF-)\d(?:[\d,.:-]*\d)?""")
 
 
 @dataclass
@@ -102,8 +105,7 @@ class Rejects:
         self.reasons: Counter[str] = Counter()
 
     def add(self, name: str, row: PreparedRow, reason: str) -> None:
-        # The remedy follows the semicolon.
-        self.reasons[_VALUE.sub("…", reason).partition(";")[0]] += 1
+        self.reasons[reason_form(reason)] += 1
         if self._file is not None:
             entry = {"file": name, "line": row.line, "reason": reason, "raw": row.raw}
             self._file.write(json.dumps(entry, ensure_ascii=False) + "\n")
@@ -171,9 +173,7 @@ class Command(LongCommand):
 
     def _settle(self, before: int, created: int, pool: Pool) -> None:
         """Learn the affixes of newspapers that have new articles since this revision."""
-        if created >= MANY:
-            refresh_statistics()
-        for newspaper in update_affixes_and_forms(newspapers_since(before), pool=pool):
+        for newspaper in settle_import(before, created, pool):
             self.stdout.write(affixes_line(newspaper))
 
     def _import_sources(

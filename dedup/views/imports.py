@@ -1,0 +1,137 @@
+"""The pages on which admins import a file: uploaded, previewed, imported by a worker, its rejected rows taken home."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+
+from articles.files.formats import FileUsageError
+from articles.files.records import UnreadableFileError
+from articles.files.uploads import MAX_KEPT_REJECTS, PART_BYTES, cancel_import, keep_upload
+from articles.models import FileImport
+from articles.paging import page_of
+from dedup.import_forms import ImportForm
+from dedup.runs.imports import request_import
+from dedup.runs.requests import is_worker_alive
+from dedup.views.requests import EditorRequest, decision_view
+
+
+class _Bounded(FileUploadHandler):
+    """Takes nothing of a file that has more bytes than an import may have, and notes that on the request."""
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        if start + len(raw_data) > settings.IMPORT_BYTES:
+            self.request.META["upload_too_large"] = True  # type: ignore[union-attr]
+            raise SkipFile
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:  # noqa: ARG002 - Django's signature
+        return None
+
+
+def imports(request: EditorRequest) -> HttpResponse:
+    """List the files that were uploaded, and take another one."""
+    return _list(request, ImportForm())
+
+
+@csrf_exempt
+def import_new(request: EditorRequest) -> HttpResponse:
+    """Take a file, and show what it would become."""
+    # Before anything is read of the request, also by the check of its token.
+    request.upload_handlers.insert(0, _Bounded(request))
+    return _import_new(request)
+
+
+@csrf_protect
+def _import_new(request: EditorRequest) -> HttpResponse:
+    if request.method != "POST":
+        return redirect("imports")
+    form = ImportForm(request.POST, request.FILES)
+    if request.META.get("upload_too_large"):
+        form.errors.pop("file", None)
+        form.add_error("file", f"The file is too large: at most {settings.IMPORT_BYTES:,} bytes are taken. {_OTHER}")
+    if form.is_valid():
+        file = form.cleaned_data["file"]
+        try:
+            pieces = file.chunks(PART_BYTES)
+            kept = keep_upload(file.name, pieces, newspaper=form.cleaned_data["newspaper"], user=request.user)
+            return redirect("import", kept.pk)
+        except (FileUsageError, UnreadableFileError) as error:
+            form.add_error("file", str(error))
+    return _list(request, form)
+
+
+_OTHER = "An admin can raise IMPORT_MEGABYTES, or use manage.py import_articles on the server."
+
+
+def _list(request: HttpRequest, form: ImportForm) -> HttpResponse:
+    page = page_of(_rows(), request.GET.get("page"))
+    context = {"form": form, "page": page, "most": settings.IMPORT_BYTES}
+    return render(request, "imports/imports.html", context, status=400 if form.errors else 200)
+
+
+def _rows() -> Any:
+    return FileImport.objects.select_related("uploaded_by").order_by("-pk")
+
+
+def file_import(request: EditorRequest, import_id: int) -> HttpResponse:
+    """Show what a file would become, or how far its import is."""
+    return render(request, "imports/import.html", _context(import_id))
+
+
+def import_state(request: EditorRequest, import_id: int) -> HttpResponse:
+    """Show the same without the page around it, to a script that asks how far the import is."""
+    return render(request, "imports/_state.html", _context(import_id))
+
+
+def _context(import_id: int) -> dict[str, Any]:
+    kept = get_object_or_404(_rows(), pk=import_id)
+    return {
+        "kept": kept,
+        "can_start": not kept.is_active and kept.state != FileImport.State.FINISHED and kept.parts.exists(),
+        "worker_alive": is_worker_alive(),
+        "reasons": sorted(kept.reasons.items(), key=lambda each: -each[1]),
+        "most_rejects": MAX_KEPT_REJECTS,
+    }
+
+
+def _address(_request: HttpRequest, import_id: int) -> str:
+    return reverse("import", args=[import_id])
+
+
+@decision_view(_address)
+def import_start(request: EditorRequest, import_id: int) -> HttpResponse:
+    """Queue an import, also one that failed, was cancelled or was interrupted."""
+    if not request_import(get_object_or_404(FileImport, pk=import_id)):
+        messages.warning(request, "Nothing was started: it waits already, is under way, or its file is gone.")
+    return redirect("import", import_id)
+
+
+@decision_view(_address)
+def import_cancel(request: EditorRequest, import_id: int) -> HttpResponse:
+    """Stop an import, or take it from the queue."""
+    if not cancel_import(get_object_or_404(FileImport, pk=import_id)):
+        messages.warning(request, "Nothing was cancelled: the import had ended.")
+    return redirect("import", import_id)
+
+
+def import_rejects(request: EditorRequest, import_id: int) -> StreamingHttpResponse:  # noqa: ARG001 - Django's signature
+    """Send the rejected rows with their reasons, as import_articles --rejects writes them."""
+    kept = get_object_or_404(FileImport, pk=import_id)
+    headers = {"Content-Disposition": f'attachment; filename="rejects-{kept.pk}.jsonl"'}
+    return StreamingHttpResponse(_lines(kept), content_type="application/jsonl; charset=utf-8", headers=headers)
+
+
+def _lines(kept: FileImport) -> Iterator[str]:
+    for row in kept.rejects.order_by("pk").iterator(chunk_size=1_000):
+        entry = {"file": kept.name, "line": row.line, "reason": row.reason, "raw": row.raw}
+        yield json.dumps(entry, ensure_ascii=False) + "\n"
