@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from articles.extraction.names import person_names, squash
 # A longer element is not a byline.
 MAX_BLOCK_CHARACTERS = 300
 MAX_BLOCKS = 30
+MAX_LEVELS = 5
 # How far above an element its card is looked for.
 _CARD_LEVELS = 4
 # Without signs: article:author, article_author and articleAuthor are one name.
@@ -98,7 +100,7 @@ def visible_byline(page: lxml.html.HtmlElement, sites: Sequence[str]) -> list[st
     headline = next(iter(page.xpath("//article//h1 | //main//h1") or page.xpath("//h1")), None)
     after, before = _marked(page, headline)
     frames = [] if headline is None else list(headline.iterancestors())[:3]
-    near = [each for each in before if any(frame in each.iterancestors() for frame in frames)]
+    near = [each for each in before[-MAX_BLOCKS:] if any(frame in each.iterancestors() for frame in frames)]
     done: set[lxml.html.HtmlElement] = set()
     for element in [*after, *reversed(near)][:MAX_BLOCKS]:
         block = _block(element)
@@ -187,7 +189,7 @@ def _leads_to_author(element: lxml.html.HtmlElement) -> bool:
 def _block(element: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
     """Return the largest byline that holds the element: up to where a text is too long, or is more than a byline."""
     block = element
-    for ancestor in element.iterancestors():
+    for ancestor in islice(element.iterancestors(), MAX_LEVELS):
         if ancestor.tag in {"body", "main", "article"} or len(ancestor.text_content()) > MAX_BLOCK_CHARACTERS:
             break
         if _is_marked(ancestor) or (
@@ -241,10 +243,15 @@ def name_line(lines: Sequence[str], headline: str, text: str) -> list[str]:
         if len(line) > MAX_BLOCK_CHARACTERS or line.endswith("."):
             continue
         names = person_names([line], certain=True)
-        whole = squash("".join(names)) == squash(_HELPERS.sub("", line))
+        whole = squash("".join(names)) == name_letters(line)
         if names and whole and not any(_is_subject(name, headline, text) for name in names):
             return names
     return []
+
+
+def name_letters(line: str) -> str:
+    """Return the letters of the names in a line that may be a byline: all but "By" and "and"."""
+    return squash(_HELPERS.sub("", line)) if len(line) <= MAX_BLOCK_CHARACTERS else ""
 
 
 def _is_subject(name: str, headline: str, text: str) -> bool:

@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from articles.extraction.agencies import AGENCY_PATTERN, CANONICAL, agency_named
-from articles.extraction.authors import host_names, name_line
-from articles.extraction.names import PERSON_WORD, byline_parts, organisation_names, person_names, squash
+from articles.extraction.authors import host_names, name_letters, name_line
+from articles.extraction.names import (
+    PERSON_WORD,
+    byline_parts,
+    looks_like_person,
+    organisation_names,
+    person_names,
+    squash,
+)
 
 # A line of names is among the first lines, after a standfirst, or the last.
 _FIRST_LINES = 3
@@ -116,15 +123,26 @@ def page_bylines(
     `sites` are names of the site, which are not people. An empty author separates one choice from the next. The site, a
     desk or an agency is the author only if nobody is named.
     """
-    found = text_bylines(text, sites)
-    parts = [part for author in authors for part in byline_parts(author)]
-    agency = found.agency or next(filter(None, map(agency_named, [*parts, *sites])), "")
     names = _people(authors, [*sites, *host_names(url)])
-    if not names and not found.byline:
+    first = split_byline(text.strip())[0]
+    if not names and not first:
         lines = [line for line in text.split("\n") if line.strip()]
         names = name_line([*lines[:_FIRST_LINES], *lines[-1:]], headline, text)
-    byline = ", ".join(names) or found.byline or ", ".join(_organisations(authors))
+    byline = ", ".join(names) or first or ", ".join(_organisations(authors))
+    found = text_bylines(without_byline(text, byline), sites)
+    parts = [part for author in authors for part in byline_parts(author)]
+    agency = found.agency or next(filter(None, map(agency_named, [*parts, *sites])), "")
     return Bylines(byline, agency, found.dateline)
+
+
+def without_byline(text: str, byline: str) -> str:
+    """Return the text without a line among its first paragraphs that only repeats the names of its authors."""
+    own = squash(byline)
+    if not own or not all(map(looks_like_person, byline.split(", "))):
+        return text
+    first = text.split("\n\n", _FIRST_LINES)
+    kept = [part for place, part in enumerate(first) if place == _FIRST_LINES or name_letters(part) != own]
+    return "\n\n".join(kept) if "".join(kept).strip() else text
 
 
 def split_byline(text: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import lxml.html
 
 from articles.extraction.body import MIN_TEXT_LETTERS, FoundText, find_text, remove_noise, remove_programs
-from articles.extraction.bylines import page_bylines, split_byline
+from articles.extraction.bylines import page_bylines, split_byline, without_byline
 from articles.extraction.charset import decode_page
 from articles.extraction.dates import DateSource, find_publication_day
 from articles.extraction.html import UnreadablePageError, parse_page
@@ -121,6 +121,7 @@ def extract_article(
     headline = ruled.headline or next(iter(declared.headlines), "")
     authors = [*ruled.authors, "", *declared.authors, "", byline]
     found = page_bylines(text, authors, declared.sites, url=url, headline=headline)
+    text = without_byline(text, found.byline)
     return ExtractedArticle(
         text=text,
         headline=headline,

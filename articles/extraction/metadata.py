@@ -29,6 +29,7 @@ _META_HEADLINES = ("og:title", "twitter:title", "dc.title", "sailthru.title", "p
 _META_LANGUAGES = ("content-language", "og:locale", "dc.language", "language")
 _SCRIPT_FRAME = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*$")
 _SEPARATOR = re.compile(r"\s+[|\-–—•·:»]\s+|\s*[|｜]\s*")
+_LAST_COMMA = re.compile(r",(\s*[}\]])")
 _BLANK = re.compile(r"\s")
 
 
@@ -107,12 +108,15 @@ def _article_data(page: lxml.html.HtmlElement) -> dict[str, Any]:
     """Return the first JSON-LD object that is an article, with its authors' names; empty if there is none."""
     known: dict[str, Any] = {}
     article: dict[str, Any] | None = None
+    of_page: Any = None
     for node in _linked_data(page):
         if article is None and _is_article(node):
             article = node
+        if of_page is None and str(node.get("@type")).endswith("Page"):
+            of_page = node.get("author")
         if isinstance(node.get("@id"), str) and "name" in node:
             known.setdefault(node["@id"], node["name"])
-    return {**article, "author": _named(article.get("author"), known)} if article else {}
+    return {**article, "author": _named(article.get("author") or of_page, known)} if article else {}
 
 
 def _linked_data(page: lxml.html.HtmlElement) -> Iterator[dict[str, Any]]:
@@ -120,11 +124,14 @@ def _linked_data(page: lxml.html.HtmlElement) -> Iterator[dict[str, Any]]:
         source = script.text or ""
         if len(source) > MAX_DATA_CHARACTERS:
             continue
-        try:
-            data = json.loads(_SCRIPT_FRAME.sub("", source), strict=False)  # line breaks inside strings are common
-        except (ValueError, RecursionError):
-            continue
-        yield from nodes(data)
+        source = _SCRIPT_FRAME.sub("", source)
+        for text in (source, _LAST_COMMA.sub(r"\1", source)):  # the second is only tried if the first is not JSON
+            try:
+                data = json.loads(text, strict=False)  # line breaks inside strings are common
+            except (ValueError, RecursionError):
+                continue
+            yield from nodes(data)
+            break
 
 
 def _named(authors: Any, known: Mapping[str, Any]) -> Any:
@@ -183,7 +190,12 @@ def _shortened(headline: str, own: Collection[str], whole: Collection[str]) -> s
 
 
 def _sites(data: Mapping[str, Any], metas: Mapping[str, str]) -> Iterator[str]:
+    """Yield what the page calls its site, its publisher, and organisations that it names as its author."""
     yield from names_of(data.get("publisher"))
+    authors = data.get("author")
+    for author in authors if isinstance(authors, list) else [authors]:
+        if isinstance(author, dict) and "Organization" in str(author.get("@type")):
+            yield from names_of(author)
     for name in ("og:site_name", "application-name", "publisher", "twitter:site"):
         if name in metas:
             yield metas[name]

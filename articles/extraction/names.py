@@ -17,12 +17,13 @@ _BY = re.compile(
     r"^\W*(?:(?:(?:written|reported|posted|published|words|text|story|report|analysis|opinion|comment"
     r"|review) )?by|from|von|vom|par|por|di|door|av|af|tekst|texte?|texto"
     r"|testo|autore?r?|authors?|auteure?|autorin|verfasst von|geschrieben von|écrit par|escrito por|publié par"
-    r"|oleh|bởi|przez|szerző|írta|yazar|автор|автори|кореспондент|корреспондент|текст|συντάκτης|بقلم|مأ?ת|כותב"
+    r"|reporter|editor|penulis|ditulis oleh|redacción|kirjoittanut|napsala?|yazan|oleh|bởi|przez"
+    r"|szerző|írta|yazar|автор|автори|кореспондент|корреспондент|текст|συντάκτης|بقلم|مأ?ת|כותב"
     r"|作者|记者|記者|文|撰文)[\s:：/|]+",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(
-    r"\s*(?:[,;|&/、，；\n]|\s[·•]\s|\b(?:and|und|et|y|e|og|och|en|ja|ve|și|si|und|with|mit|и|та|і|και)\b"
+    r"\s*(?:[,;|&/、，；\n]|\s[·•–—-]\s|\b(?:and|und|et|y|e|og|och|en|ja|ve|și|si|und|with|mit|и|та|і|και)\b"
     r"|(?<=\s)[ai](?=\s[A-ZÀ-Ž]))\s*"
 )
 # Organisations may have such a sign in their names.
@@ -45,9 +46,12 @@ _NOBODY = re.compile(
     r"|guest|default|test|n/a|by|von|par|por|autor|auteur|red|редакция|гость|автор)",
     re.IGNORECASE,
 )
-# Desks and roles: they name no person.
+# Desks and organisations: they name no person.
 _DESK = re.compile(
-    r"(?:.*\b(?:news\s?(?:desk|room|team)|web\s?desk|online\s?desk|digital\s?desk|desk)"
+    r"(?:.*\b(?:news|tv|radio|media|times|online|digital|team|network|agency|bureau|newsroom|press"
+    r"|magazine|daily|gazette"
+    r"|herald|tribune|zeitung|nachrichten|noticias|presse|agencia|agência|agence|agenzia|ltd|inc|gmbh|service)\b.*"
+    r"|\S+\.[a-z]{2,3}|.*\b(?:news\s?(?:desk|room|team)|web\s?desk|online\s?desk|digital\s?desk|desk)"
     r"|(?:.*\b)?(?:our|staff|special)\s(?:reporters?|correspondents?|writers?)|editors?|staff|staff writer"
     r"|editorial(?: (?:team|board|staff))?"
     r"|agencies|agencias|agências|agences|agentur(?:en)?|agenzie|agentschappen|wire reports?|news agencies"
@@ -82,7 +86,8 @@ _LABEL = re.compile(
     r"|drucken|merken"
     r"|publié|mis|jour|partager|suivre|lire|tous|voir|publicado|actualizado|compartir|seguir|ver|leer|todas?"
     r"|todos|pubblicato"
-    r"|aggiornato|condividi|leggi|tutti|gepubliceerd|delen|lees|opublikowano|udostępnij|опубликовано|обновлено|поделиться|читать)\b",
+    r"|aggiornato|condividi|leggi|tutti|gepubliceerd|delen|lees|opublikowano|udostępnij"
+    r"|опубликовано|обновлено|поделиться|читать)\b",
     re.IGNORECASE,
 )
 
@@ -137,12 +142,12 @@ def squash(name: str) -> str:
 
 
 def _parts(values: Sequence[str]) -> Iterator[str]:
-    """Yield what may be a name. A role or a title such as PhD counts only if it is all that a byline has."""
+    """Yield what may be a name. A role, a title such as PhD or a place counts only if it is all that a byline has."""
     for value in values:
-        parts = [_bare(part) for part in _BETWEEN.split(_BY.sub("", _cut(value)))]
-        known = [part for part in parts if part]
+        known = [part for each in _BETWEEN.split(_BY.sub("", _cut(value))) if (part := _bare(each))]
         people = [part for part in known if not _ROLE.search(part) and not _TITLE.fullmatch(part)]
-        yield from people or known
+        full = [part for part in people if " " in part or _JOINED_NAME.fullmatch(part)]
+        yield from full or people or known
 
 
 def _bare(part: str) -> str:

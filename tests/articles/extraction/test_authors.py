@@ -34,6 +34,12 @@ def linked(**data: object) -> str:
         ('<meta property="article:author" content="Liv Dahl"><meta property="article:author" content="Tom Berg">', "Liv Dahl, Tom Berg"),
         ('<meta name="twitter:label1" content="Verfasst von"><meta name="twitter:data1" content="Liv Dahl">', "Liv Dahl"),
         ('<meta name="twitter:label1" content="Reading time"><meta name="twitter:data1" content="Two Minutes">', ""),
+        ('<script type="application/ld+json">{"@type": "NewsArticle", "author": "Liv Dahl",}</script>', "Liv Dahl"),
+        (linked() + '<script type="application/ld+json">{"@type": "WebPage", "author": {"name": "Liv Dahl"}}</script>', "Liv Dahl"),
+        # An organisation, whatever its name, is not a person.
+        (linked(author={"@type": "Organization", "name": "Maja Vik"}) + '<meta name="author" content="Liv Dahl">', "Liv Dahl"),
+        (linked(author=[{"@type": "Organization", "name": "Maja Vik"}]), "Maja Vik"),
+        (linked(author="Nordland Online") + '<meta name="author" content="Liv Dahl">', "Liv Dahl"),
         # The site is its author only if nobody is named; so are desks and agencies.
         (linked(author="Fjordbladet") + '<meta name="author" content="Liv Dahl">', "Liv Dahl"),
         (linked(author="fjordbladet.example"), "fjordbladet.example"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from articles.extraction.bylines import Bylines, clean_byline, page_bylines, text_bylines
+from articles.extraction.bylines import Bylines, clean_byline, page_bylines, text_bylines, without_byline
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,8 @@ def test_a_first_line_of_authors_is_the_byline() -> None:
         (["Лив Даль и Том Берг"], "Лив Даль, Том Берг"),
         (["Liv Dahl in Vestby", "Tom Berg (Fjordbladet)"], "Liv Dahl, Tom Berg"),
         (["Liv Dahl, Political Correspondent", "Tom Berg, PhD"], "Liv Dahl, Tom Berg"),
+        (["Liv Dahl – Vestby", "Tom Berg | Reporter"], "Liv Dahl, Tom Berg"),
+        (["Reporter: Liv Dahl"], "Liv Dahl"),
         (["Political Correspondent"], "Political Correspondent"),
         (["文/陈海"], "陈海"),
         (["김바다 기자 sea@fjordbladet.example"], "김바다"),
@@ -115,3 +117,13 @@ def test_an_agency_may_be_the_author() -> None:
     assert page_bylines("The port reopened.", ["Reuters Staff"], []) == Bylines("Reuters Staff", "Reuters")
     assert page_bylines("The port reopened.", ["Liv Dahl, AP Sports Writer"], []) == Bylines("Liv Dahl", "AP")
     assert page_bylines("The port reopened.", [], ["Reuters"]) == Bylines(agency="Reuters")
+
+
+def test_a_line_that_repeats_the_authors_is_not_part_of_the_text() -> None:
+    text = "The port reopened.\n\nBy Liv Dahl and Tom Berg\n\nA boat came in.\n\nTom Berg\n\nLiv Dahl"
+    assert without_byline(text, "Liv Dahl, Tom Berg") == text.replace("By Liv Dahl and Tom Berg\n\n", "")
+    assert without_byline(text, "Fjordbladet") == text
+    assert without_byline("Liv Dahl", "Liv Dahl") == "Liv Dahl"
+    # The dateline is the first line without it.
+    found = page_bylines("Liv Dahl\n\nVESTBY, March 3 (AFP) – The port reopened.", ["Liv Dahl"], [])
+    assert found == Bylines("Liv Dahl", "AFP", "VESTBY, March 3")
