@@ -20,7 +20,7 @@ def let_import(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("articles", "0024_uploaded_files"),
+        ("articles", "0025_uploaded_files"),
         ("auth", "0012_alter_user_first_name_max_length"),
         ("dedup", "0049_admins_save_extraction_rules"),
     ]

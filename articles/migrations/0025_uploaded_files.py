@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('articles', '0023_fetch_times_of_pages'),
+        ('articles', '0024_teaser_newspapers'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
