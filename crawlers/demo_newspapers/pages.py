@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from crawlers.demo_newspapers.papers import PAPERS, SECTIONS, Paper
-from crawlers.demo_newspapers.scenarios import FIRST_DAY, Article
+from crawlers.demo_newspapers.scenarios import FIRST_DAY, Article, articles
 
 ADVERTISEMENTS = (
     "Norrgard Sails: hand-sewn in Ostwick, guaranteed for forty storms. Ask for the winter price list.",
@@ -144,7 +144,7 @@ def _box(related: Links, teasers: Sequence[str]) -> str:
 
 def _metadata(paper: Paper, article: Article, base_url: str) -> str:
     moment = f"{article.date}T{time_of_day(article)}+01:00"
-    address = base_url + article.path
+    address = base_url + (_lead_story(paper) if article.trouble == "canonical" else article.path)
     canonical = f'<link rel="canonical" href="{escape(address)}">\n' if paper.canonical else ""
     title = escape(article.declared_headline)
     match paper.metadata:
@@ -166,6 +166,11 @@ def _metadata(paper: Paper, article: Article, base_url: str) -> str:
             )
         case _:
             return canonical
+
+
+def _lead_story(paper: Paper) -> str:
+    """Return the path of the story that a careless template names on other pages too."""
+    return next(each.path for each in articles() if each.paper == paper.key and not each.trouble)
 
 
 def _linked_data(paper: Paper, article: Article, moment: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
-Trouble = Literal["", "wrapped", "paged", "stub", "refused", "mislabelled", "consent", "live"]
+Trouble = Literal["", "wrapped", "paged", "stub", "refused", "mislabelled", "consent", "canonical", "live"]
 
 # What each trouble is, and the newspapers of which one article each has it.
 TROUBLES: dict[Trouble, tuple[str, tuple[str, ...]]] = {
@@ -19,6 +19,7 @@ TROUBLES: dict[Trouble, tuple[str, tuple[str, ...]]] = {
     "refused": ("The page answers HTTP 403, and the feed carries all.", ("courier", "gazette")),
     "mislabelled": ("The page is in windows-1252 and says that it is in UTF-8.", ("echo", "dunmere")),
     "consent": ("The page redirects to one that sets a cookie, until it gets that cookie.", ("dunmere", "courier")),
+    "canonical": ("The canonical link names another story.", ("courier", "dunmere", "courier")),
     "live": ("A live blog, which is longer each time that it is asked for.", ("courier",)),
 }
 # Of articles with these, the text is taken from the feed, and the article says so.
