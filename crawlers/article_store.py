@@ -9,13 +9,15 @@ only if its link is done. The pipeline waits until then, counts the outcome, and
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from asgiref.sync import sync_to_async
 from django.db import connection, connections, transaction
 from scrapy.settings import BaseSettings
 
+from articles.extraction.extract import ExtractionError
 from articles.processes import Workers
 from articles.storage.extraction_rules import rule_for
 from articles.storage.ingest import Stored, store_prepared
@@ -28,6 +30,7 @@ from crawlers.fetching.pacing import sites
 from crawlers.items import ArticleLink, FetchedPage
 from crawlers.page_articles import PageTask, ReadyArticle, is_alert, ready_article
 
+Fault: TypeAlias = Callable[[FetchedPage, ReadyArticle], Awaitable[str]]
 # Articles that are written in one transaction, at most.
 BATCH = 50
 
@@ -78,14 +81,17 @@ class ArticleStore:
         await sites.save()
         await sync_to_async(connections.close_all)()
 
-    async def store(self, page: FetchedPage) -> StoredPage:
+    async def store(self, page: FetchedPage, fault: Fault | None = None) -> StoredPage:
         """Extract and store the article of a page, and delete its link; return when that is committed.
 
+        `fault` returns why what was extracted is no article; empty if it is one.
         Raises ExtractionError if the page has no article, RejectedArticleError if it cannot be stored, and one of LOST;
         the link then still waits. WorkerDiedError if the process that extracted it was killed.
         """
         rule = await in_database(rule_for, page.url) if is_alert(page) else page.link.source.rule
         ready = await self._ready(PageTask(page, self._paper_of(page), rule))
+        if fault is not None and (reason := await fault(page, ready)):
+            raise ExtractionError(reason)
         stored = await self._write(_Waiting(page.link, ready))
         if isinstance(stored, Exception):
             raise stored

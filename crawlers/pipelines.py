@@ -11,6 +11,7 @@ from crawlers.article_store import article_store
 from crawlers.database import LOST
 from crawlers.items import FetchedPage
 from crawlers.reasons import reason_of
+from crawlers.soft_404s import SoftErrors
 from crawlers.spiders.base import NewspaperSpider
 
 
@@ -22,6 +23,7 @@ class ArticlePipeline:
 
     def __init__(self, spider: NewspaperSpider) -> None:
         self.spider = spider
+        self.soft_errors = SoftErrors(spider)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -32,7 +34,7 @@ class ArticlePipeline:
 
     async def process_item(self, item: FetchedPage) -> FetchedPage:
         try:
-            stored = await article_store.store(item)
+            stored = await article_store.store(item, self.soft_errors.reason)
         except (ExtractionError, RejectedArticleError) as error:
             await self.spider.refuse(item.link, reason_of(error))
             raise DropItem(str(error), log_level="DEBUG") from error

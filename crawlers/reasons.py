@@ -156,6 +156,16 @@ REASONS = {
             "no HTML page", "The link leads to a file, not to a page.", "If there are many, narrow the URL pattern."
         ),
         Reason("empty page", "The page is empty."),
+        Reason(
+            "page for missing articles",
+            "The page says that it is missing, has moved or needs a login, but has status 200 like an article.",
+            "Open the example. If it is an article, declare its day with an extraction rule.",
+        ),
+        Reason(
+            "one page under many URLs",
+            "Another URL of the newspaper has this headline and text, and the page has no day of its own.",
+            "Open the example: it may be a notice, a login, or a second address of a stored article.",
+        ),
         Reason("no article text", "The page has no text that could be an article.", _LOOK),
         Reason("no publication date", "Neither the page nor its feed gives a day of publication.", _LOOK),
         Reason("date out of range", "The page's day is impossible, and no feed gives another.", _LOOK),

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models.functions import MD5
 
-from articles.models import ArticleURL, DeclaredURL
+from articles.models import Article, ArticleURL, DeclaredURL
 from articles.normalization.page_forms import page_form
 from articles.normalization.urls import comparable_url, url_key
 from articles.storage.incoming import story_url
@@ -132,6 +132,13 @@ def known_pages(urls: Collection[str], kept: tuple[str, ...] = ()) -> set[str]:
     for digest, url in rows.values_list("digest", "url") if digests else ():
         pages[digest].add(page_form(url, kept))
     return known | {url for url, digest in digests.items() if page_form(url, kept) in pages[digest]}
+
+
+def others_with_text(newspaper_id: int, new: Prepared) -> bool:
+    """Return whether the newspaper has another article with this headline and text. Uses the index on digests."""
+    same = Article.objects.filter(newspaper=newspaper_id, text_digest=new.text_digest)
+    others = same.filter(normalized_title=new.normalized_title).exclude(urls__key__in=new.own_keys)
+    return new.text_digest is not None and others.exists()
 
 
 def _digest(form: str) -> str:

@@ -39,12 +39,12 @@ class Page:
 
 @dataclass
 class Site:
-    """Pages by path. `requests` counts every path that was asked for; what is held waits for `release`.
-
-    `busiest` is the largest number of requests that were answered at one time.
+    """Pages by path; all others are `missing`. `requests` counts every path that was asked for; what is held waits
+    for `release`. `busiest` is the largest number of requests that were answered at one time.
     """
 
     pages: dict[str, Page] = field(default_factory=dict)
+    missing: Page = field(default_factory=lambda: Page(b"gone", "text/plain", 404))
     requests: Counter[str] = field(default_factory=Counter)
     held: set[str] = field(default_factory=set)
     held_after: float = math.inf  # so many requests for articles, every further one is held
@@ -91,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path in self.site.held or (asked > self.site.held_after and self.path.startswith("/2024/")):
             self.site.arrived.set()
             self.site.release.wait(60)
-        page = self.site.pages.get(self.path, Page(b"gone", "text/plain", 404))
+        page = self.site.pages.get(self.path, self.site.missing)
         headers = {"ETag": page.etag, "Last-Modified": page.last_modified, "Location": page.location}
         asked = (self.headers["If-None-Match"], self.headers["If-Modified-Since"])
         unchanged = any(asked) and asked == (page.etag or None, page.last_modified or None)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from articles.extraction.notices import is_notice
 from articles.models import Article
-from tests.crawlers.conftest import CrawlCommand, Site
+from crawlers.models import PendingLink
+from crawlers.soft_404s import impossible_url
+from tests.crawlers.conftest import CrawlCommand, Page, Site
 from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, newspaper, rss
 
 # Transactions that end, because the crawl is another process.
@@ -36,3 +41,74 @@ def test_one_page_is_fetched_once_and_no_declared_url_takes_a_story(site: Site, 
     site.add("/feed", rss(*newer, *others), "application/rss+xml")
     assert crawl().summary == "Fjordbladet: 0 stored, 4 known, 0 failed\n"
     assert site.article_requests() == fetched
+
+
+def feed_of(site: Site, names: dict[str, str]) -> str:
+    """Return a feed of these articles with their titles, all of one day."""
+    items = "".join(
+        f"<item><title>{title}</title><link>{site.url}/2024/05/{name}</link><pubDate>Fri, 03 May 2024 08:00:00 GMT"
+        "</pubDate></item>"
+        for name, title in names.items()
+    )
+    return f'<?xml version="1.0"?><rss version="2.0"><channel><title>Feed</title>{items}</channel></rss>'
+
+
+def test_no_page_in_the_place_of_an_article_is_stored_with_the_day_of_a_feed(site: Site, crawl: CrawlCommand) -> None:
+    site.missing = Page(article_page("We looked everywhere", f"{LIBRARY} Try the search.", day="").encode())
+    titles = {"gone-1": "Ferry sails", "gone-2": "Harbour opens", "gone-3": "Bridge closed"}
+    for name, title, text, day in [
+        ("notice", "Seite nicht gefunden", "Vielleicht hilft Ihnen die Suche weiter, oder die Startseite.", ""),
+        ("corner-1", "The members' corner", f"Only members read on. {HERRING}", ""),
+        ("corner-2", "The members' corner", f"Only members read on. {HERRING}", ""),
+        ("copy-1", "Ferry sails again", FERRY, ""),
+        ("copy-2", "Ferry sails again", FERRY, ""),
+        ("lost", "Page not found", f"A page of the old atlas is missing. {BRIDGE}", "2024-05-03"),
+    ]:
+        site.add(f"/2024/05/{name}", article_page(title, text, day=day))
+        titles[name] = "A story" if name.startswith(("corner", "notice")) else title
+    site.add("/feed", feed_of(site, titles), "application/rss+xml")
+    newspaper(site, feed=["/feed"])
+
+    assert crawl().summary == (
+        "Fjordbladet: 4 stored, 0 known, 5 failed (one page under many URLs: 1; page for missing articles: 4)\n"
+    )
+    assert sorted(Article.objects.values_list("headline", flat=True)) == [
+        *("Ferry sails again", "Ferry sails again", "Page not found", "The members' corner")
+    ]
+    assert sum("no-such-page-" in path for path in site.requests) == 1
+    stored = set(Article.objects.values_list("url", flat=True))
+    refused = {row.url.rpartition("/")[2] for row in PendingLink.objects.exclude(refused_until=None)}
+    assert refused == {name for name in titles if f"{site.url}/2024/05/{name}" not in stored}
+
+
+@pytest.mark.parametrize(
+    ("url", "pattern"),
+    [
+        (
+            "https://a.example/2024/05/ferry-sails-again.html?x=1#top",
+            r"https://a\.example/2024/05/no-such-page-\w{24}\.html",
+        ),
+        ("https://a.example/news/story.php?id=5&lang=", r"https://a\.example/news/story\.php\?id=\w{24}&lang=\w{24}"),
+        ("https://a.example/ferry-sails-again-today/?id=5", r"https://a\.example/no-such-page-\w{24}"),
+    ],
+)
+def test_a_url_that_cannot_exist_is_like_those_of_articles(url: str, pattern: str) -> None:
+    assert re.fullmatch(pattern, impossible_url(url))
+
+
+@pytest.mark.parametrize(
+    ("headline", "is_one"),
+    [
+        *((each, True) for each in ("Page not found", "404", "Error 404: Page Not Found", "Página no encontrada")),
+        *((each, True) for each in ("Sorry, this page does not exist.", "This page has moved", "Page introuvable")),
+        *((each, True) for each in ("Log in to continue", "Bitte anmelden", "Are you a robot?", "Accedi")),
+        *(
+            (each, False)
+            for each in ("404 people leave the island", "Lost page of the atlas found", "Log in the river")
+        ),
+        *((each, False) for each in ("Entrar na história", "Not found: the lost ship", "Council moves to new page")),
+    ],
+)
+def test_notices_are_known_by_their_headline_if_they_are_short(headline: str, is_one: bool) -> None:
+    assert is_notice(headline, "Try again.") == is_one
+    assert not is_notice(headline, FERRY * 10)

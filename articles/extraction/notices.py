@@ -1,0 +1,46 @@
+"""Recognises pages that come in the place of an article: the page is missing, has moved, or wants a login."""
+
+import re
+
+from articles.normalization.text import normalize_text
+
+# A longer text is more than a notice.
+_MOST_WORDS = 120
+_THING = (
+    "(?:page|url|link|content|article|story|document|file|seite|artikel|inhalt|beitrag|contenu|document|p[aá]gina|nota"
+    "|noticia|art[ií]culo|contenido|not[ií]cia|artigo|pagina|articolo|contenuto|bericht|sida|side|strona|stránka)"
+)
+_GONE = (
+    "(?:(?:was |could |can ?)?not (?:be )?found|does ?n[o ]?t exist|no longer (?:exists?|available)|not available"
+    "|unavailable|missing|gone|(?:has |was )?(?:been )?(?:moved|removed|deleted)(?: permanently)?"
+    "|(?:wurde |konnte )?nicht (?:mehr )?(?:gefunden|verfügbar|vorhanden)|existiert nicht(?: mehr)?|fehlt|gelöscht"
+    "|introuvable|non trouv[ée]e?|n existe (?:pas|plus)|a été (?:supprimée?|déplacée?)|indisponible"
+    "|no (?:se )?(?:ha )?(?:sido )?encontrad[ao]|no (?:se )?encuentra|no existe|no disponible"
+    "|não (?:foi )?encontrad[ao]|não existe|indisponível|non (?:è )?(?:stat[ao] )?trovat[ao]|non esiste"
+    "|niet (?:meer )?(?:gevonden|beschikbaar)|bestaat niet(?: meer)?|hittades inte|finns inte|ikke (?:funnet|fundet)"
+    "|nie (?:została )?znalezion[ao]|nie istnieje|nenalezena|bulunamadı)"
+)
+_ARTICLE = "(?:(?:the|this|that|die|diese|der|dieser|la|cette|le|cet|esta|este|a|il|lo|de|deze|den) )?"
+_MISSING = re.compile(
+    "(?:(?:error|erreur|fehler|http) )?(?:40[34]|410)(?: (?:error|erreur|fehler))?"
+    f"(?: (?:{_THING} )?(?:{_GONE}|forbidden))?"
+    f"|(?:oops |sorry |ups |hoppla )?{_ARTICLE}(?:requested |gesuchte |angeforderte |demandée? )?{_THING}"
+    f"(?: you (?:requested|are looking for))? {_GONE}(?: .{{0,30}})?"
+    "|not found|nicht gefunden|introuvable|no encontrad[ao]|não encontrad[ao]|non trovat[ao]|niet gevonden"
+    "|hittades inte|ikke funnet|nie znalezion[ao]|страница не найдена|материал не найден"
+)
+_PURPOSE = "(?: (?:to|for|or|and|here|now|um|oder|und|hier|pour|ou|ici|para|o|per|om|of|för|aby) ?.{0,40})?"
+_WALL = re.compile(
+    "(?:please |bitte )?(?:log ?in|sign ?in|log ?on|register|subscribe|anmelden|einloggen|registrieren|se connecter"
+    "|connectez vous|connexion|iniciar sesi[oó]n|inicia sesi[oó]n|entrar|accedi|inloggen|logga in|zaloguj się|войти"
+    f"|вход){_PURPOSE}|access denied|forbidden|just a moment|are you (?:a robot|human)|verify you are human"
+    f"|enable javascript{_PURPOSE}|javascript (?:is )?(?:required|disabled)"
+)
+
+
+def is_notice(headline: str, text: str) -> bool:
+    """Return whether a page says in short that there is no article, or that it shows none without a login."""
+    title = normalize_text(headline)
+    if len(normalize_text(text).split()) > _MOST_WORDS:
+        return False
+    return _MISSING.fullmatch(title) is not None or _WALL.fullmatch(title) is not None
