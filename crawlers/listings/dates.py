@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from articles.extraction.dates import url_day, written_day
+from articles.extraction.written_dates import Place, written_days
 from articles.normalization.times import possible_time
 from articles.normalization.values import UnreadableDayError, parse_day
 from articles.storage.incoming import ListedDate
@@ -39,10 +40,15 @@ def listed_date(text: str, parsed: Any = None, *, in_sitemap: bool = False) -> L
     try:
         day: datetime.date | None = parse_day(text)
     except UnreadableDayError:
-        day = written_day(text) or _day_of(parsed)
+        day = written_day(text) or _in_words(text) or _day_of(parsed)
     if day is None:
         return None
     return ListedDate(day, possible_time(text, day), in_sitemap)
+
+
+def _in_words(text: str) -> datetime.date | None:
+    """Return the day in a text of any language, if its order of day and month is certain."""
+    return next((found.day for found in written_days(text, Place()) if found.other is None), None)
 
 
 def _day_of(parsed: Any) -> datetime.date | None:

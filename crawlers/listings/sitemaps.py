@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import codecs
 import datetime
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urljoin
 
@@ -16,8 +17,10 @@ from scrapy.utils.sitemap import Sitemap
 from articles.storage.incoming import ListedDate
 from crawlers.fetching.downloads import GZIP, is_cut_off
 from crawlers.listings.dates import changed_day, changed_moment, listed_date, periods
+from crawlers.listings.feeds import Entry, read_feed
 from crawlers.listings.texts import headline, language_code
 
+_FEED = re.compile(rb"<(?:\w+:)?(?:rss|feed|rdf)[\s>]")
 # Some servers compress files that are compressed already.
 MAX_PACKINGS = 3
 # See developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap.
@@ -75,6 +78,8 @@ def read_sitemap(body: bytes, url: str, max_size: int) -> Document:
         for _ in range(MAX_PACKINGS):
             if body.startswith(GZIP):
                 body = gunzip(body, max_size=max_size)
+        if other := _of_another_format(body, url):
+            return Document("urlset", other, broken=broken)
         sitemap = NewsSitemap(body.lstrip(codecs.BOM_UTF8 + b" \t\r\n"))
         entries = [_entry(url, entry) for entry in sitemap if entry["loc"]]
     # Not gzip after all, not XML, an empty document, or larger than max_size when uncompressed.
@@ -84,6 +89,22 @@ def read_sitemap(body: bytes, url: str, max_size: int) -> Document:
     tail = body[-400:].replace(b"\0", b"")
     ended = f"{sitemap.type}>".encode() in tail
     return Document(sitemap.type, entries, broken=broken or not known or not (ended or _is_empty(body, entries)))
+
+
+def _of_another_format(body: bytes, url: str) -> list[SitemapEntry]:
+    """Return the entries of a sitemap that is a text file of URLs or a feed, as the protocol allows; else none."""
+    beginning = body[:1_000].lstrip(codecs.BOM_UTF8 + b" \t\r\n").lower()
+    if beginning.startswith((b"http://", b"https://")):
+        return [SitemapEntry(_absolute(url, line.strip())) for line in body.decode(errors="replace").split()]
+    if not _FEED.search(beginning):
+        return []
+    feed = read_feed(body, url, "application/xml")
+    return [_of_feed(entry, feed.language) for entry in feed.entries if entry.url]
+
+
+def _of_feed(entry: Entry, language: str) -> SitemapEntry:
+    published = entry.published and replace(entry.published, in_sitemap=True)
+    return SitemapEntry(entry.url, published=published, title=entry.title, language=language)
 
 
 def last_days(entries: Sequence[SitemapEntry]) -> dict[str, datetime.date]:

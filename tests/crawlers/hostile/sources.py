@@ -151,6 +151,8 @@ SITEMAPS = [
     good(
         "outside-map", html(sitemap("outside-map", head=OUTSIDE, more="<url><loc>&file;</loc></url>"), content_type=XML)
     ),
+    good("text-map", html(f"\n{link('text-map')}\n{{url}}/topic/1\n", content_type="text/plain")),
+    good("feed-as-map", html(rss("feed-as-map"), content_type=RSS)),
     partly(
         "nonsense-map", html(sitemap("nonsense-map", more="<url><loc>http://[/2024/05/x</loc></url>")), bad_address=1
     ),
