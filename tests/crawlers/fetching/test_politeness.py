@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from protego import Protego
 
-from crawlers.fetching.pacing import Bounds, SitePace, next_delay, retry_after
+from crawlers import site_paces
+from crawlers.fetching.pacing import Bounds, SitePace, Sites, next_delay, retry_after
 from crawlers.fetching.reservations import forbids_index, meta_elements, read_rules, reserved_by
 from crawlers.fetching.robots import fault_of_status, pause_of
 from crawlers.fetching.sites import shared_site
+from crawlers.reasons import RefusedError
+from crawlers.site_paces import Remembered
 
 NOW = datetime.datetime(2026, 5, 3, 12, 0, tzinfo=datetime.UTC)
 BOUNDS = Bounds(least=0.5, start=1.0, most=30.0, slow_down=2.0, longest_wait=60.0, adapts=True, remembers=False)
@@ -116,3 +123,51 @@ def test_hosts_of_one_owner_are_one_site() -> None:
     assert shared_site("https://one.blogspot.com/") != shared_site("https://two.blogspot.com/")
     addresses = ("http://127.0.0.1:8001/a", "http://127.0.0.1:8002/a", "http://localhost:9/a", "http://[::1]:7/")
     assert [shared_site(url) for url in addresses] == ["127.0.0.1:8001", "127.0.0.1:8002", "localhost:9", "::1:7"]
+
+
+def test_one_request_at_a_time_is_made_to_a_site_and_an_interrupt_ends_the_wait() -> None:
+    bounds, sites = replace(BOUNDS, least=0.0, start=0.0, slow_down=0.0), Sites()
+    under_way: list[str] = []
+    most: dict[str, int] = {}
+
+    async def ask(url: str) -> None:
+        site = url.split("/")[2].partition(".")[2]
+        async with sites.turn(url, bounds) as pace:
+            under_way.append(site)
+            most[site] = max(most.get(site, 0), under_way.count(site))
+            most["all"] = max(most.get("all", 0), len(under_way))
+            await asyncio.sleep(0)
+            under_way.remove(site)
+            pace.answered(bounds, 503 if "busy" in url else 200, 0.0, 30.0 if "busy" in url else None)
+
+    async def run() -> str:
+        hosts = ("www.harbour.example", "m.harbour.example", "www.fjord.example")
+        await asyncio.gather(*(ask(f"https://{host}/{number}") for host in hosts for number in range(3)))
+        await ask("https://www.fjord.example/busy")
+        waiting = asyncio.create_task(ask("https://m.fjord.example/"))
+        await asyncio.sleep(0)
+        sites.stop_waiting()
+        with pytest.raises(RefusedError) as refused:
+            await waiting
+        return str(refused.value)
+
+    began = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:  # the browser of other tests leaves a loop in this thread
+        said = pool.submit(asyncio.run, run()).result()
+    assert most == {"harbour.example": 1, "fjord.example": 1, "all": 2}
+    assert said.startswith("site asked to wait: until 20")
+    assert time.monotonic() - began < 20
+
+
+@pytest.mark.django_db
+def test_the_pace_of_a_site_is_remembered_and_halved_each_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    until = NOW.timestamp() + 86_400
+    monkeypatch.setattr(site_paces.timezone, "now", lambda: NOW)
+    site_paces.remember({"fjord.example": Remembered(8.0, 4.0, until), "harbour.example": Remembered(1.0)})
+    site_paces.remember({"fjord.example": Remembered(6.0, 2.0, until)})
+    monkeypatch.setattr(site_paces.timezone, "now", lambda: NOW + datetime.timedelta(days=1))
+    assert site_paces.remembered("fjord.example") == Remembered(3.0, 1.0, until)
+    assert site_paces.remembered("new.example") is None
+    monkeypatch.setattr(site_paces.timezone, "now", lambda: NOW + datetime.timedelta(days=91))
+    site_paces.remember({"fjord.example": Remembered(1.0)})
+    assert site_paces.remembered("harbour.example") is None
