@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ParamSpec
-from urllib.parse import urlsplit
 
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.settings import Settings
@@ -19,7 +18,7 @@ from crawlers import visits
 from crawlers.article_store import article_store
 from crawlers.database import LOST, in_database
 from crawlers.fetching.pacing import sites
-from crawlers.fetching.sites import site_of
+from crawlers.fetching.sites import shared_site, site_of
 from crawlers.models import Visit
 from crawlers.spiders.base import NewspaperSpider
 from crawlers.spiders.feed import FeedSpider
@@ -53,10 +52,10 @@ class Job:
 
     @property
     def turns(self) -> set[str]:
-        """What no other job may use at the same time: the hosts, and the newspaper's links."""
+        """What no other job may use at the same time: the sites, and the newspaper's links."""
         urls = self.spider.addresses(self.newspaper)
-        hosts = {urlsplit(url).hostname or "" for url in urls if site_of(url)}
-        return hosts | {f"newspaper {self.newspaper.pk}"}
+        sites_used = {shared_site(url) for url in urls if site_of(url)}
+        return sites_used | {f"newspaper {self.newspaper.pk}"}
 
 
 def plan_jobs(
@@ -72,9 +71,9 @@ def plan_jobs(
 
 
 class JobProcess(AsyncCrawlerProcess):
-    """Runs jobs in parallel, except that those with a common host take turns.
+    """Runs jobs in parallel, except that those with a common site take turns.
 
-    Scrapy's limit of requests to a domain applies within one crawl only. The first interrupt stops gracefully and
+    They would only wait for each other, crawlers/fetching/pacing.py. The first interrupt stops gracefully and
     finishes the current pages. Links that wait are in the database, see crawlers/frontier.py.
     """
 

@@ -32,7 +32,7 @@ LONGEST_RETRY_AFTER = 7 * 86_400.0
 LONGEST_CRAWL_DELAY = 300.0
 # The pause after SLOW_DOWN: doubled each time, and reduced by each other answer.
 _SLOWEST = 60.0
-_RECOVERY = 0.9
+_RECOVERY = 0.8
 
 
 @dataclass(frozen=True, slots=True)

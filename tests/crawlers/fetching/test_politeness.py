@@ -60,7 +60,7 @@ def test_the_pause_follows_the_answers_and_grows_when_the_site_asks_for_less() -
         assert pace.penalty == expected
     assert pace.free_at(BOUNDS) == 161.0
     pace.answered(BOUNDS, 200, 0.1, None)
-    assert pace.penalty == 54.0
+    assert pace.penalty == 48.0
     for _ in range(100):
         pace.answered(BOUNDS, 200, 0.1, None)
     assert pace.penalty == 0.0
