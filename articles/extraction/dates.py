@@ -126,6 +126,19 @@ def find_publication_day(
     return PublicationDay(doubt=_sentence(unlikely))
 
 
+def selected_day(
+    value: str, page: lxml.html.HtmlElement, declared: Declared, url: str, today: datetime.date
+) -> PublicationDay | None:
+    """Return the day in a text of the page that the newspaper's own rule selects; None if it names no possible day."""
+    found = _read_day(value, place_of(declared.locale, _host(url)))
+    if found is None:
+        return None
+    day, other, _ = _Evidence(page, url_day(url), today).settle(found)
+    if day > today + datetime.timedelta(days=MAX_DAYS_AHEAD):
+        return None
+    return PublicationDay(day, "rule", _sentence(_either(other)), possible_time(value, day))
+
+
 def url_day(url: str) -> datetime.date | None:
     """Return the day in a URL's path, such as /2024/05/03/ or /20240503; None if there is none."""
     try:

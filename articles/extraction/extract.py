@@ -111,7 +111,7 @@ def extract_article(
         raise ExtractionError(str(error)) from error
     drop_selected(page, rule)
     declared = read_declared(page, url)
-    ruled = read_by_rule(page, rule, declared, today)
+    ruled = read_by_rule(page, rule, declared, url, today)
     remove_programs(page)
     locked = _is_locked(page, declared)
     remove_noise(page)

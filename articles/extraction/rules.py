@@ -16,13 +16,12 @@ import lxml.etree
 import lxml.html
 
 from articles.extraction.body import MIN_TEXT_LETTERS, remove_noise, remove_programs
-from articles.extraction.dates import FIRST_PRINTED, MAX_DAYS_AHEAD, PublicationDay, written_day
+from articles.extraction.dates import PublicationDay, selected_day
 from articles.extraction.html import join_paragraphs, paragraphs, squeeze
 from articles.extraction.metadata import Declared
 from articles.extraction.page_chrome import is_time, without_page_chrome
 from articles.extraction.selectors import find_selected, selector_fault
 from articles.normalization.text import letters
-from articles.normalization.times import possible_time
 
 MAX_SELECTORS = 10  # of a field
 # These fields take elements; the others also take attributes and texts.
@@ -97,14 +96,17 @@ def drop_selected(page: lxml.html.HtmlElement, rule: ExtractionRule) -> None:
                 element.drop_tree()
 
 
-def read_by_rule(page: lxml.html.HtmlElement, rule: ExtractionRule, declared: Declared, today: datetime.date) -> Ruled:
+def read_by_rule(
+    page: lxml.html.HtmlElement, rule: ExtractionRule, declared: Declared, url: str, today: datetime.date
+) -> Ruled:
     """Return what the rule finds on a page, from which what it drops was removed."""
     headline = next(_values(page, rule.headline), "")
     authors = tuple(_values(page, rule.authors))
-    fields = (headline, *declared.headlines, *authors, *_values(page, rule.day))
+    days = list(_values(page, rule.day))
+    fields = (headline, *declared.headlines, *authors, *days)
     titles = {each.casefold() for each in fields}
     text = next(filter(None, (_text(page, selector, titles) for selector in rule.body)), "")
-    day, date_doubt = _day(page, rule, today)
+    day = next(filter(None, (selected_day(each, page, declared, url, today) for each in days)), None)
     missed = [name for name, asked, found in (("text", rule.body, text), ("headline", rule.headline, headline))
               if asked and not found]  # fmt: skip
     return Ruled(
@@ -113,7 +115,7 @@ def read_by_rule(page: lxml.html.HtmlElement, rule: ExtractionRule, declared: De
         authors=authors,
         day=day,
         text_doubt=f"the newspaper's own rule finds no {' and no '.join(missed)} on the page" if missed else "",
-        date_doubt=date_doubt,
+        date_doubt="" if day or not rule.day else _missing_day(days),
     )
 
 
@@ -174,15 +176,8 @@ def _copy(element: lxml.html.HtmlElement) -> lxml.html.HtmlElement:
     return copied
 
 
-def _day(page: lxml.html.HtmlElement, rule: ExtractionRule, today: datetime.date) -> tuple[PublicationDay | None, str]:
-    """Return the day that the rule finds, and otherwise why there is none; neither if it has no selector for it."""
-    if not rule.day:
-        return None, ""
-    values = list(_values(page, rule.day))
-    for value in values:
-        day = written_day(value)
-        if day and FIRST_PRINTED <= day <= today + datetime.timedelta(days=MAX_DAYS_AHEAD):
-            return PublicationDay(day, "rule", time=possible_time(value, day)), ""
+def _missing_day(values: Sequence[str]) -> str:
+    """Return why these values of a rule give no day, as a doubt."""
     if values:
-        return None, f"the newspaper's own rule finds “{values[0][:_SHOWN_CHARACTERS]}”, which gives no day"
-    return None, "the newspaper's own rule finds no day on the page"
+        return f"the newspaper's own rule finds “{values[0][:_SHOWN_CHARACTERS]}”, which gives no day"
+    return "the newspaper's own rule finds no day on the page"

@@ -51,6 +51,9 @@ def test_what_the_rule_does_not_find_is_extracted_as_on_other_pages_with_a_doubt
     assert (article.text, article.headline, article.byline) == (general.text, general.headline, general.byline)
     assert article.text_doubt.startswith("the newspaper's own rule finds no text and no headline on the page")
     assert article.date_doubt.startswith("the newspaper's own rule finds “Liv Dahl”, which gives no day")
+    words = PAGE.replace(b">Friday<", "> Published on 3. maí 2024 kl. 7 <".encode())
+    article = extract_article(words, URL, rule=ExtractionRule(day=(".when",)))
+    assert (article.date, article.date_source) == (datetime.date(2024, 5, 3), "rule")
     future = ExtractionRule(day=(".when",))
     page = PAGE.replace(b"Friday<", b"2044-05-03<")
     assert "“2044-05-03”" in extract_article(page, URL, today=datetime.date(2024, 5, 4), rule=future).date_doubt
