@@ -130,6 +130,12 @@ class DraftForm(ScheduleForm):
         "sitemaps and section pages are visited.",
         widget=forms.TextInput(attrs={"class": "form-control", "spellcheck": "false"}),
     )
+    teasers = forms.BooleanField(
+        label="Store only what the feeds say, and never fetch pages",
+        required=False,
+        help_text="The headlines and descriptions in the feeds are its articles then. Other sources are not read.",
+        widget=forms.CheckboxInput(attrs={"class": "form-check-input"}),
+    )
     feed_urls = _URLsField(label="Other feeds", required=False, help_text="One address on each line.")
     sitemap_urls = _URLsField(label="Other sitemaps", required=False)
     section_urls = _URLsField(label="Other section pages", required=False)
@@ -172,12 +178,15 @@ class DraftForm(ScheduleForm):
             values[name] = list(dict.fromkeys([*found, *values.get(name, [])]))
         if not self.errors and not any(values[name] for name in _KINDS.values()):
             self.add_error(None, "Tick a source, or enter the address of one.")
+        elif not self.errors and values["teasers"] and not values["feed_urls"]:
+            self.add_error("teasers", "Without a feed there is nothing to store. Tick a feed, or enter its address.")
         return values
 
     @property
     def draft(self) -> dict[str, Any]:
         """The fields of the newspaper."""
-        return {name: self.cleaned_data[name] for name in ("name", "host", "article_url_pattern", *_KINDS.values())}
+        names = ("name", "host", "article_url_pattern", "teasers", *_KINDS.values())
+        return {name: self.cleaned_data[name] for name in names}
 
     def is_free(self) -> bool:
         """Return whether no newspaper has this name; if one has, add an error."""

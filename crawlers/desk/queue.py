@@ -201,6 +201,7 @@ def _add(newspapers: Sequence[Newspaper], why: CrawlTurn.Why, user: User | None)
 def _is_visited(turn: CrawlTurn) -> bool:
     """Return whether every spider has finished its visit of a newspaper in this crawl."""
     newspaper = turn.newspaper
-    kinds = sum(map(bool, (newspaper.feed_urls, newspaper.sitemap_urls, newspaper.section_urls)))
+    pages = () if newspaper.teasers else (newspaper.sitemap_urls, newspaper.section_urls)
+    kinds = sum(map(bool, (newspaper.feed_urls, *pages)))
     visits = newspaper.visits.filter(started_at__gte=turn.crawl.started_at, state=Visit.State.FINISHED)
     return visits.count() >= kinds

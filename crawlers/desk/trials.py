@@ -27,7 +27,7 @@ from crawlers.models import Trial
 _GIVEN_UP_AFTER = datetime.timedelta(seconds=LONGEST + 20)
 _KEPT = datetime.timedelta(days=7)
 _PAUSE = 2.0
-FIELDS = ("name", "host", "article_url_pattern", "feed_urls", "sitemap_urls", "section_urls")
+FIELDS = ("name", "host", "article_url_pattern", "feed_urls", "sitemap_urls", "section_urls", "teasers")
 
 logger = logging.getLogger(__name__)
 

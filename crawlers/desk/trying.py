@@ -29,7 +29,7 @@ from scrapy.http import HtmlResponse, Response
 from articles.extraction.extract import ExtractionError
 from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.models import ArticleURL
-from articles.storage.incoming import ListedDate, RejectedArticleError, check_article, story_url
+from articles.storage.incoming import IncomingArticle, ListedDate, RejectedArticleError, check_article, story_url
 from articles.storage.newspapers import Paper
 from crawlers.fetching.sites import is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source
@@ -41,6 +41,7 @@ from crawlers.page_articles import PageTask, extracted_article, incoming_article
 from crawlers.reasons import reason_of
 from crawlers.spiders.base import content_type, page_fault
 from crawlers.spiders.section import article_urls
+from crawlers.teasers import teaser_article
 
 ARTICLES = 10
 LONGEST = 100
@@ -72,6 +73,7 @@ class Draft:
     feed_urls: Sequence[str] = ()
     sitemap_urls: Sequence[str] = ()
     section_urls: Sequence[str] = ()
+    teasers: bool = False
     rule: ExtractionRule = NO_RULE
 
 
@@ -122,9 +124,9 @@ class _TrialSpider(scrapy.Spider):
         self.rule = ExtractionRule.of(self.draft["rule"])
         self.source = Source(0, self.draft["name"], self.draft["article_url_pattern"])
         self.found.update(sources=[], articles=[])
-        lists = [
-            newest_first(await self._links(kind, url)) for kind, field in _FIELDS.items() for url in self.draft[field]
-        ]
+        self.descriptions: dict[str, str] = {}
+        kinds = ["feed"] if self.draft["teasers"] else list(_FIELDS)
+        lists = [newest_first(await self._links(kind, url)) for kind in kinds for url in self.draft[_FIELDS[kind]]]
         for link in list(_in_turn(lists))[:ARTICLES]:
             self.found["articles"].append({"url": link.url, **await self._article(link)})
         return
@@ -142,11 +144,14 @@ class _TrialSpider(scrapy.Spider):
             return reason_of(error)
         return response if response.status == 200 else f"HTTP {response.status}"
 
+    def _bounds(self, kind: str) -> dict[str, Any]:
+        return {"download_maxsize": self.settings.getint("SITEMAP_MAXSIZE")} if kind == "sitemap" else {}
+
     # -- Sources ------------------------------------------------------------------------------------------
 
     async def _links(self, kind: str, url: str) -> list[ArticleLink]:
         """Return the links of a source, and put down how many they are, or why there are none."""
-        response = await self._ask(url, **_bounds(kind, self.settings)) if is_visitable(url) else "bad address"
+        response = await self._ask(url, **self._bounds(kind)) if is_visitable(url) else "bad address"
         links: list[ArticleLink] | str = response if isinstance(response, str) else await self._listed(kind, response)
         reason = links if isinstance(links, str) else ""
         found = [] if isinstance(links, str) else [link for link in links if is_visitable(link.url)]
@@ -156,6 +161,7 @@ class _TrialSpider(scrapy.Spider):
     async def _listed(self, kind: str, response: Response) -> list[ArticleLink] | str:
         if kind == "feed":
             feed = read_feed(response.body, response.url, content_type(response))
+            self.descriptions |= {entry.url: entry.summary for entry in feed.entries}
             links = [
                 dataclasses.replace(
                     self._link(entry.url, ArticleURL.Kind.FEED, entry.published, entry.title, feed.language),
@@ -182,7 +188,7 @@ class _TrialSpider(scrapy.Spider):
             return "unreadable sitemap"
         entries: list[SitemapEntry] = []
         for url in _latest(document.entries):
-            answer = await self._ask(url, **_bounds("sitemap", self.settings))
+            answer = await self._ask(url, **self._bounds("sitemap"))
             read = answer if isinstance(answer, str) else await self._entries(answer, named=True)
             entries += [] if isinstance(read, str) else read
         return entries
@@ -205,12 +211,10 @@ class _TrialSpider(scrapy.Spider):
 
     async def _article(self, link: ArticleLink) -> dict[str, Any]:
         """Return the article of a link as it would be stored, or the reason why it would not be."""
-        page = _page(await self._ask(story_url(link.url)), link)
-        if isinstance(page, str):
-            return {"reason": page}
         try:
-            article = extracted_article(PageTask(page, _NO_PAPER, self.rule))
-            incoming = incoming_article(page, article)
+            incoming = await self._incoming(link)
+            if isinstance(incoming, str):
+                return {"reason": incoming}
             check_article(incoming)
         except (ExtractionError, RejectedArticleError) as error:
             return {"reason": reason_of(error)}
@@ -226,6 +230,16 @@ class _TrialSpider(scrapy.Spider):
             "date_doubt": details.date_doubt,
             "text_doubt": details.text_doubt,
         }
+
+    async def _incoming(self, link: ArticleLink) -> IncomingArticle | str:
+        """Return the article of a link, or the reason why its page cannot be read. Raises ExtractionError."""
+        if self.draft["teasers"]:
+            today = datetime.datetime.now(datetime.UTC).date()
+            return teaser_article(link, self.descriptions[link.url], today)
+        page = _page(await self._ask(story_url(link.url)), link)
+        if isinstance(page, str):
+            return page
+        return incoming_article(page, extracted_article(PageTask(page, _NO_PAPER, self.rule)))
 
 
 def _page(response: Response | str, link: ArticleLink) -> FetchedPage | str:
@@ -251,10 +265,6 @@ def _latest(entries: Sequence[SitemapEntry]) -> list[str]:
     """Return the sitemaps of an index that changed last; the first ones if it does not say."""
     days = sorted(entries, key=lambda entry: entry.changed or datetime.date.min, reverse=True)
     return [entry.url for entry in days if is_visitable(entry.url)][:_NAMED_SITEMAPS]
-
-
-def _bounds(kind: str, settings: Any) -> dict[str, Any]:
-    return {"download_maxsize": settings.getint("SITEMAP_MAXSIZE")} if kind == "sitemap" else {}
 
 
 def main() -> None:

@@ -194,6 +194,20 @@ def test_the_exit_status_of_a_crawl_decides_how_it_ended(
 
 
 @pytest.mark.django_db
+def test_a_crawl_waits_for_the_next_worker_if_its_worker_is_told_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = FakeProcess(130, at_stop=True)
+    monkeypatch.setattr(supervisor, "CrawlProcess", process)
+    queue.request_crawl([paper()], user=make_user("eva", "admin"))
+    crawl = queue.begin_crawl()
+    assert crawl is not None
+    ended = threading.Event()
+    ended.set()
+    supervisor._do(crawl, ended)
+    assert states() == [("waiting", ["Fjordbladet"], ["asked"])]
+    assert (process.status, str(CrawlTurn.objects.get().asked_by)) == (130, "eva")
+
+
+@pytest.mark.django_db
 def test_admins_start_schedule_and_take_back_crawls_on_the_pages_and_others_only_look(
     admin_client: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.test import Client
 from django.utils import timezone
+from scrapy.http import Response
 
 from articles.models import Article, Newspaper
-from crawlers.desk import trials
+from crawlers.desk import trials, trying
 from crawlers.desk.trying import Draft, TrialError, try_newspaper
 from crawlers.discovery.found import FoundNewspaper, FoundSource
 from crawlers.models import CrawlSchedule, PendingLink, Trial
@@ -90,6 +94,29 @@ def test_a_trial_reads_each_kind_of_source_and_fetches_articles_as_a_crawl_would
     ]
     with pytest.raises(TrialError, match="not a regular expression: missing"):
         try_newspaper(Draft("Fjordbladet", "("))
+
+
+async def collect(requests: AsyncIterator[Any]) -> list[Any]:
+    return [each async for each in requests]
+
+
+def test_a_trial_of_teasers_asks_for_feeds_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    fields = "<title>Last ferry</title><link>/1</link><description>It sailed.</description>"
+    item = f"<item>{fields}<pubDate>Fri, 03 May 2024 08:00 GMT</pubDate></item>"
+    body = f"<rss version='2.0'><channel>{item}</channel></rss>".encode()
+
+    async def answer(_spider: Any, url: str) -> Response:
+        asked.append(url)
+        return Response(url, body=body)
+
+    monkeypatch.setattr(trying._TrialSpider, "_ask", answer)
+    found: dict[str, Any] = {}
+    draft = dataclasses.asdict(Draft("Fjordbladet", "", [FEED], [SITEMAP], teasers=True))
+    async_to_sync(collect)(trying._TrialSpider(draft=draft, pause=0, found=found).start())
+    assert asked == [FEED]
+    [article] = found["articles"]
+    assert [article[name] for name in ("headline", "text", "day")] == ["Last ferry", "It sailed.", "2024-05-03"]
 
 
 @pytest.mark.django_db
