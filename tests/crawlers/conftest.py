@@ -181,6 +181,7 @@ def _fast(option: str) -> list[str]:
         "SLOW_DOWN_DELAY=0",
         "RETRY_ENABLED=0",
         "CRAWL_PRIVATE_ADDRESSES=127.0.0.0/8",
+        "SITEMAP_DAYS=0",  # the days in the tests do not move on with the clock
     )
     return [part for override in overrides for part in (option, override)]
 
