@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from articles.normalization.parameters import names_a_story, untracked_query
 from articles.normalization.trackers import without_session
-from articles.normalization.urls import canonicalize_url
+from articles.normalization.urls import canonicalize_url, is_part_of_page
 
 _PARTS = re.compile(r"http://(?P<host>[^/]+)(?P<path>/[^?#]*)(?:\?(?P<query>[^#]*))?(?P<state>#.*)?", re.DOTALL)
 
@@ -25,7 +25,7 @@ def page_form(url: str, kept: tuple[str, ...] = ()) -> str:
     host, path, query, state = parts.groups(default="")
     path = without_session(path).rstrip("/")
     query = untracked_query(path, query, kept)
-    state = "" if names_a_story(path) else state
+    state = "" if names_a_story(path) and is_part_of_page(state) else state
     return f"http://{host.removeprefix('www.')}{path}{'?' if query else ''}{query}{state}"
 
 

@@ -29,8 +29,8 @@ _OF_SITE = {
     "google": re.compile("gws_rd|ei"),
 }
 _OF_NO_SITE = re.compile(r"(?!)")
-# Parameters that select a form of the page: AMP, and the hash that Australian newspapers append.
-_OF_NO_STORY = re.compile("amp(?:=1|=true|=yes)?|outputtype=amp|nk=[0-9a-f]+")
+# Parameters that select a form of the page: AMP, for printing, and the hash that Australian newspapers append.
+_OF_NO_STORY = re.compile("(?:amp|print|printable)(?:=1|=true|=yes)?|(?:output|outputtype|format)=amp|nk=[0-9a-f]+")
 
 _WORD_BREAK = re.compile("[-_+.,~]|%20")
 _NUMBER = re.compile(r"\d{4,}")

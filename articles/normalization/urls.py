@@ -47,7 +47,7 @@ _SCHEMES = re.compile(r"(?:https?:/*|https?//+|//+)+", re.IGNORECASE)
 _BARE_HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[^/?#@:\[\]]+)(?=[/?#]|\Z)", re.IGNORECASE)
 _DROPPED_LABEL = re.compile(
     r"(?:m|amp|beta|media|data|image|www\d*|cdn|topic|article|news|archive|blog|video|search|preview|login|shop"
-    r"|sports?|act|donate|press|web|photos?|mobile?|amphtml|\d+)\."
+    r"|sports?|act|donate|press|web|photos?|mobile?|touch|wap|amphtml|\d+)\."
 )
 # Pages for phones: amp-www.example.com, amp-example.com, en.m.example.com.
 _AMP_HOST = re.compile(r"amp-(?=[^.]{3,}\.)")
@@ -69,6 +69,11 @@ _INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:[sp]?html?|php\d?|aspx?|jspx?|
 _NEEDLESS_ESCAPE = re.compile("%(?:2[1478ABC]|3[AB]|40)")
 # A fragment that a program reads: /#/news/1, #!news/1. Others lead to a place in the page.
 _STATE = re.compile(r"!.+|/+[^/].*", re.DOTALL)
+_PART_OF_PAGE = re.compile(
+    r"#!?/*(?:(?:photos?|fotos?|images?|bild(?:er)?|slides?|slideshow|gallery|galerie|galeria|comments?|kommentare|comentarios"
+    r"|commentaires|videos?|page|share|print|media|lightbox)(?:[/=_-].*)?|\d{1,2}/?)",
+    re.IGNORECASE,
+)
 # The same without its first sign, or a number with its name: #news/1, #id=5, #article-17.
 _NAMED_STATE = re.compile(
     r"(?:[\w.-]+/)+[\w.-]*\d[\w.-]*"
@@ -173,6 +178,11 @@ def dropped_parameters(url: str, kept: Collection[str] = ()) -> dict[str, str]:
 def has_decoration(url: str) -> bool:
     """Return whether dropped_parameters(url) has any."""
     return "?" in url and bool(dropped_parameters(url))
+
+
+def is_part_of_page(state: str) -> bool:
+    """Return whether a "#!" or "#/" fragment opens a part of the page of a story: #/photo/3."""
+    return _PART_OF_PAGE.fullmatch(state) is not None
 
 
 def unwrap_url(url: str) -> str:
@@ -324,8 +334,8 @@ def _lossy_query(place: _Place, path: str, query: str, kept: Collection[str]) ->
 
 
 def _lossy_state(place: _Place, path: str, query: str, kept: Collection[str]) -> str:
-    """Return the fragment if it names the story: neither the path nor the query does."""
-    if names_a_story(path):
+    """Return the fragment if it names the story: neither the path nor the query does, and it is no part of a page."""
+    if names_a_story(path) and (not place.state or is_part_of_page(place.state)):
         return ""
     route, _, decoration = place.state.partition("?")
     if route:

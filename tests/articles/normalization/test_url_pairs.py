@@ -34,6 +34,7 @@ ONE_STORY = [
     (STORY, f"{STORY}#comments"),
     (STORY, f"{STORY}#:~:text=bridge"),
     (STORY, f"{STORY}#/photo/3"),
+    (STORY, f"{STORY}?print=1&output=amp"),
     (STORY, f"{STORY}#xtor=RSS-3208"),
     (f"{SITE}/#/news/1", f"{SITE}/index.html#/news/1?utm_source=x"),
     (STORY, f"{STORY};jsessionid=1A530637289A03B07199A44E8D531427?fbclid=x"),
@@ -84,6 +85,7 @@ TWO_STORIES = [
     (f"{SITE}/#/news/1", f"{SITE}/#/news/2"),
     (f"{SITE}/#!/news/1", f"{SITE}/#!/news/2"),
     (f"{SITE}/#!news-1", f"{SITE}/#!news-2"),
+    (f"{SITE}/the-harbour-post/#/news/1", f"{SITE}/the-harbour-post/#/news/2"),
     (f"{SITE}/#/", f"{SITE}/#/news/2"),
     (f"{SITE}/app/index.html#/story?id=1", f"{SITE}/app/index.html#/story?id=2"),
     (f"{SITE}/news.html#id=1", f"{SITE}/news.html#id=2"),
@@ -161,7 +163,10 @@ def test_each_tracker_has_a_source_and_none_is_a_word_for_a_story() -> None:
 
 def test_one_page_has_one_form_for_fetching_and_what_may_be_another_page_has_its_own() -> None:
     one = [
-        *(f"{STORY}{end}" for end in ("", "/", "#top", "#/", "?utm_source=feed", "/?utm_medium=x#comments")),
+        *(
+            f"{STORY}{end}"
+            for end in ("", "/", "#top", "#/", "#/photo/3", "?utm_source=feed", "/?utm_medium=x#comments")
+        ),
         *(f"{STORY}{end}" for end in (";jsessionid=1A53?at_custom1=x", "?sid=298zf09hf012fh2kk3j4ab")),
         "http://example.com/2024/05/01/harbour-bridge-closes?fbclid=Ab1&PHPSESSID=3",
     ]
