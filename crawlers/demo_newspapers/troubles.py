@@ -13,14 +13,14 @@ Trouble = Literal["", "wrapped", "paged", "stub", "refused", "mislabelled", "con
 
 # What each trouble is, and the newspapers of which one article each has it.
 TROUBLES: dict[Trouble, tuple[str, tuple[str, ...]]] = {
-    "wrapped": ("Each paragraph has a wrapper of its own.", ("gazette", "echo")),
+    "wrapped": ("Each paragraph has a wrapper of its own.", ("gazette", "meridian", "echo")),
     "paged": ("The article is on three pages.", ("gazette", "meridian")),
     "stub": ("The page shows the first paragraph, and the feed carries all.", ("courier", "gazette")),
     "refused": ("The page answers HTTP 403, and the feed carries all.", ("courier", "gazette")),
     "mislabelled": ("The page is in windows-1252 and says that it is in UTF-8.", ("echo", "dunmere")),
     "consent": ("The page redirects to one that sets a cookie, until it gets that cookie.", ("dunmere", "courier")),
     "canonical": ("The canonical link names another story.", ("courier", "dunmere", "courier")),
-    "live": ("A live blog, which is longer each time that it is asked for.", ("courier",)),
+    "live": ("A live blog, which is longer each time that it is asked for.", ("meridian",)),
 }
 # Of articles with these, the text is taken from the feed, and the article says so.
 FROM_FEED = frozenset({"stub", "refused"})
