@@ -75,7 +75,7 @@ _OTHER = "An admin can raise IMPORT_MEGABYTES, or use manage.py import_articles 
 
 def _list(request: HttpRequest, form: ImportForm) -> HttpResponse:
     page = page_of(_rows(), request.GET.get("page"))
-    context = {"form": form, "page": page, "most": settings.IMPORT_BYTES}
+    context = {"form": form, "page": page, "megabytes": settings.IMPORT_BYTES // 1_000_000}
     return render(request, "imports/imports.html", context, status=400 if form.errors else 200)
 
 
