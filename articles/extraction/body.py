@@ -14,6 +14,7 @@ from readability.readability import Unparseable
 
 from articles.extraction.frames import collect_paragraphs, drop_next_articles, find_frame, prose_characters
 from articles.extraction.html import Paragraph, elements_of, join_paragraphs, paragraphs, parse_markup, squeeze
+from articles.extraction.offers import is_offer
 from articles.extraction.page_chrome import (
     MAX_LINE_CHARACTERS,
     is_announcement,
@@ -142,7 +143,11 @@ def find_text(page: lxml.html.HtmlElement, headlines: Collection[str], subject: 
 
 def _is_better(collected: str, text: str, subject: Collection[str]) -> bool:
     """Return whether the collected paragraphs are the article, and the other text a piece of it, or of another one."""
-    if not collected or letters(text) >= MAX_PIECE_SHARE * letters(collected):
+    if not collected or is_offer(collected):
+        return False
+    if is_offer(text):
+        return True
+    if letters(text) >= MAX_PIECE_SHARE * letters(collected):
         return False
     if coverage(text, collected) >= MIN_PIECE_COVERAGE:
         return True

@@ -18,6 +18,7 @@ from articles.extraction.charset import decode_page
 from articles.extraction.dates import DateSource, find_publication_day
 from articles.extraction.html import UnreadablePageError, parse_page
 from articles.extraction.metadata import Declared, declared_text, nodes, read_declared
+from articles.extraction.offers import is_offer
 from articles.extraction.relevance import terms
 from articles.extraction.rules import NO_RULE, ExtractionRule, drop_selected, read_by_rule
 from articles.extraction.text_doubts import text_doubt
@@ -113,9 +114,11 @@ def extract_article(
     declared = read_declared(page, url)
     ruled = read_by_rule(page, rule, declared, url, today)
     remove_programs(page)
-    locked = _is_locked(page, declared)
+    locked, page_text = _is_locked(page, declared), _without_edges(page)
     remove_noise(page)
     chosen = FoundText(ruled.text) if ruled.text else _found(page, declared)
+    if locked is None and letters(chosen.text) <= MAX_STUB_LETTERS:
+        locked = bool(_ASKS_TO_PAY.search(page_text))
     byline, text = split_byline(chosen.text)  # a separate first line, which has a field of its own
     day = ruled.day or find_publication_day(page, declared, url, today)
     headline = ruled.headline or next(iter(declared.headlines), "")
@@ -135,7 +138,7 @@ def extract_article(
         dateline=found.dateline,
         date_doubt="; ".join(filter(None, [ruled.date_doubt, day.doubt])),
         time=day.time,
-        paywalled=locked and _is_stub(text, declared) and not chosen.declared,
+        paywalled=bool(locked) and _is_stub(text, declared) and not chosen.declared,
         text_doubt="; ".join(filter(None, [ruled.text_doubt, chosen.doubt])),
     )
 
@@ -145,25 +148,23 @@ def _found(page: lxml.html.HtmlElement, declared: Declared) -> FoundText:
     subject = terms([*declared.headlines, *declared.meta("description", "og:description", "twitter:description")])
     found = find_text(page, {each.casefold() for each in declared.headlines}, subject)
     body = declared_text(declared)
-    if letters(found.text) < MIN_DECLARED_SHARE * letters(body):
+    if letters(found.text) < MIN_DECLARED_SHARE * letters(body) or (body and is_offer(found.text)):
         found = FoundText(body, declared=True)
     if letters(found.text) < MIN_TEXT_LETTERS:
         raise ExtractionError("no article text")
     return replace(found, doubt=text_doubt(found, body, subject))
 
 
-def _is_locked(page: lxml.html.HtmlElement, declared: Declared) -> bool:
-    """Return whether the page says that only subscribers can read the whole text, and does not have it all the same."""
+def _is_locked(page: lxml.html.HtmlElement, declared: Declared) -> bool | None:
+    """Return whether the markup says that only subscribers can read the whole text; None if it says nothing."""
     parts = [declared.data, *nodes(declared.data.get("hasPart"))]
     locked = page.xpath(_PAYWALL_NAMES)
-    # What is in an element for subscribers was sent to everybody.
-    if sum(letters(paragraph.text_content()) for each in locked for paragraph in each.iter("p")) >= MIN_UNLOCKED:
-        return False
+    inside = " ".join(paragraph.text_content() for each in locked for paragraph in each.iter("p"))
+    if letters(inside) >= MIN_UNLOCKED and not is_offer(inside):
+        return False  # what is in an element for subscribers was sent to everybody
     if locked or any(str(part.get("isAccessibleForFree")).lower() == "false" for part in parts):
         return True
-    if {tier.lower() for tier in declared.meta("article:content_tier")} & _LOCKED_TIERS:
-        return True
-    return bool(_ASKS_TO_PAY.search(_without_edges(page)))
+    return bool({tier.lower() for tier in declared.meta("article:content_tier")} & _LOCKED_TIERS) or None
 
 
 def _without_edges(page: lxml.html.HtmlElement) -> str:

@@ -11,7 +11,9 @@ MIN_WORD_CHARACTERS = 4
 SHINGLE_WORDS = 4
 # Scripts that are written without blanks between words: Thai to Khmer, kana, Chinese characters.
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_RUN = re.compile(f"[{UNSPACED}]+|[^\\W{UNSPACED}]+")
+# Vowel signs and accents that are characters of their own.
+_MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0dff"
+_RUN = re.compile(f"[{UNSPACED}]+|[^\\W{UNSPACED}][^\\W{UNSPACED}{_MARKS}]*(?:[{_MARKS}]+[^\\W{UNSPACED}{_MARKS}]*)*")
 _WORD = re.compile(f"[{UNSPACED}]|[^\\W{UNSPACED}]+")
 
 

@@ -84,12 +84,16 @@ def test_a_doubt_says_what_speaks_against_the_text() -> None:
     head = f'<script type="application/ld+json">{declared}</script>'
 
     notice = extract(f"<h1>{HEADLINE}</h1><div class=offer><p>{ADVERTISEMENT}</p></div>")
-    assert notice.text_doubt == "The text looks like a subscription, login or cookie notice."
+    assert notice.text_doubt == "the text looks like a subscription, login or cookie notice"
     # The declared text is the article where the page shows only a notice.
     assert extract(f"<h1>{HEADLINE}</h1><div><p>{ADVERTISEMENT}</p></div>", head).text == " ".join(SENTENCES[:4])
 
     other = extract(f"<main><article><p>{OTHER}</p><p>{OTHER}</p></article></main>", head)
-    assert other.text_doubt == "The text differs from the one that the page declares in JSON-LD."
+    assert other.text_doubt == "the text differs from the one that the page declares in JSON-LD"
+
+    described = f"<meta name=description content='{SENTENCES[2]}'>"
+    other = extract(f"<main><article><p>{OTHER}</p><p>{OTHER}</p></article></main>", described)
+    assert other.text_doubt == "the text has little in common with the headline"
 
 
 @pytest.mark.parametrize("words", [len(SENTENCES[0].split()), 800])
