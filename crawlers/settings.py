@@ -115,6 +115,7 @@ DOWNLOAD_HANDLERS = {
 TWISTED_DNS_RESOLVER = "crawlers.fetching.addresses.GuardedResolver"
 CRAWL_PRIVATE_ADDRESSES = [str(network) for network in site_settings.CRAWL_PRIVATE_ADDRESSES]
 TELNETCONSOLE_ENABLED = False
+WARN_ON_GENERATOR_RETURN_VALUE = False  # it reads the source code of a callback again for every page
 REMOTE_CONTROL_ENABLED = False
 
 LOG_LEVEL = site_settings.LOG_LEVEL  # to stderr
