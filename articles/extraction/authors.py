@@ -18,6 +18,7 @@ from articles.extraction.names import person_names, squash
 MAX_BLOCK_CHARACTERS = 300
 MAX_BLOCKS = 30
 MAX_LEVELS = 5
+MAX_CARD_ELEMENTS = 100
 # How far above an element its card is looked for.
 _CARD_LEVELS = 4
 # Without signs: article:author, article_author and articleAuthor are one name.
@@ -208,9 +209,16 @@ def _is_elsewhere(block: lxml.html.HtmlElement, headline: lxml.html.HtmlElement 
             return False
         if any(_COMMENTS.search(_CAMEL.sub("-", name).lower()) for name in _marks(ancestor)):
             return True
-        if level < _CARD_LEVELS and ancestor.xpath(".//h2//a | .//h3//a | .//h4//a | .//a//h2 | .//a//h3 | .//a//h4"):
+        if level < _CARD_LEVELS and _is_card(ancestor):
             return True
     return False
+
+
+def _is_card(element: lxml.html.HtmlElement) -> bool:
+    """Return whether the element is small and has a heading that is a link, as the cards of other articles have."""
+    parts = list(islice(elements_of(element), MAX_CARD_ELEMENTS + 1))
+    headings = [part for part in parts if part.tag in {"h2", "h3", "h4"}] if len(parts) <= MAX_CARD_ELEMENTS else []
+    return any(next(part.iter("a"), None) is not None or part.getparent().tag == "a" for part in headings)
 
 
 def _names_in(block: lxml.html.HtmlElement, sites: Sequence[str]) -> list[str]:

@@ -22,6 +22,8 @@ from articles.extraction.names import (
     squash,
 )
 
+# The longest byline that can be stored.
+MAX_BYLINE_LENGTH = 500
 # A line of names is among the first lines, after a standfirst, or the last.
 _FIRST_LINES = 3
 # A dateline is at the very beginning.
@@ -128,7 +130,7 @@ def page_bylines(
     if not names and not first:
         lines = [line for line in text.split("\n") if line.strip()]
         names = name_line([*lines[:_FIRST_LINES], *lines[-1:]], headline, text)
-    byline = ", ".join(names) or first or ", ".join(_organisations(authors))
+    byline = _joined(names) or first or _joined(_organisations(authors))
     found = text_bylines(without_byline(text, byline), sites)
     parts = [part for author in authors for part in byline_parts(author)]
     agency = found.agency or next(filter(None, map(agency_named, [*parts, *sites])), "")
@@ -160,7 +162,15 @@ def clean_byline(authors: Sequence[str], sites: Sequence[str] = ()) -> str:
 
     If no choice names a person, they are organisations.
     """
-    return ", ".join(_people(authors, sites) or _organisations(authors))
+    return _joined(_people(authors, sites) or _organisations(authors))
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Return the names, separated by commas, as many as can be stored."""
+    fitting = list(names)
+    while len(", ".join(fitting)) > MAX_BYLINE_LENGTH:
+        fitting.pop()
+    return ", ".join(fitting)
 
 
 def _people(authors: Sequence[str], sites: Sequence[str]) -> list[str]:

@@ -22,6 +22,8 @@ MAX_DATA_CHARACTERS = 2_000_000
 MAX_DATA_DEPTH = 12
 # What is left of a headline without the words that only one source adds must be most of it: not "Live" or "Politics".
 MIN_HEADLINE = 2 / 3
+# A longer one is not a headline.
+MAX_HEADLINE_CHARACTERS = 500
 # A site's name that is part of a longer one: fjordbladet in "Daily Fjordbladet".
 LONG_NAME = 6
 _ARTICLE_TYPES = ("BlogPosting", "LiveBlogPosting", "Report")
@@ -180,6 +182,8 @@ def _without_site(headlines: Sequence[str], sites: Sequence[str]) -> list[str]:
 
 
 def _shortened(headline: str, own: Collection[str], whole: Collection[str]) -> str:
+    if len(headline) > MAX_HEADLINE_CHARACTERS:
+        return headline
     for match in _SEPARATOR.finditer(headline):
         before, rest = headline[: match.start()], squash(headline[match.end() :])
         most = len(before) > MIN_HEADLINE * len(headline)

@@ -106,6 +106,10 @@ def test_a_first_line_of_authors_is_the_byline() -> None:
         (["Reuters"], "Reuters"),
         (["Fjordbladet", "", "Reuters"], "Reuters"),
         (["Liv Dahl, AP Business Writer"], "Liv Dahl"),
+        (
+            [f"{'Liv ' + 'D' * 70}, {'Tom ' + 'B' * n}" for n in range(66, 74)],
+            ", ".join([f"Liv {'D' * 70}"] + [f"Tom {'B' * n}" for n in range(66, 71)]),
+        ),
         ([], ""),
     ],
 )
