@@ -35,6 +35,7 @@ _TEXT_TAGS = frozenset(
 )
 _CARD_TAGS = frozenset({"article", "div", "li", "section", "td"})
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+_NUMBER = re.compile(r"\d+")
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 
 Element: TypeAlias = lxml.html.HtmlElement
@@ -89,12 +90,9 @@ def collect_paragraphs(frame: Element, prose: Mapping[Element, int]) -> list[Par
     others = {each for each in frame.iter("article") if each is not frame}
     if sum(prose[each] for each in others) > prose[frame] / 2:
         others = set()
-    makes: dict[object, list[Element]] = defaultdict(list)
-    for block in _prose_blocks(frame, prose):
-        makes[_make(block)].append(block)
-    if not makes:
+    blocks = _commonest(list(_prose_blocks(frame, prose)), prose)
+    if not blocks:
         return []
-    blocks = max(makes.values(), key=lambda group: _weight(group, prose))
     outside = {*_outside(blocks[0], frame, preceding=True), *_outside(blocks[-1], frame, preceding=False)}
     return paragraphs(frame, skipped=cards | others | outside)
 
@@ -106,6 +104,23 @@ def _prose_blocks(frame: Element, prose: Mapping[Element, int]) -> Iterator[Elem
             yield element
 
 
+def _commonest(blocks: Sequence[Element], prose: Mapping[Element, int]) -> Sequence[Element]:
+    """Return the blocks of the commonest make; if each has classes of its own, of the commonest tags."""
+    for compared in (_make, _tags):
+        makes: dict[object, list[Element]] = defaultdict(list)
+        for block in blocks:
+            makes[compared(block)].append(block)
+        best = max(makes.values(), key=lambda group: _weight(group, prose), default=[])
+        # An article in the frame is of no make with other articles.
+        if _weight(best, prose) >= _weight(blocks, prose) / 2 or (best and "article" in _tags(best[0])):
+            break
+    return best
+
+
+def _tags(block: Element) -> tuple[str, ...]:
+    return tuple(each.tag for each in islice(block.iterancestors(), MAKE_DEPTH))
+
+
 def _weight(blocks: Sequence[Element], prose: Mapping[Element, int]) -> float:
     """Return how much prose is in blocks of one make; what is not marked as a paragraph is a teaser more often."""
     return sum(prose[block] * (1 if block.tag == "p" else OTHER_BLOCK_WEIGHT) for block in blocks)
@@ -114,7 +129,7 @@ def _weight(blocks: Sequence[Element], prose: Mapping[Element, int]) -> float:
 def _make(block: Element) -> tuple[str, ...]:
     """Return the tags and classes of the elements around a block."""
     around = islice(block.iterancestors(), MAKE_DEPTH)
-    return tuple(f"{each.tag} {each.get('class', '')}" for each in around)
+    return tuple(f"{each.tag} {_NUMBER.sub('', each.get('class', ''))}" for each in around)
 
 
 def _outside(block: Element, frame: Element, *, preceding: bool) -> Iterator[Element]:

@@ -14,7 +14,7 @@ _NOTICE = re.compile(
     r"""subscri(?:be|ption|bers?)\b | \bsign(?:ed)?[ -]?(?:in|up)\b | \blog(?:ged)?[ -]?in\b | \bregist(?:er|ration)\b
     | free\ trial | cancel\ any ?time | unlimited\ (?:digital\ )?access | create\ an?\ (?:free\ )?account | \bad-?block
     | cookies? | consent\b | privacy\ (?:policy|settings) | enable\ javascript | verify\ (?:that\ )?you\ are | captcha
-    | \babonn | \babo\b | probemonat | jederzeit\ kündbar | anmelden | registrier | einwillig | datenschutz
+    | \babonn | \babo\b | probemonat | kostenlos\ testen | \bkündbar | anmelden | registrier | einwillig | datenschutz
     | s.abonner | connectez-vous | identifi(?:ez|er) | sans\ engagement | suscr[ií]b | suscripci | inici(?:a|e|ar)\ sesi
     | assin(?:e|ante|atura)\b | abbonat | abbonament | accedi\b | inloggen | abonnee | prenumer | logga\ in | logg\ inn
     | tilaa | kirjaudu | prenumerat | zaloguj | předplat | přihlas | підпис | подпис | войдите | 登录 | 订阅

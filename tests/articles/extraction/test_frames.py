@@ -50,6 +50,9 @@ CHROME = f"""<h1>{HEADLINE}</h1><div class=onetrust-consent>We and our 900 partn
 <p>Ich bin damit einverstanden, dass mir externe Inhalte angezeigt werden. Damit können personenbezogene Daten an
 Drittplattformen übermittelt werden.</p></div><p>Von Kari Nordmann</p>
 {"".join(f"<p>{each}</p>" for each in SENTENCES[1:])}</article>"""
+NUMBERED = "".join(
+    f"<div class=w{n}><div class=t-{'abcdefgh'[n]}><p>{each}</p></div></div>" for n, each in enumerate(SENTENCES)
+)
 NEXT_ARTICLE = (
     f"<div class=story><h1>{HEADLINE}</h1><div>{''.join(f'<p>{each}</p>' for each in SENTENCES)}</div></div>"
     f"<div class=story><h1>Baker wins prize</h1><div><p>{OTHER}</p><p>{OTHER}</p></div></div>"
@@ -70,8 +73,18 @@ UTILITY_CLASSES = (
         NEXT_ARTICLE,
         f"<h1>{HEADLINE}</h1><div><template shadowrootmode=open>{'<br><br>'.join(SENTENCES)}</template></div>",
         CHROME,
+        f"<main><article><h1>{HEADLINE}</h1>{NUMBERED}</article></main>",
     ],
-    ids=["wrappers", "a second article", "paywall", "utility classes", "the next article", "shadow root", "lines"],
+    ids=[
+        "wrappers",
+        "a second article",
+        "paywall",
+        "utility classes",
+        "the next article",
+        "shadow root",
+        "lines",
+        "numbered",
+    ],
 )
 def test_the_whole_article_is_found(body: str) -> None:
     article = extract(body)
