@@ -30,6 +30,9 @@ from crawlers.page_articles import ReadyArticle
 SOFT_404, ONE_PAGE = "page for missing articles", "one page under many URLs"
 # A day that the page declares belongs to an article.
 _DECLARED = {Article.DateSource.JSON_LD, Article.DateSource.META, Article.DateSource.RULE}
+_LISTED = {Article.DateSource.FEED, Article.DateSource.SITEMAP}
+# A longer text is more than a notice.
+_MOST_WORDS = 60
 # A page for missing articles may name the URL that was asked for, and the latest stories.
 _SAME_SHARE = 0.8
 _EXTENSION = re.compile(r"\.[a-z]{2,5}\Z", re.IGNORECASE)
@@ -54,8 +57,7 @@ class SoftErrors:
         missing = await self._page_for_missing(page.url)
         if missing and len(words & missing) >= _SAME_SHARE * len(words | missing):
             return SOFT_404
-        # A feed that gives two of its links this headline means two copies of one story.
-        if page.link.headline and normalize_title(page.link.headline) == normalize_title(incoming.headline):
+        if not _may_be_one_page(page, ready):
             return ""
         here = page_form(page.link.url)
         first = self._pages.setdefault((prepared.normalized_title, prepared.text_digest), here)
@@ -96,6 +98,19 @@ def impossible_url(url: str) -> str:
     extension = _EXTENSION.search(last)
     name = f"no-such-page-{word}{extension[0] if extension else ''}"
     return urlunsplit((parts.scheme, parts.netloc, f"{folder}/{name}", "", ""))
+
+
+def _may_be_one_page(page: FetchedPage, ready: ReadyArticle) -> bool:
+    """Return whether a page that comes under several URLs is no article, rather than an article with copies.
+
+    It has no day at all of its own, and its source promised another headline or, if it gave none, the text is short.
+    """
+    incoming, promised = ready.incoming, page.link.headline
+    if incoming.details.date_source not in _LISTED:
+        return False
+    if promised:
+        return normalize_title(promised) != normalize_title(incoming.headline)
+    return len(incoming.content.split()) <= _MOST_WORDS
 
 
 def _words(headline: str, text: str) -> frozenset[str]:
