@@ -9,7 +9,7 @@ from itertools import islice
 from uuid import UUID
 
 from articles.models import ArticleURL, Newspaper
-from articles.storage.newspapers import Naming, newspapers_for
+from articles.storage.newspapers import Naming, Paper, newspapers_for
 from crawlers import frontier
 from crawlers.items import ArticleLink, Source
 from crawlers.listings.lists import ListedURL
@@ -80,7 +80,7 @@ def _by_newspaper(rows: Iterable[ListedURL]) -> list[tuple[Newspaper, list[Artic
     newspapers = newspapers_for([Naming.of("", row.url) for row in rows])
     links: defaultdict[int, list[ArticleLink]] = defaultdict(list)
     for row, newspaper in zip(rows, newspapers, strict=True):
-        source = Source(newspaper.pk, newspaper.name, newspaper.article_url_pattern)
+        source = Source(newspaper.pk, newspaper.name, newspaper.article_url_pattern, Paper.of(newspaper))
         kind = ArticleURL.Kind.IMPORT
         link = ArticleLink(source, row.url, kind, row.published, headline=row.headline, language=row.language)
         links[newspaper.pk].append(link)

@@ -10,7 +10,8 @@ import pytest
 
 from articles.files.records import UnreadableFileError
 from articles.models import Article, ArticleURL, Newspaper
-from crawlers.listings.lists import read_list
+from crawlers.link_lists import save_list
+from crawlers.listings.lists import ListedURL, read_list
 from crawlers.models import PendingLink
 from tests.crawlers.conftest import CrawlCommand, Site
 from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, rss
@@ -57,6 +58,15 @@ def test_a_list_is_visited_and_visited_again_to_the_same_end(site: Site, crawl: 
         f"{listed}: 5 URLs (0 to visit of 0 newspapers, 3 known, 1 refused earlier, 1 repeated), 1 rows without a URL"
     )
     assert crawl("--urls", str(tmp_path / "none.txt")).stderr.endswith("No such file or directory; check the path\n")
+
+
+@pytest.mark.django_db
+def test_parameters_that_a_newspaper_keeps_distinguish_the_urls_of_a_list() -> None:
+    Newspaper.objects.create(name="Fjordbladet", host="f.example", kept_url_parameters=["utm_source"])
+    urls = (f"https://{host}/story?utm_source={ref}" for host in ("f.example", "g.example") for ref in (1, 2))
+    rows = [ListedURL(1, url) for url in urls]
+    saved = save_list(rows)
+    assert (saved.urls, saved.new, saved.repeated) == (4, 3, 1)
 
 
 PLAIN = "https://f.example/a\n\n# mine\n<https://f.example/b>  \nhttps://f.example/c\t2024-05-03\nsoon\n"
