@@ -19,6 +19,8 @@ MIN_RELEVANCE = 0.35
 # With fewer of so many words, it is likely to be another article.
 MIN_SUBJECT_TERMS = 8
 LEAST_RELEVANCE = 0.12
+# A brief or the beginning of an article need not repeat its headline.
+MIN_COMPARED_LETTERS = 600
 
 
 def text_doubt(found: FoundText, declared_body: str, subject: Collection[str]) -> str:
@@ -34,7 +36,8 @@ def text_doubt(found: FoundText, declared_body: str, subject: Collection[str]) -
     if found.prose and not found.marked and (share := len(text) / found.prose) < MIN_PROSE_SHARE:
         return f"the text covers {share:.0%} of the page's prose"
     fits = relevance(text, subject)
-    if len(subject) >= MIN_SUBJECT_TERMS and fits < LEAST_RELEVANCE:
+    compared = len(subject) >= MIN_SUBJECT_TERMS and letters(text) >= MIN_COMPARED_LETTERS
+    if compared and fits < LEAST_RELEVANCE:
         return "the text has little in common with the headline"
     if found.rival and not found.marked and fits < MIN_RELEVANCE:
         return "the page has another text, and this one has little in common with the headline"

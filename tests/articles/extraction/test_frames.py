@@ -105,7 +105,7 @@ def test_a_doubt_says_what_speaks_against_the_text() -> None:
     assert other.text_doubt == "the text differs from the one that the page declares in JSON-LD"
 
     described = f"<meta name=description content='{SENTENCES[2]}'>"
-    other = extract(f"<main><article><p>{OTHER}</p><p>{OTHER}</p></article></main>", described)
+    other = extract(f"<main><article>{f'<p>{OTHER}</p>' * 4}</article></main>", described)
     assert other.text_doubt == "the text has little in common with the headline"
 
 
