@@ -18,7 +18,7 @@ from articles.extraction.names import person_names, squash
 MAX_BLOCK_CHARACTERS = 300
 MAX_BLOCKS = 30
 MAX_LEVELS = 5
-MAX_CARD_ELEMENTS = 100
+MAX_CARD_ELEMENTS = 1_000
 # How far above an element its card is looked for.
 _CARD_LEVELS = 4
 # Without signs: article:author, article_author and articleAuthor are one name.
@@ -218,7 +218,9 @@ def _is_card(element: lxml.html.HtmlElement) -> bool:
     """Return whether the element is small and has a heading that is a link, as the cards of other articles have."""
     parts = list(islice(elements_of(element), MAX_CARD_ELEMENTS + 1))
     headings = [part for part in parts if part.tag in {"h2", "h3", "h4"}] if len(parts) <= MAX_CARD_ELEMENTS else []
-    return any(next(part.iter("a"), None) is not None or part.getparent().tag == "a" for part in headings)
+    return any(
+        next(part.iter("a"), None) is not None or next(part.iterancestors("a"), None) is not None for part in headings
+    )
 
 
 def _names_in(block: lxml.html.HtmlElement, sites: Sequence[str]) -> list[str]:

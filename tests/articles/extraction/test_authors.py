@@ -10,6 +10,7 @@ from articles.extraction.extract import extract_article
 
 URL = "https://www.fjordbladet.example/ferry"
 TEXT = "<p>The old ferry across the sound made its last crossing on Friday, and half the island stood on the quay.</p>"
+LINKED_CARD = '<a href="/winter"><div><h3>Winter</h3></div><span class="author">Somebody Else</span></a>'
 CARD = '<div class="card"><h3><a href="/winter">A hard winter on the islands</a></h3><span class="author">Somebody Else</span></div>'
 
 
@@ -65,6 +66,7 @@ def test_declared_authors(head: str, names: str) -> None:
         ('<div class="author">Share This</div>', ""),
         # The card of another article comes first.
         (f'{CARD}<div class="author">Liv Dahl</div>', "Liv Dahl"),
+        (f'{LINKED_CARD}<div class="author">Liv Dahl</div>', "Liv Dahl"),
         ('<form class="author">Per Form</form><figure><span class="author">Per Photo</span></figure>', ""),
     ],
 )
