@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import datetime
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.test import Client
 from django.utils import timezone
 from scrapy.http import Response
@@ -113,7 +114,9 @@ def test_a_trial_of_teasers_asks_for_feeds_alone(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(trying._TrialSpider, "_ask", answer)
     found: dict[str, Any] = {}
     draft = dataclasses.asdict(Draft("Fjordbladet", "", [FEED], [SITEMAP], teasers=True))
-    async_to_sync(collect)(trying._TrialSpider(draft=draft, pause=0, found=found).start())
+    # In a thread: a browser's event loop may be running in this one.
+    with ThreadPoolExecutor() as pool:
+        pool.submit(asyncio.run, collect(trying._TrialSpider(draft=draft, pause=0, found=found).start())).result()
     assert asked == [FEED]
     [article] = found["articles"]
     assert [article[name] for name in ("headline", "text", "day")] == ["Last ferry", "It sailed.", "2024-05-03"]

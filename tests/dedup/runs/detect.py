@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Callable
 from functools import wraps
+from multiprocessing.connection import Connection
 from typing import Any
 
 import django
@@ -49,13 +50,13 @@ def _main() -> None:
     scope.BLOCK_ARTICLES = outdated_verdicts.PAIRS_AT_ONCE = own.block_articles
     blocks.ARTICLES_PER_WORKER = judging.PAIRS_PER_WORKER = 1
     boilerplate_marks.FEW_ARTICLES, boilerplate_marks.ARTICLES_AT_ONCE = 0, 1
-    start = Pool._start
+    start = Pool.start
 
-    def noting(pool: Pool) -> None:
+    def noting(pool: Pool) -> Connection:
         sys.stderr.write("A worker starts.\n")
-        start(pool)
+        return start(pool)
 
-    setattr(Pool, "_start", noting)  # noqa: B010 - mypy refuses an assignment to a method
+    setattr(Pool, "start", noting)  # noqa: B010 - mypy refuses an assignment to a method
     if own.kill:
         step, times = own.kill.split(":")
         module = next(each for each in (pipeline, blocks, judging, boilerplate_marks) if hasattr(each, step))
