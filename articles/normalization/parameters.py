@@ -25,6 +25,12 @@ _LABEL = re.compile(r"[a-z]{0,20}(?:[-_.][a-z]{1,20})?", re.IGNORECASE)
 _OF_SITE = {
     "facebook.com": re.compile("ref|fref|hc_location"),
     "nytimes.com": re.compile(r"emc|partner|_r|hp|inline|smid|wt\.z_sma|bicmp|bicmlukp|bicmst|bicmet|abt|abg"),
+    "wsj.com": re.compile("mod|reflink|st"),
+    "marketwatch.com": re.compile("mod|reflink"),
+    "barrons.com": re.compile("mod|reflink"),
+    "twitter.com": re.compile("s|t|cn|refsrc"),
+    "x.com": re.compile("s|t|cn|refsrc"),
+    "linkedin.com": re.compile("trk|trackingid|refid"),
     "livejournal.com": re.compile("thread|nojs"),
     "google": re.compile("gws_rd|ei"),
 }

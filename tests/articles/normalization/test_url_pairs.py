@@ -137,6 +137,10 @@ _NAMES = (
     "ref_src soc_src tsrc guce_referrer_sig wprss feedName PHPSESSID JSESSIONID ASPSESSIONIDQATTRBBT CFTOKEN "
     "int_cmp intcmp mbid cndid adobe_mc sms_ss"
 )
+_NAMES += (
+    " ved usg sxsrf gs_lcp elq elqTrackId trkInfo lipi wpisrc wpmm shareType ftag cx_testId cx_artPos adbid "
+    " adbpl sf123456 emci emdi rb_clickid ir_clickid algo_pvid msockid wprov sr_share replytocom yptr"
+)
 SHARED = _NAMES.split()
 
 
