@@ -20,18 +20,17 @@ import scrapy
 from django.conf import settings as site_settings
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import HtmlResponse, Response
-from scrapy.settings import Settings
 from twisted.python.failure import Failure
 
 from articles.extraction.extract import ExtractedArticle, ExtractionError, extract_article
 from articles.extraction.rules import NO_RULE, ExtractionRule
+from crawlers.fetching.bare_settings import bare_settings
 from crawlers.reasons import find_reason, reason_of
 
 logger = logging.getLogger(__name__)
 
 # Seconds, below the 30 after which gunicorn takes a worker for dead.
 LONGEST = 22
-_TIMEOUT = 10
 # Not by -m: the models that this module needs are known only after setup.
 _PROGRAM = "import django; django.setup(); from crawlers.one_page import main; main()"
 _PASTE = "Open it in your browser and paste its text instead."
@@ -99,29 +98,6 @@ class _OnePage(scrapy.Spider):
 
     def failed(self, failure: Failure) -> None:
         self.found.update(reason=reason_of(failure.value or OSError()))
-
-
-def bare_settings(networks: list[str]) -> Settings:
-    """Return the settings of crawls for a spider that fetches one page, knows no database and stores nothing."""
-    settings = Settings()
-    settings.setmodule("crawlers.settings", priority="project")
-    own: dict[str, Any] = {
-        "CRAWL_PRIVATE_ADDRESSES": networks,
-        "DOWNLOAD_TIMEOUT": min(_TIMEOUT, settings.getfloat("DOWNLOAD_TIMEOUT")),
-        # For one page, there is nothing to wait for between two.
-        "DOWNLOAD_DELAY": 0,
-        "AUTOTHROTTLE_ENABLED": False,
-        "RETRY_ENABLED": False,
-        "RETRY_AFTER_LONGEST": 0,
-        "SITES_REMEMBERED": False,  # it has no database
-        "ITEM_PIPELINES": {},
-        "LOG_ENABLED": False,
-    }
-    known = "crawlers.fetching.middlewares.KnownURLMiddleware"
-    own["DOWNLOADER_MIDDLEWARES"] = settings.getdict("DOWNLOADER_MIDDLEWARES") | {known: None}
-    for name, value in own.items():
-        settings.set(name, value, priority="cmdline")
-    return settings
 
 
 def main() -> None:

@@ -31,12 +31,12 @@ from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.models import ArticleURL
 from articles.storage.incoming import IncomingArticle, ListedDate, RejectedArticleError, check_article, story_url
 from articles.storage.newspapers import Paper
+from crawlers.fetching.bare_settings import bare_settings
 from crawlers.fetching.sites import is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source
 from crawlers.listings.feeds import read_feed
 from crawlers.listings.sitemaps import SitemapEntry, read_sitemap
 from crawlers.listings.window import newest_first
-from crawlers.one_page import bare_settings
 from crawlers.page_articles import PageTask, extracted_article, incoming_article
 from crawlers.reasons import reason_of
 from crawlers.spiders.base import content_type, page_fault

@@ -15,10 +15,10 @@ from typing import Any
 
 from django.conf import settings as site_settings
 from scrapy.crawler import AsyncCrawlerProcess
-from scrapy.settings import Settings
 
 from crawlers.discovery.exploring import Explorer
 from crawlers.discovery.found import FoundNewspaper
+from crawlers.fetching.bare_settings import bare_settings
 from crawlers.fetching.sites import is_visitable
 from crawlers.reasons import find_reason
 
@@ -27,7 +27,6 @@ logger = logging.getLogger(__name__)
 # Seconds, with the end of the process below the 30 after which gunicorn takes a worker for dead.
 LONGEST = 20
 _GRACE = 5
-_TIMEOUT = 8  # seconds for one request
 PAUSE = 0.3  # seconds between two requests
 # Not by -m: the models that this module needs are known only after setup.
 _PROGRAM = "import django; django.setup(); from crawlers.discovery.asking import main; main()"
@@ -80,33 +79,12 @@ def _found_elsewhere(asked: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _settings(networks: list[str], pause: float) -> Settings:
-    settings = Settings()
-    settings.setmodule("crawlers.settings", priority="project")
-    own: dict[str, Any] = {
-        "CRAWL_PRIVATE_ADDRESSES": networks,
-        "DOWNLOAD_TIMEOUT": min(_TIMEOUT, settings.getfloat("DOWNLOAD_TIMEOUT")),
-        "DOWNLOAD_DELAY": pause,
-        "AUTOTHROTTLE_ENABLED": False,
-        "RETRY_ENABLED": False,
-        "RETRY_AFTER_LONGEST": 0,
-        "SITES_REMEMBERED": False,  # it has no database
-        "ITEM_PIPELINES": {},
-        "LOG_ENABLED": False,
-    }
-    known = "crawlers.fetching.middlewares.KnownURLMiddleware"
-    own["DOWNLOADER_MIDDLEWARES"] = settings.getdict("DOWNLOADER_MIDDLEWARES") | {known: None}
-    for name, value in own.items():
-        settings.set(name, value, priority="cmdline")
-    return settings
-
-
 def main() -> None:
     """Read a URL from standard input, and write what was found there, or why nothing was, to standard output."""
     asked = json.load(sys.stdin)
     signal.alarm(int(asked["seconds"]) + _GRACE)
     found: dict[str, Any] = {}
-    process = AsyncCrawlerProcess(_settings(asked["networks"], asked["pause"]), install_root_handler=False)
+    process = AsyncCrawlerProcess(bare_settings(asked["networks"], asked["pause"]), install_root_handler=False)
     process.crawl(Explorer, url=asked["url"], seconds=asked["seconds"], found=found)
     process.start()
     sys.stdout.write(json.dumps(found or {"reason": "connection failed"}))
