@@ -44,6 +44,8 @@ function onMove(event) {
     if (slow || event.touches.length > 1 || Math.abs(down) * 2 > Math.abs(aside) || !getSelection().isCollapsed) return end();
     swipe.moving = true;
   }
+  // The browser scrolls already, and cannot be stopped.
+  if (!event.cancelable) return end();
   event.preventDefault();
   swipe.aside = aside;
   draw(aside);
