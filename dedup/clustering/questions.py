@@ -107,6 +107,8 @@ WITH open_pair AS MATERIALIZED (
 INSERT INTO dedup_openquestion
     (pair_id, cluster_id, number, article, size, asked, certain, conflict, change, doubt)
 SELECT * FROM about_cluster UNION ALL SELECT * FROM about_pair
+-- So that the same questions get the same ids, whatever plan PostgreSQL chooses.
+ORDER BY cluster_id, pair_id
 RETURNING asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict
 """
 
