@@ -129,7 +129,7 @@ _CALL = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
-# What stands in place of an embedded post or film until the reader agrees to load it.
+# What a page shows instead of an embedded post or film until the reader agrees to load it.
 _CONSENT = re.compile(
     r"""[\W_]{0,5}(?:
       (?:this|the)\ (?:article|page|story|post|content|video|map|embed)\b.{0,60}

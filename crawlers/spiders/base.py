@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar, ParamSpec, Self
@@ -48,6 +47,8 @@ class NewspaperSpider(PagedArticles):
     """
 
     sources_field: ClassVar[str]  # of Newspaper
+    # Yields requests for the articles that a feed, sitemap or section page lists. A spider without sources has none.
+    parse_source: Callable[..., AsyncIterator[Request]]
     reads_teasers: ClassVar[bool] = False  # whether it has work in newspapers whose pages are never fetched
 
     @classmethod
@@ -152,10 +153,6 @@ class NewspaperSpider(PagedArticles):
             cb_kwargs={"source": source, **more},
             meta={"source_url": url},
         )
-
-    @abstractmethod
-    def parse_source(self, response: Response, source: Source) -> AsyncIterator[Request]:
-        """Yield requests for the articles that a feed, sitemap or section page lists."""
 
     async def source_failed(self, failure: Any) -> AsyncIterator[Request]:  # Scrapy adds the request to the Failure
         error = failure.value

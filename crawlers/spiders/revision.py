@@ -18,7 +18,6 @@ from articles.storage.revisions import Finding, SeenAgain, Version
 from crawlers import rechecks
 from crawlers.database import in_database
 from crawlers.fetching.sites import is_front_page, is_visitable
-from crawlers.items import Source
 from crawlers.reasons import UNCHANGED, reason_of
 from crawlers.rechecks import DueArticle
 from crawlers.spiders.base import NewspaperSpider, content_type, header
@@ -51,9 +50,6 @@ class RevisionSpider(NewspaperSpider):
                 if is_visitable(each.url):
                     yield self._request(each)
             last = due[-1].article_id
-
-    def parse_source(self, response: Response, source: Source) -> AsyncIterator[Request]:
-        raise NotImplementedError("it reads no source")
 
     def _request(self, due: DueArticle) -> Request:
         headers = {"If-None-Match": due.etag, "If-Modified-Since": due.last_modified}

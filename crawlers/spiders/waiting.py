@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from scrapy import Request
-from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
 from articles.models import Newspaper
-from crawlers.items import Source
 from crawlers.spiders.base import NewspaperSpider
 
 
@@ -29,6 +27,3 @@ class WaitingSpider(NewspaperSpider):
     async def _first_requests(self, newspaper: Newspaper) -> AsyncIterator[Request]:
         async for request in self._waiting_requests(await self._source_of(newspaper)):
             yield request
-
-    def parse_source(self, response: Response, source: Source) -> AsyncIterator[Request]:
-        raise NotImplementedError("it reads no source")
