@@ -8,7 +8,7 @@ import signal
 import socketserver
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -17,7 +17,6 @@ from crawlers.demo_newspapers.papers import PAPERS
 from crawlers.demo_newspapers.site import Response, Site
 
 HOST = "127.0.0.1"
-# The address is part of an article's identity: on the same ports, a second crawl finds every article known.
 FIRST_PORT = 8701
 LAST_FIRST_PORT = 65_535 - len(PAPERS) + 1
 
@@ -28,16 +27,21 @@ class PortError(RuntimeError):
     """A newspaper cannot be served at its port. The message names both, and the remedy."""
 
 
+def ports_from(first_port: int) -> dict[str, int]:
+    """Return `first_port` and the next ports by the keys of the newspapers; if it is 0, all are 0: any free port."""
+    return {key: first_port and first_port + place for place, key in enumerate(PAPERS)}
+
+
 @contextmanager
-def serving(first_port: int = 0, on_request: OnRequest | None = None) -> Iterator[dict[str, str]]:
+def serving(ports: Mapping[str, int] | None = None, on_request: OnRequest | None = None) -> Iterator[dict[str, str]]:
     """Serve the newspapers while the block runs; yield the address of each by its key, without a trailing slash.
 
-    They use `first_port` and the ports after it, or any free ports if it is 0. Raises PortError.
+    Each uses its port in `ports`, or any free one if that is 0 or there are none. Raises PortError.
     """
     with ExitStack() as stack:
         base_urls = {}
-        for place, key in enumerate(PAPERS):
-            server = stack.enter_context(_listening(key, first_port and first_port + place, on_request))
+        for key, port in (ports or ports_from(0)).items():
+            server = stack.enter_context(_listening(key, port, on_request))
             base_urls[key] = server.site.base_url
             thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
             thread.start()
@@ -103,9 +107,9 @@ def add_port_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--first-port",
         type=port_number,
-        default=FIRST_PORT,
         metavar="PORT",
-        help=f"the five newspapers take this port and the next four; 0: any free ones (default: {FIRST_PORT})",
+        help=f"the five newspapers take this port and the next four; 0: any free ones (default: those of their stored "
+        f"articles, else {FIRST_PORT} or, if one of these five is taken, any free ones)",
     )
 
 
@@ -115,6 +119,17 @@ def port_number(text: str) -> int:
     if not 0 <= port <= LAST_FIRST_PORT:
         raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to {LAST_FIRST_PORT}")
     return port
+
+
+@contextmanager
+def serving_somewhere(on_request: OnRequest | None = None) -> Iterator[dict[str, str]]:
+    """Serve the newspapers at the usual ports or, if one of them is taken, at any free ones."""
+    with ExitStack() as stack:
+        try:
+            base_urls = stack.enter_context(serving(ports_from(FIRST_PORT), on_request))
+        except PortError:
+            base_urls = stack.enter_context(serving(None, on_request))
+        yield base_urls
 
 
 def until_interrupted() -> threading.Event:
@@ -131,7 +146,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m crawlers.demo_newspapers.server", description=__doc__)
     add_port_argument(parser)
     try:
-        with serving(parser.parse_args().first_port) as base_urls:
+        first_port = parser.parse_args().first_port
+        with serving_somewhere() if first_port is None else serving(ports_from(first_port)) as base_urls:
             for key, base_url in base_urls.items():
                 sys.stdout.write(f"{PAPERS[key].name}: {base_url}/\n")
             sys.stdout.flush()

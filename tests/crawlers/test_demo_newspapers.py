@@ -25,13 +25,14 @@ from articles.models import Article, Newspaper, RepeatedSentence
 from crawlers.demo_newspapers.manifest import accidental_pairs, manifest
 from crawlers.demo_newspapers.papers import PAPERS, newspapers
 from crawlers.demo_newspapers.scenarios import FIRST_DAY, LAST_DAY, articles, groups
-from crawlers.demo_newspapers.server import PortError, serving
+from crawlers.demo_newspapers.server import PortError, ports_from, serving, serving_somewhere
 from crawlers.demo_newspapers.site import Site
 from crawlers.demo_newspapers.stories import load_stories
 from crawlers.demo_newspapers.troubles import TROUBLES
 from dedup.models import Decision, Evidence, Membership, Series
 from dedup.review.questions.tabs import TABS, tab_counts
 from dedup.review.second_readings import in_dispute
+from tests.conftest import StoreArticle
 from tests.crawlers.conftest import REPOSITORY
 
 if TYPE_CHECKING:
@@ -167,11 +168,29 @@ def test_a_port_that_is_taken_is_named_with_the_remedy() -> None:
             rf"The Selby Courier cannot be served at 127.0.0.1:{port}: Address already in use; "
             r"stop the program that uses the port, or choose other ports with --first-port"
         )
-        with pytest.raises(PortError, match=message), serving(port):
+        with pytest.raises(PortError, match=message), serving(ports_from(port)):
             pass
         with pytest.raises(CommandError, match=message):
             call_command("demo_newspapers", first_port=port)
     assert Newspaper.objects.count() == 0
+
+
+def test_other_ports_are_used_if_one_of_the_usual_is_taken() -> None:
+    with serving_somewhere() as first, serving_somewhere() as second:
+        assert [get(f"{base_url}/robots.txt")[0] for base_url in second.values()] == [200] * len(PAPERS)
+    assert set(first.values()).isdisjoint(second.values())
+
+
+@pytest.mark.django_db
+def test_a_newspaper_with_articles_keeps_its_port(store: StoreArticle) -> None:
+    with serving() as base_urls:
+        [fields] = [each for each in newspapers(base_urls) if each["name"] == "Carrack Echo"]
+        Newspaper.objects.create(**fields)
+        address = base_urls[next(key for key, paper in PAPERS.items() if paper.name == "Carrack Echo")]
+        store(newspaper="Carrack Echo", url=f"{address}/2026/03/02/ferry")
+        # Its port is taken, and another one would bring every article again.
+        with pytest.raises(CommandError, match=f"Carrack Echo cannot be served at {address.partition('//')[2]}"):
+            call_command("demo_newspapers")
 
 
 @pytest.mark.parametrize("port", ["-1", "65532", "x"])

@@ -3,7 +3,9 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from django.core.management import call_command
 from django.core.management.base import CommandError
@@ -12,7 +14,15 @@ from articles.management.base import ExitCode, ProjectCommand
 from articles.models import ArticleURL, Newspaper
 from crawlers.demo_newspapers.manifest import manifest
 from crawlers.demo_newspapers.papers import PAPERS, newspapers
-from crawlers.demo_newspapers.server import HOST, PortError, add_port_argument, serving, until_interrupted
+from crawlers.demo_newspapers.server import (
+    HOST,
+    PortError,
+    add_port_argument,
+    ports_from,
+    serving,
+    serving_somewhere,
+    until_interrupted,
+)
 
 # By default, a crawl refuses this machine's own addresses.
 _ALLOWED = f"CRAWL_PRIVATE_ADDRESSES={HOST}"
@@ -44,13 +54,20 @@ class Command(ProjectCommand):
         if options["manifest"]:
             self.stdout.write(json.dumps(manifest().as_json(), ensure_ascii=False, indent=1))
             return
-        with serving(options["first_port"]) as base_urls:
+        with self._served(options["first_port"], rows=not options["no_rows"]) as base_urls:
             if not options["no_rows"]:
                 _write_rows(base_urls)
             if options["crawl"]:
                 self._crawl(base_urls)
             else:
                 self._serve(base_urls)
+
+    def _served(self, first_port: int | None, *, rows: bool) -> AbstractContextManager[dict[str, str]]:
+        if first_port is not None:
+            return serving(ports_from(first_port))
+        # The address is part of an article's identity: at the same ports, a second crawl finds every article known.
+        ports = _known_ports() if rows else {}
+        return serving(ports_from(0) | ports) if ports else serving_somewhere()
 
     def _serve(self, base_urls: Mapping[str, str]) -> None:
         ended = until_interrupted()
@@ -87,3 +104,11 @@ def _write_rows(base_urls: Mapping[str, str]) -> None:
         Newspaper.objects.update_or_create(
             name=fields["name"], defaults=fields, create_defaults=fields | {"crawl": False}
         )
+
+
+def _known_ports() -> dict[str, int]:
+    """Return the port of each newspaper that has articles, by its key: that of the article which came last."""
+    seen = ArticleURL.objects.filter(article__newspaper__host=HOST).order_by("article__newspaper__name", "-pk")
+    newest = dict(seen.distinct("article__newspaper__name").values_list("article__newspaper__name", "url"))
+    ports = {key: urlsplit(newest.get(paper.name, "")).port for key, paper in PAPERS.items()}
+    return {key: port for key, port in ports.items() if port}
