@@ -7,7 +7,7 @@ import sys
 import django
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import ManagementUtility
-from django.db import DatabaseError, OperationalError, ProgrammingError
+from django.db import DatabaseError, NotSupportedError, OperationalError, ProgrammingError
 from django.db.migrations.exceptions import MigrationSchemaMissing
 
 from newsdedup_site.embedded import EmbeddedServerError
@@ -20,6 +20,9 @@ UNDEFINED_TABLE_OR_COLUMN = ("42P01", "42703")
 def explain(error: DatabaseError) -> str | None:
     """Return what an operator can do about a database error; None if the fault is in the program."""
     words = " ".join(str(error).split())
+    if isinstance(error, NotSupportedError) and "or later is required" in words:
+        # Django's own bound, below which it makes no connection; check --database names ours.
+        return f"{words} Back up, restore into a newer server, and point DATABASE_URL at that."
     state = getattr(error.__cause__, "sqlstate", None)
     if isinstance(error, OperationalError):
         return (
@@ -63,6 +66,7 @@ def main(arguments: list[str]) -> None:
     except (
         EmbeddedServerError,
         ImproperlyConfigured,
+        NotSupportedError,
         OperationalError,
         ProgrammingError,
         MigrationSchemaMissing,

@@ -1,4 +1,7 @@
-"""System checks of the database: with a wrong encoding or locale, pg_trgm silently finds nothing."""
+"""System checks of the database: its version, and that no encoding or locale makes pg_trgm silently find nothing.
+
+To refuse a database, a command calls `self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])`.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +13,8 @@ from dedup.article_sql import ARTICLES
 
 # A word without ASCII letters: pg_trgm finds no trigrams in it if the database ignores all other letters.
 PROBE_WORD = "Москва"
-MINIMUM_VERSION = 14
+# The oldest PostgreSQL on which all tests pass: .github/workflows/ci.yml runs them on it.
+MINIMUM_VERSION = 15
 UTF8_HINT = (
     "Create the database with LC_CTYPE C.UTF-8 (or another UTF-8 locale), for example "
     "CREATE DATABASE newsdedup TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C.UTF-8' LC_CTYPE 'C.UTF-8'."
@@ -34,7 +38,7 @@ def _check_version(version: int) -> list[CheckMessage]:
     return [
         Error(
             f"PostgreSQL {version // 10_000} is too old; newsdedup needs {MINIMUM_VERSION} or newer.",
-            hint="Point DATABASE_URL at a newer server.",
+            hint="Back up, restore into a newer server, and point DATABASE_URL at that (docs/running.md).",
             id="dedup.E001",
         )
     ]

@@ -106,7 +106,7 @@ def database(name: str) -> dict[str, Any]:
     if not separator or scheme not in SCHEMES:
         named = f" It begins with {scheme}://." if separator else ""
         raise ImproperlyConfigured(
-            f"{name} must begin with postgres://: newsdedup needs PostgreSQL >= 14 with pg_trgm.{named}"
+            f"{name} must begin with postgres://: newsdedup needs PostgreSQL with pg_trgm.{named}"
         )
     try:
         entry = environ.Env.db_url_config(value)

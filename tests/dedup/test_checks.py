@@ -8,6 +8,7 @@ import pytest
 from django.core.checks import run_checks
 from django.db import connection, connections
 
+from dedup import checks
 from dedup.checks import _check_database, _check_version, check_trigrams
 from tests.databases import database_url
 
@@ -50,22 +51,31 @@ def c_locale_database(django_db_setup, django_db_blocker):
         yield name
 
 
-def test_a_database_that_is_not_utf8_fails_before_the_first_migration(django_db_setup, django_db_blocker) -> None:
-    options = "ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc"
-    with django_db_blocker.unblock(), database("latin1", options) as name:
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_that_is_not_utf8_fails_before_the_first_migration(
+    django_db_setup, django_db_blocker, encoding: str
+) -> None:
+    options = f"ENCODING '{encoding}' LOCALE 'C' LOCALE_PROVIDER libc"
+    with django_db_blocker.unblock(), database(encoding.lower(), options) as name:
         [error] = check_trigrams(databases=[name])
     assert error.id == "dedup.E005"
-    assert "LATIN1" in error.msg
+    assert encoding in error.msg
     assert "ENCODING 'UTF8'" in error.hint
 
 
-def test_the_builtin_provider_does_not_help_if_the_ctype_is_c(django_db_setup, django_db_blocker) -> None:
-    options = "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'"
-    with django_db_blocker.unblock(), database("builtin", options) as name:
-        before = check_trigrams(databases=[name])
-        with connections[name].cursor() as cursor:
-            cursor.execute("CREATE EXTENSION pg_trgm")
-        after = check_trigrams(databases=[name])
+@pytest.mark.parametrize(("provider", "locale"), [("builtin", "BUILTIN_LOCALE 'C.UTF-8'"), ("icu", "ICU_LOCALE 'und'")])
+def test_no_other_provider_helps_if_the_ctype_is_c(
+    django_db_setup, django_db_blocker, provider: str, locale: str
+) -> None:
+    options = f"ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER {provider} {locale}"
+    try:
+        with django_db_blocker.unblock(), database(provider, options) as name:
+            before = check_trigrams(databases=[name])
+            with connections[name].cursor() as cursor:
+                cursor.execute("CREATE EXTENSION pg_trgm")
+            after = check_trigrams(databases=[name])
+    except (psycopg.errors.SyntaxError, psycopg.errors.InvalidParameterValue, psycopg.errors.FeatureNotSupported):
+        pytest.skip(f"this server has no provider {provider}")
     assert [error.id for error in before + after] == ["dedup.E003", "dedup.E003"]
 
 
@@ -113,7 +123,19 @@ def test_each_fault_has_its_id(answer, expected: str) -> None:
     assert [error.id for error in _check_database(Cursor())] == [expected]
 
 
+@pytest.mark.django_db
+def test_the_number_that_is_checked_is_that_of_the_server(monkeypatch) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_version")
+        version = int(cursor.fetchone()[0].split(".")[0])
+    monkeypatch.setattr(checks, "MINIMUM_VERSION", version)
+    assert check_trigrams(databases=["default"]) == []
+    monkeypatch.setattr(checks, "MINIMUM_VERSION", version + 1)
+    [error] = check_trigrams(databases=["default"])
+    assert error.msg == f"PostgreSQL {version} is too old; newsdedup needs {version + 1} or newer."
+
+
 def test_an_old_server_fails_with_its_version() -> None:
-    [error] = _check_version(130_012)
-    assert (error.id, error.msg) == ("dedup.E001", "PostgreSQL 13 is too old; newsdedup needs 14 or newer.")
-    assert _check_version(140_000) == []
+    [error] = _check_version(140_022)
+    assert (error.id, error.msg) == ("dedup.E001", "PostgreSQL 14 is too old; newsdedup needs 15 or newer.")
+    assert _check_version(150_000) == []

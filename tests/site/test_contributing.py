@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 import yaml
+
+from dedup.checks import MINIMUM_VERSION
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*CHECKOUT.glob("*.md"), *CHECKOUT.glob(".github/*.md")])
@@ -18,8 +22,47 @@ def text(path: str) -> str:
 
 
 def test_ci_runs_the_checks_and_the_tests_and_nothing_of_its_own() -> None:
-    assert text(".ci/run").splitlines()[-2:] == ["script/check", "script/test"]
+    assert text(".ci/run").splitlines()[-2:] == ["script/check", '"${server[@]}" script/test']
     assert re.findall(r"\.venv/bin/(\S+)", text(".ci/run")) == []
+
+
+def test_the_oldest_postgresql_of_the_workflow_is_the_oldest_that_is_supported() -> None:
+    matrix = yaml.safe_load(text(".github/workflows/ci.yml"))["jobs"]["run"]["strategy"]["matrix"]
+    assert matrix["postgresql"] == ["embedded"]
+    tested = [entry["postgresql"] for entry in matrix["include"]]
+    assert min(tested) == MINIMUM_VERSION
+    assert f"(PostgreSQL {MINIMUM_VERSION} or newer)" in text("docs/running.md")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["99", "true"], 1, "PostgreSQL 99 is not installed. On Debian and Ubuntu, run apt-get install postgresql-99;"),
+        (["15"], 2, "usage: script/with-postgresql VERSION COMMAND..."),
+        (["latest", "true"], 2, "usage: script/with-postgresql VERSION COMMAND..."),
+    ],
+)
+def test_a_server_that_cannot_be_made_is_named(arguments: list[str], code: int, said: str) -> None:
+    done = subprocess.run(
+        [CHECKOUT / "script/with-postgresql", *arguments], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == code
+    assert done.stderr.startswith(said)
+
+
+def test_a_command_gets_a_server_of_its_own_and_the_server_goes_with_it() -> None:
+    versions = sorted(Path("/usr/lib/postgresql").glob("[0-9]*"))
+    if not versions:
+        pytest.skip("no PostgreSQL of the system: on Debian, apt-get install postgresql")
+    show = 'psql "$DATABASE_URL" -Atc "SHOW server_version_num" -c "SHOW lc_ctype"'
+    ask = f'echo "$DATABASE_URL"; {show}; exit 7'
+    version = versions[-1].name
+    done = subprocess.run(
+        [CHECKOUT / "script/with-postgresql", version, "bash", "-c", ask], check=False, capture_output=True, text=True
+    )
+    url, number, locale = done.stdout.split()
+    assert (done.returncode, int(number) // 10_000, locale) == (7, int(version), "C.UTF-8")
+    assert not Path(unquote(re.search("host=([^&]*)", url)[1])).exists()
 
 
 def test_a_commit_runs_the_checks_of_ci() -> None:
@@ -30,7 +73,9 @@ def test_a_commit_runs_the_checks_of_ci() -> None:
 
 def test_the_workflow_runs_ci_on_every_python_that_is_supported() -> None:
     job = yaml.safe_load(text(".github/workflows/ci.yml"))["jobs"]["run"]
-    assert [step["run"] for step in job["steps"] if "run" in step][-1] == ".ci/run"
+    assert [step["run"] for step in job["steps"] if "run" in step][
+        -1
+    ] == ".ci/run --postgresql ${{ matrix.postgresql }}"
     required = re.search(r'^requires-python = ">=3\.(\d+),<3\.(\d+)"', text("pyproject.toml"), re.MULTILINE)
     lowest, above = required.groups()
     assert job["strategy"]["matrix"]["python"] == [f"3.{minor}" for minor in range(int(lowest), int(above))]

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from django.core.management import get_commands
 
+from dedup.checks import MINIMUM_VERSION
 from newsdedup_site import healthcheck
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -29,7 +30,7 @@ def test_the_database_is_utf8_and_its_folder_a_named_volume() -> None:
     assert database["environment"]["POSTGRES_INITDB_ARGS"] == "--encoding=UTF8 --locale=C.UTF-8"
     [volume] = database["volumes"]
     assert volume.split(":")[0] in COMPOSE["volumes"]
-    assert int(re.fullmatch(r"postgres:(\d+)", database["image"])[1]) >= 14
+    assert int(re.fullmatch(r"postgres:(\d+)", database["image"])[1]) >= MINIMUM_VERSION
 
 
 @pytest.mark.parametrize("name", list(SERVICES))

@@ -13,6 +13,7 @@ from django.db import connection
 from tests.databases import database_url
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+SECRET_KEY = "for one test alone"  # noqa: S105 - of processes that sign nothing
 NO_SERVER = {"DATABASE_URL": "postgres://anna:s3cret@127.0.0.1:9/news", "SECRET_KEY": "for one test alone"}
 
 
@@ -57,6 +58,19 @@ def test_a_home_that_cannot_be_used_is_said_in_a_sentence() -> None:
 
 
 @pytest.fixture
+def c_locale(db):
+    """The URL of an empty database in which pg_trgm would ignore all letters but ASCII."""
+    name = f"{connection.settings_dict['NAME']}_manage_c"
+    with psycopg.connect(database_url(), autocommit=True) as server:
+        server.execute(f"DROP DATABASE IF EXISTS {name}")
+        server.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
+        try:
+            yield database_url().replace(f"/{server.info.dbname}?", f"/{name}?")
+        finally:
+            server.execute(f"DROP DATABASE {name}")
+
+
+@pytest.fixture
 def unmigrated(db):
     """The URL of an empty database, and that for a role that may do nothing in it."""
     # Named after the test database, which each of several test processes has for itself.
@@ -81,6 +95,38 @@ def test_a_database_without_tables_is_to_be_migrated(unmigrated) -> None:
     assert (status, len(said.splitlines())) == (1, 1)
     assert said.startswith('The database is not up to date: relation "auth_')
     assert said.endswith(". Run manage.py migrate.\n")
+
+
+OLD_SERVER = """
+from django.db.backends.postgresql.features import DatabaseFeatures
+DatabaseFeatures.minimum_database_version = (99,)
+import manage
+manage.main(["manage.py", "migrate"])
+"""
+
+
+def test_a_server_that_django_refuses_is_said_in_a_sentence(unmigrated) -> None:
+    url, _ = unmigrated
+    environment = {"PATH": os.environ["PATH"], "DATABASE_URL": url, "SECRET_KEY": SECRET_KEY}
+    done = subprocess.run(
+        [sys.executable, "-c", OLD_SERVER], cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False
+    )
+    [sentence] = done.stderr.splitlines()
+    assert sentence.startswith("PostgreSQL 99 or later is required (found ")
+    assert sentence.endswith("restore into a newer server, and point DATABASE_URL at that.")
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("command", ["migrate", "db_worker", "find_duplicates"])
+def test_a_database_in_a_c_locale_is_refused_with_the_remedy(c_locale, command: str) -> None:
+    status, _, said = manage(command, DATABASE_URL=c_locale, SECRET_KEY=SECRET_KEY)
+    assert status == 1
+    assert "(dedup.E003) The database has LC_CTYPE C, in which pg_trgm sees no letters" in said
+    assert "HINT: Create the database with LC_CTYPE C.UTF-8" in said
+    with psycopg.connect(c_locale) as untouched:
+        assert untouched.execute(
+            "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+        ).fetchone() == (0,)
 
 
 def test_a_role_that_may_not_migrate_is_told_who_may(unmigrated) -> None:

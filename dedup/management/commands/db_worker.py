@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection
+from django.core.checks import Tags
+from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from django_tasks_db.management.commands import db_worker
@@ -35,6 +36,7 @@ class Command(ProjectCommand, db_worker.Command):
 
     def handle(self, *, worker_id: str, **options: Any) -> None:
         """Run."""
+        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         # Until the worker has handlers of its own; without one, a signal would leave its sign of life behind.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         # It ends once nothing waits, which a crawl would outlast.
