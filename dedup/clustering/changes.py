@@ -72,6 +72,17 @@ def update_clusters(*, only_changed: bool) -> Rebuilt:
     return rebuilt
 
 
+def changed_since_rebuilt() -> set[int] | None:
+    """Return the articles whose clusters the next run rebuilds; None: all clusters, or they were never built."""
+    mark = UpToDate.objects.filter(name=CLUSTERS, rests_on=_rests_on()).first()
+    if mark is None:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(_STORED_AGAIN_SQL, {"revision": mark.revision})
+        stored_again = {article for (article,) in cursor}
+    return stored_again | set(ChangedArticle.objects.values_list("article", flat=True))
+
+
 def contradictions() -> int:
     """Return how many cannot-links are between articles that must-links tie together."""
     with connection.cursor() as cursor:

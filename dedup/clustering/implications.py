@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import LiteralString
+from typing import LiteralString, NamedTuple
 
 from django.db import connection, transaction
 
-from dedup.clustering.constraints import KnownConstraints, lock_review, with_pair_state
+from dedup.clustering.constraints import KnownConstraints, constraints_in_force, lock_review, with_pair_state
 from dedup.models import ConfirmedArticle, Link, SeparateArticles
 
 _BATCH = 5_000
@@ -50,7 +50,7 @@ def update_implications(articles: Collection[int], known: KnownConstraints | Non
     known = known or KnownConstraints()
     reached, before = _tied_to(articles, known)
     constraints = known.on(reached)
-    firsts = {each: min(group) for group in _groups(constraints.must) for each in group}
+    firsts = _firsts(constraints.must)
     gone = [article for article, first in before.items() if firsts.get(article) != first]
     if gone:
         ConfirmedArticle.objects.filter(article__in=gone).delete()
@@ -61,6 +61,20 @@ def update_implications(articles: Collection[int], known: KnownConstraints | Non
     with connection.cursor() as cursor:
         statement = with_pair_state(_STATES_SQL, of="pair", few=len(reached) <= _FEW)
         cursor.execute(statement, {"articles": list(reached)})
+
+
+class Implied(NamedTuple):
+    """What all decisions in force imply: the first article of each that is tied to others, and what is separate."""
+
+    firsts: dict[int, int]
+    separate: set[tuple[int, int]]
+
+
+def expected_implications() -> Implied:
+    """Return what should be stored as ConfirmedArticle and SeparateArticles now; nothing is stored."""
+    constraints = constraints_in_force()
+    firsts = _firsts(constraints.must)
+    return Implied(firsts, _separate(firsts, constraints.cannot))
 
 
 def update_version_implications() -> None:
@@ -102,6 +116,22 @@ def _groups(pairs: Iterable[tuple[int, int]]) -> list[set[int]]:
     return list({id(group): group for group in group_of.values()}.values())
 
 
+def _firsts(must: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Return the first article of the group of each article that these must-links tie to others."""
+    return {each: min(group) for group in _groups(must) for each in group}
+
+
+def _separate(firsts: Mapping[int, int], cannot: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Return which groups these cannot-links separate, each named by its first article."""
+    tied = set(firsts.values())
+    return {
+        (min(one, other), max(one, other))
+        for one, other in ((firsts.get(left, left), firsts.get(right, right)) for left, right in cannot)
+        # Where both are single articles, the link itself says it.
+        if one != other and (one in tied or other in tied)
+    }
+
+
 def _update_separations(
     reached: Collection[int], firsts: Mapping[int, int], cannot: Collection[tuple[int, int]]
 ) -> None:
@@ -113,13 +143,7 @@ def _update_separations(
     if outside:
         rows = ConfirmedArticle.objects.filter(article__in=outside).values_list("article", "first")
         firsts = {**firsts, **dict(rows)}
-    tied = set(firsts.values())
-    separate = {
-        (min(one, other), max(one, other))
-        for one, other in ((firsts.get(left, left), firsts.get(right, right)) for left, right in cannot)
-        # Where both are single articles, the link itself says it.
-        if one != other and (one in tied or other in tied)
-    }
+    separate = _separate(firsts, cannot)
     # By its lowest id, a group that was reached is named by an article that was reached, also as it was before.
     with connection.cursor() as cursor:
         cursor.execute(_SEPARATE_SQL, {"articles": list(reached)})

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any, LiteralString, NamedTuple, TypeAlias
 
 from django.db import connection, transaction
+from psycopg.sql import SQL
 
 from dedup.clustering.constraints import lock_review
 from dedup.models import OpenQuestion, QuestionCount
@@ -44,7 +46,7 @@ RETURNING asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict
 # The clusters of the articles of a few pairs are looked up one by one, as an array; a join would read all memberships.
 # A part is a cluster, by its number with a minus, or an article that is in none. `chance`: that both articles belong in
 # one cluster, by the verdict.
-_INSERT_SQL = """
+_QUESTIONS_SQL = SQL("""
 WITH open_pair AS MATERIALIZED (
     SELECT id, left_id, right_id, joins, verdict,
         CASE WHEN joins THEN probability ELSE duplicate_probability END AS chance,
@@ -104,12 +106,26 @@ WITH open_pair AS MATERIALIZED (
     WHERE asked AND (left_part <> right_part OR left_size = 2)
     ORDER BY least(left_part, right_part), greatest(left_part, right_part), chance DESC, id
 )
-INSERT INTO dedup_openquestion
-    (pair_id, cluster_id, number, article, size, asked, certain, conflict, change, doubt)
 SELECT * FROM about_cluster UNION ALL SELECT * FROM about_pair
 -- So that the same questions get the same ids, whatever plan PostgreSQL chooses.
 ORDER BY cluster_id, pair_id
+""")
+_INSERT_SQL = (
+    SQL("""
+INSERT INTO dedup_openquestion
+    (pair_id, cluster_id, number, article, size, asked, certain, conflict, change, doubt)
+{questions}
 RETURNING asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict
+""")
+    .format(questions=_QUESTIONS_SQL)
+    .as_string()
+)
+# The stored questions, and how many of them each tab has.
+_STORED_SQL: LiteralString = """
+SELECT pair_id, cluster_id, number, article, size, asked, certain, conflict, change, doubt FROM dedup_openquestion
+"""
+_COUNTED_SQL: LiteralString = """
+SELECT asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict FROM dedup_openquestion
 """
 
 _ADD_COUNTS_SQL = """
@@ -117,6 +133,53 @@ INSERT INTO dedup_questioncount AS counted (tab, number)
 SELECT * FROM unnest(%(tabs)s::text[], %(numbers)s::bigint[])
 ON CONFLICT (tab) DO UPDATE SET number = counted.number + excluded.number
 """
+
+
+# The number of a pair, or else that of a cluster.
+Subject: TypeAlias = tuple[int | None, int | None]
+
+
+class Question(NamedTuple):
+    """The columns of an OpenQuestion, apart from its id."""
+
+    pair_id: int | None
+    cluster_id: int | None
+    number: int
+    article: int | None
+    size: int
+    asked: bool
+    certain: bool
+    conflict: bool
+    change: float
+    doubt: float
+
+
+class Questions(NamedTuple):
+    """All questions, by the pair or else the cluster that they are about."""
+
+    stored: dict[Subject, Question]
+    expected: dict[Subject, Question]
+
+
+def all_questions() -> Questions:
+    """Return all questions as they are stored, and as update_questions(None) would store them; nothing is stored."""
+    asked = {"articles": None, "few": False, "certain_from": CERTAIN_FROM}
+    with connection.cursor() as cursor:
+        return Questions(
+            *(_by_subject(cursor, *query) for query in ((_STORED_SQL, None), (_QUESTIONS_SQL.as_string(), asked)))
+        )
+
+
+def _by_subject(cursor: Any, statement: str, parameters: dict[str, Any] | None) -> dict[Subject, Question]:
+    cursor.execute(statement, parameters)
+    return {row[:2]: Question(*row) for row in cursor}
+
+
+def expected_counts() -> dict[str, int]:
+    """Return how many of the stored questions count for each of COUNTED."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTED_SQL)
+        return {**dict.fromkeys(COUNTED, 0), **_counted(cursor)}
 
 
 def update_questions(concerned: Collection[int] | None, *, locked: bool = False) -> None:

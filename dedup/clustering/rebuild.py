@@ -45,6 +45,25 @@ def rebuild_clusters(articles: Collection[int] | None = None, known: KnownConstr
     return Rebuilt(concerned, result.contradictions)
 
 
+class ExpectedCluster(NamedTuple):
+    """A cluster as it should be: its articles, ascending, and a row without a number."""
+
+    articles: tuple[int, ...]
+    row: Cluster
+
+
+def expected_clusters() -> list[ExpectedCluster]:
+    """Return what rebuild_clusters() would store as the clusters now; nothing is stored."""
+    components = _clustering(None, constraints_in_force()).components
+    facts = _facts(components)
+    return [ExpectedCluster(component.articles, _row(component, facts)) for component in components]
+
+
+def differs(row: Cluster, fresh: Cluster) -> bool:
+    """Return whether two rows say different things of a cluster, whatever their numbers."""
+    return row.kept_id != fresh.kept_id or any(getattr(row, name) != getattr(fresh, name) for name in _FIELDS[1:])
+
+
 def loose_parts(articles: Collection[int], *, confirmed: bool) -> list[int]:
     """Return the first article of each part into which these articles fall if all others are ignored.
 
@@ -137,7 +156,7 @@ def _write(components: list[Component], concerned: Collection[int] | None) -> No
             new.append(row)
         else:
             row.pk = number
-            if _differs(existing[number], row):
+            if differs(existing[number], row):
                 changed.append(row)
         placed.append((row, component))
     Cluster.objects.bulk_create(new)
@@ -199,10 +218,6 @@ def _update(changed: Sequence[Cluster]) -> None:
     if changed:
         with connection.cursor() as cursor:
             cursor.execute(_UPDATE_SQL, {name: [getattr(row, name) for row in changed] for name in names})
-
-
-def _differs(row: Cluster, fresh: Cluster) -> bool:
-    return row.kept_id != fresh.kept_id or any(getattr(row, name) != getattr(fresh, name) for name in _FIELDS[1:])
 
 
 def _numbers(components: list[Component], before: dict[int, int]) -> list[int | None]:

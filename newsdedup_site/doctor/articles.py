@@ -1,0 +1,186 @@
+"""Whether the normalised forms of articles and URLs are those that the normaliser makes today, and counters hold."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any, LiteralString
+
+from django.db.models import QuerySet
+
+from articles.models import Article, ArticlePage, ArticleURL, Newspaper
+from articles.normalization import NORMALIZER_VERSION
+from articles.normalization.text import text_digest
+from articles.normalization.urls import comparable_url, url_key
+from articles.storage.newspapers import Paper
+from articles.storage.preparing import Forms
+from articles.storage.renormalization import outdated_forms
+from newsdedup_site.doctor.invariant import RESTORE, Found, Invariant, Sample, by, listed
+
+_AT_ONCE = 500
+_REVISIONS_SQL: LiteralString = """
+WITH counted AS (
+    SELECT revision, count(*) AS articles, min(id) AS first FROM articles_article GROUP BY revision
+)
+SELECT count(*) OVER (), format('%s articles have the revision %s, the first is %s', articles, revision, first)
+FROM counted
+WHERE articles > 1 OR revision < 1
+LIMIT 10
+"""
+_MERGED_SQL: LiteralString = """
+SELECT count(*) OVER (), format('newspaper %s was merged into %s, and has %s articles', newspaper.id,
+    newspaper.merged_into_id, count(article.id))
+FROM articles_newspaper AS newspaper
+JOIN articles_article AS article ON article.newspaper_id = newspaper.id
+WHERE newspaper.merged_into_id IS NOT NULL
+GROUP BY newspaper.id
+LIMIT 10
+"""
+_MERGES_SQL: LiteralString = """
+SELECT count(*) OVER (), format('newspaper %s is merged into %s, and its last merge says %s', newspaper.id,
+    coalesce(newspaper.merged_into_id::text, 'none'), coalesce(made.into_id::text, 'none'))
+FROM articles_newspaper AS newspaper
+LEFT JOIN articles_newspapermerge AS made ON made.merged_id = newspaper.id AND made.undone_at IS NULL
+WHERE newspaper.merged_into_id IS DISTINCT FROM made.into_id
+LIMIT 10
+"""
+_VERSIONS_SQL: LiteralString = """
+SELECT count(*) OVER (), format('article %s has %s later versions, and the last one is number %s', article_id,
+    count(*), max(number))
+FROM articles_articlerevision
+GROUP BY article_id
+HAVING max(number) <> count(*)
+LIMIT 10
+"""
+_REPEATED_SQL: LiteralString = """
+SELECT count(*) OVER (), format('sentence %s is in %s articles, and %s are named', id, articles,
+    cardinality(article_ids))
+FROM articles_repeatedsentence
+WHERE articles <> cardinality(article_ids)
+LIMIT 10
+"""
+
+
+def _sampled(sample: Sample) -> list[int] | None:
+    """Return the ids of the articles to look at; None: all."""
+    if sample.articles is None:
+        return None
+    known = Article.objects.order_by("pk").values_list("pk", flat=True)
+    count = known.count()
+    if count <= sample.articles:
+        return None
+    # Positions would need a sort of all ids; ids that nothing has are rare, because articles are not deleted.
+    first, last = known.first() or 0, known.last() or 0
+    drawn = random.Random(sample.seed).sample(range(first, last + 1), min(sample.articles, last + 1 - first))  # noqa: S311
+    return sorted(drawn)
+
+
+def _chosen(queryset: QuerySet[Any], sample: Sample, field: str = "pk") -> Iterator[Any]:
+    ids = _sampled(sample)
+    rows = queryset if ids is None else queryset.filter(**{f"{field}__in": ids})
+    return rows.order_by().iterator(_AT_ONCE)
+
+
+def _papers() -> dict[int, Paper]:
+    return {newspaper.pk: Paper.of(newspaper) for newspaper in Newspaper.objects.all()}
+
+
+_COLUMNS = ("pk", "newspaper_id", "headline", "content", "normalized_title", "normalized_text", "text_digest")
+
+
+def _forms(sample: Sample) -> Found:
+    papers = _papers()
+    current = Article.objects.filter(normalizer_version=NORMALIZER_VERSION).values_list(*_COLUMNS)
+    found = listed(
+        f"article {pk} has another {_which(forms, stored)} than its text and headline give"
+        for pk, newspaper, headline, content, *stored in _chosen(current, sample)
+        if (forms := Forms.of(papers[newspaper].affixes, headline, content)) != Forms(*stored)
+    )
+    outdated = outdated_forms().count()
+    waiting = f"{outdated:,} articles were normalised by other rules; manage.py renormalize renews them."
+    return found._replace(waiting=waiting if outdated else "")
+
+
+def _which(forms: Forms, stored: Sequence[Any]) -> str:
+    if forms.normalized_title != stored[0]:
+        return "normalised title"
+    return "normalised text" if forms.normalized_text != stored[1] else "digest"
+
+
+def _urls(sample: Sample) -> Found:
+    papers = _papers()
+    current = ArticleURL.objects.filter(article__normalizer_version=NORMALIZER_VERSION)
+    columns = ("pk", "article", "article__newspaper", "url", "key", "normalized_url")
+    return listed(
+        f"URL {pk} of article {article} has another {'form' if key == url_key(url) else 'key'} than it gives"
+        for pk, article, newspaper, url, key, form in _chosen(current.values_list(*columns), sample, "article")
+        if form != comparable_url(url, papers[newspaper].kept_url_parameters)
+        or (key != url_key(url) and not ArticleURL.objects.filter(key=url_key(url)).exists())
+    )
+
+
+def _texts(sample: Sample) -> Found:
+    columns = (
+        "pk", "content", "characters", "boilerplate", "story_text", "story_digest", "topic_text", "topic_digest"
+    )  # fmt: skip
+    return listed(
+        f"article {pk}: {fault}"
+        for pk, *values in _chosen(Article.objects.values_list(*columns), sample)
+        for fault in _faults_of_text(*values)
+    )
+
+
+def _faults_of_text(
+    content: str, characters: int | None, marks: list[Any], story: Any, story_digest: Any, topic: Any, topic_digest: Any
+) -> Iterator[str]:
+    if characters is not None and characters != len(content):
+        yield f"it has {len(content):,} characters, and {characters:,} are stored"
+    if any(not 0 <= start < end <= len(content) for start, end, *_ in marks):
+        yield "a mark of boilerplate is outside its text"
+    for name, text, digest in (("story", story, story_digest), ("topic", topic, topic_digest)):
+        if digest != (text_digest(text) if text else None):
+            yield f"the digest of its {name} text is another one"
+
+
+def _pages(sample: Sample) -> Found:
+    pages = ArticlePage.objects.values_list("pk", "body", "feed_entry")
+    return listed(
+        f"the page of article {pk} cannot be unpacked"
+        for pk, *packed in _chosen(pages, sample)
+        if not all(_unpacks(bytes(each)) for each in packed)
+    )
+
+
+def _unpacks(packed: bytes) -> bool:
+    try:
+        gzip.decompress(packed)
+    except (OSError, EOFError, zlib.error):
+        return False
+    return True
+
+
+_RENORMALIZE = (
+    "Save the newspaper in the settings with another affix and back, which marks its articles as outdated; then run "
+    "`manage.py renormalize` and `manage.py find_duplicates`."
+)
+
+INVARIANTS = (
+    Invariant("forms", "The normalised forms of articles are those that the rules give today.", _RENORMALIZE, _forms),
+    Invariant("urls", "The keys and forms of URLs are those that the rules give today.", _RENORMALIZE, _urls),
+    Invariant("texts", "Lengths, digests and marks of boilerplate fit the texts.", RESTORE, _texts),
+    Invariant("pages", "Every kept page can be unpacked.", RESTORE, _pages),
+    Invariant("revisions", "No two articles share a revision.", RESTORE, by(_REVISIONS_SQL)),
+    Invariant("merged", "A merged newspaper has no articles.", "Undo the merge and merge it again.", by(_MERGED_SQL)),
+    Invariant("merges", "Newspapers are merged as the last merge says.", RESTORE, by(_MERGES_SQL)),
+    Invariant(
+        "later-versions", "The later versions of an article are numbered without a gap.", RESTORE, by(_VERSIONS_SQL)
+    ),
+    Invariant(
+        "repeated-sentences",
+        "A repeated sentence names as many articles as it counts.",
+        "Run `manage.py find_boilerplate`.",
+        by(_REPEATED_SQL),
+    ),
+)

@@ -1,0 +1,81 @@
+"""What the doctor looks at: a promise, how to look, and how to repair what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, LiteralString, NamedTuple
+
+from django.db import connection
+from psycopg.sql import SQL, Composed
+
+# The doctor names so many of the rows that break a promise.
+NAMED = 10
+
+
+class Found(NamedTuple):
+    """How many rows break a promise, and a sentence on each of the first NAMED.
+
+    `waiting` says why a part was not looked at: the next run renews it.
+    """
+
+    faults: int = 0
+    examples: tuple[str, ...] = ()
+    waiting: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How many articles are normalised again to compare them, None for all, and the seed that chooses them."""
+
+    articles: int | None
+    seed: int
+
+
+Look = Callable[[Sample], Found]
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """A promise about the rows of a database, in one sentence, and the command or page that repairs what breaks it."""
+
+    name: str
+    promise: str
+    repair: str
+    look: Look
+
+
+# What repairs most of what runs derive from articles, evidence and decisions.
+FULL_RUN = "Run `manage.py find_duplicates`, without --new: it derives them again."
+RESTORE = "Nothing in newsdedup repairs it. Restore a backup, or report it with these lines."
+
+
+def rows(statement: LiteralString | SQL | Composed | str, parameters: dict[str, Any] | None = None) -> Found:
+    """Return what a statement finds.
+
+    Its rows have the number of all faults (`count(*) OVER ()`) and a sentence; it has LIMIT 10.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        found = cursor.fetchall()
+    return Found(found[0][0] if found else 0, tuple(sentence for _, sentence in found))
+
+
+def listed(sentences: Iterable[str]) -> Found:
+    """Return one fault for each of these sentences."""
+    remaining = iter(sentences)
+    examples = tuple(islice(remaining, NAMED))
+    return Found(len(examples) + sum(1 for _ in remaining), examples)
+
+
+def by(statement: LiteralString) -> Look:
+    """Return the look at what a statement finds, whatever the sample is."""
+    return lambda _sample: rows(statement)
+
+
+def together(found: Sequence[Found]) -> Found:
+    """Return several findings as one."""
+    examples = tuple(islice((example for each in found for example in each.examples), NAMED))
+    waiting = " ".join(dict.fromkeys(each.waiting for each in found if each.waiting))
+    return Found(sum(each.faults for each in found), examples, waiting)

@@ -1,0 +1,150 @@
+"""Whether the database has what the program relies on: tables of today, indexes, constraints, triggers, sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, LiteralString
+
+import pgtrigger
+from django.db import DEFAULT_DB_ALIAS, connection, models
+from django.db.migrations.executor import MigrationExecutor
+from psycopg.sql import SQL, Identifier
+
+from dedup.checks import check_trigrams
+from newsdedup_site.doctor.invariant import Found, Invariant, Sample, by, listed
+from newsdedup_site.doctor.tables import options, stored_models
+
+_INDEXES_SQL: LiteralString = """
+SELECT count(*) OVER (), format('index %s of %s', indexed.indexrelid::regclass, indexed.indrelid::regclass)
+FROM pg_index AS indexed
+JOIN pg_class AS class ON class.oid = indexed.indexrelid
+WHERE class.relnamespace = current_schema()::regnamespace AND NOT (indexed.indisvalid AND indexed.indisready)
+ORDER BY indexed.indexrelid
+LIMIT 10
+"""
+_CONSTRAINTS_SQL: LiteralString = """
+SELECT count(*) OVER (), format('constraint %s of %s', checked.conname, checked.conrelid::regclass)
+FROM pg_constraint AS checked
+WHERE checked.connamespace = current_schema()::regnamespace AND NOT checked.convalidated
+ORDER BY checked.oid
+LIMIT 10
+"""
+_NAMES_SQL: LiteralString = """
+SELECT conname FROM pg_constraint WHERE connamespace = current_schema()::regnamespace
+UNION
+SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'i'
+"""
+# A sequence that was never used begins with its first value.
+_SEQUENCE_SQL = SQL("""
+SELECT (SELECT coalesce(max({column}), 0) FROM {table}), (SELECT last_value FROM {sequence})
+""")
+_SEQUENCE_NAME_SQL: LiteralString = "SELECT pg_get_serial_sequence(%(table)s, %(column)s)"
+_REVISIONS = ("articles_article", "revision", "articles_article_revision")
+
+
+def _tables(_sample: Sample) -> Found:
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    known = executor.loader.disk_migrations or {}
+    applied = executor.recorder.applied_migrations()
+    ours = {app for app, _ in known}
+    return listed(
+        [f"{each.app_label}.{each.name} is not applied" for each, _ in plan]
+        + [f"{app}.{name} is of another version" for app, name in sorted(applied) if _unknown(app, name, known, ours)]
+    )
+
+
+def _unknown(app: str, name: str, known: Any, ours: set[str]) -> bool:
+    replaced = {each for migration in known.values() for each in migration.replaces}
+    return app in ours and (app, name) not in known and (app, name) not in replaced
+
+
+def _settings(_sample: Sample) -> Found:
+    return listed(str(each.msg) for each in check_trigrams([DEFAULT_DB_ALIAS]))
+
+
+def _expected_names() -> Iterator[tuple[str, str]]:
+    """Yield the name of each constraint and index that the models declare, and its table."""
+    for table in stored_models():
+        for each in (*table.constraints, *table.indexes):
+            yield each.name, table.db_table
+
+
+def _declared(_sample: Sample) -> Found:
+    with connection.cursor() as cursor:
+        cursor.execute(_NAMES_SQL)
+        stored = {name for (name,) in cursor}
+    return listed(f"{name} of {table} is missing" for name, table in _expected_names() if name not in stored)
+
+
+def _triggers(_sample: Sample) -> Found:
+    faults = []
+    for model, trigger in pgtrigger.registered():
+        status, enabled = trigger.get_installation_status(model)
+        if status != "INSTALLED" or not enabled:
+            state = status.lower() if status != "INSTALLED" else "switched off"
+            faults.append(f"trigger {trigger.name} of {options(model).db_table} is {state}")
+    return listed(faults)
+
+
+def _sequences(_sample: Sample) -> Found:
+    with connection.cursor() as cursor:
+        return listed([fault for each in _serials(cursor) if (fault := _behind(cursor, *each))])
+
+
+def _serials(cursor: Any) -> Iterator[tuple[str, str, str]]:
+    """Yield the table, the column and the sequence of each number that the database counts up."""
+    for table in stored_models():
+        key = table.pk
+        if isinstance(key, models.AutoField | models.BigAutoField) and key.column:
+            cursor.execute(_SEQUENCE_NAME_SQL, {"table": table.db_table, "column": key.column})
+            yield table.db_table, key.column, cursor.fetchone()[0] or ""
+    yield _REVISIONS
+
+
+def _behind(cursor: Any, table: str, column: str, sequence: str) -> str:
+    if not sequence:
+        return f"{table}.{column} has no sequence"
+    names = [part.strip('"') for part in sequence.split(".")]
+    statement = _SEQUENCE_SQL.format(column=Identifier(column), table=Identifier(table), sequence=Identifier(*names))
+    cursor.execute(statement)
+    highest, last = cursor.fetchone()
+    return f"{sequence} is at {last}, but {table}.{column} has {highest}" if highest > last else ""
+
+
+_MIGRATE = "Run `manage.py migrate`, of the version that wrote this database last."
+
+INVARIANTS = (
+    Invariant("tables", "The tables are those of this version.", _MIGRATE, _tables),
+    Invariant(
+        "server",
+        "The server is new enough, has pg_trgm, and the database is in UTF-8 and not in the C locale.",
+        "See docs/running.md, “The database”.",
+        _settings,
+    ),
+    Invariant(
+        "indexes",
+        "Every index is valid.",
+        "Run REINDEX INDEX CONCURRENTLY on each; an index that broke off while it was built stays unused until then.",
+        by(_INDEXES_SQL),
+    ),
+    Invariant(
+        "constraints",
+        "Every constraint holds for all rows.",
+        "Run ALTER TABLE … VALIDATE CONSTRAINT on each; it names the rows that break it.",
+        by(_CONSTRAINTS_SQL),
+    ),
+    Invariant("declared", "Every declared constraint and index exists.", _MIGRATE, _declared),
+    Invariant(
+        "triggers",
+        "Every trigger exists and is on: they count revisions, and refuse changes of decisions.",
+        "Run `manage.py pgtrigger install` and `manage.py pgtrigger enable`.",
+        _triggers,
+    ),
+    Invariant(
+        "sequences",
+        "Every sequence is at or above the numbers that its table has.",
+        "Run SELECT setval('SEQUENCE', NUMBER) with a number of at least the highest one.",
+        _sequences,
+    ),
+)

@@ -1,0 +1,99 @@
+"""`manage.py doctor`: whether the database keeps what newsdedup promises of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.db import DatabaseError
+
+from articles.management.base import ExitCode, ProjectCommand, usage_error
+from newsdedup_site.doctor import Finding, UnknownInvariantError, examine
+from newsdedup_site.doctor.examining import SAMPLE
+from newsdedup_site.embedded import EmbeddedServerError
+
+# The same as for a wrong option: nothing was looked at.
+_COULD_NOT_LOOK = ExitCode.USAGE
+
+
+class Command(ProjectCommand):
+    """Look, print, and change nothing."""
+
+    help = (
+        "Checks whether the database keeps what newsdedup promises of it, and says how to repair what does not. It "
+        "changes nothing, and can be run while editors and runs are at work. Exit code 1: it has found something; 2: "
+        "it could not look."
+    )
+    # It reports them itself, also on tables that are not there.
+    requires_system_checks = []
+    exit_codes = {UnknownInvariantError: ExitCode.USAGE, EmbeddedServerError: _COULD_NOT_LOOK}
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument("checks", nargs="*", metavar="CHECK", help="check only these; default: all")
+        parser.add_argument(
+            "--sample",
+            type=int,
+            metavar="N",
+            help=f"normalise so many random articles again and compare (default {SAMPLE:,})",
+        )
+        parser.add_argument("--all", action="store_true", help="compare all articles, not a sample")
+        parser.add_argument("--seed", type=int, help="draw the sample that this number draws")
+        parser.add_argument("--format", choices=["text", "json"], default="text", help="how to print the result")
+
+    def handle(self, **options: Any) -> None:
+        """Print what is found; exit with 1 if anything is."""
+        sample = options["sample"]
+        if sample is not None and (sample < 0 or options["all"]):
+            raise usage_error(f"--sample is {sample:,}; give 0 or more, and not --all with it.")
+        try:
+            findings = examine(
+                options["checks"],
+                sample=None if options["all"] else SAMPLE if sample is None else sample,
+                seed=options["seed"],
+            )
+        except DatabaseError as error:
+            reason = str(error).strip()
+            raise CommandError(f"The database cannot be examined: {reason}", returncode=_COULD_NOT_LOOK) from error
+        self._print_json(findings) if options["format"] == "json" else self._print(findings)
+        if not all(each.is_healthy for each in findings):
+            sys.exit(ExitCode.ERROR)
+
+    def _print(self, findings: Sequence[Finding]) -> None:
+        for each in findings:
+            self.stdout.write(
+                f"{'ok   ' if each.is_healthy else 'WRONG'}  {each.invariant.name}: {each.invariant.promise}"
+            )
+            if each.found.waiting:
+                self.stdout.write(f"         {each.found.waiting}")
+            if not each.is_healthy:
+                self._print_faults(each)
+        wrong = sum(1 for each in findings if not each.is_healthy)
+        said = f"{wrong} of {len(findings)} checks found something." if wrong else f"All {len(findings)} checks passed."
+        self.stdout.write(said)
+
+    def _print_faults(self, finding: Finding) -> None:
+        examples = finding.found.examples
+        for example in examples:
+            self.stdout.write(f"         {example}")
+        if finding.found.faults > len(examples):
+            self.stdout.write(f"         and {finding.found.faults - len(examples):,} more")
+        self.stdout.write(f"         {finding.invariant.repair}")
+
+    def _print_json(self, findings: Sequence[Finding]) -> None:
+        rows = [
+            {
+                "name": each.invariant.name,
+                "promise": each.invariant.promise,
+                "faults": each.found.faults,
+                "examples": list(each.found.examples),
+                "waiting": each.found.waiting,
+                "repair": "" if each.is_healthy else each.invariant.repair,
+                "seconds": round(each.seconds, 3),
+            }
+            for each in findings
+        ]
+        self.stdout.write(json.dumps({"healthy": all(each.is_healthy for each in findings), "checks": rows}, indent=2))
