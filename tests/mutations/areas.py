@@ -1,0 +1,111 @@
+"""What is mutated, and which tests have to notice: one list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Area:
+    """Code that keeps one kind of promise: patterns of its files, and the test files and folders that are asked."""
+
+    name: str
+    code: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    def modules(self, checkout: Path = CHECKOUT) -> list[Path]:
+        """Return the files of the area, relative to the checkout, ordered."""
+        found = {path.relative_to(checkout) for pattern in self.code for path in checkout.glob(pattern)}
+        return sorted(path for path in found if path.name != "__init__.py")
+
+
+AREAS = (
+    Area(
+        "review",
+        ("dedup/review/*.py", "dedup/review/questions/*.py"),
+        (
+            "tests/dedup/review",
+            "tests/dedup/views",
+            "tests/dedup/api/test_api.py",
+            "tests/dedup/test_merge_newspapers.py",
+        ),
+    ),
+    Area(
+        "clustering", ("dedup/clustering/*.py",), ("tests/dedup/clustering", "tests/dedup/review", "tests/dedup/views")
+    ),
+    Area(
+        "writers of runs",
+        ("dedup/runs/evidence.py", "dedup/runs/crowded.py", "dedup/runs/judging.py"),
+        ("tests/dedup/runs",),
+    ),
+    Area(
+        "ingest",
+        (
+            "articles/storage/ingest.py",
+            "articles/storage/known_articles.py",
+            "articles/storage/incoming.py",
+            "articles/storage/newspapers.py",
+            "articles/storage/preparing.py",
+            "articles/storage/url_parameters.py",
+            "articles/storage/locks.py",
+        ),
+        ("tests/articles/storage", "tests/articles/files"),
+    ),
+    Area(
+        "guards",
+        (
+            "newsdedup_site/access/*.py",
+            "newsdedup_site/logins/*.py",
+            "newsdedup_site/people/actions.py",
+            "newsdedup_site/people/links.py",
+            "dedup/api/auth.py",
+            "dedup/api/limits.py",
+            "dedup/tokens.py",
+            "dedup/forms.py",
+            "dedup/views/requests.py",
+            "dedup/views/tokens.py",
+        ),
+        (
+            "tests/site/test_rights.py",
+            "tests/site/test_logins.py",
+            "tests/site/test_accounts.py",
+            "tests/site/test_people.py",
+            "tests/site/test_users.py",
+            "tests/site/test_views.py",
+            "tests/dedup/views",
+            "tests/dedup/api/test_api.py",
+        ),
+    ),
+)
+
+
+def module_name(path: Path) -> str:
+    """Return the dotted name of a file of the checkout."""
+    return ".".join(path.with_suffix("").parts)
+
+
+def area_of(path: Path, checkout: Path = CHECKOUT) -> Area:
+    """Return the area that a file is in. Raises KeyError."""
+    for area in AREAS:
+        if path in area.modules(checkout):
+            return area
+    raise KeyError(path)
+
+
+def all_modules(checkout: Path = CHECKOUT) -> Iterator[Path]:
+    """Yield the files of all areas."""
+    for area in AREAS:
+        yield from area.modules(checkout)
+
+
+def files_of_tests(checkout: Path = CHECKOUT) -> list[Path]:
+    """Return the test files of all areas, relative to the checkout, ordered."""
+    found: set[Path] = set()
+    for each in {path for area in AREAS for path in area.tests}:
+        place = checkout / each
+        found.update(path.relative_to(checkout) for path in (place.rglob("test_*.py") if place.is_dir() else [place]))
+    return sorted(found)

@@ -1,0 +1,161 @@
+"""Which tests run which lines: recorded once, and again only for what has changed."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from newsdedup_site import embedded
+from tests.mutations.areas import CHECKOUT, all_modules, area_of, files_of_tests
+
+if TYPE_CHECKING:  # they need mutmut, or what starts processes
+    from tests.mutations.mutants import Mutant
+    from tests.mutations.workshop import Bench
+
+# Test files that are recorded by one process, whose start takes some seconds.
+_FILES_AT_ONCE = 8
+# Of each test, besides what it takes by its own account.
+_OVERHEAD_SECONDS = 0.02
+
+
+@dataclass
+class Covering:
+    """The tests that passed on the code as it is, by id, in seconds, and those that run each line of each module."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    lines: dict[str, dict[int, set[str]]] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+
+    def add(self, recorded: dict[str, Any]) -> None:
+        """Add what a process recorded."""
+        self.seconds |= recorded["seconds"]
+        self.failed += recorded["failed"]
+        for path, lines in recorded["lines"].items():
+            of_path = self.lines.setdefault(path, {})
+            for line, tests in lines.items():
+                of_path.setdefault(int(line), set()).update(tests)
+
+    def forget(self, tests: Iterable[str]) -> None:
+        """Ask these tests no more."""
+        for test in tests:
+            self.seconds.pop(test, None)
+
+    def tests_for(self, mutant: Mutant, budget: float) -> list[str]:
+        """Return the tests that run a mutant, the telling and quick ones first, up to `budget` seconds of them.
+
+        Of what is read at import, the tests of its users come first, then those of the whole module.
+        """
+        own = set(range(mutant.line, mutant.last_line + 1))
+        found = covered_by(self, mutant.path, [own], budget)
+        return found or covered_by(
+            self, mutant.path, [_users_lines(mutant), set(self.lines.get(str(mutant.path), {}))], budget
+        )
+
+
+def covered_by(covering: Covering, path: Path, nearer_and_nearer: Sequence[set[int]], budget: float) -> list[str]:
+    """Return the tests of the area that run one of the first lines, then those of the next ones, quick ones first."""
+    of_path, folders = covering.lines.get(str(path), {}), area_of(path).tests
+    found: list[str] = []
+    spent = 0.0
+    for lines in nearer_and_nearer:
+        running = {test for line in lines for test in of_path.get(line, ())}
+        wanted = [each for each in running - set(found) if each in covering.seconds and each.startswith(folders)]
+        for test in sorted(wanted, key=lambda each: (not _is_named_after(each, path), covering.seconds[each], each)):
+            spent += covering.seconds[test] + _OVERHEAD_SECONDS
+            if spent > budget and found:
+                return found
+            found.append(test)
+    return found
+
+
+def _is_named_after(test: str, path: Path) -> bool:
+    return path.stem.rstrip("s") in Path(test.partition("::")[0]).stem
+
+
+def _users_lines(mutant: Mutant) -> set[int]:
+    """Return the lines of the functions that use the name whose definition at the module's level has the mutant."""
+    body = ast.parse(mutant.before).body
+    names: set[str] = set()
+    lines: set[int] = set()
+    for each in body:
+        first = min([each.lineno, *(by.lineno for by in getattr(each, "decorator_list", ()))])
+        if first <= mutant.line <= (each.end_lineno or first):
+            names |= _defined(each)
+    for _ in range(3):  # constants that are made of constants
+        for each in body:
+            if names.isdisjoint(_used(each)):
+                continue
+            if isinstance(each, ast.FunctionDef | ast.ClassDef):
+                lines.update(range(each.lineno, (each.end_lineno or each.lineno) + 1))
+            else:
+                names |= _defined(each)
+    return lines
+
+
+def _defined(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+
+
+def _used(statement: ast.stmt) -> set[str]:
+    return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+
+
+def covering_of(benches: Sequence[Bench], say: Any = print) -> Covering:
+    """Return which tests run which lines; record the test files that are not known with this code yet."""
+    code = _digest_of(all_modules())
+    folder = embedded.home() / "mutations" / "records"
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = {path: folder / f"{_digest_of([path])[:24]}-{code[:24]}.json" for path in files_of_tests()}
+    missing = [path for path, file in kept.items() if not file.exists()]
+    batches = [missing[start : start + _FILES_AT_ONCE] for start in range(0, len(missing), _FILES_AT_ONCE)]
+    if missing:
+        say(f"Recording which lines the tests run: {len(missing)} test files, {len(batches)} processes.")
+
+    def record(batch: Sequence[Path]) -> None:
+        bench = idle.pop()
+        try:
+            recorded = bench.record(batch)
+        finally:
+            idle.append(bench)
+        for path in batch:
+            kept[path].write_text(json.dumps(_part(recorded, f"{path}::")))
+            say(f"  {path}")
+
+    idle = list(benches)
+    with ThreadPoolExecutor(len(benches)) as pool:
+        list(pool.map(record, batches))
+    covering = Covering()
+    for path in kept.values():
+        covering.add(json.loads(path.read_text()))
+    return covering
+
+
+def _digest_of(paths: Iterable[Path]) -> str:
+    """Return a digest of files of the checkout."""
+    found = hashlib.sha256()
+    for path in sorted(paths):
+        found.update(f"{path}\0".encode() + (CHECKOUT / path).read_bytes())
+    return found.hexdigest()
+
+
+def _part(recorded: Any, start: str) -> Any:
+    """Return what was recorded of the tests whose ids begin like this."""
+    lines = {
+        path: {
+            line: own for line, tests in of_path.items() if (own := [each for each in tests if each.startswith(start)])
+        }
+        for path, of_path in recorded["lines"].items()
+    }
+    return {
+        "seconds": {test: seconds for test, seconds in recorded["seconds"].items() if test.startswith(start)},
+        "failed": [test for test in recorded["failed"] if test.startswith(start)],
+        "lines": lines,
+    }
