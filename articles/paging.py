@@ -8,6 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from django.db.models import Model, Q, QuerySet
 
+from articles.numbers import read_number
+
 ROWS_A_PAGE = 30
 # Later pages are reached by filtering instead, because PostgreSQL would read every row before them.
 LAST_PAGE = 1_000
@@ -100,8 +102,7 @@ def page_of_list(items: Sequence[Item], asked: str | None, size: int = ROWS_A_PA
 
 
 def _page_number(asked: str | None) -> int:
-    number = int(asked) if asked and asked.isascii() and asked.isdigit() and len(asked) < 6 else 1
-    return min(max(number, 1), LAST_PAGE)
+    return min(read_number(asked or "") or 1, LAST_PAGE)
 
 
 def count_up_to_ceiling(rows: QuerySet[Any], ceiling: int = COUNT_CEILING) -> int:

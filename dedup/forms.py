@@ -11,6 +11,7 @@ from django.http import QueryDict
 
 from articles.models import Newspaper
 from articles.normalization.text import normalize_text
+from articles.numbers import MAX_NUMBER, read_number
 from dedup.declarations import Setting, Settings, make_config, option_name, settings_of
 from dedup.filters.base import DayInput
 from dedup.models import Answer, Decision, Profile, Webhook
@@ -22,8 +23,6 @@ from dedup.runs.profiles import ProfileError, configs_of, enabled
 from dedup.runs.scope import Scope
 from dedup.tokens import NAME_CHARACTERS, scopes_of
 from dedup.webhooks.hooks import MAX_URL_CHARACTERS
-
-MAX_NUMBER = 2**63 - 1
 
 
 class NoteForm(forms.Form):
@@ -87,7 +86,7 @@ class _ListedNumbers(forms.CharField):
     def clean(self, value: Any) -> Any:
         named = super().clean(value).split(",") if value else []
         for each in named:
-            if not (each.isascii() and each.isdigit() and len(each) < 20 and 0 < int(each) <= MAX_NUMBER):
+            if read_number(each, least=1) is None:
                 raise forms.ValidationError(
                     f"“{each[:40]}” is not a valid article number. Reload this page and try again."
                 )

@@ -15,6 +15,8 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from articles.numbers import read_number
+
 BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 MAIL_SCHEMES = ("smtp", "smtp+tls", "smtp+ssl")
@@ -63,9 +65,10 @@ def number(name: str, *, default: int, least: int) -> int:
     value = text(name)
     if not value:
         return default
-    if not (value.isascii() and value.isdigit() and int(value) >= least):
+    read = read_number(value, least=least)
+    if read is None:
         raise ImproperlyConfigured(f"{name}={value} is not a whole number of {least} or more. Set one like {default}.")
-    return int(value)
+    return read
 
 
 def words(name: str, default: list[str]) -> list[str]:
@@ -144,4 +147,4 @@ def email(name: str) -> dict[str, Any]:
 def _is_port(value: str | int) -> bool:
     """Return whether this is a port, or one for each of several hosts; empty means PostgreSQL's default."""
     ports = [port for port in str(value).split(",") if port]
-    return all(port.isdecimal() and 1 <= int(port) <= 65535 for port in ports)
+    return all(read_number(port, least=1, most=65535) for port in ports)

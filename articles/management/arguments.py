@@ -15,6 +15,7 @@ from articles.files.formats import format_of
 from articles.files.records import FileFormat
 from articles.management.base import usage_error
 from articles.models import Newspaper
+from articles.numbers import read_number
 from articles.querysets import days_fault
 from articles.storage.newspapers import newspapers_named
 
@@ -33,9 +34,10 @@ def number_up_to(bound: int) -> Callable[[str], int]:
     """Return the argparse type of a number from 1 to this bound."""
 
     def number(value: str) -> int:
-        if not value.isdecimal() or not 1 <= int(value) <= bound:
+        read = read_number(value, least=1, most=bound)
+        if read is None:
             raise argparse.ArgumentTypeError(f"{value!r} is not a number from 1 to {bound:,}")
-        return int(value)
+        return read
 
     return number
 

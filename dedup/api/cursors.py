@@ -19,12 +19,12 @@ from django.http import HttpRequest
 from ninja import Schema
 from pydantic import Field
 
+from articles.numbers import read_number
 from articles.paging import rows_after
 from dedup.api.problems import Fault, ProblemError
 from dedup.api.values import Text
 
 USUAL_ROWS, MOST_ROWS = 50, 200
-_MAX_NUMBER = 2**63 - 1
 
 Item = TypeVar("Item")
 
@@ -59,9 +59,9 @@ def read_cursor(cursor: str, names: Sequence[str]) -> dict[str, Any]:
 def _read(name: str, value: str) -> Any:
     if name == "date":
         return datetime.date.fromisoformat(value)
-    number = int(value)
-    if not 0 <= number <= _MAX_NUMBER:
-        raise ValueError(f"no row has the number {number}")
+    number = read_number(value)
+    if number is None:
+        raise ValueError(f"no row has the number {value[:30]}")
     return number
 
 

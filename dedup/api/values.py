@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, WithJsonSchema
 
-MAX_NUMBER = 2**63 - 1
+from articles.numbers import MAX_NUMBER
+
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 

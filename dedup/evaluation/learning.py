@@ -13,6 +13,7 @@ from django.db.models.functions import MD5, Cast, Concat
 from django.utils import timezone
 
 from articles.models import Article
+from articles.numbers import read_number
 from dedup.evaluation.adjusting import LEAST_OF_EACH, Adjusted, adjusted
 from dedup.evaluation.decided import decided_pairs
 from dedup.evaluation.labels import FoundPair
@@ -214,7 +215,7 @@ def use(which: str) -> FittedModel | None:
 
 
 def _stored(which: str) -> FittedModel:
-    fitted = FittedModel.objects.filter(pk=int(which)).first() if which.isdecimal() else None
+    fitted = FittedModel.objects.filter(pk=number).first() if (number := read_number(which)) is not None else None
     if fitted is None:
         known = ", ".join(map(str, FittedModel.objects.values_list("pk", flat=True))) or "none"
         raise LearningError(f"there is no model {which!r}; use {SHIPPED} or a model learnt here: {known}")

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from articles.numbers import read_number
 from dedup.evaluation.labels import FoundPair, Label, LabelsError, Named
 from dedup.models import SampleLabel, ValidationSample
 
 # Where the label of a pair comes from: a disagreement that was settled, readers who agree, the only reader, or the
 # first of readers who disagree.
 Origin = Literal["settled", "unanimous", "single", "first"]
-_MOST_NUMBER = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class SampleReading:
 
 def find_sample(named: str) -> ValidationSample:
     """Return the sample of this name or number. Raises LabelsError with the names that there are."""
-    by_number = named.isascii() and named.isdigit() and int(named) <= _MOST_NUMBER
+    number = read_number(named)
     samples = ValidationSample.objects.all()
-    found = samples.filter(pk=int(named)).first() if by_number else samples.filter(name=named).first()
+    found = samples.filter(name=named).first() if number is None else samples.filter(pk=number).first()
     if found is None:
         known = ", ".join(f"{each.pk} ({each.name})" for each in samples[:10])
         raise LabelsError(

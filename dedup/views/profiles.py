@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from articles.numbers import read_number
 from dedup.models import Profile, ProfileRule
 from dedup.profile_forms import ProfileForm, RuleForm, copy_of
 from dedup.review.profiles import save_profile
@@ -24,11 +25,9 @@ def profiles(request: HttpRequest) -> HttpResponse:
 
 def profile_new(request: EditorRequest) -> HttpResponse:
     """Make a profile: a copy of the one that the address names, or of the default one."""
-    wanted = request.GET.get("copy", "")
-    sources = (
-        Profile.objects.filter(pk=int(wanted)) if wanted.isascii() and wanted.isdigit() else Profile.objects.none()
-    )
-    source = sources.first() or Profile.objects.filter(is_default=True).first()
+    wanted = read_number(request.GET.get("copy", ""))
+    copied = None if wanted is None else Profile.objects.filter(pk=wanted).first()
+    source = copied or Profile.objects.filter(is_default=True).first()
     form = ProfileForm(request.POST or None, instance=copy_of(source) if source else None)
     return _form_page(request, form, source=source)
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
 from django.shortcuts import render
 
+from articles.numbers import MAX_NUMBER
 from newsdedup_site.access.addresses import rule_of
 from newsdedup_site.access.rights import READ, Right, admins, has_right
 
@@ -31,8 +32,13 @@ class RightsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, _view: Any, _args: Any, _kwargs: Any) -> HttpResponseBase | None:
-        """Return the refusal, or None for a request that may go on to its view."""
+    def process_view(
+        self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]
+    ) -> HttpResponseBase | None:
+        """Return the refusal, or None for a request that may go on to its view.
+
+        Raises Http404 for a number that no row can have; the API answers these in its own form.
+        """
         match = request.resolver_match
         rule = rule_of(match.namespaces, match.url_name) if match else None
         if rule is None:
@@ -44,6 +50,12 @@ class RightsMiddleware:
             return _refusal(request, rule.right)
         if request.method not in _SAFE_METHODS and not rule.is_form:
             return HttpResponseNotAllowed(_SAFE_METHODS)
+        if (
+            match
+            and not match.namespaces
+            and any(isinstance(each, int) and each > MAX_NUMBER for each in kwargs.values())
+        ):
+            raise Http404(f"No row has so high a number: the highest is {MAX_NUMBER}.")
         return None
 
 

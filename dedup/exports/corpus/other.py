@@ -15,6 +15,7 @@ from articles.files.formats import source_named
 from articles.files.records import UnreadableFileError, read_records
 from articles.models import Article, ArticleURL
 from articles.normalization.urls import url_key
+from articles.numbers import read_number
 from articles.querysets import given
 from articles.storage.incoming import MAX_URL_CHARACTERS, story_url, text_fault, url_fault
 from articles.storage.newspapers import newspapers_named
@@ -47,8 +48,8 @@ class OtherCorpus:
 
 def other_corpus(named: str) -> OtherCorpus:
     """Return the run of this number, or the file of this name. Raises OtherCorpusError and UnreadableFileError."""
-    if named.isdecimal():
-        return _run(int(named))
+    if (number := read_number(named)) is not None:
+        return _run(number)
     path = Path(named)
     if not path.is_file():
         raise OtherCorpusError(f"there is no file {named}, and it is not the number of a run; check the path")
@@ -169,13 +170,13 @@ def _named(row: Row) -> tuple[str, str]:
     for kind, names in (("url", _URL), ("external id", _EXTERNAL_ID), ("id", _ID)):
         for name in names:
             value = values.get(name, "")
-            if value and not text_fault(kind, value, MAX_URL_CHARACTERS) and (kind != "id" or _is_number(value)):
+            if (
+                value
+                and not text_fault(kind, value, MAX_URL_CHARACTERS)
+                and (kind != "id" or read_number(value) is not None)
+            ):
                 return kind, value
     return "", ""
-
-
-def _is_number(value: str) -> bool:
-    return value.isdecimal() and len(value) <= 18  # which a bigint of PostgreSQL can have
 
 
 def _form(name: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Max, QuerySet
 
+from articles.numbers import read_number
 from dedup.models import Cluster, Decision, Pair
 from dedup.review.queries.history import with_actors
 
@@ -38,7 +39,7 @@ def gone_cluster(cluster_id: int) -> GoneCluster:
 
 def cluster_number(written: str) -> int | None:
     """Return the number of a cluster that an address names, whether it exists or not; None if it names none."""
-    return int(written) if written.isascii() and written.isdigit() and len(written) < 19 else None
+    return read_number(written)
 
 
 def find_cluster(cluster_id: int) -> Cluster | None:
