@@ -10,6 +10,7 @@ from articles.extraction.extract import ExtractionError
 from articles.extraction.kept_pages import RawPage, extract_whole
 from articles.extraction.rules import ExtractionRule
 from articles.models import ArticleURL
+from articles.normalization.logins import without_login
 from articles.processes import THIS_PROCESS, Pool
 from articles.storage.extraction_rules import rule_for
 from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article, story_url, url_fault
@@ -81,8 +82,11 @@ def _extracted(page: ArchivedPage, rules: _Rules) -> IncomingArticle:
     """Return the article of a page. Raises ExtractionError, and RejectedArticleError if it cannot be stored."""
     if fault := url_fault(page.url):
         raise RejectedArticleError(fault)
+    page = dataclasses.replace(page, url=without_login(page.url))
     rule = rules.of(page.url)
-    first, *following = (RawPage(each.body, each.url, each.content_type) for each in (page, *page.following))
+    first, *following = (
+        RawPage(each.body, without_login(each.url), each.content_type) for each in (page, *page.following)
+    )
     found = extract_whole([first, *following], b"", page.fetched.date(), rule)
     if isinstance(found, str):
         raise ExtractionError(found)

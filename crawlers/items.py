@@ -7,6 +7,7 @@ from uuid import UUID
 from articles.extraction.kept_pages import RawPage
 from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.models import ArticleURL
+from articles.normalization.logins import without_login
 from articles.normalization.page_forms import page_key
 from articles.storage.incoming import ListedDate
 from articles.storage.newspapers import Paper
@@ -54,6 +55,10 @@ class ArticleLink:
     changed: datetime.date | None = None
     changed_at: datetime.datetime | None = None
     feed_entry: bytes = field(default=b"", repr=False)
+
+    def __post_init__(self) -> None:
+        # A user name can imitate another host, and a password is nobody's business.
+        object.__setattr__(self, "url", without_login(self.url))
 
     @property
     def key(self) -> UUID:

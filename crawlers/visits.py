@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from django.utils import timezone
 
+from articles.normalization.logins import without_logins
 from crawlers.models import Visit
 
 # A running crawl gives a sign of life every BEAT seconds; after SILENCE seconds without one it counts as broken off.
@@ -56,4 +57,4 @@ def tidy_visits() -> None:
 
 def _storable(text: str) -> str:
     """Return the text, shortened, without characters that jsonb cannot hold: addresses come from anywhere."""
-    return text[:MAX_EXAMPLE_CHARACTERS].replace("\0", "").encode(errors="replace").decode()
+    return without_logins(text)[:MAX_EXAMPLE_CHARACTERS].replace("\0", "").encode(errors="replace").decode()

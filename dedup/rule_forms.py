@@ -8,6 +8,7 @@ from django import forms
 
 from articles.extraction.rules import FIELDS, ExtractionRule, rule_faults
 from articles.models import ExtractionRule as SavedRule
+from articles.normalization.logins import without_login
 from articles.storage.incoming import url_fault
 
 MAX_NOTE_CHARACTERS = 200
@@ -58,7 +59,7 @@ class RuleForm(forms.Form):
 
     def clean_url(self) -> str:
         """Return the URL if it can be an article's."""
-        url: str = self.cleaned_data["url"].replace("\0", "").strip()
+        url: str = without_login(self.cleaned_data["url"].replace("\0", "").strip())
         if url and (fault := url_fault(url)):
             raise forms.ValidationError(f"This is not the URL of an article: {fault}.")
         return url

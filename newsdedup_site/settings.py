@@ -3,11 +3,13 @@
 Each variable is listed with its meaning and default in docs/settings.md.
 """
 
+import logging
 import sys
 from pathlib import Path
 
 from csp.constants import NONE, SELF
 
+from articles.normalization.logins import LogRecord
 from newsdedup_site import database_options, embedded, environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -193,6 +195,8 @@ AFTER_RUN = "dedup.reports.counting.count_after_run"
 BEFORE_END_OF_RUN = "dedup.reports.counting.prepare_drawing"
 
 LOG_LEVEL = environment.log_level("LOG_LEVEL", default="WARNING")
+# No log has a password that is part of a URL, whoever writes it.
+logging.setLogRecordFactory(LogRecord)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

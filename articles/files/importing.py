@@ -18,6 +18,7 @@ from articles.files.columns import article_in, check_columns
 from articles.files.formats import STDIN, Source
 from articles.files.records import MAX_LINE_BYTES, FileFormat, FoundRow, find_rows, record_of
 from articles.models import Newspaper
+from articles.normalization.logins import without_logins
 from articles.normalization.values import UnreadableDayError
 from articles.processes import THIS_PROCESS, Pool
 from articles.storage.incoming import IncomingArticle, RejectedArticleError, check_article
@@ -34,7 +35,7 @@ _VALUE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<!UTF-)\d(?:[\d,.:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: its article, or the reason why it has none. `raw` is the beginning of its text."""
+    """A row: its article, or the reason why it has none. `raw` is the beginning of its text, without logins in URLs."""
 
     line: int
     raw: str
@@ -75,12 +76,13 @@ def read_rows(stream: BinaryIO, file_format: FileFormat, *, newspaper: str = "")
 def row_of(found: FoundRow, newspaper: str) -> Row:
     """Read a row; `newspaper` is used if it does not name one."""
     record = record_of(found)
+    raw = without_logins(record.raw)
     if record.fault:
-        return Row(record.line, record.raw, reason=record.fault)
+        return Row(record.line, raw, reason=record.fault)
     try:
-        return Row(record.line, record.raw, article_in(record, newspaper))
+        return Row(record.line, raw, article_in(record, newspaper))
     except (RejectedArticleError, UnreadableDayError) as rejection:
-        return Row(record.line, record.raw, reason=str(rejection))
+        return Row(record.line, raw, reason=str(rejection))
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from tldextract import TLDExtract
 from w3lib.url import safe_url_string
 
 from articles.normalization.cased_ids import has_cased_ids, lower_part
+from articles.normalization.logins import without_login
 from articles.normalization.parameters import names_a_story, read_parameters
 from articles.normalization.trackers import without_session
 from articles.normalization.wrappers import copied_url, redirect_target
@@ -27,7 +28,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPE = re.compile("%([0-9A-Fa-f]{2})?")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _WEB_ADDRESS = re.compile(
-    r"https?://(?P<user>[^@/?#]*@)?"
+    r"https?://(?:[^@/?#]*@)?"
     r"(?!https?\.?(?:[:/?#]|\Z))"  # a host named http is a scheme written twice
     r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?(?::(?P<port>\d+))?"
     r"(?P<path>/[^?#]*)?(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?"
@@ -90,7 +91,6 @@ _VIDEO_PARAMETER = re.compile(r"(?:\A|&)v=(?P<id>[\w-]{11})(?:&|\Z)", re.IGNOREC
 
 
 class _Address(NamedTuple):
-    user: str  # with its @
     host: str  # in IDNA form, lower-case, with www.
     port: str  # with its colon; empty for 80 and 443
     path: str
@@ -120,15 +120,16 @@ def host_of(url: str) -> str:
 def canonicalize_url(url: str) -> str:
     """Return the canonical URL, with the scheme http; equal results are the same page.
 
-    Case of scheme and host, default ports, fragments and the spelling of escapes make no difference, nor does
-    https. The order of the query, `www.` and the case of the path do. A "#!" or "#/" fragment is kept: it names a page.
+    Case of scheme and host, user names, passwords, default ports, fragments and the spelling of escapes make no
+    difference, nor does https. The order of the query, `www.` and the case of the path do. A "#!" or "#/" fragment is
+    kept: it names a page.
     A text that is not an http(s) URL is returned trimmed.
     """
     address = _parse(url)
     if address is None:
         return _trim(url)
     query = f"?{address.query}" if address.query else ""
-    return f"http://{address.user}{address.host}{address.port}{address.path}{query}{address.state}"
+    return f"http://{address.host}{address.port}{address.path}{query}{address.state}"
 
 
 @lru_cache(maxsize=4096)
@@ -212,16 +213,15 @@ def _parse(url: str) -> _Address | None:
     """Return the parts of an http(s) URL with escapes in one spelling; None for another text."""
     if plain := _PLAIN_ADDRESS.fullmatch(url):
         host, path, query = plain.groups(default="")
-        return _Address(user="", host=host, port="", path=path or "/", query=query, state="", fragment="")
+        return _Address(host=host, port="", path=path or "/", query=query, state="", fragment="")
     try:
-        match = _WEB_ADDRESS.fullmatch(safe_url_string(_trim(url)))
+        match = _WEB_ADDRESS.fullmatch(safe_url_string(_trim(without_login(url))))
     except ValueError:  # an impossible port, bracket or host
         return None
     if match is None:
         return None
-    user, host, port, path, query, fragment = match.groups(default="")
+    host, port, path, query, fragment = match.groups(default="")
     return _Address(
-        user=user,
         host=host,
         port="" if port in _DEFAULT_PORTS else f":{port}",
         path=_unify_escapes(path) or "/",

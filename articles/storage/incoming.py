@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from articles.models import Article, ArticleURL
+from articles.normalization.logins import without_login
 from articles.normalization.times import Precision, PublicationTime
 from articles.normalization.urls import host_of, unwrap_url
 
@@ -42,10 +43,14 @@ class RejectedArticleError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SeenURL:
-    """A URL under which an article was seen, and how."""
+    """A URL under which an article was seen, without a user name and password, and how."""
 
     url: str
     kind: ArticleURL.Kind
+
+    def __post_init__(self) -> None:
+        # Here, so that a password comes to no table, page or file by any door.
+        object.__setattr__(self, "url", without_login(self.url))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,10 @@ class SeenHeadline:
     headline: str
     day: datetime.date
     url: str
+
+    def __post_init__(self) -> None:
+        # Here, so that a password comes to no table, page or file by any door.
+        object.__setattr__(self, "url", without_login(self.url))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +133,10 @@ class PageCopy:
     feed_entry: bytes = field(default=b"", repr=False)
     fetched: datetime.datetime | None = None
 
+    def __post_init__(self) -> None:
+        # Here, so that a password comes to no table, page or file by any door.
+        object.__setattr__(self, "url", without_login(self.url))
+
 
 @dataclass(frozen=True, slots=True)
 class IncomingArticle:
@@ -146,6 +159,10 @@ class IncomingArticle:
     headlines: Sequence[SeenHeadline] = ()
     extra_columns: str = ""
     restored: bool = False
+
+    def __post_init__(self) -> None:
+        # Here, so that a password comes to no table, page or file by any door.
+        object.__setattr__(self, "url", without_login(self.url))
 
 
 def extracted_details(article: ExtractedArticle) -> Details:
@@ -209,7 +226,7 @@ def url_fault(url: str) -> str:
         return fault
     host = host_of(url)
     if not host:
-        return f"url {url[:100]!r} has no host; it must begin with http:// or https://"
+        return f"url {without_login(url)[:100]!r} has no host; it must begin with http:// or https://"
     if len(host) > MAX_NEWSPAPER_CHARACTERS:
         return f"url has a host of {len(host):,} characters; the limit is {MAX_NEWSPAPER_CHARACTERS:,}"
     return ""

@@ -11,6 +11,7 @@ from django import forms
 from django.http import QueryDict
 
 from articles.models import Newspaper, NewspaperAlias
+from articles.normalization.logins import without_login
 from crawlers.discovery.found import FIELDS as _KINDS
 from crawlers.discovery.found import FoundNewspaper, FoundSource
 from crawlers.fetching.sites import is_visitable
@@ -92,7 +93,7 @@ class HomePageForm(forms.Form):
     def clean_url(self) -> str:
         """Return the URL, with https if no scheme was entered."""
         url: str = self.cleaned_data["url"]
-        url = url if "://" in url else f"https://{url}"
+        url = without_login(url if "://" in url else f"https://{url}")
         if not is_visitable(url):
             raise forms.ValidationError("This is not a valid web address. Enter one such as https://www.example.com/.")
         return url
@@ -104,7 +105,7 @@ class _URLsField(forms.CharField):
     widget = forms.Textarea(attrs={"rows": 3, "class": "form-control", "spellcheck": "false"})
 
     def clean(self, value: Any) -> list[str]:
-        urls = list(dict.fromkeys(super().clean(value).split()))
+        urls = list(dict.fromkeys(map(without_login, super().clean(value).split())))
         if len(urls) > MAX_SOURCES:
             raise forms.ValidationError(f"{len(urls)} addresses are too many; enter up to {MAX_SOURCES}.")
         for url in urls:

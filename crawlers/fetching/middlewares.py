@@ -13,6 +13,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.response import get_base_url
 
 from articles.models import ArticleURL
+from articles.normalization.logins import without_login
 from articles.storage import ingest
 from articles.storage.incoming import SeenURL
 from articles.storage.known_articles import known_pages
@@ -75,11 +76,14 @@ _is_known = Batched(_are_known, frontier.BATCH)
 
 
 class BadAddressMiddleware:
-    """Drops requests for URLs that are not web addresses; redirects can lead anywhere."""
+    """Drops requests for URLs that are not web addresses; redirects can lead anywhere. Nobody is logged in anywhere."""
 
-    def process_request(self, request: Request) -> None:
+    def process_request(self, request: Request) -> Request | None:
+        if (url := without_login(request.url)) != request.url:
+            return request.replace(url=url)
         if not is_visitable(request.url):
             raise RefusedError("bad address")
+        return None
 
 
 class PoliteRetryMiddleware(RetryMiddleware):

@@ -20,6 +20,7 @@ from django.utils.module_loading import import_string
 
 from articles.extraction.extract import ExtractedArticle
 from articles.extraction.rules import ExtractionRule
+from articles.normalization.logins import without_login
 from articles.storage.extraction_rules import rule_for
 from dedup.models import PageFetch
 
@@ -35,6 +36,7 @@ class FetchError(ValueError):
 
 def fetch(url: str, *, user: User, rule: ExtractionRule | None = None) -> ExtractedArticle:
     """Return the article on a page, by its newspaper's own rule or this one. Raises FetchError."""
+    url = without_login(url)
     _count(url, user)
     fetcher = cast("Callable[[str, ExtractionRule], ExtractedArticle]", import_string(settings.PAGE_FETCHER))
     try:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.text import Truncator
 
 from articles.models import Article
+from articles.normalization.logins import without_login
 from articles.storage.incoming import url_fault
 from dedup.forms import CheckForm
 from dedup.review.fetches import FetchError, fetch
@@ -24,7 +25,7 @@ def check(request: HttpRequest) -> HttpResponse:
     """Show the likely copies of a pasted text, or of the article at a URL."""
     if request.method == "POST":
         return _pasted(request, CheckForm(request.POST))
-    url = request.GET.get("url", "").replace("\0", "").strip()
+    url = without_login(request.GET.get("url", "").replace("\0", "").strip())
     context: dict[str, Any] = {"url": url, "form": CheckForm()}
     if url:
         if fault := url_fault(url):
@@ -51,13 +52,13 @@ def _of_article(article: Article) -> Any:
 
 
 def _address(request: HttpRequest) -> str:
-    return f"{reverse('check')}?{urlencode({'url': request.POST.get('url', '')})}"
+    return f"{reverse('check')}?{urlencode({'url': without_login(request.POST.get('url', ''))})}"
 
 
 @decision_view(_address)
 def check_fetch(request: EditorRequest) -> HttpResponse:
     """Fetch a page that is not stored, and show what its article is like."""
-    url = request.POST.get("url", "").replace("\0", "").strip()
+    url = without_login(request.POST.get("url", "").replace("\0", "").strip())
     if url_fault(url) or stored_under(url):
         return redirect(_address(request))
     try:

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from articles.models import Article
+from articles.normalization.logins import without_login
 from dedup.forms import DeclarationForm
 from dedup.models import Decision
 from dedup.review import decisions
@@ -62,7 +63,7 @@ class _Chosen:
 
     def __init__(self, request: HttpRequest, side: str) -> None:
         self.side = side
-        self.typed = request.GET.get(side, "").strip()
+        self.typed = without_login(request.GET.get(side, "").strip())
         self.found: Search = search(self.typed) if self.typed else Search([], "")
         self.article: Article | None = self.found.articles[0] if len(self.found.articles) == 1 else None
         others = {each: request.GET.get(each, "") for each in SIDES if each != side}

@@ -12,6 +12,8 @@ from django.urls import reverse
 from articles.extraction.rules import FIELDS, MAX_SELECTORS, ExtractionRule
 from articles.models import ExtractionRule as SavedRule
 from articles.models import Newspaper
+from articles.normalization.logins import without_login
+from articles.numbers import read_number
 from articles.paging import page_of
 from articles.storage.extraction_rules import RuleError, rule_of, save_rule, selectors_of
 from articles.storage.reextraction import outdated_texts
@@ -62,11 +64,11 @@ def _newspaper(newspaper_id: int) -> Newspaper:
 def _initial(request: HttpRequest, newspaper: Newspaper) -> dict[str, Any]:
     """Return what the form shows first: the rule in use, or the version that the address names."""
     rule, restores = rule_of(newspaper), None
-    number = request.GET.get("version", "")
-    if number.isdecimal() and (older := newspaper.extraction_rules.filter(pk=int(number[:18])).first()):
+    number = read_number(request.GET.get("version", ""))
+    if number is not None and (older := newspaper.extraction_rules.filter(pk=number).first()):
         rule, restores = selectors_of(older), older.pk
     shown = {field: rule.selectors(field) for field in FIELDS}
-    return {**shown, "restores": restores, "url": request.GET.get("url", "").replace("\0", "")[:2_000]}
+    return {**shown, "restores": restores, "url": without_login(request.GET.get("url", "").replace("\0", ""))[:2_000]}
 
 
 def _saved(request: EditorRequest, newspaper: Newspaper, form: RuleForm) -> HttpResponse:

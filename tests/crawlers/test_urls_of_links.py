@@ -12,6 +12,7 @@ from crawlers.models import PendingLink
 from crawlers.soft_404s import impossible_url
 from tests.crawlers.conftest import CrawlCommand, Page, Site
 from tests.crawlers.pages import BRIDGE, FERRY, HERRING, LIBRARY, article_page, newspaper, rss
+from tests.everywhere import stored_in
 
 # Transactions that end, because the crawl is another process.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -112,3 +113,28 @@ def test_a_url_that_cannot_exist_is_like_those_of_articles(url: str, pattern: st
 def test_notices_are_known_by_their_headline_if_they_are_short(headline: str, is_one: bool) -> None:
     assert is_notice(headline, "Try again.") == is_one
     assert not is_notice(headline, FERRY * 10)
+
+
+def test_a_password_in_a_link_a_redirect_or_a_declared_url_is_left_out(site: Site, crawl: CrawlCommand) -> None:
+    host, secret = site.url.removeprefix("http://"), "pw7kq"
+    login = f"http://mara:{secret}@{host}"
+    site.add("/2024/05/ferry", article_page("Ferry sails", FERRY))
+    site.add("/2024/05/bridge", article_page("Bridge closed", BRIDGE, canonical=f"{login}/2024/05/the-bridge"))
+    site.pages["/2024/05/to-library"] = Page(b"", status=302, location=f"{login}/2024/05/library")
+    site.add("/2024/05/library", article_page("Library opens", LIBRARY))
+    links = [
+        f"{login}/2024/05/ferry",
+        f"{site.url}/2024/05/ferry",
+        f"{login}/2024/05/bridge",
+        f"{login}/2024/05/to-library",
+    ]
+    site.add("/feed", rss(*links), "application/rss+xml")
+    newspaper(site, feed=["/feed"])
+
+    ended = crawl("--set", "LOG_LEVEL=DEBUG")
+    assert ended.summary == "Fjordbladet: 3 stored, 0 known, 0 failed\n"
+    assert stored_in(secret) == []
+    assert secret not in ended.stdout + ended.stderr
+    assert set(Article.objects.values_list("url", flat=True)) == {
+        f"{site.url}/2024/05/{name}" for name in ("ferry", "bridge", "library")
+    }

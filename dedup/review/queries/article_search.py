@@ -10,13 +10,14 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import MD5
 
 from articles.models import Article, ArticleURL
+from articles.normalization.logins import without_login
 from articles.normalization.urls import comparable_url, normalize_url, url_key
+from articles.numbers import is_number, read_number
 from articles.querysets import ArticleQuerySet
 from articles.storage.incoming import story_url
 from dedup.review.queries.few import IsAnyOf, few_of
 
 MAX_CHARACTERS = 2_000
-_MAX_NUMBER = 2**63 - 1
 _MOST_WORDS = 20
 CHOICES = 10
 
@@ -34,7 +35,7 @@ class Search(NamedTuple):
 
 def search(text: str) -> Search:
     """Return the first CHOICES articles that fit a text, the newest first, or why none does."""
-    text = text.replace("\0", "").strip()
+    text = without_login(text.replace("\0", "").strip())
     if fault := _fault(text):
         return Search([], fault)
     found = matching(Article.objects.without_texts().select_related("newspaper"), text)
@@ -66,15 +67,10 @@ def matching(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
     named = articles.all()
     for word in text.split()[:_MOST_WORDS]:
         named = named.filter(headline__icontains=word)
-    if is_number(text) and int(text) <= _MAX_NUMBER:
-        numbered = articles.filter(pk=int(text))
+    if (number := read_number(text)) is not None:
+        numbered = articles.filter(pk=number)
         return numbered if numbered.exists() else named
     return named
-
-
-def is_number(text: str) -> bool:
-    """Return whether this can be the number of an article, or could if there were so many."""
-    return text.isascii() and text.isdigit()
 
 
 def is_address(text: str) -> bool:
@@ -118,6 +114,6 @@ def _md5(text: str) -> str:
 def _fault(text: str) -> str:
     if len(text) > MAX_CHARACTERS:
         return f"This has {len(text):,} characters; a search takes at most {MAX_CHARACTERS:,}. Shorten it."
-    if is_number(text) and int(text) > _MAX_NUMBER:
+    if is_number(text) and read_number(text) is None:
         return f"{text[:20]}… has {len(text):,} digits; no article has so high a number."
     return ""

@@ -86,7 +86,7 @@ def test_registered_name(host: str, name: str) -> None:
         ("http://example.com/%%34%31", "http://example.com/%2541"),
         ("http://example.com/\ud800", "http://example.com/%ED%A0%80"),
         ("http://example.com/#!/story/5", "http://example.com/#!/story/5"),
-        ("http://me@example.com./x", "http://me@example.com/x"),
+        ("http://me:secret@example.com./x", "http://example.com/x"),
     ],
 )
 def test_canonical_url(url: str, address: str) -> None:

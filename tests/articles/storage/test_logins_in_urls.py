@@ -1,0 +1,104 @@
+"""A URL with a user name and a password is stored without them, and is the URL without them."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.utils import timezone
+
+from articles.models import (
+    Article,
+    ArticlePage,
+    ArticleRevision,
+    ArticleURL,
+    DeclaredURL,
+    FollowingPage,
+    HeadlineVariant,
+    LearntParameter,
+    Newspaper,
+)
+from articles.normalization.urls import url_key
+from articles.storage.incoming import IncomingArticle, PageCopy, SeenHeadline, SeenURL
+from articles.storage.ingest import store_article
+from crawlers.models import PendingLink, SourceValidator, Trial, Visit
+from tests.conftest import StoreArticle
+from tests.everywhere import stored_in
+
+pytestmark = pytest.mark.django_db
+MARK = "pw7kq"
+LOGIN = f"http://mara:{MARK}@paper.example"
+TEXT = "The ferry to Little Skerry sails again after forty days, with a new engine and the old captain on the bridge."
+
+
+def test_no_door_of_the_store_lets_a_password_in() -> None:
+    stored = store_article(
+        IncomingArticle(
+            date=datetime.date(2026, 3, 1),
+            headline="Ferry",
+            url=f"{LOGIN}/ferry",
+            content=TEXT,
+            other_urls=[SeenURL(f"{LOGIN}/amp/ferry", ArticleURL.Kind.AMP)],
+            headlines=[SeenHeadline("The ferry", datetime.date(2026, 3, 1), f"{LOGIN}/the-ferry")],
+            page=PageCopy(f"{LOGIN}/ferry", "text/html", TEXT.encode(), 1),
+        )
+    )
+    assert Article.objects.get(pk=stored.article_id).url == "http://paper.example/ferry"
+    assert ArticlePage.objects.get().url == "http://paper.example/ferry"
+    assert stored_in(MARK) == []
+    assert "articles_article" in stored_in("paper.example")
+
+
+def test_an_import_takes_both_urls_for_one_and_tells_nobody_the_password(tmp_path: Path) -> None:
+    rows = [f"{LOGIN}/a", "http://paper.example/a", f"ftp://mara:{MARK}@paper.example/a"]
+    article = {"date": "2026-03-01", "headline": "Ferry", "content": TEXT}
+    path, rejects = tmp_path / "rows.jsonl", tmp_path / "rejects.jsonl"
+    path.write_text("".join(json.dumps({**article, "url": url}) + "\n" for url in rows))
+    out, err = io.StringIO(), io.StringIO()
+    call_command("import_articles", path, rejects=rejects, stdout=out, stderr=err)
+
+    assert Article.objects.get().url == "http://paper.example/a"
+    assert ArticleURL.objects.get().key == url_key("http://paper.example/a")
+    assert "ftp://paper.example/a" in rejects.read_text()
+    assert MARK not in rejects.read_text() + out.getvalue() + err.getvalue()
+    assert stored_in(MARK) == []
+
+
+def test_the_migrations_take_passwords_out_of_what_is_stored_and_renormalize_joins_the_keys(
+    store: StoreArticle,
+) -> None:
+    article, other = store(url="https://paper.example/ferry"), store(url="https://paper.example/@mara")
+    Article.objects.update(url=f"{LOGIN}/ferry")
+    ArticleURL.objects.filter(article=article).update(url=f"{LOGIN}/ferry", key=url_key("http://old.example"))
+    DeclaredURL.objects.create(article=article, url=f"{LOGIN}/d", key=url_key("http://d.example"), kind="amp")
+    HeadlineVariant.objects.create(article=article, headline="x", day=article.date, url=f"{LOGIN}/h")
+    page = ArticlePage.objects.create(article=article, url=f"{LOGIN}/p", body=b"")
+    FollowingPage.objects.create(article_page=page, number=2, url=f"{LOGIN}/p2", body=b"")
+    seen = {"number": 1, "seen_at": timezone.now(), "updated_at": timezone.now()}
+    ArticleRevision.objects.create(article=article, url=f"{LOGIN}/r", kind="gone", **seen)
+    newspaper = Newspaper.objects.get()
+    LearntParameter.objects.create(newspaper=newspaper, name="id", first_url=f"{LOGIN}/1", second_url=f"{LOGIN}/2")
+    PendingLink.objects.create(newspaper=newspaper, key=url_key("http://w.example"), url=f"{LOGIN}/w", kind="page")
+    SourceValidator.objects.create(newspaper=newspaper, url=f"{LOGIN}/feed")
+    Trial.objects.create(url=f"{LOGIN}/")
+    examples = [{"reason": "bad address", "number": 1, "url": f"{LOGIN}/bad"}]
+    Visit.objects.create(newspaper=newspaper, spider="feed", failures=examples)
+    Article.objects.filter(pk=other.pk).update(url="https://paper.example/@mara")
+    before = stored_in(MARK)
+
+    for app, number in (("articles", "0026"), ("crawlers", "0011")):
+        importlib.import_module(f"{app}.migrations.{number}_urls_without_logins").clean_all(apps, None)
+
+    assert len(before) == 11
+    assert stored_in(MARK) == []
+    assert Article.objects.get(pk=article.pk).normalizer_version == 0
+    assert Article.objects.get(pk=other.pk).normalizer_version > 0
+    assert Visit.objects.get().failures == [{**examples[0], "url": "http://paper.example/bad"}]
+    call_command("renormalize", stdout=io.StringIO())
+    assert ArticleURL.objects.get(article=article).key == url_key("https://paper.example/ferry")
