@@ -181,7 +181,7 @@ PAGES = [
     Kind("to-unspecified", redirect("http://0.0.0.0/2024/05/x"), "private address: 0.0.0.0"),
     Kind("to-front-page", redirect("/"), "redirected to a page that is no article"),
     Kind("to-login", redirect("/login?back=1"), "redirected to a page that is no article"),
-    Kind("to-user-name", redirect("http://anna:secret@127.0.0.1/2024/05/x"), "bad address"),
+    Kind("to-user-name", redirect("http://anna:secret@127.0.0.1/2024/05/x"), "connection refused"),
     Kind("to-no-host", redirect("http:///2024/05/x"), "HTTP 404"),
     Kind("to-bad-host", redirect("http://[undefined]/2024/05/x"), "bad address"),
     Kind("to-bad-port", redirect("http://127.0.0.1:99999999/2024/05/x"), "bad address"),

@@ -94,7 +94,12 @@ FEEDS = [
     good("control-characters", feed(rss("control-characters", title="a\x00\x08b"))),
     good("relative-link", feed(rss("relative-link").replace("{url}", ""))),
     partly("cut-off", feed(rss("cut-off", items="<item><title>Half")[:-17]), broken_feed=1, entry_without_a_link=1),
-    SourceKind("nonsense", feed(rss("nonsense", items=NONSENSE)), True, {"bad address": 3, "entry without a link": 2}),
+    SourceKind(
+        "nonsense",
+        feed(rss("nonsense", items=NONSENSE)),
+        True,
+        {"bad address": 2, "connection refused": 1, "entry without a link": 2},
+    ),
     SourceKind("too-many", feed(rss("too-many", items=MANY)), True, {"bad address": 99, "too many entries": 2_901}),
     good("billion-laughs", feed(rss("billion-laughs", head=LAUGHS, title="&h;"))),
     good("outside-entity", feed(rss("outside-entity", head=OUTSIDE, title="&file;"))),
