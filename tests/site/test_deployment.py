@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from django.core.management import get_commands
+from gunicorn.app.wsgiapp import WSGIApplication
 
 from dedup.checks import MINIMUM_VERSION
 from newsdedup_site import healthcheck
@@ -110,6 +111,14 @@ def test_static_files_can_be_collected_for_production(tmp_path: Path) -> None:
     environment["DJANGO_SETTINGS_MODULE"] = "newsdedup_site.settings"
     subprocess.run([sys.executable, "-c", program % tmp_path], cwd=CHECKOUT, env=environment, check=True)
     assert (tmp_path / "staticfiles.json").exists()
+
+
+def test_gunicorn_loads_the_pages_once_and_opens_no_control_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(CHECKOUT)
+    monkeypatch.setattr(sys, "argv", ["gunicorn", "newsdedup_site.wsgi"])
+    settings = WSGIApplication().cfg
+    assert settings.preload_app
+    assert settings.control_socket_disable
 
 
 @pytest.mark.parametrize(("status", "well"), [(200, True), (503, False), (302, False)])
