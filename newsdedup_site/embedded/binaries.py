@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from newsdedup_site.embedded.folders import EmbeddedServerError, home, server_user
+from newsdedup_site.embedded.log import log_file
 
 START_TIMEOUT_SECONDS = 60
 
@@ -77,6 +78,6 @@ def run(program: str, *arguments: str, timeout: int = START_TIMEOUT_SECONDS) -> 
             )
         except (OSError, subprocess.SubprocessError) as error:
             output.seek(0)
-            log = home() / "run" / "server.log"
+            log = log_file()
             tail = log.read_text(errors="replace")[-2000:] if log.exists() else ""
             raise EmbeddedServerError(f"{program} failed: {error}\n{output.read()}{tail}") from error

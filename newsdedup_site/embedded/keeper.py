@@ -8,6 +8,7 @@ import time
 
 from newsdedup_site.embedded.folders import CHECKOUT
 from newsdedup_site.embedded.locks import is_current, open_lock
+from newsdedup_site.embedded.log import keep_small
 from newsdedup_site.embedded.server import stop
 
 LINGER_SECONDS = 60.0
@@ -30,6 +31,7 @@ def keep() -> None:
     idle_since: float | None = None
     while is_current(users, "users.lock"):
         time.sleep(1.0)
+        keep_small()
         try:
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -17,6 +17,7 @@ from newsdedup_site.embedded.folders import (
 )
 from newsdedup_site.embedded.leftovers import end_leftovers, is_server_process
 from newsdedup_site.embedded.locks import locked
+from newsdedup_site.embedded.log import SETTINGS, keep_small, log_file, remove_former_log
 
 _IN_USE = (
     "Processes of an earlier PostgreSQL server still use the data in {data}; waited {seconds} seconds for them. "
@@ -61,9 +62,12 @@ def start_server() -> None:
         "shared_buffers": "256MB",
         "max_wal_size": "2GB",
         "timezone": "UTC",
+        **SETTINGS,
     }
     settings = " ".join(f"-c {name}='{value}'" for name, value in options.items())
-    log = home() / "run" / "server.log"
+    log = log_file()
+    remove_former_log()
+    keep_small()
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while True:
         end_leftovers()
