@@ -1,6 +1,7 @@
 #!/usr/bin/env python
 """The entry point for commands. Errors of the machine or its settings are reported in one sentence."""
 
+import errno
 import os
 import sys
 
@@ -14,7 +15,10 @@ from newsdedup_site.embedded import EmbeddedServerError
 
 # SQLSTATE codes, appendix A of the PostgreSQL manual.
 INSUFFICIENT_PRIVILEGE = "42501"
+DISK_FULL = "53100"
 UNDEFINED_TABLE_OR_COLUMN = ("42P01", "42703")
+# What a full or broken disk says.
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def explain(error: DatabaseError) -> str | None:
@@ -25,10 +29,7 @@ def explain(error: DatabaseError) -> str | None:
         return f"{words} Back up, restore into a newer server, and point DATABASE_URL at that."
     state = getattr(error.__cause__, "sqlstate", None)
     if isinstance(error, OperationalError):
-        return (
-            f"The database cannot be used: {words}. "
-            "Check that its server is running and that DATABASE_URL, if set, is correct."
-        )
+        return explain_loss(words, state)
     if state in UNDEFINED_TABLE_OR_COLUMN:
         return f"The database is not up to date: {words}. Run manage.py migrate."
     if state == INSUFFICIENT_PRIVILEGE and "create extension" in words:
@@ -39,6 +40,21 @@ def explain(error: DatabaseError) -> str | None:
     if state == INSUFFICIENT_PRIVILEGE or isinstance(error, MigrationSchemaMissing):
         return f"The role in DATABASE_URL has no permission for this: {words}. Make it the owner of the database."
     return None
+
+
+def explain_loss(words: str, state: str | None) -> str:
+    """Return what an operator can do about a database that does not work at the moment."""
+    if state == DISK_FULL:
+        return f"The disk of the database is full: {words}. Make room there, then run the same command again."
+    return (
+        f"The database cannot be used: {words}. "
+        "Check that its server is running and that DATABASE_URL, if set, is correct."
+    )
+
+
+def discard_output() -> None:
+    """Discard what Python would still flush when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def execute(arguments: list[str]) -> None:
@@ -60,9 +76,15 @@ def main(arguments: list[str]) -> None:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has closed the pipe (`| head`): discard what Python would still flush when it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader has closed the pipe (`| head`).
+        discard_output()
         sys.exit(1)
+    except OSError as error:
+        if error.errno not in UNWRITABLE or "--traceback" in arguments:
+            raise
+        discard_output()
+        name = error.filename or "Standard output"
+        sys.exit(f"{name} cannot be written: {error.strerror}. Make room or send it elsewhere, then run this again.")
     except (
         EmbeddedServerError,
         ImproperlyConfigured,

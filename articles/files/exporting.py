@@ -8,9 +8,10 @@ import io
 import json
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO, cast
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
@@ -23,6 +24,7 @@ from articles.files.cells import guarded
 from articles.files.extra_columns import OWN_COLUMNS, exported_members
 from articles.files.json_members import Member, object_of, plain
 from articles.files.records import FileFormat
+from articles.files.write_faults import writing
 from articles.models import Article, ArticleURL, HeadlineVariant
 from articles.querysets import TIME_COLUMNS
 
@@ -125,16 +127,31 @@ def laid_out(
     The names are known after the last row is read: until then, the rows are in a temporary file. Raises
     TooManyColumnsError.
     """
-    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as waiting:
-        places: dict[tuple[str, int], int] = {}
-        for row in rows:
-            extra = [[places.setdefault(key, len(places)), cell] for key, cell in _extra_cells(row.extra)]
-            if len(places) > MAX_CSV_COLUMNS:
-                fault = f"the articles have more than {MAX_CSV_COLUMNS:,} different extra columns"
-                raise TooManyColumnsError(f"{fault}; write JSON lines, or export fewer articles at a time")
-            waiting.write(json.dumps([[row.values[name] for name in columns], extra]) + "\n")
-        waiting.seek(0)
+    folder = Path(tempfile.gettempdir())
+    places: dict[tuple[str, int], int] = {}
+    with ExitStack() as stack:
+        # Not around what the caller does with the rows: that is another file.
+        with writing(f"a temporary file in {folder} (TMPDIR)", folder):
+            waiting = stack.enter_context(_temporary_file())
+            for row in rows:
+                extra = [[places.setdefault(key, len(places)), cell] for key, cell in _extra_cells(row.extra)]
+                if len(places) > MAX_CSV_COLUMNS:
+                    fault = f"the articles have more than {MAX_CSV_COLUMNS:,} different extra columns"
+                    raise TooManyColumnsError(f"{fault}; write JSON lines, or export fewer articles at a time")
+                waiting.write(json.dumps([[row.values[name] for name in columns], extra]) + "\n")
+            waiting.seek(0)
         yield [name for name, _ in places], _laid(waiting, len(places))
+
+
+@contextmanager
+def _temporary_file() -> Iterator[TextIO]:
+    file = cast("TextIO", tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n"))  # noqa: SIM115 - see below
+    try:
+        yield file
+    finally:
+        # On a full disk, closing fails as writing did before.
+        with suppress(OSError):
+            file.close()
 
 
 def _laid(waiting: Iterable[str], width: int) -> Iterator[tuple[list[Any], list[str]]]:

@@ -10,42 +10,55 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
+from articles.files.write_faults import writing
+
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
-    """Open a text file that gets its name only when it is complete; compressed if the name ends in .gz."""
-    with whole_bytes(path) as raw:
-        # Without a file name and a time in the header, so that the same articles give the same bytes.
-        # Level 9 would take three times as long for a file that is hardly smaller.
-        packed = gzip.GzipFile("", "wb", 6, fileobj=raw, mtime=0) if path.suffix == ".gz" else nullcontext(raw)
-        with packed as stream:
-            text = io.TextIOWrapper(cast("BinaryIO", stream), encoding="utf-8")
-            yield text
-            text.flush()
-            text.detach()
+    """Open a text file that gets its name only when it is complete; compressed if the name ends in .gz.
+
+    Raises UnwritableError.
+    """
+    with whole_bytes(path) as raw, text_into(raw, path) as text:
+        yield text
+
+
+@contextmanager
+def text_into(raw: BinaryIO, path: Path) -> Iterator[TextIO]:
+    """Write text into a binary file that is to have this name; compressed if the name ends in .gz."""
+    # Without a file name and a time in the header, so that the same articles give the same bytes.
+    # Level 9 would take three times as long for a file that is hardly smaller.
+    packed = gzip.GzipFile("", "wb", 6, fileobj=raw, mtime=0) if path.suffix == ".gz" else nullcontext(raw)
+    with packed as stream:
+        text = io.TextIOWrapper(cast("BinaryIO", stream), encoding="utf-8")
+        yield text
+        text.flush()
+        text.detach()
+    raw.flush()
 
 
 @contextmanager
 def whole_bytes(path: Path) -> Iterator[BinaryIO]:
-    """Open a binary file that gets its name only when it is complete.
+    """Open a binary file, to write and to read, that gets its name only when it is complete.
 
     Until then it has no name, or a hidden one in the same folder where the file system cannot do without. After an
-    error nothing is left of it, and any existing file keeps its content.
+    error nothing is left of it, and any existing file keeps its content. Raises UnwritableError.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    nameless = _nameless_file(path.parent)
-    try:
-        with nameless or part.open("wb") as raw:
-            yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
-            if nameless:
-                # The folder of a full path does not matter; naming one makes os.link follow the link to the file.
-                os.link(f"/proc/self/fd/{raw.fileno()}", part, src_dir_fd=raw.fileno(), follow_symlinks=True)
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with writing(path, path.parent):
+        nameless = _nameless_file(path.parent)
+        try:
+            with nameless or part.open("w+b") as raw:
+                yield raw
+                raw.flush()
+                os.fsync(raw.fileno())
+                if nameless:
+                    # The folder of a full path does not matter; naming one makes os.link follow the link to the file.
+                    os.link(f"/proc/self/fd/{raw.fileno()}", part, src_dir_fd=raw.fileno(), follow_symlinks=True)
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
 
 
 def _nameless_file(folder: Path) -> BinaryIO | None:
@@ -55,5 +68,5 @@ def _nameless_file(folder: Path) -> BinaryIO | None:
     """
     with suppress(OSError, AttributeError):
         if Path("/proc/self/fd").is_dir():
-            return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb")
+            return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666), "w+b")
     return None

@@ -10,13 +10,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
 from types import FrameType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TextIO, cast
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter
 from rich.progress import Progress, ProgressColumn
 
 from articles.files.formats import FileUsageError
 from articles.files.records import UnreadableFileError
+from articles.files.write_faults import UnwritableError
+from articles.management.output import NamedOutput
 from articles.management.progress import progress_bars
 from articles.storage.newspapers import UnknownNewspaperError
 
@@ -61,8 +63,12 @@ class ProjectCommand(BaseCommand):
         FileUsageError: ExitCode.USAGE,
         UnknownNewspaperError: ExitCode.USAGE,
         UnreadableFileError: ExitCode.ERROR,
+        UnwritableError: ExitCode.ERROR,
     }
     ends: ClassVar[frozenset[ExitCode]] = frozenset({ExitCode.DONE, ExitCode.ERROR, ExitCode.USAGE})
+
+    def __init__(self, stdout: TextIO | None = None, *args: Any, **kwargs: Any) -> None:
+        super().__init__(cast("TextIO", NamedOutput(stdout or sys.stdout)), *args, **kwargs)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         codes = sorted(self.ends | set(self.exit_codes.values()))

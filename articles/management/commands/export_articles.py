@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import LINES, ExportedRow, TooManyColumnsError, exported_rows
 from articles.files.records import FileFormat
-from articles.files.whole_files import whole_file
 from articles.management.arguments import (
     add_day_options,
     add_newspaper_option,
@@ -24,6 +22,7 @@ from articles.management.arguments import (
 )
 from articles.management.base import LongCommand
 from articles.management.boilerplate import mark_outdated_weeks
+from articles.management.output import opened_output
 from articles.models import Article
 
 
@@ -62,8 +61,6 @@ class Command(LongCommand):
         path, file_format = chosen_output(options)
         try:
             tally = self._write(Mode(options["boilerplate"]), scope, path, file_format, options)
-        except OSError as error:
-            raise CommandError(f"{path or 'standard output'} cannot be written: {error.strerror}.") from error
         except TooManyColumnsError as error:
             raise CommandError(f"{error}.") from error
         skipped = f" Skipped, because they are nothing but boilerplate: {tally.left_out:,}." if tally.left_out else ""
@@ -89,7 +86,7 @@ class Command(LongCommand):
                         tally.left_out += 1
                     progress.update(task, advance=1)
 
-            with whole_file(path) if path else nullcontext(cast("TextIO", self.stdout)) as file:
+            with opened_output(path, self.stdout) as write:
                 for line in LINES[file_format](rows()):
-                    file.write(line)
+                    write(line)
         return tally

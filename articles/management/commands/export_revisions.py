@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from typing import Any, TextIO, cast
+from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from articles.files.exporting import csv_lines, json_lines
 from articles.files.exporting_revisions import COLUMNS, versions_rows
-from articles.files.whole_files import whole_file
 from articles.management.arguments import (
     add_day_options,
     add_newspaper_option,
@@ -19,6 +17,7 @@ from articles.management.arguments import (
     chosen_output,
 )
 from articles.management.base import LongCommand
+from articles.management.output import opened_output
 
 
 class Command(LongCommand):
@@ -43,11 +42,8 @@ class Command(LongCommand):
             tracked = progress.track(rows, description="versions", total=None)
             lines = json_lines(tracked) if file_format == "jsonl" else csv_lines(tracked, COLUMNS)
             written = 0
-            try:
-                with whole_file(path) if path else nullcontext(cast("TextIO", self.stdout)) as file:
-                    for line in lines:
-                        file.write(line)
-                        written += 1
-            except OSError as error:
-                raise CommandError(f"{path or 'standard output'} cannot be written: {error.strerror}.") from error
+            with opened_output(path, self.stdout) as write:
+                for line in lines:
+                    write(line)
+                    written += 1
         self.stderr.write(f"Versions written: {written - (file_format == 'csv'):,}.")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from articles.files.whole_files import whole_bytes
 from articles.management.arguments import add_day_options, add_newspaper_option, chosen_days, chosen_newspaper_ids
@@ -40,15 +40,12 @@ class Command(LongCommand):
         scope = Article.objects.in_scope(since, until, chosen_newspaper_ids(options))
         pages = ArticlePage.objects.filter(article__in=scope)
         written = 0
-        try:
-            with self.progress(options) as progress, whole_bytes(path) as stream:
-                writer = PageWriter(stream, path.name)
-                for page in progress.track(_portions(pages), total=pages.count(), description="pages"):
-                    for each in _records(page):
-                        writer.write(each)
-                        written += 1
-        except OSError as error:
-            raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
+        with self.progress(options) as progress, whole_bytes(path) as stream:
+            writer = PageWriter(stream, path.name)
+            for page in progress.track(_portions(pages), total=pages.count(), description="pages"):
+                for each in _records(page):
+                    writer.write(each)
+                    written += 1
         self.stderr.write(
             f"Pages written: {written:,}. Articles without a stored page: {scope.count() - pages.count():,}."
         )

@@ -7,7 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ from articles.files.importing import (
     settle_import,
 )
 from articles.files.records import FileFormat, FoundRow, find_rows
+from articles.files.write_faults import writing
 from articles.management.arguments import add_workers_option, number_up_to
 from articles.management.base import ExitCode, LongCommand, usage_error
 from articles.processes import Pool, WorkerDiedError
@@ -99,7 +100,8 @@ class FileTally:
 class Rejects:
     """Counts the rejected rows by reason; writes them to a JSON lines file, or keeps the first few in memory."""
 
-    def __init__(self, file: TextIO | None) -> None:
+    def __init__(self, path: str | None, file: TextIO | None) -> None:
+        self._path = path or ""
         self._file = file
         self.first: list[str] = []
         self.reasons: Counter[str] = Counter()
@@ -108,13 +110,15 @@ class Rejects:
         self.reasons[reason_form(reason)] += 1
         if self._file is not None:
             entry = {"file": name, "line": row.line, "reason": reason, "raw": row.raw}
-            self._file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+            with writing(self._path, Path(self._path).parent):
+                self._file.write(json.dumps(entry, ensure_ascii=False) + "\n")
         elif len(self.first) < SHOWN_REJECTS:
             self.first.append(f"{name}, line {row.line}: {reason}")
 
     def flush(self) -> None:
         if self._file is not None:
-            self._file.flush()
+            with writing(self._path, Path(self._path).parent):
+                self._file.flush()
 
 
 class Command(LongCommand):
@@ -161,8 +165,8 @@ class Command(LongCommand):
 
     def _import(self, sources: Sequence[Source], tallies: list[FileTally], options: dict[str, Any]) -> None:
         path = options["rejects"]
-        with open(path, "w", encoding="utf-8") if path else nullcontext() as file:  # noqa: PTH123 - as short as nullcontext
-            rejects, before = Rejects(file), newest_revision()
+        with _opened(path) as file:
+            rejects, before = Rejects(path, file), newest_revision()
             try:
                 with database_pool(options["workers"]) as pool:
                     self._import_sources(sources, tallies, rejects, pool, options)
@@ -251,6 +255,21 @@ def _sources(names: Sequence[str], stdin_format: FileFormat | None, rejects: str
     if rejects and any(_same_file(rejects, name) for name in names if name != STDIN):
         raise usage_error(f"--rejects {rejects} would overwrite a file to import; choose another name.")
     return sources
+
+
+@contextmanager
+def _opened(path: str | None) -> Iterator[TextIO | None]:
+    """Open the file of rejected rows, if there is to be one. Raises UnwritableError."""
+    if not path:
+        yield None
+        return
+    with writing(path, Path(path).parent):
+        file = Path(path).open("w", encoding="utf-8")  # noqa: SIM115 - closing it can fail like writing
+    try:
+        yield file
+    finally:
+        with writing(path, Path(path).parent):
+            file.close()
 
 
 def _same_file(left: str, right: str) -> bool:

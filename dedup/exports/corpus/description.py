@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from articles.models import Newspaper
 from articles.versions import versions
@@ -24,8 +25,9 @@ _READ_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A file that is complete: what it has, and its number of rows."""
+    """A file that is complete and open: what it has, its number of rows, and the path that it is to have."""
 
+    stream: BinaryIO
     path: Path
     content: str
     rows: int
@@ -108,10 +110,9 @@ def _dictionary(columns: Sequence[Column]) -> list[dict[str, str]]:
 
 def _file(written: WrittenFile) -> dict[str, Any]:
     digest, size = hashlib.sha256(), 0
-    with written.path.open("rb") as file:
-        while part := file.read(_READ_AT_ONCE):
-            digest.update(part)
-            size += len(part)
+    while part := os.pread(written.stream.fileno(), _READ_AT_ONCE, size):
+        digest.update(part)
+        size += len(part)
     return {
         "name": written.path.name,
         "content": written.content,

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, BinaryIO, Literal, TypeAlias, TypeVar
 
 from articles.files.exporting import ExportedRow, csv_lines, json_lines, laid_out
 from articles.files.records import FileFormat
-from articles.files.whole_files import whole_bytes, whole_file
+from articles.files.whole_files import text_into, whole_bytes
+from articles.files.write_faults import writing
 from dedup.exports.corpus.columns import CORPUS, CORPUS_NAMES, REMOVED, REMOVED_NAMES
 from dedup.exports.corpus.description import Counts, WrittenFile, description
 from dedup.exports.corpus.other import OtherCorpus
@@ -70,27 +72,44 @@ def target_named(name: str, file_format: CorpusFormat | None) -> Target:
 def write_corpus(
     asked: Asked, other: OtherCorpus | None, target: Target, on_article: Callable[[], object] = lambda: None
 ) -> Counts:
-    """Write the three files and return what they have. The description comes last and names the others by their hash.
+    """Write the three files and return what they have. The description names the others by their hash.
 
-    Each file gets its name only when it is complete. `on_article` is called for each row of the two lists. Raises
-    OSError, TooManyColumnsError, NoParquetError and UnreadableFileError.
+    The files get their names when all are complete, the description last: with a description, all are of one export.
+    `on_article` is called for each row of the two lists. Raises UnwritableError, TooManyColumnsError, NoParquetError
+    and UnreadableFileError.
     """
     with corpus_tables():
         of_other = other.store() if other else {}
         decide_places(asked)
-        removed = removed_by_reason()
-        rows = _Counted(corpus_rows(asked), on_article)
-        _write_articles(rows, target)
-        _write_removed(_Counted(removed_rows(), on_article), target)
-        counts = Counts(rows.count, removed, of_other)
-        files = [
-            WrittenFile(target.path, "corpus", counts.kept),
-            WrittenFile(target.removed, "removed", removed.total()),
-        ]
-        described = description(asked, other.name if other else "", counts, files)
-    with whole_file(target.described) as file:
-        file.write(json.dumps(described, indent=2, ensure_ascii=False) + "\n")
+        with _whole_files(target) as (articles, removals, described):
+            rows = _Counted(corpus_rows(asked), on_article)
+            with writing(target.path, target.path.parent):
+                _write_articles(rows, target, articles)
+            with writing(target.removed, target.path.parent):
+                _write_removed(_Counted(removed_rows(), on_article), target, removals)
+            counts = Counts(rows.count, removed_by_reason(), of_other)
+            files = [
+                WrittenFile(articles, target.path, "corpus", counts.kept),
+                WrittenFile(removals, target.removed, "removed", counts.removed.total()),
+            ]
+            words = description(asked, other.name if other else "", counts, files)
+            with writing(target.described, target.path.parent):
+                described.write(f"{json.dumps(words, indent=2, ensure_ascii=False)}\n".encode())
+                described.flush()
     return counts
+
+
+@contextmanager
+def _whole_files(target: Target) -> Iterator[tuple[BinaryIO, BinaryIO, BinaryIO]]:
+    """Open the articles, the removed ones and the description; at the end they get their names, in this order."""
+    with (
+        whole_bytes(target.described) as described,
+        whole_bytes(target.removed) as removed,
+        whole_bytes(target.path) as articles,
+    ):
+        yield articles, removed, described
+        # From here until its own gets its name, a kill would leave the description of another corpus.
+        target.described.unlink(missing_ok=True)
 
 
 class _Counted(Iterable[AnyRow]):
@@ -124,20 +143,21 @@ def _article_lines(rows: Iterable[ExportedRow], file_format: FileFormat) -> Iter
     return json_lines(rows) if file_format == "jsonl" else csv_lines(rows, CORPUS_NAMES)
 
 
-def _write_articles(rows: Iterable[ExportedRow], target: Target) -> None:
+def _write_articles(rows: Iterable[ExportedRow], target: Target, raw: BinaryIO) -> None:
     if target.file_format == "parquet":
-        with whole_bytes(target.path) as raw, laid_out(rows, CORPUS_NAMES) as (extra, laid):
+        with laid_out(rows, CORPUS_NAMES) as (extra, laid):
             with_nulls = (chain(values, (cell or None for cell in cells)) for values, cells in laid)
             write_parquet(raw, CORPUS, extra, map(tuple, with_nulls))
+        raw.flush()
         return
-    with whole_file(target.path) as file:
+    with text_into(raw, target.path) as file:
         file.writelines(_article_lines(rows, target.file_format))
 
 
-def _write_removed(rows: Iterable[dict[str, Any]], target: Target) -> None:
+def _write_removed(rows: Iterable[dict[str, Any]], target: Target, raw: BinaryIO) -> None:
     if target.file_format == "parquet":
-        with whole_bytes(target.removed) as raw:
-            write_parquet(raw, REMOVED, (), (tuple(row.values()) for row in rows))
+        write_parquet(raw, REMOVED, (), (tuple(row.values()) for row in rows))
+        raw.flush()
         return
-    with whole_file(target.removed) as file:
+    with text_into(raw, target.removed) as file:
         file.writelines(FORMATS[target.file_format](REMOVED_NAMES, rows))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
-from typing import Any, ClassVar, TextIO, cast
+from typing import Any, ClassVar
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from rich.progress import TextColumn, TimeElapsedColumn
 
-from articles.files.whole_files import whole_file
 from articles.management.arguments import add_output_options, chosen_output
 from articles.management.base import ExitCode, LongCommand
+from articles.management.output import opened_output
 from dedup.exports import EXPORTS
 from dedup.exports.base import Export
 from dedup.exports.formats import FORMATS
@@ -47,24 +46,20 @@ class ExportCommand(LongCommand):
         path, form = chosen_output(options)
         chosen = strict_filter(self.name, options["filter"]).qs
         written = 0
-        try:
-            with (
-                self.progress({"no_progress": options["no_progress"] or path is None}, *_COLUMNS) as progress,
-                whole_file(path) if path else nullcontext(cast("TextIO", self.stdout)) as file,
-            ):
-                task = progress.add_task(export.name, total=None)
+        with (
+            self.progress({"no_progress": options["no_progress"] or path is None}, *_COLUMNS) as progress,
+            opened_output(path, self.stdout) as write,
+        ):
+            task = progress.add_task(export.name, total=None)
 
-                def rows() -> Iterator[dict[str, Any]]:
-                    nonlocal written
-                    for row in export.rows(chosen):
-                        written += 1
-                        if written % _SHOWN_EVERY == 0:
-                            progress.update(task, completed=written)
-                        yield row
+            def rows() -> Iterator[dict[str, Any]]:
+                nonlocal written
+                for row in export.rows(chosen):
+                    written += 1
+                    if written % _SHOWN_EVERY == 0:
+                        progress.update(task, completed=written)
+                    yield row
 
-                for piece in FORMATS[form](export.columns, rows()):
-                    # The stream of a command would add a line end.
-                    file.write(piece) if path else self.stdout.write(piece, ending="")
-        except OSError as error:
-            raise CommandError(f"{path or 'standard output'} cannot be written: {error.strerror}.") from error
+            for piece in FORMATS[form](export.columns, rows()):
+                write(piece)
         self.stderr.write(f"Rows written: {written:,}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, get_args
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import TooManyColumnsError
@@ -84,10 +84,7 @@ class Command(LongCommand):
         )
         if not Cluster.objects.exists():
             self.stderr.write("There are no clusters, so no article has copies; find_duplicates finds them.")
-        try:
-            self._say(self._write(asked, other, target, options), target)
-        except OSError as error:
-            raise CommandError(f"{target.path} cannot be written: {error.strerror}.") from error
+        self._say(self._write(asked, other, target, options), target)
 
     def _target(self, options: dict[str, Any]) -> Target:
         try:

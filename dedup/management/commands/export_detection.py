@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from articles.boilerplate.mode import Mode
 from articles.management.base import ExitCode, LongCommand
@@ -46,19 +46,16 @@ class Command(LongCommand):
         profile = chosen_profile(options)
         scope = chosen_scope(profile, options)
         asked = Asked(profile, chosen_configs(profile, options), scope)
-        try:
-            with run_lock(self.stderr.write), run_progress(show=not options["no_progress"]) as progress:
-                update_forms(progress)
-                if scope.boilerplate is not Mode.KEEP:
-                    mark_boilerplate(scope, progress)
-                update_series()  # which moves the rules of merged newspapers
-                ahead = Article.objects.in_scope(None, last_day_read(scope.until), scope.newspaper_ids)
-                progress.start("export", ahead.count())
-                manifest = export_detection(
-                    options["folder"], asked, lambda articles: progress.advance("export", articles, 0)
-                )
-        except OSError as error:
-            raise CommandError(f"{options['folder']} cannot be written: {error.strerror}.") from error
+        with run_lock(self.stderr.write), run_progress(show=not options["no_progress"]) as progress:
+            update_forms(progress)
+            if scope.boilerplate is not Mode.KEEP:
+                mark_boilerplate(scope, progress)
+            update_series()  # which moves the rules of merged newspapers
+            ahead = Article.objects.in_scope(None, last_day_read(scope.until), scope.newspaper_ids)
+            progress.start("export", ahead.count())
+            manifest = export_detection(
+                options["folder"], asked, lambda articles: progress.advance("export", articles, 0)
+            )
         written = sum(manifest.files.values())
         self.stdout.write(
             f"Articles: {manifest.articles:,} on {len(manifest.days):,} days. Written: {written / 1e6:,.1f} MB."

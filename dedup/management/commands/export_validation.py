@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import secrets
 from argparse import ArgumentTypeError
-from contextlib import nullcontext
 from dataclasses import fields
-from typing import Any, TextIO, cast
+from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.template.defaultfilters import pluralize
 
-from articles.files.whole_files import whole_file
 from articles.management.arguments import add_output_options, chosen_output
 from articles.management.base import ExitCode, ProjectCommand, usage_error
+from articles.management.output import opened_output
 from dedup.evaluation.labels import LabelsError
 from dedup.evaluation.samples import find_sample
 from dedup.evaluation.sampling import BANDS, DIMENSIONS, NEAR_DAYS, SEEDS, SIZE, Plan, SampleError, draw
@@ -115,13 +114,9 @@ class Command(ProjectCommand):
             else rows_to_label(sample, names, blind=blind, texts=texts)
         )
         columns = columns_of(names, blind=blind, texts=texts)
-        try:
-            with whole_file(path) if path else nullcontext(cast("TextIO", self.stdout)) as file:
-                for piece in FORMATS[form](columns, rows):
-                    # The stream of a command would add a line end.
-                    file.write(piece) if path else self.stdout.write(piece, ending="")
-        except OSError as error:
-            raise CommandError(f"{path or 'standard output'} cannot be written: {error.strerror}.") from error
+        with opened_output(path, self.stdout) as write:
+            for piece in FORMATS[form](columns, rows):
+                write(piece)
 
     def _drawn(self, options: dict[str, Any]) -> ValidationSample:
         given = {each.name: options[each.name] for each in fields(Plan) if options.get(each.name) is not None}

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.checks import Tags
 from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
+from psycopg.errors import DiskFull
 
 from articles.boilerplate.mode import Mode
 from articles.management.arguments import add_workers_option
@@ -87,7 +88,7 @@ class Command(LongCommand):
                     self._run(profile, configs, scope, options)
         except (OperationalError, InterfaceError) as error:
             # The run cannot be marked as interrupted; the next one notices, and resumes after its finished blocks.
-            raise CommandError(f"the database was lost ({error}); run the same command again to resume") from error
+            raise CommandError(f"{_said_of(error)}, then run the same command again to resume") from error
 
     def _warn_of_outdated_forms(self, *, dry_run: bool) -> None:
         # A run updates those of merged newspapers itself.
@@ -128,3 +129,10 @@ class Command(LongCommand):
         with run_progress(show=not options["no_progress"]) as progress:
             run, scores = dry_run(configs, scope, progress=progress)
         print_run(run, options["format"], self.stdout, scores=scores, detailed=options["verbosity"] > 1)
+
+
+def _said_of(error: Exception) -> str:
+    """Return what happened to the database, and the remedy."""
+    if isinstance(error.__cause__, DiskFull):
+        return f"the disk of the database is full ({error}); make room there"
+    return f"the database was lost ({error}); see that its server runs"

@@ -12,6 +12,7 @@ from django.core.management.base import CommandParser
 from rich.console import Console
 from rich.table import Table
 
+from articles.files.whole_files import whole_file
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
 from articles.processes import WorkerDiedError
@@ -111,7 +112,8 @@ class Command(LongCommand):
         model = fitted_on(samples)
         pairs = sum(model.learnt_from.values())
         named = replace(model, version=f"{pairs} labelled pairs of {len(samples)} corpora")
-        output.write_text(dump_model(named), encoding="utf-8")
+        with whole_file(output) as file:
+            file.write(dump_model(named))
         counts = ", ".join(f"{count} {label}" for label, count in model.learnt_from.items())
         if options["format"] == "json":
             self.stdout.write(json.dumps({"file": str(output), "learnt_from": dict(model.learnt_from)}))

@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
+from articles.files.whole_files import whole_file
 from articles.management.base import ProjectCommand
 from dedup.clustering.policies import RULES
 from dedup.declarations import Setting, settings_of
@@ -41,7 +42,8 @@ class Command(ProjectCommand):
             return
         if check:
             raise CommandError(f"docs/{page.name} differs from the code; run manage.py write_docs")
-        page.write_text(written, encoding="utf-8")
+        with whole_file(page) as file:
+            file.write(written)
         self.stdout.write(f"docs/{page.name} is written.")
 
 

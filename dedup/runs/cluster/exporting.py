@@ -15,6 +15,7 @@ from django.db import connection
 from django.utils import timezone
 from pyarrow import parquet
 
+from articles.files.write_faults import writing
 from articles.storage.ingest import newest_revision
 from dedup.article_sql import article_sql
 from dedup.models import Profile
@@ -88,10 +89,21 @@ def export_detection(root: Path, asked: Asked, on_written: Callable[[int], objec
 
     Stages and results of a run stay in the folder. `on_written` gets the number of articles of each batch. Call it in
     `run_lock`, when what a run prepares is prepared. An article that is stored or changed meanwhile is left out, and
-    one that is changed after it was written is noticed by the import. Raises BundleError and AlphabetError.
+    one that is changed after it was written is noticed by the import. Nothing is left of an export that fails. Raises
+    BundleError, AlphabetError and UnwritableError.
     """
-    bundle = Bundle(root)
-    _make_room(bundle)
+    with writing(root, root if root.is_dir() else root.absolute().parent):
+        bundle = Bundle(root)
+        _make_room(bundle)
+        try:
+            return _export(bundle, asked, on_written)
+        except BaseException:
+            # Without a manifest it is no export, and on a full disk its files would be in the way.
+            _remove(bundle)
+            raise
+
+
+def _export(bundle: Bundle, asked: Asked, on_written: Callable[[int], object]) -> Manifest:
     newest = newest_revision()
     counted = _write_articles(bundle, _parameters(asked.scope, newest), on_written)
     tables = write_tables(bundle)
@@ -151,12 +163,25 @@ def _make_room(bundle: Bundle) -> None:
     """Remove an earlier export from the folder, its manifest first. Raises BundleError for a folder of other files."""
     bundle.root.mkdir(parents=True, exist_ok=True)
     ours = {bundle.manifest, bundle.articles, bundle.urls, bundle.stages, bundle.results, *map(bundle.table, TABLES)}
+    ours.update(_unfinished(bundle))
     if others := sorted(each.name for each in bundle.root.iterdir() if each not in ours):
         raise BundleError(f"{bundle.root} holds {others[0]}, which is not of an export; name a new or an empty folder")
-    bundle.manifest.unlink(missing_ok=True)
+    _remove(bundle)
+    for folder in (bundle.articles, bundle.urls):
+        folder.mkdir(parents=True)
+
+
+def _remove(bundle: Bundle) -> None:
+    """Remove an export, its manifest first: without one, the other files are no export."""
+    for file in (bundle.manifest, *_unfinished(bundle), *map(bundle.table, TABLES)):
+        file.unlink(missing_ok=True)
     for folder in (bundle.articles, bundle.urls):
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+
+
+def _unfinished(bundle: Bundle) -> list[Path]:
+    """Return the manifests that killed exports were writing."""
+    return list(bundle.root.glob(f".{bundle.manifest.name}.*"))
 
 
 def _write_articles(bundle: Bundle, parameters: dict[str, Any], on_written: Callable[[int], object]) -> _Counted:
