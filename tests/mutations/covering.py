@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:  # they need mutmut, or what starts processes
     from tests.mutations.workshop import Bench
 
 # Test files that are recorded by one process, whose start takes some seconds.
-_FILES_AT_ONCE = 8
+_FILES_AT_ONCE = 4
 # Of each test, besides what it takes by its own account.
 _OVERHEAD_SECONDS = 0.02
 
@@ -32,14 +34,16 @@ class Covering:
     lines: dict[str, dict[int, set[str]]] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
 
-    def add(self, recorded: dict[str, Any]) -> None:
-        """Add what a process recorded."""
+    def add(self, recorded: dict[str, Any], moved: Callable[[str, int], int | None] = lambda _path, line: line) -> None:
+        """Add what a process recorded; `moved` returns where a line of a module is now, None if it has changed."""
         self.seconds |= recorded["seconds"]
         self.failed += recorded["failed"]
         for path, lines in recorded["lines"].items():
             of_path = self.lines.setdefault(path, {})
             for line, tests in lines.items():
-                of_path.setdefault(int(line), set()).update(tests)
+                now = moved(path, int(line))
+                if now is not None:
+                    of_path.setdefault(now, set()).update(tests)
 
     def forget(self, tests: Iterable[str]) -> None:
         """Ask these tests no more."""
@@ -109,13 +113,19 @@ def _used(statement: ast.stmt) -> set[str]:
 
 
 def covering_of(benches: Sequence[Bench], say: Any = print) -> Covering:
-    """Return which tests run which lines; record the test files that are not known with this code yet."""
-    code = _digest_of(all_modules())
+    """Return which tests run which lines; record the test files that have not been recorded as they are.
+
+    What was recorded stays valid when the code changes: lines that are the same have moved, and for those that are not
+    the tests of the whole module are asked.
+    """
     folder = embedded.home() / "mutations" / "records"
-    folder.mkdir(parents=True, exist_ok=True)
-    kept = {path: folder / f"{_digest_of([path])[:24]}-{code[:24]}.json" for path in files_of_tests()}
+    (folder / "sources").mkdir(parents=True, exist_ok=True)
+    kept = {path: folder / f"{_digest_of(path)}.json" for path in files_of_tests()}
     missing = [path for path, file in kept.items() if not file.exists()]
     batches = [missing[start : start + _FILES_AT_ONCE] for start in range(0, len(missing), _FILES_AT_ONCE)]
+    sources = {str(path): _digest_of(path) for path in all_modules()}
+    for path, digest in sources.items():
+        (folder / "sources" / digest).write_text((CHECKOUT / path).read_text())
     if missing:
         say(f"Recording which lines the tests run: {len(missing)} test files, {len(batches)} processes.")
 
@@ -126,24 +136,34 @@ def covering_of(benches: Sequence[Bench], say: Any = print) -> Covering:
         finally:
             idle.append(bench)
         for path in batch:
-            kept[path].write_text(json.dumps(_part(recorded, f"{path}::")))
+            kept[path].write_text(json.dumps(_part(recorded, f"{path}::") | {"sources": sources}))
             say(f"  {path}")
 
     idle = list(benches)
     with ThreadPoolExecutor(len(benches)) as pool:
         list(pool.map(record, batches))
     covering = Covering()
-    for path in kept.values():
-        covering.add(json.loads(path.read_text()))
+    for file in kept.values():
+        recorded = json.loads(file.read_text())
+        covering.add(recorded, partial(_moved, folder / "sources", recorded["sources"]))
     return covering
 
 
-def _digest_of(paths: Iterable[Path]) -> str:
-    """Return a digest of files of the checkout."""
-    found = hashlib.sha256()
-    for path in sorted(paths):
-        found.update(f"{path}\0".encode() + (CHECKOUT / path).read_bytes())
-    return found.hexdigest()
+def _moved(folder: Path, sources: dict[str, str], path: str, line: int) -> int | None:
+    """Return where a line of a module is that was recorded with these sources."""
+    if not (CHECKOUT / path).exists():
+        return None
+    return _moves(folder / sources[path], CHECKOUT / path).get(line)
+
+
+@cache
+def _moves(before: Path, now: Path) -> dict[int, int]:
+    blocks = SequenceMatcher(None, before.read_text().splitlines(), now.read_text().splitlines()).get_matching_blocks()
+    return {block.a + place + 1: block.b + place + 1 for block in blocks for place in range(block.size)}
+
+
+def _digest_of(path: Path) -> str:
+    return hashlib.sha256(f"{path}\0".encode() + (CHECKOUT / path).read_bytes()).hexdigest()[:32]
 
 
 def _part(recorded: Any, start: str) -> Any:

@@ -1,0 +1,104 @@
+"""What the plays begin with, and what a reader sees of it in the end, without numbers of rows."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+
+from articles.models import Article
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import store_articles
+from dedup.clustering.implications import expected_implications
+from dedup.clustering.questions import all_questions, expected_counts
+from dedup.clustering.rebuild import expected_clusters
+from dedup.models import Cluster, ConfirmedArticle, Decision, Membership, Pair, QuestionCount, SeparateArticles
+from tests.factories import make_cluster, make_pair
+
+_numbers = itertools.count(1)
+
+
+def editors() -> tuple[User, User]:
+    """Return two editors, made at the first call of a test."""
+    return tuple(User.objects.get_or_create(username=name)[0] for name in ("mara", "nils"))
+
+
+def articles(count: int) -> list[Article]:
+    """Return new articles with texts of their own, each of another newspaper."""
+    batch = [
+        IncomingArticle(
+            date=datetime.date(2026, 3, 2),
+            headline=f"Headline number {number} of the day",
+            url=f"https://paper.example/story-number-{number}",
+            content=f"Text number {number}, which is like no other text of the {number}th kind.",
+            newspaper=f"Paper {place}",
+        )
+        for place, number in zip(range(count), _numbers, strict=False)
+    ]
+    stored = [each.article_id for each in store_articles(batch)]
+    found = Article.objects.in_bulk(stored)
+    return [found[pk] for pk in stored]
+
+
+class Desk(NamedTuple):
+    """Some articles, the pairs of each with the next, and two editors."""
+
+    articles: list[Article]
+    pairs: list[Pair]
+    cluster: int
+    editors: tuple[User, User]
+    other: int = 0  # another cluster, or the dense group
+
+    @property
+    def ids(self) -> list[int]:
+        return [each.pk for each in self.articles]
+
+
+def desk(count: int = 3, *, clustered: bool = True) -> Desk:
+    """Return new articles in one cluster or, if not, only some pairs of them."""
+    made = articles(count)
+    if clustered:
+        cluster = make_cluster(*made)
+        pairs = list(Pair.objects.among([each.pk for each in made]).order_by("left", "right"))
+    else:
+        cluster, pairs = None, [make_pair(*ends, verdict="similar", trigram=0.5) for ends in itertools.pairwise(made)]
+    return Desk(made, pairs, cluster.pk if cluster else 0, editors())
+
+
+def state_of(world: Desk) -> Any:
+    """Return what decisions, pairs and clusters say about the articles of a desk, by their places."""
+    place = {pk: number for number, pk in enumerate(world.ids)}
+    pairs = Pair.objects.among(world.ids).order_by("left", "right")
+    clusters: dict[int, list[int]] = {}
+    for article, cluster in (
+        Membership.objects.filter(article__in=world.ids).order_by("article").values_list("article", "cluster")
+    ):
+        clusters.setdefault(cluster, []).append(place[article])
+    states = dict(Cluster.objects.in_bulk(list(clusters)))
+    decisions = Decision.objects.filter(articles__overlap=world.ids)
+    return (
+        tuple((place[each.left_id], place[each.right_id], each.state, each.implied) for each in pairs),
+        tuple(sorted((tuple(found), states[number].state) for number, found in clusters.items())),
+        tuple(sorted((each.kind, each.decided_by.username) for each in decisions.select_related("decided_by"))),
+        faults(),
+    )
+
+
+def faults() -> tuple[str, ...]:
+    """Return which of the tables that are derived from decisions are not what they should be."""
+    stored = {}
+    for article, cluster in Membership.objects.order_by("article").values_list("article", "cluster"):
+        stored.setdefault(cluster, []).append(article)
+    implied = expected_implications()
+    questions = all_questions()
+    checks = {
+        "clusters": sorted(map(tuple, stored.values())) == sorted(each.articles for each in expected_clusters()),
+        "tied": dict(ConfirmedArticle.objects.values_list("article", "first")) == implied.firsts,
+        "separate": set(SeparateArticles.objects.values_list("one", "other")) == implied.separate,
+        "questions": questions.stored == questions.expected,
+        "counts": {key: number for key, number in QuestionCount.objects.values_list("tab", "number") if number}
+        == {key: number for key, number in expected_counts().items() if number},
+    }
+    return tuple(name for name, is_right in checks.items() if not is_right)
