@@ -150,8 +150,8 @@ class Play(Generic[World]):
     refusals: tuple[type[Exception], ...] = ()
     waited: int = field(default=0, init=False)
 
-    def check(self) -> set[Ending]:
-        """Try the schedules; return what came out of them. Fails for what no serial order gives."""
+    def check(self) -> list[Ending]:
+        """Try the schedules; return the two serial endings. Fails for what neither of them gives."""
         with _lanes() as lanes:
             traces: list[list[str]] = []
             serial = []
@@ -166,7 +166,7 @@ class Play(Generic[World]):
                         f"Writer {begins} was interrupted before its statement {stop}, {at}: {ending} is neither "
                         f"{serial[0]} nor {serial[1]}"
                     )
-        return set(serial)
+        return serial
 
     def _run(self, lanes: Sequence[Lane], schedule: Schedule) -> Ending:
         world = self.prepare()
