@@ -74,12 +74,13 @@ def of_user(make: Writer, count: Callable[[User], int], refusal: type[Exception]
     return results(endings)
 
 
-def test_a_user_with_one_token_left_makes_one() -> None:
-    def make(user: User) -> str:
-        return tokens.make_token(User.objects.get(pk=user.pk), "script", ["read"])[0].name
+def make_a_token(user: User) -> str:
+    return tokens.make_token(User.objects.get(pk=user.pk), "script", ["read"])[0].name
 
+
+def test_a_user_with_one_token_left_makes_one() -> None:
     with patch.object(tokens, "MOST_TOKENS", 1):
-        made = of_user(make, lambda user: Token.objects.filter(owner=user).count(), tokens.TokenError)
+        made = of_user(make_a_token, lambda user: Token.objects.filter(owner=user).count(), tokens.TokenError)
     assert made == {("script", "TokenError"), ("TokenError", "script")}
 
 
@@ -129,20 +130,23 @@ def person(name: str, role: str) -> User:
     return user
 
 
+def two_admins() -> SimpleNamespace:
+    return SimpleNamespace(one=person("ines", "admin"), other=person("juan", "admin"))
+
+
+def demote(world: SimpleNamespace) -> list[str]:
+    return change(world.other.pk, email="", role="viewer", by=world.one)
+
+
+def shut_out(world: SimpleNamespace) -> int:
+    return block(world.one.pk, by=world.other)
+
+
 def test_of_the_last_two_admins_one_stays() -> None:
-    def prepare() -> SimpleNamespace:
-        return SimpleNamespace(one=person("ines", "admin"), other=person("juan", "admin"))
-
-    def demote(world: SimpleNamespace) -> list[str]:
-        return change(world.other.pk, email="", role="viewer", by=world.one)
-
-    def shut_out(world: SimpleNamespace) -> int:
-        return block(world.one.pk, by=world.other)
-
     def admins(_world: SimpleNamespace) -> int:
         return User.objects.filter(is_active=True, groups__name="admin").count()
 
-    endings = Play(prepare, (demote, shut_out), admins, (PersonError,)).check()
+    endings = Play(two_admins, (demote, shut_out), admins, (PersonError,)).check()
     assert {ending.seen for ending in endings} == {1}
 
 
@@ -195,14 +199,16 @@ def test_an_article_that_comes_twice_at_once_is_stored_once() -> None:
     assert {ending.seen for ending in endings} == {(1, 1)}
 
 
+def known() -> SimpleNamespace:
+    article = articles(1)[0]
+    return SimpleNamespace(article=article, url=article.url + "/again")
+
+
+def attach(world: SimpleNamespace) -> bool:
+    return attach_urls([SeenURL(world.url, ArticleURL.Kind.PAGE)], known_as=world.article.url)
+
+
 def test_a_url_that_is_attached_and_stored_at_once_belongs_to_one_article() -> None:
-    def known() -> SimpleNamespace:
-        article = articles(1)[0]
-        return SimpleNamespace(article=article, url=article.url + "/again")
-
-    def attach(world: SimpleNamespace) -> bool:
-        return attach_urls([SeenURL(world.url, ArticleURL.Kind.PAGE)], known_as=world.article.url)
-
     def store(world: SimpleNamespace) -> str:
         return store_articles([incoming(world)])[0].outcome
 
@@ -263,36 +269,42 @@ def test_a_newspaper_is_merged_once() -> None:
 
 
 def test_an_article_that_comes_during_a_merge_is_of_the_newspaper_that_stays() -> None:
-    def store(world: SimpleNamespace) -> str:
-        article = incoming(world)
-        return store_articles([IncomingArticle(**{**fields_of(article), "newspaper": world.one.name})])[0].outcome
-
-    for ending in Play(papers, (merge, store), of_papers, (MergeError,)).check():
+    for ending in Play(papers, (merge, store_named), of_papers, (MergeError,)).check():
         assert ending.seen == ((True, 0), (False, 2))
+
+
+def store_named(world: SimpleNamespace) -> str:
+    fields = fields_of(incoming(world)) | {"newspaper": world.one.name}
+    return store_articles([IncomingArticle(**fields)])[0].outcome
 
 
 def fields_of(article: IncomingArticle) -> dict[str, Any]:
     return {name: getattr(article, name) for name in ("date", "headline", "url", "content")}
 
 
+def merged() -> SimpleNamespace:
+    world = papers()
+    world.merge = merge_newspapers(world.one, world.other)
+    return world
+
+
+def undo_merging(world: SimpleNamespace) -> int:
+    return undo_merge(world.merge)
+
+
 def test_a_merge_is_undone_once() -> None:
-    def merged() -> SimpleNamespace:
-        world = papers()
-        world.merge = merge_newspapers(world.one, world.other)
-        return world
-
-    def undo(world: SimpleNamespace) -> int:
-        return undo_merge(world.merge)
-
-    endings = Play(merged, (undo, undo), of_papers, (MergeError,)).check()
+    endings = Play(merged, (undo_merging, undo_merging), of_papers, (MergeError,)).check()
     assert results(endings) == {(1, "MergeError"), ("MergeError", 1)}
 
 
-def test_a_rule_of_extraction_is_saved_once() -> None:
-    def save(world: SimpleNamespace) -> int:
-        return len(save_rule(world.one, ExtractionRule(body=("main",)), user=editors()[0]).body)
+def save_extraction(world: SimpleNamespace) -> int:
+    return len(save_rule(world.one, ExtractionRule(body=("main",)), user=editors()[0]).body)
 
-    endings = Play(papers, (save, save), lambda world: world.one.extraction_rules.count(), (RuleError,)).check()
+
+def test_a_rule_of_extraction_is_saved_once() -> None:
+    endings = Play(
+        papers, (save_extraction, save_extraction), lambda world: world.one.extraction_rules.count(), (RuleError,)
+    ).check()
     assert results(endings) == {(1, "RuleError"), ("RuleError", 1)}
     assert {ending.seen for ending in endings} == {1}
 
@@ -376,15 +388,17 @@ def test_a_delivery_is_claimed_by_one_worker(count: int, tried: tuple[int, ...])
         assert ending.seen == tried
 
 
+def no_requests() -> Profile:
+    RunRequest.objects.all().delete()
+    return Profile.objects.get(is_default=True)
+
+
+def ask_run(profile: Profile) -> bool:
+    return request_run(Wanted(profile), user=editors()[0])[1]
+
+
 def test_a_run_that_is_asked_for_twice_waits_once() -> None:
-    def prepare() -> Profile:
-        RunRequest.objects.all().delete()
-        return Profile.objects.get(is_default=True)
-
-    def ask(profile: Profile) -> bool:
-        return request_run(Wanted(profile), user=editors()[0])[1]
-
-    endings = Play(prepare, (ask, ask), lambda _profile: RunRequest.objects.count()).check()
+    endings = Play(no_requests, (ask_run, ask_run), lambda _profile: RunRequest.objects.count()).check()
     assert results(endings) == {(True, False), (False, True)}
     assert {ending.seen for ending in endings} == {1}
 
@@ -442,10 +456,11 @@ def test_a_newspaper_waits_in_one_crawl(prepare: Any, one: Writer, other: Writer
     assert all(sum(turns for _, turns in ending.seen) <= 1 for ending in endings)
 
 
-def test_a_schedule_is_changed_once_and_logged_once() -> None:
-    def schedule(world: SimpleNamespace) -> bool:
-        return crawl_queue.set_schedule(world.one, every_hours=6, daily_at=None, user=editors()[0]) is not None
+def schedule(world: SimpleNamespace) -> bool:
+    return crawl_queue.set_schedule(world.one, every_hours=6, daily_at=None, user=editors()[0]) is not None
 
+
+def test_a_schedule_is_changed_once_and_logged_once() -> None:
     def logged(world: SimpleNamespace) -> int:
         found = LogEntry.objects.filter(object_id=str(world.one.pk), content_type__model="newspaper")
         return found.filter(change_message__contains="crawled").count()
@@ -454,14 +469,18 @@ def test_a_schedule_is_changed_once_and_logged_once() -> None:
     assert {ending.seen for ending in endings} == {1}
 
 
+def tried() -> Trial:
+    Newspaper.objects.filter(host="tried.example").delete()
+    return Trial.objects.create(url="https://tried.example/", step=Trial.Step.TRY, asked_by=editors()[0])
+
+
+def save_tried(trial: Trial) -> str:
+    return save_newspaper(trial, {"name": "Tried", "host": "tried.example"}, user=editors()[0]).name
+
+
 def test_a_newspaper_that_was_tried_is_added_once() -> None:
-    def prepare() -> Trial:
-        Newspaper.objects.filter(host="tried.example").delete()
-        return Trial.objects.create(url="https://tried.example/", step=Trial.Step.TRY, asked_by=editors()[0])
-
-    def save(trial: Trial) -> str:
-        return save_newspaper(trial, {"name": "Tried", "host": "tried.example"}, user=editors()[0]).name
-
-    endings = Play(prepare, (save, save), lambda _trial: Newspaper.objects.filter(host="tried.example").count()).check()
+    endings = Play(
+        tried, (save_tried, save_tried), lambda _trial: Newspaper.objects.filter(host="tried.example").count()
+    ).check()
     assert results(endings) == {("Tried", "Tried")}
     assert {ending.seen for ending in endings} == {1}

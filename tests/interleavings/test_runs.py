@@ -15,7 +15,7 @@ from dedup.clustering.implications import update_version_implications
 from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import rebuild_clusters
 from dedup.judging.judge import JudgedRow
-from dedup.models import CrowdedArticle, DenseGroup, Evidence, Pair, Profile
+from dedup.models import CrowdedArticle, DenseGroup, DetectionRun, Evidence, Pair, Profile
 from dedup.passes import PASSES
 from dedup.review import decisions, group_rules
 from dedup.review.decisions import ReviewError
@@ -45,12 +45,17 @@ def reject(world: Desk) -> str:
     return decisions.decide_pair(world.pairs[0].pk, "reject", user=world.editors[0]).kind
 
 
+def a_run() -> DetectionRun:
+    """Return the latest run, or one if there is none."""
+    return DetectionRun.objects.order_by("pk").last() or make_run()
+
+
 def found(*places: tuple[int, int], score: float = 0.8) -> Any:
     """Return a writer that stores these pairs of articles, as a pass proposes them."""
 
     def writer(world: Desk) -> int:
         pairs = [Candidate(world.ids[left], world.ids[right], "title", score) for left, right in places]
-        return write_block(make_run().pk, "title", pairs, WINDOW, Tally()).pairs
+        return write_block(a_run().pk, "title", pairs, WINDOW, Tally()).pairs
 
     return writer
 
@@ -215,9 +220,8 @@ def test_the_facts_of_articles_and_a_new_pair_agree() -> None:
 
 def crowd(near: int) -> Any:
     def writer(world: Desk) -> str:
-        run = make_run()
         with transaction.atomic():
-            store_crowded(run.pk, "trigram", dict.fromkeys(world.ids, near), only_new=True)
+            store_crowded(a_run().pk, "trigram", dict.fromkeys(world.ids, near), only_new=True)
         return "stored"
 
     return writer
@@ -231,13 +235,14 @@ def test_the_highest_number_of_near_articles_counts() -> None:
         assert ending.seen == (90, 90, 90)
 
 
-def test_groups_are_updated_before_or_after_they_get_a_rule() -> None:
-    def loose() -> Desk:
-        world = grouped()
-        Evidence.objects.filter(pair__left__in=world.ids).update(stale=True)
-        CrowdedArticle.objects.filter(article__in=world.ids).delete()
-        return world
+def loose() -> Desk:
+    world = grouped()
+    Evidence.objects.filter(pair__left__in=world.ids).update(stale=True)
+    CrowdedArticle.objects.filter(article__in=world.ids).delete()
+    return world
 
+
+def test_groups_are_updated_before_or_after_they_get_a_rule() -> None:
     def regroup(_world: Desk) -> str:
         forget_crowded(make_run(), "trigram", only_new=False)
         update_groups()
