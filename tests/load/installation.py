@@ -1,0 +1,184 @@
+"""What an installation runs: pages, a worker and commands, all as processes on the connected database."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Self
+
+import httpx
+
+from tests.databases import child_environment
+from tests.dedup.runs.made_up_news import made_up_news
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+# A run or a crawl that finds another one active: not a fault here.
+_BUSY = 3
+# How long the pages may take until they answer for the first time, and a process until it has ended, in seconds.
+_PATIENCE = 180
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ended:
+    """One command: how it ended, after how many seconds, and its last lines."""
+
+    command: str
+    status: int
+    seconds: float
+    output: str
+
+
+class Installation:
+    """The processes of an installation. `environment`: theirs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = {
+            **os.environ,
+            **child_environment(),
+            "SERVE_COLLECTED_STATIC": "false",
+            "CRAWL_STATE_DIR": str(folder / "crawl"),
+        }
+        self.commands: list[Ended] = []
+
+    def manage(self, *arguments: str, given: str = "") -> Ended:
+        """Run a management command to its end, and remember how it ended."""
+        began = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=CHECKOUT,
+            env=self.environment,
+            input=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        ended = Ended(arguments[0], done.returncode, time.perf_counter() - began, done.stdout[-1500:])
+        self.commands.append(ended)
+        return ended
+
+    def import_news(self, seed: int) -> tuple[Ended, list[str]]:
+        """Import some 700 made-up articles that no other seed has. Returns also their URLs."""
+        news = [
+            dataclasses.replace(article, url=article.url.replace(".example/", f".example/{seed}/"))
+            for article in made_up_news(seed)
+        ]
+        lines = (
+            json.dumps({name: str(getattr(each, name)) for name in ("date", "headline", "url", "content", "newspaper")})
+            for each in news
+        )
+        imported = self.manage("import_articles", "-", "--format=jsonl", "--no-progress", given="\n".join(lines))
+        return imported, [each.url for each in news]
+
+    @contextmanager
+    def pages(self, workers: int) -> Iterator[str]:
+        """Serve the pages as in production while the block runs; yield their address."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        gunicorn = [sys.executable, "-m", "gunicorn", f"--bind=127.0.0.1:{port}", f"--workers={workers}"]
+        with self._process([*gunicorn, "--log-level=warning", "newsdedup_site.wsgi"], "pages"):
+            address = f"http://127.0.0.1:{port}"
+            _wait_for(f"{address}/healthz")
+            yield address
+
+    @contextmanager
+    def worker(self) -> Iterator[None]:
+        """Let a worker wait for tasks while the block runs."""
+        with self._process([sys.executable, "manage.py", "db_worker", "--interval=2"], "worker"):
+            yield
+
+    def log(self, name: str) -> str:
+        """Return what the pages or the worker have logged."""
+        return (self.folder / f"{name}.log").read_text(errors="replace")
+
+    @contextmanager
+    def _process(self, command: Sequence[str], name: str) -> Iterator[None]:
+        with (self.folder / f"{name}.log").open("w") as log:
+            process = subprocess.Popen(command, cwd=CHECKOUT, env=self.environment, stdout=log, stderr=log)
+            try:
+                yield
+            finally:
+                process.terminate()
+                process.wait(_PATIENCE)
+
+
+class Chores:
+    """What goes on until `stop`: runs, crawls of the demo newspapers and imports, again and again."""
+
+    def __init__(self, installation: Installation, stop: threading.Event, *, seed: int, pause: float) -> None:
+        self.installation, self.stop, self.seed, self.pause = installation, stop, seed, pause
+        self.loops = [threading.Thread(target=each, daemon=True) for each in (self._runs, self._crawls, self._imports)]
+        self.urls: list[str] = []
+        self.faults: list[str] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Wait until all have ended."""
+        self.stop.set()
+        for loop in self.loops:
+            if loop.ident:
+                loop.join()
+
+    def start(self) -> None:
+        """Begin all three side by side."""
+        for loop in self.loops:
+            loop.start()
+
+    def _runs(self) -> None:
+        turn = 0
+        while not self.stop.is_set():
+            # In turn, only what is new, and everything.
+            self._done(self.installation.manage("find_duplicates", "--no-progress", *(["--new"] if turn % 2 else [])))
+            turn += 1
+            self.stop.wait(self.pause)
+
+    def _crawls(self) -> None:
+        while not self.stop.is_set():
+            self._done(self.installation.manage("demo_newspapers", "--crawl"))
+            self.stop.wait(self.pause)
+
+    def _imports(self) -> None:
+        seed = self.seed
+        while not self.stop.is_set():
+            seed += 1
+            ended, urls = self.installation.import_news(seed)
+            self._done(ended)
+            self.urls += urls
+            self.stop.wait(20 * self.pause)
+
+    def _done(self, ended: Ended) -> None:
+        if ended.status not in (0, _BUSY):
+            self.faults.append(f"{ended.command} ended with {ended.status}: {ended.output}")
+
+
+@contextmanager
+def installation() -> Iterator[Installation]:
+    """Yield an installation on the connected database, with a folder of its own."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="newsdedup-load-")))
+        yield Installation(folder)
+
+
+def _wait_for(address: str) -> None:
+    ends = time.monotonic() + _PATIENCE
+    while time.monotonic() < ends:
+        try:
+            if httpx.get(address, timeout=_PATIENCE, trust_env=False).status_code == 200:
+                return
+        except httpx.HTTPError:
+            time.sleep(0.1)
+    raise RuntimeError(f"{address} did not answer within {_PATIENCE} seconds")
