@@ -1,0 +1,38 @@
+"""What an upgrade changed: every row and value of before must be there, unless a migration changes it on purpose."""
+
+from __future__ import annotations
+
+from tests.upgrades.restoring import Rows
+
+# table.column -> the migration that changes it, and what for. `table.*`: the whole table goes.
+ON_PURPOSE: dict[str, str] = {
+    "articles_article.revision": "articles 0027: articles that shared the revision 0 get their own",
+    "dedup_evidence.joins": "dedup 0006: the verdict of a pair says whether it joins a cluster",
+    "dedup_judgedmonth.*": "dedup 0044: pairs know what their verdicts rest on, months need not",
+    "dedup_profile.settings": "dedup 0007, 0015: the default profile proposes more",
+    "django_tasks_database_dbtaskresult.task_path": "dedup 0010: the module of the tasks has moved",
+}
+
+
+def differences(before: Rows, after: Rows) -> list[str]:
+    """Return what of `before` is missing or different, one sentence each. Columns that were added do not count."""
+    found: list[str] = []
+    for table, rows in before.items():
+        if f"{table}.*" in ON_PURPOSE:
+            continue
+        if table not in after:
+            found.append(f"{table} is gone")
+            continue
+        for key, row in rows.items():
+            now = after[table].get(key)
+            if now is None:
+                found.append(f"{table} {key} is gone: {row}")
+                continue
+            for column, value in row.items():
+                if f"{table}.{column}" in ON_PURPOSE:
+                    continue
+                if column not in now:
+                    found.append(f"{table}.{column} is gone")
+                elif now[column] != value:
+                    found.append(f"{table} {key}: {column} was {value!r} and is {now[column]!r}")
+    return found

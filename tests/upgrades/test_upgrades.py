@@ -1,0 +1,53 @@
+"""Earlier states, each made by its own code, are upgraded and used; `python -m tests.upgrades` tries all of them."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from tests.databases import database_url
+from tests.upgrades import comparing, trying
+from tests.upgrades.databases import own_database, use
+from tests.upgrades.restoring import restore
+from tests.upgrades.states import FOLDER, STATES
+
+# The first release, one from the middle, and the last one; the others take too long for every run of the tests.
+TRIED = [STATES[0], STATES[4], STATES[-1]]
+
+
+@pytest.mark.parametrize("state", TRIED, ids=lambda state: state.name)
+@pytest.mark.django_db
+def test_a_state_is_upgraded_and_loses_nothing(state) -> None:
+    afresh = trying.import_afresh(in_test=True)
+    assert afresh["faults"] == []
+    server = database_url()
+    with own_database(server, f"{server.split('/')[3].split('?')[0]}_{state.name}") as url:
+        restore(state, url)
+        tried = use(url, state.name)
+    assert tried["faults"] == []
+    assert len(tried["pairs"]) > 8
+    assert tried["pairs"] == afresh["pairs"]
+
+
+def test_every_difference_is_named() -> None:
+    before = {"pair": {"1": {"id": 1, "state": "confirmed"}, "2": {"id": 2, "state": "rejected"}}, "old": {}}
+    after = {"pair": {"1": {"id": 1, "state": "undecided", "new": True}}, "more": {}}
+    assert comparing.differences(before, after) == [
+        "pair 1: state was 'confirmed' and is 'undecided'",
+        "pair 2 is gone: {'id': 2, 'state': 'rejected'}",
+        "old is gone",
+    ]
+    assert comparing.differences(before, before | {"more": {}}) == []
+
+
+def test_the_dumps_are_small_and_full() -> None:
+    sizes = {state.name: state.path.stat().st_size for state in STATES}
+    assert sorted(FOLDER.iterdir()) == [state.path for state in STATES]
+    assert max(sizes.values()) < 60_000
+    assert sum(sizes.values()) < 500_000
+    for state in STATES:
+        dump = gzip.decompress(state.path.read_bytes()).decode()
+        for table in ("articles_article", "dedup_decision", "dedup_evidence", "dedup_cluster", "auth_user"):
+            rows = dump.partition(f"COPY public.{table} (")[2].partition("\n")[2].partition("\n\\.\n")[0]
+            assert rows.count("\n") >= 2, (state.name, table)

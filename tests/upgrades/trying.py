@@ -1,0 +1,150 @@
+"""Upgrading one state and using it; what is wrong afterwards, in sentences.
+
+    DATABASE_URL=... python -m tests.upgrades.trying NAME    upgrades a restored state
+    DATABASE_URL=... python -m tests.upgrades.trying fresh   imports the same articles into an empty database
+
+Prints one JSON object: `faults`, a list of sentences, and `pairs`, what a run finds.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import django
+
+from tests.upgrades.comparing import differences
+from tests.upgrades.corpus import write_articles
+from tests.upgrades.restoring import Rows, all_rows
+
+PAGES = (
+    "/",
+    "/queue/",
+    "/pairs/",
+    "/clusters/",
+    "/articles/",
+    "/runs/",
+    "/history/",
+    "/reports/",
+    "/crawls/",
+    "/people/",
+)
+# The settings of the default profile after the first migrate.
+NEW_SETTINGS = {"containment": {"enabled": True}}
+# What people decided, and what follows from it: no run may change it.
+DECIDED = "SELECT id, state FROM dedup_pair WHERE state <> 'undecided' ORDER BY id"
+
+
+def try_state() -> dict[str, Any]:
+    """Upgrade the database of DATABASE_URL, and use it."""
+    url = os.environ["DATABASE_URL"]
+    before = all_rows(url)
+    _command("migrate", verbosity=0)
+    after = all_rows(url)
+    faults = differences(before, after)
+    decided = _decided()
+    _command("check", databases=["default"])
+    _command("renormalize", no_progress=True)
+    _command("find_duplicates", no_progress=True)
+    faults += _lost_decisions(after, all_rows(url))
+    if not decided.items() <= (now := _decided()).items():
+        faults.append(f"Decided pairs were {decided} and are {now}")
+    return {"faults": faults + _doctor() + _pages(), "pairs": _pairs()}
+
+
+def import_afresh(*, in_test: bool = False) -> dict[str, Any]:
+    """Import the articles of the states into an empty database, as each of them did."""
+    from articles.storage.incoming import IncomingArticle  # noqa: PLC0415 - Django is set up only now
+    from articles.storage.ingest import store_article  # noqa: PLC0415
+    from dedup.models import Profile  # noqa: PLC0415
+
+    if not in_test:
+        _command("migrate", verbosity=0)
+    with tempfile.TemporaryDirectory() as folder:
+        write_articles(Path(folder, "articles.jsonl"))
+        _command("import_articles", str(Path(folder, "articles.jsonl")), no_progress=True)
+    url = "https://herald.example/2026/03/05/the-ferry"
+    store_article(
+        IncomingArticle(datetime.date(2026, 3, 5), "The ferry", url, "The ferry left late again.", "Selby Herald")
+    )
+    _command("find_duplicates", no_progress=True)
+    faults = [] if Profile.objects.get(is_default=True).settings == NEW_SETTINGS else ["NEW_SETTINGS are out of date"]
+    return {"faults": faults + _doctor() + _pages(), "pairs": _pairs()}
+
+
+def _command(name: str, *arguments: str, **options: Any) -> str:
+    from django.core.management import call_command  # noqa: PLC0415
+
+    out = io.StringIO()
+    call_command(name, *arguments, stdout=out, stderr=out, **options)
+    return out.getvalue()
+
+
+def _decided() -> dict[int, str]:
+    from django.db import connection  # noqa: PLC0415
+
+    with connection.cursor() as cursor:
+        cursor.execute(DECIDED)
+        return dict(cursor.fetchall())
+
+
+def _lost_decisions(before: Rows, after: Rows) -> list[str]:
+    tables = ("dedup_decision", "dedup_link", "auth_user", "articles_articlepage")
+    return differences({table: before.get(table, {}) for table in tables}, after)
+
+
+def _doctor() -> list[str]:
+    from newsdedup_site.doctor import examine  # noqa: PLC0415
+
+    return [f"doctor: {finding}" for finding in examine(sample=None) if finding.found.faults]
+
+
+def _pages() -> list[str]:
+    from django.contrib.auth.models import Group, User  # noqa: PLC0415
+    from django.test import Client  # noqa: PLC0415
+
+    from articles.models import Article  # noqa: PLC0415
+    from dedup.models import Cluster, Pair  # noqa: PLC0415
+
+    admin = User.objects.create(username="who-looks", password="!")
+    admin.groups.add(Group.objects.get(name="admin"))
+    client = Client(raise_request_exception=False, SERVER_NAME="localhost")
+    client.force_login(admin, backend="newsdedup_site.access.backend.RightsBackend")
+    first = [
+        f"/{name}/{model.objects.earliest('pk').pk}/"
+        for name, model in (("pairs", Pair), ("clusters", Cluster), ("articles", Article))
+    ]
+    answers = {path: client.get(path, follow=True).status_code for path in (*PAGES, *first)}
+    return [f"{path} answers {status}" for path, status in answers.items() if status != 200]
+
+
+def _pairs() -> list[list[Any]]:
+    """Return what a run with the settings of a new installation finds, by what names articles to people."""
+    from dedup.models import DetectionRun, Evidence, Profile  # noqa: PLC0415
+
+    Profile.objects.create(name="as in a new installation", settings=NEW_SETTINGS)
+    _command("find_duplicates", no_progress=True, profile="as in a new installation")
+    run = DetectionRun.objects.latest("pk")
+    ends = [f"pair__{end}__{field}" for end in ("left", "right") for field in ("newspaper__name", "date", "headline")]
+    rows = Evidence.objects.filter(run=run).values_list(*ends, "pass_name", "score")
+    return sorted([*sorted([_name(row[:3]), _name(row[3:6])]), row[6], round(row[7], 6)] for row in rows)
+
+
+def _name(row: tuple[Any, ...]) -> str:
+    return " | ".join(map(str, row))
+
+
+def main(name: str) -> None:
+    """Try, and print the result."""
+    django.setup()
+    json.dump(import_afresh() if name == "fresh" else try_state(), sys.stdout, ensure_ascii=False, default=str)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
