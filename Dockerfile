@@ -15,9 +15,10 @@ COPY crawlers crawlers
 COPY templates templates
 # The pages at /help/ are made of it.
 COPY docs docs
-# The database is not asked: collecting needs a key and an address, and uses neither.
+# The database is not asked: collecting needs a key and an address, and uses neither. The key is forgotten.
 RUN pip install --no-cache-dir --no-deps --no-build-isolation --no-index --editable . \
-    && SECRET_KEY=collecting DATABASE_URL=postgres://nobody@localhost/none python manage.py collectstatic --no-input \
+    && SECRET_KEY="$(python -c 'import secrets; print(secrets.token_urlsafe(50))')" \
+       DATABASE_URL=postgres://nobody@localhost/none python manage.py collectstatic --no-input \
     && mkdir -p var/crawl && chown newsdedup var/crawl
 
 USER newsdedup

@@ -11,6 +11,7 @@ from django.core.management import ManagementUtility
 from django.db import DatabaseError, NotSupportedError, OperationalError, ProgrammingError
 from django.db.migrations.exceptions import MigrationSchemaMissing
 
+from newsdedup_site.deployment import refuse_insecure
 from newsdedup_site.embedded import EmbeddedServerError
 
 # SQLSTATE codes, appendix A of the PostgreSQL manual.
@@ -19,6 +20,8 @@ DISK_FULL = "53100"
 UNDEFINED_TABLE_OR_COLUMN = ("42P01", "42703")
 # What a full or broken disk says.
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+# What serves others for as long as it runs, and so refuses settings that are insecure.
+SERVING = (["runserver"], ["db_worker"])
 
 
 def explain(error: DatabaseError) -> str | None:
@@ -60,6 +63,8 @@ def discard_output() -> None:
 def execute(arguments: list[str]) -> None:
     """Run a command. Django itself would answer `version` with only its own version."""
     utility = ManagementUtility(arguments)
+    if arguments[1:2] in SERVING and not {"-h", "--help"}.intersection(arguments):
+        refuse_insecure(serving=False)
     if arguments[1:2] == ["version"]:
         django.setup()
         utility.fetch_command("version").run_from_argv(arguments)

@@ -20,6 +20,9 @@ from articles.numbers import read_number
 BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 MAIL_SCHEMES = ("smtp", "smtp+tls", "smtp+ssl")
+# A key for signatures, by django.core.checks.security.base: how long, and of how many different characters, at least.
+KEY_LENGTH, KEY_DIFFERENT, INSECURE = 50, 5, "django-insecure-"
+MAKE_KEY = "Make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
 SCHEMES = ("postgres", "postgresql", "psql", "pgsql")
 
 
@@ -36,6 +39,19 @@ def required(name: str) -> str:
     value = text(name)
     if not value:
         raise ImproperlyConfigured(f"Set the environment variable {name}.")
+    return value
+
+
+def secret_key(name: str, default: str = "") -> str:
+    """Return a key that nobody can guess, by the bounds of Django's check security.W009; it is in no message."""
+    value = text(name, default)
+    if not value:
+        raise ImproperlyConfigured(f"Set the environment variable {name}. {MAKE_KEY}")
+    if len(value) < KEY_LENGTH or len(set(value)) < KEY_DIFFERENT or value.startswith(INSECURE):
+        raise ImproperlyConfigured(
+            f"{name} is too easy to guess. Set one of at least {KEY_LENGTH} random characters that does not begin with "
+            f"{INSECURE}. {MAKE_KEY}"
+        )
     return value
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 
 from articles.normalization.logins import LogRecord
-from newsdedup_site import database_options, embedded, environment
+from newsdedup_site import database_options, deployment, embedded, environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 environment.read_file(BASE_DIR / ".env")
@@ -19,27 +19,41 @@ DEBUG = environment.boolean("DEBUG", default=False)
 # Without DATABASE_URL this is a trial on one machine: embedded server, generated key, loopback hosts.
 EMBEDDED_DATABASE = not environment.text("DATABASE_URL")
 
-if EMBEDDED_DATABASE:
-    SECRET_KEY = environment.text("SECRET_KEY", default="trial-on-one-machine-" + embedded.home().name)
-    DATABASES = {"default": embedded.database_settings()}
-else:
-    SECRET_KEY = environment.required("SECRET_KEY")
-    DATABASES = {"default": environment.database("DATABASE_URL")}
+ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS", default=[])
+# True behind a proxy that terminates TLS, sets X-Forwarded-Proto and appends to X-Forwarded-For.
+BEHIND_TLS_PROXY = environment.boolean("BEHIND_TLS_PROXY", default=False)
+# True where other machines use the pages without TLS: somebody has decided that.
+PLAIN_HTTP = environment.boolean("PLAIN_HTTP", default=False)
+SERVES_OTHERS = BEHIND_TLS_PROXY or bool(deployment.hosts_elsewhere(ALLOWED_HOSTS, CSRF_TRUSTED_ORIGINS))
+TRIAL = EMBEDDED_DATABASE and not SERVES_OTHERS
+
+trial_key = f"trial-on-one-machine-{embedded.trial_key()}" if TRIAL else ""
+SECRET_KEY = environment.secret_key("SECRET_KEY", default=trial_key)
+DATABASES = {"default": embedded.database_settings() if EMBEDDED_DATABASE else environment.database("DATABASE_URL")}
 DATABASES["default"] = database_options.with_options(DATABASES["default"], sys.argv)
 # Tests use a database created from template0, in the same UTF-8 locale as production.
 DATABASES["default"]["TEST"] = {"TEMPLATE": "template0", "CHARSET": "UTF8"}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS", default=[])
-# True behind a proxy that terminates TLS, sets X-Forwarded-Proto and appends to X-Forwarded-For.
-BEHIND_TLS_PROXY = environment.boolean("BEHIND_TLS_PROXY", default=False)
 if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
-    SECURE_HSTS_SECONDS = 31_536_000
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
+# Sent over TLS only, and by browsers believed for a year unless set otherwise.
+SECURE_HSTS_SECONDS = environment.number("HSTS_SECONDS", default=31_536_000, least=1) if BEHIND_TLS_PROXY else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.boolean("HSTS_SUBDOMAINS", default=False)
+SECURE_HSTS_PRELOAD = environment.boolean("HSTS_PRELOAD", default=False)
+# Django's defaults, said here because they are promised; newsdedup_site/deployment.py checks what production needs.
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+SILENCED_SYSTEM_CHECKS = deployment.BY_CHOICE + (deployment.OF_TLS if PLAIN_HTTP or not SERVES_OTHERS else [])
 
 INSTALLED_APPS = [
     "newsdedup_site.apps.AdminConfig",
@@ -82,7 +96,6 @@ MIDDLEWARE = [
 ]
 
 ROOT_URLCONF = "newsdedup_site.urls"
-WSGI_APPLICATION = "newsdedup_site.wsgi.application"
 
 TEMPLATES = [
     {
@@ -116,6 +129,8 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = not SERVE_COLLECTED_STATIC
+# No other site uses our files; whitenoise would allow it, for networks that deliver files for others.
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 
 # Nothing inline and nothing from other sites; the admin of Django 5.2 complies with it too.
 CONTENT_SECURITY_POLICY = {

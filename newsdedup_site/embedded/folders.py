@@ -49,6 +49,11 @@ def home() -> Path:
     return root / hashlib.sha256(os.fsencode(CHECKOUT)).hexdigest()[:12]
 
 
+def trial_key() -> str:
+    """Return 64 characters that are the same in all processes of this checkout; whoever knows the folder knows them."""
+    return hashlib.sha256(os.fsencode(home())).hexdigest()
+
+
 def socket_folder() -> Path:
     """Return the folder of the server's Unix socket, short enough for the kernel's limit."""
     folder = home() / "run"

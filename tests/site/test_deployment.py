@@ -15,6 +15,7 @@ from gunicorn.app.wsgiapp import WSGIApplication
 
 from dedup.checks import MINIMUM_VERSION
 from newsdedup_site import healthcheck
+from tests.databases import TEST_KEY
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 COMPOSE = yaml.safe_load((CHECKOUT / "docker-compose.yml").read_text())
@@ -85,7 +86,7 @@ def test_the_example_says_what_a_password_in_a_url_may_be() -> None:
     ("environment", "message"),
     [
         ({"DATABASE_URL": "postgres://u@h/d"}, "Set the environment variable SECRET_KEY"),
-        ({"DATABASE_URL": "sqlite:///x.db", "SECRET_KEY": "k"}, "DATABASE_URL must begin with postgres://"),
+        ({"DATABASE_URL": "sqlite:///x.db", "SECRET_KEY": TEST_KEY}, "DATABASE_URL must begin with postgres://"),
     ],
 )
 def test_wrong_settings_stop_the_start(environment: dict[str, str], message: str) -> None:
@@ -107,7 +108,7 @@ def test_static_files_can_be_collected_for_production(tmp_path: Path) -> None:
         "import django, newsdedup_site.settings as s; s.STATIC_ROOT = r'%s'; django.setup(); "
         "from django.core.management import call_command; call_command('collectstatic', '--no-input', verbosity=0)"
     )
-    environment = {"PATH": os.environ["PATH"], "SECRET_KEY": "k", "DATABASE_URL": "postgres://u@h/d"}
+    environment = {"PATH": os.environ["PATH"], "SECRET_KEY": TEST_KEY, "DATABASE_URL": "postgres://u@h/d"}
     environment["DJANGO_SETTINGS_MODULE"] = "newsdedup_site.settings"
     subprocess.run([sys.executable, "-c", program % tmp_path], cwd=CHECKOUT, env=environment, check=True)
     assert (tmp_path / "staticfiles.json").exists()

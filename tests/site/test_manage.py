@@ -10,11 +10,10 @@ import psycopg
 import pytest
 from django.db import connection
 
-from tests.databases import database_url
+from tests.databases import TEST_KEY, database_url
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-SECRET_KEY = "for one test alone"  # noqa: S105 - of processes that sign nothing
-NO_SERVER = {"DATABASE_URL": "postgres://anna:s3cret@127.0.0.1:9/news", "SECRET_KEY": "for one test alone"}
+NO_SERVER = {"DATABASE_URL": "postgres://anna:s3cret@127.0.0.1:9/news", "SECRET_KEY": TEST_KEY}
 
 
 def manage(*arguments: str, **environment: str) -> tuple[int, str, str]:
@@ -91,7 +90,7 @@ def unmigrated(db):
 
 def test_a_database_without_tables_is_to_be_migrated(unmigrated) -> None:
     url, _ = unmigrated
-    status, _, said = manage("make_editor", "anna", DATABASE_URL=url, SECRET_KEY="for one test alone")
+    status, _, said = manage("make_editor", "anna", DATABASE_URL=url, SECRET_KEY=TEST_KEY)
     assert (status, len(said.splitlines())) == (1, 1)
     assert said.startswith('The database is not up to date: relation "auth_')
     assert said.endswith(". Run manage.py migrate.\n")
@@ -107,7 +106,7 @@ manage.main(["manage.py", "migrate"])
 
 def test_a_server_that_django_refuses_is_said_in_a_sentence(unmigrated) -> None:
     url, _ = unmigrated
-    environment = {"PATH": os.environ["PATH"], "DATABASE_URL": url, "SECRET_KEY": SECRET_KEY}
+    environment = {"PATH": os.environ["PATH"], "DATABASE_URL": url, "SECRET_KEY": TEST_KEY}
     done = subprocess.run(
         [sys.executable, "-c", OLD_SERVER], cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False
     )
@@ -119,7 +118,7 @@ def test_a_server_that_django_refuses_is_said_in_a_sentence(unmigrated) -> None:
 
 @pytest.mark.parametrize("command", ["migrate", "db_worker", "find_duplicates"])
 def test_a_database_in_a_c_locale_is_refused_with_the_remedy(c_locale, command: str) -> None:
-    status, _, said = manage(command, DATABASE_URL=c_locale, SECRET_KEY=SECRET_KEY)
+    status, _, said = manage(command, DATABASE_URL=c_locale, SECRET_KEY=TEST_KEY)
     assert status == 1
     assert "(dedup.E003) The database has LC_CTYPE C, in which pg_trgm sees no letters" in said
     assert "HINT: Create the database with LC_CTYPE C.UTF-8" in said
@@ -131,7 +130,7 @@ def test_a_database_in_a_c_locale_is_refused_with_the_remedy(c_locale, command: 
 
 def test_a_role_that_may_not_migrate_is_told_who_may(unmigrated) -> None:
     url, guest = unmigrated
-    environment = {"DATABASE_URL": guest, "SECRET_KEY": "for one test alone"}
+    environment = {"DATABASE_URL": guest, "SECRET_KEY": TEST_KEY}
     status, _, said = manage("migrate", "--verbosity", "0", **environment)
     assert (status, len(said.splitlines())) == (1, 1)
     assert "Unable to create the django_migrations table" in said

@@ -27,6 +27,7 @@ from articles.storage import preparing
 from articles.storage.ingest import Again, Stored, store_prepared
 from articles.storage.preparing import Forms, Prepared
 from tests.articles.rows import json_lines, row
+from tests.databases import TEST_KEY
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -44,7 +45,7 @@ def environment() -> dict[str, str]:
     return {
         **os.environ,
         "DATABASE_URL": database_url(),
-        "SECRET_KEY": "for-this-test",
+        "SECRET_KEY": TEST_KEY,
         "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings",
     }
 

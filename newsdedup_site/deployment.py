@@ -1,0 +1,120 @@
+"""Which settings the pages and the worker refuse to start with, in sentences that name the environment variable.
+
+A trial is the embedded server, with pages for this machine alone: it needs none of this. Everything else is production,
+where the checks of `manage.py check --deploy` are errors: Django's own, and those of this module.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from collections.abc import Iterable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, register, run_checks
+from django.core.exceptions import ImproperlyConfigured
+
+# Whether subdomains take part in HSTS is for the owner of the domain to say: HSTS_SUBDOMAINS, HSTS_PRELOAD.
+BY_CHOICE: list[str] = ["security.W005", "security.W021"]
+# What only TLS can fulfil: HSTS, the redirect to https, and cookies that never travel unencrypted.
+OF_TLS: list[str] = [
+    "security.W004",
+    "security.W008",
+    "security.W010",
+    "security.W011",
+    "security.W012",
+    "security.W016",
+]
+_DEBUG = ("newsdedup_site.E013", "security.W018")
+# What the lists of browsers ask for: https://hstspreload.org/#submission-requirements
+_PRELOAD_SECONDS = 31_536_000
+
+logger = logging.getLogger(__name__)
+
+
+def is_local(host: str) -> bool:
+    """Return whether a host name, as in ALLOWED_HOSTS, means this machine; `.localhost` does too (RFC 6761, 6.3)."""
+    name = host.strip("[]").lower()
+    if name.rpartition(".")[2] == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def hosts_elsewhere(hosts: Iterable[str], origins: Iterable[str]) -> list[str]:
+    """Return the names of ALLOWED_HOSTS, and of the origins in CSRF_TRUSTED_ORIGINS, that other machines use."""
+    return [host for host in (*hosts, *(urlsplit(each).hostname or "" for each in origins)) if not is_local(host)]
+
+
+def refuse_insecure(*, serving: bool) -> None:
+    """Return if the pages may be served, or the worker may run; raise ImproperlyConfigured, with one line, if not.
+
+    Needs no database and no loaded apps. `DEBUG` is accepted where nothing is `serving` and no other machine uses the
+    pages: that is somebody who develops with a database of their own.
+    """
+    if settings.TRIAL:
+        return
+    found = [
+        each for each in run_checks(tags=[Tags.security], include_deployment_checks=True) if not each.is_silenced()
+    ]
+    if not serving and not settings.SERVES_OTHERS:
+        found = [each for each in found if each.id not in _DEBUG]
+    # Django's messages about the same fault name settings that nobody has set by hand.
+    found = [each for each in found if (each.id or "").startswith("newsdedup_site.")] or found
+    if found:
+        sentences = [f"{each.msg} {each.hint or ''}".strip() for each in found]
+        raise ImproperlyConfigured(f"newsdedup does not start with these settings: {' '.join(sentences)}")
+    if settings.PLAIN_HTTP:
+        logger.warning("PLAIN_HTTP=true: passwords and sessions cross the network unencrypted.")
+
+
+@register(Tags.security, deploy=True)
+def check_variables(**_kwargs: Any) -> list[CheckMessage]:
+    """Report what the environment variables allow and production must not."""
+    return [*_about_hosts(), *_about_hsts()]
+
+
+def _about_hosts() -> Iterator[CheckMessage]:
+    if "*" in settings.ALLOWED_HOSTS:
+        yield Error(
+            "ALLOWED_HOSTS=* serves the pages under any name that a visitor sends, also in links.",
+            hint="Name the hosts, such as ALLOWED_HOSTS=dedup.example.org.",
+            id="newsdedup_site.E010",
+        )
+    if settings.BEHIND_TLS_PROXY and settings.PLAIN_HTTP:
+        yield Error(
+            "BEHIND_TLS_PROXY=true and PLAIN_HTTP=true contradict each other.",
+            hint="Remove PLAIN_HTTP if a proxy ends TLS.",
+            id="newsdedup_site.E011",
+        )
+    elsewhere = hosts_elsewhere(settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS)
+    if elsewhere and not (settings.BEHIND_TLS_PROXY or settings.PLAIN_HTTP):
+        yield Error(
+            f"The pages answer to {elsewhere[0]}, so passwords and sessions would cross the network unencrypted.",
+            hint="Set BEHIND_TLS_PROXY=true behind a proxy that ends TLS, or PLAIN_HTTP=true if you accept that.",
+            id="newsdedup_site.E012",
+        )
+    if settings.DEBUG:
+        yield Error(
+            "DEBUG=true shows source code and settings to visitors.", hint="Set DEBUG=false.", id="newsdedup_site.E013"
+        )
+
+
+def _about_hsts() -> Iterator[CheckMessage]:
+    chosen = {"HSTS_SUBDOMAINS": settings.SECURE_HSTS_INCLUDE_SUBDOMAINS, "HSTS_PRELOAD": settings.SECURE_HSTS_PRELOAD}
+    for name in (name for name, on in chosen.items() if on and not settings.BEHIND_TLS_PROXY):
+        yield Error(
+            f"{name}=true does nothing without TLS.", hint="Set BEHIND_TLS_PROXY=true too.", id="newsdedup_site.E014"
+        )
+    enough = settings.SECURE_HSTS_INCLUDE_SUBDOMAINS and settings.SECURE_HSTS_SECONDS >= _PRELOAD_SECONDS
+    if settings.SECURE_HSTS_PRELOAD and settings.BEHIND_TLS_PROXY and not enough:
+        yield Error(
+            f"HSTS_PRELOAD=true with HSTS_SECONDS={settings.SECURE_HSTS_SECONDS} and "
+            f"HSTS_SUBDOMAINS={str(settings.SECURE_HSTS_INCLUDE_SUBDOMAINS).lower()} is not accepted by browsers.",
+            hint=f"Set HSTS_SUBDOMAINS=true and HSTS_SECONDS to {_PRELOAD_SECONDS} or more.",
+            id="newsdedup_site.E015",
+        )
