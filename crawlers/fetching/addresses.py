@@ -2,12 +2,14 @@
 
 The check is in the resolver, and the connection goes to the very address that was checked. So a host name that
 resolves differently the second time, a redirect, a robots.txt or an odd spelling (2130706433, 0x7f.1) cannot
-bypass it.
+bypass it. A proxy resolves names itself: there, addresses are checked as they are written.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import socket
+import unicodedata
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -22,8 +24,45 @@ from zope.interface import implementer
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# IPv6 networks whose addresses contain an IPv4 address in their last 32 bits: RFC 4291, 6052.
-_HOLDING_IPV4 = [ipaddress.IPv6Network(text) for text in ("::/96", "::ffff:0:0/96", "64:ff9b::/96")]
+# IANA's registries of special-purpose addresses (RFC 6890 and its successors), with multicast and reserved space.
+# A list of our own, because that of the ipaddress module differs from one release of Python to the next. Its few blocks
+# that are globally reachable (AS112, AMT, Teredo, ORCHID, 6to4 relays) are refused as well: no newspaper is there.
+_SPECIAL = [
+    ipaddress.ip_network(text)
+    for text in (
+        "0.0.0.0/8",  # this network: RFC 791
+        "10.0.0.0/8",  # private use: RFC 1918
+        "100.64.0.0/10",  # shared by carriers: RFC 6598
+        "127.0.0.0/8",  # loopback: RFC 1122
+        "169.254.0.0/16",  # link-local, and the metadata of clouds: RFC 3927
+        "172.16.0.0/12",  # private use
+        "192.0.0.0/24",  # protocol assignments, with its single addresses: RFC 6890, 7335, 7723, 8155
+        "192.0.2.0/24",  # documentation: RFC 5737
+        "192.31.196.0/24",  # AS112: RFC 7535
+        "192.52.193.0/24",  # AMT: RFC 7450
+        "192.88.99.0/24",  # anycast to 6to4 relays: RFC 7526
+        "192.168.0.0/16",  # private use
+        "192.175.48.0/24",  # AS112: RFC 7534
+        "198.18.0.0/15",  # benchmarks: RFC 2544
+        "198.51.100.0/24",  # documentation
+        "203.0.113.0/24",  # documentation
+        "224.0.0.0/4",  # multicast: RFC 5771
+        "240.0.0.0/4",  # reserved, and broadcast: RFC 1112, 919
+        "2001::/23",  # protocol assignments, with Teredo, benchmarks, AMT, AS112 and ORCHID: RFC 2928
+        "2001:db8::/32",  # documentation: RFC 3849
+        "2620:4f:8000::/48",  # AS112: RFC 7534
+        "3fff::/20",  # documentation: RFC 9637
+    )
+]
+# All of IPv6 that is given out for the Internet (RFC 4291, 2.4). So ::1, fc00::/7, fe80::/10, fec0::/10, ff00::/8,
+# 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 5f00::/16 and ::ffff:0:0:0/96 need no line above.
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+# IPv6 networks whose packets go to an IPv4 address, which decides: how far that address is from the end, in bits.
+_LEADING_TO_IPV4 = {
+    ipaddress.IPv6Network("::ffff:0:0/96"): 0,  # mapped: RFC 4291
+    ipaddress.IPv6Network("64:ff9b::/96"): 0,  # NAT64: RFC 6052
+    ipaddress.IPv6Network("2002::/16"): 80,  # 6to4: RFC 3056
+}
 # Hosts all of whose addresses were refused, with one of these addresses.
 _refused: LocalCache[str, str] = LocalCache(10_000)
 
@@ -34,20 +73,25 @@ def allowed_networks(settings: BaseSettings) -> list[Network]:
 
 
 def may_connect(text: str, allowed: Sequence[Network] = ()) -> bool:
-    """Return whether a crawl may connect to the IP address; private and multicast ones must be allowed."""
-    address = _inner(ipaddress.ip_address(text.partition("%")[0]))
+    """Return whether a crawl may connect to an IP address: one of the public Internet, or of an allowed network.
+
+    An address with a zone (`fe80::1%eth0`) means an interface of this machine: it is public in no case.
+    """
+    bare, zone, _ = text.partition("%")
+    address = _inner(ipaddress.ip_address(bare))
     if any(address in network for network in allowed):
         return True
-    return address.is_global and not address.is_multicast
+    if zone or any(address in network for network in _SPECIAL):
+        return False
+    return isinstance(address, ipaddress.IPv4Address) or address in _GLOBAL_UNICAST
 
 
 def _inner(address: Address) -> Address:
     """Return the IPv4 address that an IPv6 address leads to; else the address itself."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return address
-    if any(address in network for network in _HOLDING_IPV4) and int(address) > 1:  # ::1 is IPv6's own loopback address
-        return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
-    return address.sixtofour or (address.teredo[1] if address.teredo else address)
+    for network, bits in _LEADING_TO_IPV4.items():
+        if address in network:
+            return ipaddress.IPv4Address(int(address) >> bits & 0xFFFF_FFFF)
+    return address
 
 
 def refused_address(host: str) -> str:
@@ -58,6 +102,32 @@ def refused_address(host: str) -> str:
     except UnicodeError:
         decoded = name
     return _refused.get(name) or _refused.get(decoded) or ""
+
+
+def written_address(host: str) -> str:
+    """Return the IP address that a host is, in any spelling that a resolver reads as one; empty for a name.
+
+    Resolvers read 127.1, 0x7f.1, 017700000001 and 2130706433 (inet_aton(3)) and, by IDNA, digits of other scripts.
+    """
+    name = unicodedata.normalize("NFKC", host).strip("[]").rstrip(".")
+    try:
+        return str(ipaddress.ip_address(name))
+    except ValueError:
+        pass
+    try:
+        return socket.inet_ntoa(socket.inet_aton(name))
+    except (OSError, UnicodeError):
+        return ""
+
+
+def refused_through_proxy(host: str, allowed: Sequence[Network]) -> str:
+    """Return the address for which a host must not be asked of a proxy; empty if nothing is known against it.
+
+    A proxy resolves names itself: only addresses, and the names of the proxy's own machine, can be refused here.
+    """
+    name = host.rstrip(".").lower()
+    address = "127.0.0.1" if name.rpartition(".")[2] == "localhost" else written_address(host)
+    return address if address and not may_connect(address, allowed) else ""
 
 
 class GuardedResolver(CachingHostnameResolver):

@@ -22,7 +22,7 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import HEADER, STATUS
 from twisted.web.client import _HTTP11ClientFactory
 
-from crawlers.fetching.addresses import refused_address
+from crawlers.fetching.addresses import allowed_networks, refused_address, refused_through_proxy
 from crawlers.fetching.pacing import Bounds, retry_after, sites
 from crawlers.reasons import HeadersTooLargeError, RefusedError
 
@@ -42,6 +42,7 @@ class BoundedDownloadHandler(HTTP11DownloadHandler):
         bound = crawler.settings.getint("DOWNLOAD_MAXHEADERS")
         self._pool._factory = partial(_BoundedFactory, bound)  # type: ignore[assignment]
         self._bounds = Bounds.of(crawler.settings)
+        self._allowed = allowed_networks(crawler.settings)
 
     async def download_request(self, request: Request) -> Response:
         async with sites.turn(request.url, self._bounds) as site:
@@ -53,10 +54,13 @@ class BoundedDownloadHandler(HTTP11DownloadHandler):
             return response
 
     async def _downloaded(self, request: Request) -> Response:
+        host = urlsplit(request.url).hostname or ""
+        if request.meta.get("proxy") and (address := refused_through_proxy(host, self._allowed)):
+            raise RefusedError(f"private address: {address}")
         try:
             return await super().download_request(request)
         except CannotResolveHostError as error:
-            if address := refused_address(urlsplit(request.url).hostname or ""):
+            if address := refused_address(host):
                 raise RefusedError(f"private address: {address}") from error
             raise
 

@@ -1,0 +1,170 @@
+"""Names that lie, live: a DNS server of our own, two servers that must be told apart, and real connections.
+
+127.0.0.2 is allowed and stands for the public Internet; 127.0.0.1 is this machine, which nobody must reach.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from crawlers.posting import post
+from tests.crawlers.conftest import REPOSITORY
+from tests.crawlers.fetching.name_server import NameServer, addresses_of
+
+PUBLIC, INNER = "127.0.0.2", "127.0.0.1"
+UNKNOWN = "unknown host"
+REFUSED = f"private address: {INNER}"
+# All of them mean 127.0.0.1 to a resolver.
+SPELLINGS = [
+    "127.0.0.1", "127.0.0.1.", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "017700000001",
+    "①②⑦.⓪.⓪.①", "127。0。0。1", "１２７.0.0.1", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "localhost", "LOCALHOST.",
+]  # fmt: skip
+# And these mean it to the kernel (connect(2) to INADDR_ANY), or by IPv6.
+OTHERS = ["0", "0.0.0.0", "[::]", "[::1]", "[::127.0.0.1]"]  # noqa: S104 - refused
+
+
+@contextmanager
+def serving(address: str, port: int = 0) -> Iterator[ThreadingHTTPServer]:
+    """Serve this address's name under every path; `requests` keeps what was asked for."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            server.requests.append(self.path)  # type: ignore[attr-defined]
+            path = self.path.removeprefix("http://proxied.test")
+            self.send_response(302 if path == "/away" else 200)
+            if path == "/away":
+                self.send_header("Location", f"http://{INNER}:{server.server_port}/secret")
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(address)))
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.wfile.write(address.encode())
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def log_message(self, *_args: object) -> None:
+            return
+
+    try:
+        server = ThreadingHTTPServer((address, port), Handler)
+    except OSError as error:
+        pytest.skip(f"{address} cannot be used here: {error}")
+    server.requests = []  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def servers() -> Iterator[tuple[Any, Any]]:
+    """Serve the public address and this machine's, on the same port."""
+    with ExitStack() as stack:
+        inner = stack.enter_context(serving(INNER))
+        yield stack.enter_context(serving(PUBLIC, inner.server_port)), inner
+
+
+def fetched(*urls: str, name_server: int = 0, cache: int = 0, proxy: str = "") -> list[str]:
+    """Fetch the URLs one after another, in a process of its own; return the body of each, or why there is none."""
+    asked = {"urls": urls, "networks": [f"{PUBLIC}/32"], "name_server": name_server, "cache": cache}
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "newsdedup_site.settings", "PYTHONPATH": str(REPOSITORY)}
+    environment |= {"http_proxy": proxy, "no_proxy": ""}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.crawlers.fetching.name_server"],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=REPOSITORY,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    return [found[url] for url in urls]
+
+
+def not_refused(urls: list[str], found: list[str]) -> dict[str, str]:
+    """Return what became of the URLs that were not refused for their address; no name is known that ends in a dot."""
+    pairs = zip(urls, found, strict=False)
+    return {
+        url: why for url, why in pairs if not why.startswith("private address") and (".:" not in url or why != UNKNOWN)
+    }
+
+
+def test_the_connection_goes_to_the_address_that_was_checked(servers: tuple[Any, Any]) -> None:
+    public, inner = servers
+    port = inner.server_port
+    answers = {
+        "rebinding.test": [[PUBLIC], [INNER]],
+        "several.test": [[INNER, PUBLIC]],
+        "alias.test": [["inner.test"]],
+        "inner.test": [[INNER]],
+        "away.test": [[PUBLIC]],
+    }
+    with NameServer(answers).running() as names:
+        urls = [f"http://{name}.test:{port}/{name}" for name in ("rebinding", "rebinding", "several", "alias", "away")]
+        urls[1] += "/again"
+        found = fetched(*urls, name_server=names.port)
+        # One question for each request: nothing is resolved again between the check and the connection.
+        assert names.asked == {"rebinding.test": 2, "several.test": 1, "alias.test": 1, "inner.test": 1, "away.test": 1}
+    assert found == [PUBLIC, REFUSED, PUBLIC, REFUSED, REFUSED]
+    assert public.requests == ["/rebinding", "/several", "/away"]
+    assert inner.requests == []
+
+
+def test_no_spelling_and_no_proxy_gets_around_the_check(servers: tuple[Any, Any]) -> None:
+    public, inner = servers
+    port = inner.server_port
+    urls = [f"http://{host}:{port}/" for host in [*SPELLINGS, *OTHERS]]
+    assert not_refused(urls, fetched(*urls)) == {}
+    found = fetched(*urls, "http://proxied.test/page", "http://proxied.test/away", proxy=f"http://{PUBLIC}:{port}")
+    assert not_refused(urls, found) == {}
+    assert found[len(urls) :] == [PUBLIC, REFUSED]
+    assert public.requests == ["http://proxied.test/page", "http://proxied.test/away"]
+    assert inner.requests == []
+
+
+def test_webhooks_go_to_the_address_that_was_checked(
+    servers: tuple[Any, Any], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public, inner = servers
+    port = inner.server_port
+    settings.CRAWL_PRIVATE_ADDRESSES = [ipaddress.ip_network(f"{PUBLIC}/32")]
+    monkeypatch.setenv("http_proxy", f"http://{INNER}:{port}")
+    usual = socket.getaddrinfo
+
+    def asking(host: str, *arguments: Any, **named: Any) -> Any:
+        if not host.endswith(".test"):
+            return usual(host, *arguments, **named)
+        return [each for found in addresses_of(host, names.port) for each in usual(found, *arguments, **named)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", asking)
+    with NameServer({"rebinding.test": [[PUBLIC], [INNER]], "several.test": [[INNER, PUBLIC]]}).running() as names:
+        assert post(f"http://rebinding.test:{port}/hook", b"{}", {}) == 200
+        assert names.asked["rebinding.test"] == 1
+        with pytest.raises(ValueError, match=f"The address {INNER} belongs to this machine"):
+            post(f"http://rebinding.test:{port}/hook", b"{}", {})
+        assert post(f"http://several.test:{port}/several", b"{}", {}) == 200
+    for host in [*SPELLINGS, *OTHERS]:
+        with pytest.raises(ValueError, match=r"belongs to this machine|does not resolve"):
+            post(f"http://{host}:{port}/", b"{}", {})
+    assert public.requests == ["/hook", "/several"]
+    assert inner.requests == []
