@@ -1,7 +1,9 @@
-FROM python:3.13-slim
+# Pinned by a tag. Whoever builds for production adds the digest of the image that they have checked: @sha256:...
+FROM python:3.13-slim-bookworm
 
 ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 PIP_DISABLE_PIP_VERSION_CHECK=1 LANG=C.UTF-8
-RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin newsdedup
+RUN groupadd --gid 10001 newsdedup \
+    && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin newsdedup
 WORKDIR /app
 
 COPY requirements.txt .
@@ -19,8 +21,9 @@ COPY docs docs
 RUN pip install --no-cache-dir --no-deps --no-build-isolation --no-index --editable . \
     && SECRET_KEY="$(python -c 'import secrets; print(secrets.token_urlsafe(50))')" \
        DATABASE_URL=postgres://nobody@localhost/none python manage.py collectstatic --no-input \
-    && mkdir -p var/crawl && chown newsdedup var/crawl
+    && mkdir -p var/crawl && chown 10001:10001 var/crawl
 
-USER newsdedup
+# By number: Kubernetes cannot tell from a name that it is not root.
+USER 10001:10001
 EXPOSE 8000
 CMD ["gunicorn", "--bind", "0.0.0.0:8000", "newsdedup_site.wsgi"]

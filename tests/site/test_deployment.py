@@ -41,6 +41,7 @@ def test_no_service_runs_as_root(name: str) -> None:
     assert user not in ("0", "root")
     if "build" in SERVICES[name]:
         assert f"--uid {user} " in DOCKERFILE
+        assert f"\nUSER {SERVICES[name]['user']}\n" in DOCKERFILE
 
 
 @pytest.mark.parametrize("name", ["db", "web", "worker"])
