@@ -6,11 +6,13 @@ import gzip
 import io
 import json
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from articles.files.records import FileFormat, Record, UnreadableFileError, read_records
+from articles.normalization.logins import without_login
 from articles.storage.incoming import ListedDate
 from crawlers.fetching.downloads import GZIP
 from crawlers.fetching.sites import is_visitable
@@ -26,6 +28,8 @@ COLUMNS = {
 }
 _BEGINNING = 64 * 1024
 _MAX_LINE = 20_000  # bytes
+# What gzip raises for data that are damaged or cut off.
+_DAMAGE = (OSError, EOFError, zlib.error)
 _ADDRESS = re.compile(r"\s*<?\s*(?:https?|ftp)://", re.IGNORECASE)
 
 
@@ -48,7 +52,10 @@ def read_list(raw: BinaryIO) -> Iterator[ListedURL]:
     begins with # is a comment. Raises UnreadableFileError.
     """
     stream = _opened(raw)
-    beginning = stream.peek(_BEGINNING)[:_BEGINNING]
+    try:
+        beginning = stream.peek(_BEGINNING)[:_BEGINNING]
+    except _DAMAGE as error:
+        raise UnreadableFileError(f"it cannot be unpacked ({error}); get a complete copy") from error
     file_format = _format(beginning.removeprefix(b"\xef\xbb\xbf").decode(errors="replace"))
     if file_format is None:
         yield from _lines(stream)
@@ -88,7 +95,7 @@ def _lines(stream: io.BufferedReader[Any]) -> Iterator[ListedURL]:
             if text and not text.startswith("#"):
                 url, _, after = text.partition("\t") if "\t" in text else text.partition(" ")
                 yield _checked(number, url.strip("<>"), after.strip())
-    except (OSError, EOFError) as error:
+    except _DAMAGE as error:
         raise UnreadableFileError(f"it breaks off after line {number:,} ({error}); get a complete copy") from error
 
 
@@ -106,6 +113,7 @@ def _first(values: Mapping[str, object], names: Sequence[str]) -> str:
 
 
 def _checked(line: int, url: str, date: str, title: str = "", language: str = "") -> ListedURL:
+    url = without_login(url)
     if not is_visitable(url):
         return ListedURL(line, fault=f"{json.dumps(url[:100], ensure_ascii=False)} is not a web address")
     return ListedURL(line, url, listed_date(date), title, language)

@@ -1,0 +1,200 @@
+"""The addresses of the site and what each reads: from the URL configuration, the code of the views, and the pages."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import parse_qsl, urljoin, urlsplit
+
+from django.apps import apps
+from django.forms import BaseForm
+from django.test import Client
+from django.urls import Resolver404, get_resolver, resolve
+from django_filters import FilterSet
+
+from newsdedup_site.access.addresses import Rule, rule_of
+from newsdedup_site.access.checks import walk
+
+_READS = re.compile(r"\.(?:GET|POST|FILES)(?:\.get|\.getlist)?\s*[\[(]\s*\"([^\"]+)\"")
+_WAYS = re.compile(r"<(?:(\w+):)?(\w+)>")
+_USUAL = ("page", "sort", "q", "next", "back", "ahead", "csrfmiddlewaretoken", "format")
+
+
+@dataclass
+class Target:
+    """An address: its route, its rule, the parameters that it may read, and values that pages offer for them."""
+
+    name: str
+    route: str
+    rule: Rule | None
+    parameters: set[str] = field(default_factory=set)
+    offered: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    known: list[dict[str, Any]] = field(default_factory=list)  # values of its route that a page links to
+
+    @property
+    def takes_posts(self) -> bool:
+        return bool(self.rule and self.rule.is_form)
+
+
+def targets() -> dict[str, Target]:
+    """Return every address of the URL configuration by its name, with the parameters that its code reads."""
+    found = {}
+    for each in walk(get_resolver()):
+        # A regular expression of the admin is a route with one value.
+        route = re.sub(r"\^?\(\?P<(\w+)>[^)]*\)", r"<str:\1>", each.route).removesuffix("$")
+        target = Target(each.name or each.route, route, rule_of(each.namespaces, each.pattern.name))
+        target.parameters |= {*_USUAL, *_read_by(each.pattern.callback)}
+        found[target.name] = target
+    return found
+
+
+def _read_by(view: Any) -> Iterator[str]:
+    """Yield the parameters that the module of a view names, and the fields of the forms and filters that it uses."""
+    module = sys.modules.get(inspect.unwrap(view).__module__)
+    if module is None or not module.__name__.startswith(("dedup", "crawlers", "newsdedup_site", "articles")):
+        return
+    yield from _READS.findall(inspect.getsource(module))
+    for each in vars(module).values():
+        if inspect.isclass(each) and issubclass(each, BaseForm | FilterSet):
+            yield from getattr(each, "base_fields", None) or getattr(each, "base_filters", None) or ()
+
+
+def learn_from_pages(found: dict[str, Target], client: Client, *, most: int = 400) -> int:
+    """Read each kind of page once, following links from the dashboard; add what their links and forms name.
+
+    Returns the number of pages read.
+    """
+    waiting, seen, read = ["/", "/admin/"], set(), 0
+    while waiting and read < most:
+        url = waiting.pop(0)
+        name = _add(found, url)
+        if name is None or name in seen or "logout" in name:
+            continue
+        seen.add(name)
+        answer = client.get(url)
+        read += 1
+        if answer.status_code == 200 and "html" in answer.get("Content-Type", ""):
+            page = PageReader(url)
+            page.feed(answer.content.decode())
+            waiting += page.links
+            for action, fields in page.forms:
+                _add(found, action or url, fields)
+    return read
+
+
+def _add(found: dict[str, Target], url: str, fields: dict[str, set[str]] | None = None) -> str | None:
+    """Add what a URL of this site names to its address; return the name of that, None if it has none."""
+    parts = urlsplit(url)
+    try:
+        match = resolve(parts.path)
+    except Resolver404:
+        return None
+    target = found.get(":".join([*match.namespaces, match.url_name or ""]))
+    if target is None:
+        return None
+    if match.kwargs not in target.known and len(target.known) < 20:
+        target.known.append(match.kwargs)
+    for name, value in parse_qsl(parts.query, keep_blank_values=True):
+        target.offered[name].add(value)
+    for name, values in (fields or {}).items():
+        target.parameters.add(name)
+        target.offered[name] |= values
+    return target.name
+
+
+# Whose rows the places of a route name, where that is not a model of this name.
+_MODELS = {
+    "group": "densegroup", "import": "fileimport", "merge": "newspapermerge", "person": "user",
+    "reading": "secondreading", "request": "runrequest", "rule": "profilerule", "run": "detectionrun",
+    "sample": "validationsample", "view": "savedview",
+}  # fmt: skip
+
+
+def stored_numbers(place: str) -> list[str]:
+    """Return the numbers of some rows that a place of a route can name, by the name of the place; empty without any."""
+    name = place.removesuffix("_id")
+    wanted = {_MODELS.get(name, name)} if name != "number" else {"pair", "cluster", "articlerevision"}
+    found = [each for each in apps.get_models() if each._meta.model_name in wanted]
+    return [str(pk) for model in found for pk in model._default_manager.order_by("pk").values_list("pk", flat=True)[:3]]
+
+
+def url_of(route: str, values: dict[str, str]) -> str:
+    """Return the path of a route with these values, escaped already, in its places."""
+    return "/" + _WAYS.sub(lambda found: values[found[2]], route)
+
+
+def places_of(route: str) -> list[tuple[str, str]]:
+    """Return the converter and the name of each place of a route."""
+    return [(kind or "str", name) for kind, name in _WAYS.findall(route)]
+
+
+_VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+# Whose end tags may be left out: no fault where it ends with its parent.
+_OPTIONAL = {"li", "dt", "dd", "p", "option", "optgroup", "tr", "td", "th", "tbody", "thead", "tfoot", "rt", "rp"}
+
+
+class PageReader(HTMLParser):
+    """The links and forms of a page, and the faults of its HTML: tags that do not match, ids that come twice."""
+
+    def __init__(self, base: str) -> None:
+        super().__init__()
+        self.base = base
+        self.links: list[str] = []
+        self.forms: list[tuple[str, dict[str, set[str]]]] = []
+        self.faults: list[str] = []
+        self._open: list[str] = []
+        self._ids: set[str] = set()
+        self._select = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        if len(values) < len(attrs):
+            self.faults.append(f"<{tag}> has an attribute twice")
+        if (number := values.get("id")) is not None:
+            if number in self._ids or not number:
+                self.faults.append(f"the id {number!r} comes twice or is empty")
+            self._ids.add(number)
+        if tag not in _VOID:
+            self._open.append(tag)
+        for name in ("href", "hx-get", "src"):
+            if tag != "link" and values.get(name, "").startswith(("/", "?")):
+                self.links.append(urljoin(self.base, values[name]))
+        self._read_form(tag, values)
+
+    def _read_form(self, tag: str, values: dict[str, str]) -> None:
+        if tag == "form":
+            self.forms.append((values.get("action", ""), defaultdict(set)))
+        name = values.get("name", "")
+        if tag == "select":
+            self._select = name
+        if (
+            self.forms
+            and (name or (tag == "option" and self._select))
+            and tag in ("input", "select", "textarea", "button", "option")
+        ):
+            self.forms[-1][1][name or self._select].add(values.get("value", ""))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in _VOID:
+            self._open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open[-1] != tag and self._open[-1] in _OPTIONAL:
+            self._open.pop()
+        if self._open and self._open[-1] == tag:
+            self._open.pop()
+        else:
+            self.faults.append(f"</{tag}> ends nothing; open are {self._open[-3:]}")
+
+    def close(self) -> None:
+        super().close()
+        left = [each for each in self._open if each not in _OPTIONAL]
+        if left:
+            self.faults.append(f"{left} are never closed")

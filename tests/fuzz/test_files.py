@@ -1,0 +1,121 @@
+"""Every reader of files, on files that are nearly right: only documented errors, in bounded time."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import environ
+import pytest
+from hypothesis import strategies as st
+
+from articles.extraction.feed_entries import unpacked
+from articles.files.importing import read_rows
+from articles.files.previews import preview_rows
+from articles.files.records import UnreadableFileError, read_records
+from articles.storage.incoming import RejectedArticleError, check_article
+from articles.warc import DamagedArchiveError, join_following, read_pages
+from crawlers.listings.lists import read_list
+from dedup.evaluation.labels import LabelsError, read_labels
+from dedup.runs.cluster.importing import read_results
+from dedup.spark.manifest import BundleError
+from tests.fuzz import texts
+from tests.fuzz.effort import Found, try_all
+from tests.fuzz.test_parsers import allowing
+
+EXAMPLES = 6
+
+
+def archive(body: bytes) -> bytes:
+    """Return a WARC file with a page that has this body."""
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
+    head = (
+        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:6f1c0f4e-3a52-4d43-9b6e-0d7f5e2a9c11>\r\n"
+        "WARC-Date: 2026-03-02T08:00:00Z\r\nWARC-Target-URI: http://paper.example/a\r\n"
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(answer)}\r\n\r\n"
+    )
+    return head.encode() + answer + b"\r\n\r\n"
+
+
+def changed(whole: bytes) -> st.SearchStrategy[bytes]:
+    """Return these bytes with some of them replaced, and cut off somewhere."""
+    places = st.lists(st.tuples(st.integers(0, len(whole) - 1), st.binary(max_size=6)), max_size=6)
+
+    def of(drawn: list[tuple[int, bytes]]) -> bytes:
+        body = bytearray(whole)
+        for place, odd in drawn:
+            body[place : place + len(odd)] = odd
+        return bytes(body[: drawn[0][0] * 4] if drawn and len(drawn) % 2 else body)
+
+    return places.map(of)
+
+
+def read_all_rows(body: bytes) -> None:
+    for file_format in ("jsonl", "csv"):
+        try:
+            for row in read_rows(io.BytesIO(body), file_format, newspaper="Paper"):
+                assert (row.article is None) == bool(row.reason)
+                if row.article:
+                    try_to_check(row.article)
+            list(read_records(io.BytesIO(body), file_format))
+            preview_rows(io.BytesIO(body), file_format, "Paper")
+        except UnreadableFileError:
+            continue
+
+
+def try_to_check(article: Any) -> None:
+    with contextlib.suppress(RejectedArticleError):
+        check_article(article)
+
+
+def in_file(folder: Path, name: str, read: Callable[[Path], Any]) -> Callable[[bytes], Any]:
+    """Return a reader of bytes that reads a file."""
+
+    def of(body: bytes) -> None:
+        path = folder / name
+        path.write_bytes(body)
+        found = read(path)
+        if isinstance(found, Iterator):
+            list(found)
+
+    return of
+
+
+@pytest.mark.parametrize(
+    "kind", ["rows", "a list of links", "a list that is packed", "an archive", "labels", "results", "an entry", ".env"]
+)
+def test_no_reader_fails_at_any_file(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environ.Env, "ENVIRON", {})
+    rows, whole = texts.lines_of_rows, archive(texts.PAGE.encode())
+    manifest = texts.mutated('{"format": 1, "name": "x", "config": {}, "scope": {"since": "2026-03-01"}, "tiles": []}')
+    checks = {
+        "rows": (rows, allowing()(read_all_rows)),
+        "a list of links": (rows, allowing(UnreadableFileError)(lambda body: list(read_list(io.BytesIO(body))))),
+        "a list that is packed": (
+            changed(gzip.compress(b"http://paper.example/a\n" * 90, mtime=0)),
+            allowing(UnreadableFileError)(lambda body: list(read_list(io.BytesIO(body)))),
+        ),
+        "an archive": (
+            changed(whole) | changed(gzip.compress(whole, mtime=0)),
+            allowing(DamagedArchiveError)(lambda body: list(join_following(read_pages(io.BytesIO(body))))),
+        ),
+        "labels": (rows, allowing(LabelsError, UnreadableFileError)(in_file(tmp_path, "labels.csv", read_labels))),
+        "results": (
+            manifest,
+            allowing(BundleError)(in_file(tmp_path, "manifest.json", lambda path: read_results(path.parent))),
+        ),
+        "an entry": (rows | texts.packed, allowing()(unpacked)),
+        ".env": (
+            texts.mutated("DEBUG=true\nSECRET_KEY='a#b'\n# a comment\nexport TIME_ZONE=Europe/Berlin\n"),
+            allowing(UnicodeDecodeError)(in_file(tmp_path, ".env", environ.Env.read_env)),
+        ),
+    }
+    found = Found()
+    try_all([(kind, *checks[kind])], examples=EXAMPLES, found=found, sharing=len(checks))
+    print(f"{kind}: {found.tried.total():,} files")
+    found.check()
+    assert found.tried.total() >= EXAMPLES // 2

@@ -1,0 +1,93 @@
+"""Rows for every kind of page, with texts that a page must escape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from articles.models import ArticlePage, ArticleRevision, FileImport, Newspaper, NewspaperMerge
+from crawlers.models import Crawl, Trial, Visit
+from dedup.evaluation.sampling import Plan, draw
+from dedup.models import Batch, Lesson, Pair, Profile, ProfileRule, RunRequest, SavedView, SecondReading
+from dedup.review.decisions import decide_pair
+from dedup.tokens import make_token, scopes_of
+from dedup.webhooks.hooks import make_webhook
+from tests.conftest import StoreArticle
+from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
+from tests.fuzz.values import MARKER
+
+ROLES = ("viewer", "editor", "admin", "superuser")
+
+
+def people() -> dict[str, User]:
+    """Return a user of each role."""
+    high: dict[str, dict[str, Any]] = {
+        "admin": {"is_staff": True},
+        "superuser": {"is_staff": True, "is_superuser": True},
+    }
+    return {
+        role: make_user(
+            f"a-{role}", *([role] if role != "superuser" else []), first_name=MARKER[:30], **high.get(role, {})
+        )
+        for role in ROLES
+    }
+
+
+def make_rows(store: StoreArticle, users: dict[str, User]) -> None:
+    """Store some rows of nearly every kind."""
+    ada = users["superuser"]
+    text = f"The ferry sails again {MARKER} after forty days, says the captain on the bridge of the ship. " * 3
+    articles = [
+        store(
+            text + str(number),
+            headline=f"Ferry {MARKER} {number}",
+            newspaper=name,
+            byline=MARKER,
+            date=f"2026-03-0{day}",
+        )
+        for number, (name, day) in enumerate(
+            [("Harbour Post", 2), (f"Coast {MARKER}", 2), ("Harbour Post", 3), ("Third", 4)]
+        )
+    ]
+    cluster = make_cluster(*articles[:3])
+    waiting = make_pair(articles[2], articles[3], trigram=0.7, verdict="similar")
+    decided = decide_pair(Pair.objects.first().pk, "confirm", user=users["editor"], note=MARKER)  # type: ignore[union-attr]
+    newspaper = Newspaper.objects.get(name="Harbour Post")
+    make_series(newspaper, "ferry #", articles[0], articles[2])
+    profile = Profile.objects.get(is_default=True)
+    make_run()
+    RunRequest.objects.create(profile=profile, requested_by=ada)
+    ArticlePage.objects.create(article=articles[0], url=articles[0].url, body=b"")
+    ArticleRevision.objects.create(
+        article=articles[0], number=1, kind="changed", headline=MARKER, content=text + "changed",
+        url=articles[0].url, seen_at=timezone.now(), updated_at=timezone.now(),
+    )  # fmt: skip
+    make_token(ada, f"a program {MARKER}"[:40], scopes_of(ada))
+    make_webhook(ada, "https://receiver.example/", ["cluster.new"])
+    Visit.objects.create(
+        newspaper=newspaper,
+        spider="feed",
+        failures=[{"reason": MARKER, "number": 1, "url": f"http://x.example/{MARKER}"}],
+    )
+    draw(Plan(size=4), seed=1, name="spring", user=ada)
+    FileImport.objects.create(name=f"{MARKER}.jsonl", size=0, preview={}, uploaded_by=ada)
+    SavedView.objects.create(user=ada, page="queue", name=MARKER, query="sort=date")
+    Trial.objects.create(url="http://paper.example/", step="discover", asked_by=ada)
+    Crawl.objects.create(output=MARKER)
+    ProfileRule.objects.create(profile=profile, newspaper=newspaper)
+    SecondReading.objects.create(
+        pair=waiting,
+        decision=decided,
+        first_kind="confirm",
+        user=users["admin"],
+        kind="reject",
+        note=MARKER,
+        blind=True,
+    )
+    merged = Newspaper.objects.get(name="Third")
+    NewspaperMerge.objects.create(merged=merged, into=newspaper, articles=0, carried={}, merged_by=ada)
+    Batch.objects.create(kind="confirm", query="verdict=duplicate", seed=1, size=1, drawn=1, made_by=ada, after=0)
+    Lesson.objects.create(asked_by=ada)
+    assert cluster.pk
