@@ -34,6 +34,7 @@ def main() -> int:
         environment = {SECONDS: str(seconds), SEED: str(given.seed), ADDRESS: given.address}
         # Shown without the lines of each failed example: the report at the end has each fault once.
         options = ["-q", "-s", "--timeout=0", "--tb=short", "--show-capture=no", "--reuse-db", "--no-header"]
+        options += ["-o", "faulthandler_timeout=0"]
         command = [sys.executable, "-m", "pytest", str(HERE / f"test_{kind}.py"), *options]
         failed |= bool(subprocess.run(command, env=os.environ | environment, check=False).returncode)
     print("There were faults." if failed else "No faults.")
