@@ -17,6 +17,7 @@ from hypothesis.strategies import SearchStrategy
 # Set by `python -m tests.fuzz`: the seconds for all tests of a file, the seed, and a part of the names of addresses.
 SECONDS, SEED, ADDRESS = "FUZZ_SECONDS", "FUZZ_SEED", "FUZZ_ADDRESS"
 _EXAMPLES_OF_A_ROUND = 5
+_SHOWN = 1_500  # characters of an input
 
 
 @dataclass
@@ -26,10 +27,10 @@ class Found:
     faults: dict[str, str] = field(default_factory=dict)
     tried: Counter[str] = field(default_factory=Counter)
 
-    def add(self, name: str, error: BaseException) -> None:
+    def add(self, name: str, error: BaseException, drawn: str) -> None:
         last = traceback.extract_tb(error.__traceback__)[-1]
         key = f"{name}: {type(error).__name__} in {last.filename.rpartition('/')[2]}:{last.lineno}"
-        self.faults.setdefault(key, "".join(traceback.format_exception(error))[-3_000:])
+        self.faults.setdefault(key, f"{drawn}\n{''.join(traceback.format_exception(error))[-3_000:]}")
 
     def check(self) -> None:
         """Raise AssertionError with all faults, if there are some."""
@@ -87,9 +88,15 @@ def _try(
     found: Found,
     number: int | None = None,
 ) -> None:
+    smallest: list[str] = []
+
     def tried(drawn: Any) -> None:
         found.tried[name] += 1
-        check(drawn)
+        try:
+            check(drawn)
+        except Exception:
+            smallest[:] = [repr(drawn)[:_SHOWN]]  # the last one that hypothesis tries
+            raise
 
     wrapped = chosen(given(strategy)(tried))
     if number is not None:
@@ -98,7 +105,7 @@ def _try(
         wrapped()
     except Exception as error:  # noqa: BLE001 - all faults are reported at the end
         with suppress(IndexError):
-            found.add(name, error)
+            found.add(name, error, smallest[0] if smallest else "")
 
 
 class TookTooLongError(AssertionError):

@@ -7,7 +7,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from articles.models import ArticlePage, ArticleRevision, FileImport, Newspaper, NewspaperMerge
+from articles.models import ArticlePage, ArticleRevision, FileImport, Newspaper
+from articles.storage.newspaper_merges import merge_newspapers
 from crawlers.models import Crawl, Trial, Visit
 from dedup.evaluation.sampling import Plan, draw
 from dedup.models import Batch, Lesson, Pair, Profile, ProfileRule, RunRequest, SavedView, SecondReading
@@ -87,7 +88,7 @@ def make_rows(store: StoreArticle, users: dict[str, User]) -> None:
         blind=True,
     )
     merged = Newspaper.objects.get(name="Third")
-    NewspaperMerge.objects.create(merged=merged, into=newspaper, articles=0, carried={}, merged_by=ada)
+    merge_newspapers(merged, newspaper, user=ada)
     Batch.objects.create(kind="confirm", query="verdict=duplicate", seed=1, size=1, drawn=1, made_by=ada, after=0)
     Lesson.objects.create(asked_by=ada)
     assert cluster.pk
