@@ -65,6 +65,11 @@ class Lane:
             self._leave, self.state = True, "running"
             self._change.notify_all()
 
+    def run_to_its_end(self) -> None:
+        """Let it do everything that is left."""
+        while self.state != "idle":
+            _step(self)
+
     def close(self) -> None:
         """End the thread and its connection."""
         with self._change:
@@ -152,15 +157,15 @@ class Play(Generic[World]):
 
     def check(self) -> list[Ending]:
         """Try the schedules; return the two serial endings. Fails for what neither of them gives."""
-        with _lanes() as lanes:
+        with lanes() as both:
             traces: list[list[str]] = []
             serial = []
             for begins in (0, 1):
-                serial.append(self._run(lanes, Schedule(begins, -1)))
-                traces.append(lanes[begins].trace)
+                serial.append(self._run(both, Schedule(begins, -1)))
+                traces.append(both[begins].trace)
             for begins in (0, 1):
                 for stop in _stops(traces[begins]):
-                    ending = self._run(lanes, Schedule(begins, stop))
+                    ending = self._run(both, Schedule(begins, stop))
                     at = " ".join(traces[begins][stop].split())[:200]
                     assert ending in serial, (
                         f"Writer {begins} was interrupted before its statement {stop}, {at}: {ending} is neither "
@@ -192,6 +197,16 @@ class Play(Generic[World]):
         if isinstance(result, BaseException):
             raise AssertionError(f"A writer failed: {result!r}") from result  # noqa: TRY004
         return result
+
+
+def waits_before_it_writes(lane: Lane, work: Callable[[], Any]) -> bool:
+    """Return whether a writer comes to wait for somebody else before it has written anything."""
+    lane.begin(work)
+    _settle(lane)
+    while lane.state != "idle" and (lane.at == COMMIT or not _WRITES.match(lane.at)):
+        if not _step(lane):
+            return True
+    return False
 
 
 def _endlessly() -> Iterator[int]:
@@ -243,7 +258,7 @@ def _stops(trace: Sequence[str]) -> list[int]:
 
 
 @contextmanager
-def _lanes() -> Iterator[tuple[Lane, Lane]]:
+def lanes() -> Iterator[tuple[Lane, Lane]]:
     change = threading.Condition()
     lanes = (Lane(change), Lane(change))
     try:

@@ -141,6 +141,12 @@ def test_two_editors_who_declare_a_pair_make_one_and_one_decision() -> None:
     assert {ending[:2] for ending in endings} == {("confirm", "AlreadyDecidedError"), ("AlreadyDecidedError", "reject")}
 
 
+def versions() -> Desk:
+    world = desk()
+    decisions.decide_pair(world.pairs[0].pk, "version", user=world.editors[0])
+    return world
+
+
 def grouped() -> Desk:
     world = desk()
     write_group(*world.articles)

@@ -184,6 +184,12 @@ def test_a_verdict_and_a_rule_on_the_same_pair_come_one_after_the_other() -> Non
     assert one != other
 
 
+def bounds() -> dict[str, Any]:
+    """Return what a run of everything has covered by the headlines."""
+    covered = {"since": None, "until": None, "newspaper_ids": None, "newer_than": None}
+    return covered | judged_by("title", PASSES["title"].config_class(), Scope())
+
+
 def test_evidence_is_stale_or_found_again() -> None:
     def earlier() -> Desk:
         world = desk()
@@ -191,9 +197,7 @@ def test_evidence_is_stale_or_found_again() -> None:
         return world
 
     def forget(_world: Desk) -> str:
-        run = make_run()
-        bounds = {"since": None, "until": None, "newspaper_ids": None, "newer_than": None}
-        mark_stale(run, "title", bounds | judged_by("title", PASSES["title"].config_class(), Scope()))
+        mark_stale(make_run(), "title", bounds())
         update_best_scores()
         return "forgotten"
 

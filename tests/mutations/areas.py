@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -90,10 +91,12 @@ def module_name(path: Path) -> str:
 
 def area_of(path: Path, checkout: Path = CHECKOUT) -> Area:
     """Return the area that a file is in. Raises KeyError."""
-    for area in AREAS:
-        if path in area.modules(checkout):
-            return area
-    raise KeyError(path)
+    return _areas_by_path(checkout)[path]
+
+
+@cache
+def _areas_by_path(checkout: Path) -> dict[Path, Area]:
+    return {path: area for area in AREAS for path in area.modules(checkout)}
 
 
 def all_modules(checkout: Path = CHECKOUT) -> Iterator[Path]:
@@ -102,10 +105,10 @@ def all_modules(checkout: Path = CHECKOUT) -> Iterator[Path]:
         yield from area.modules(checkout)
 
 
-def files_of_tests(checkout: Path = CHECKOUT) -> list[Path]:
-    """Return the test files of all areas, relative to the checkout, ordered."""
+def files_of_tests(areas: Iterable[Area] = AREAS, checkout: Path = CHECKOUT) -> list[Path]:
+    """Return the test files of these areas, relative to the checkout, ordered."""
     found: set[Path] = set()
-    for each in {path for area in AREAS for path in area.tests}:
+    for each in {path for area in areas for path in area.tests}:
         place = checkout / each
         found.update(path.relative_to(checkout) for path in (place.rglob("test_*.py") if place.is_dir() else [place]))
     return sorted(found)

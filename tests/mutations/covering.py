@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newsdedup_site import embedded
-from tests.mutations.areas import CHECKOUT, all_modules, area_of, files_of_tests
+from tests.mutations.areas import CHECKOUT, Area, all_modules, area_of, files_of_tests
 
 if TYPE_CHECKING:  # they need mutmut, or what starts processes
     from tests.mutations.mutants import Mutant
@@ -112,15 +112,15 @@ def _used(statement: ast.stmt) -> set[str]:
     return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
 
 
-def covering_of(benches: Sequence[Bench], say: Any = print) -> Covering:
-    """Return which tests run which lines; record the test files that have not been recorded as they are.
+def covering_of(areas: Iterable[Area], benches: Sequence[Bench], say: Any = print) -> Covering:
+    """Return which tests of these areas run which lines; record the test files that have not been recorded as they are.
 
     What was recorded stays valid when the code changes: lines that are the same have moved, and for those that are not
     the tests of the whole module are asked.
     """
     folder = embedded.home() / "mutations" / "records"
     (folder / "sources").mkdir(parents=True, exist_ok=True)
-    kept = {path: folder / f"{_digest_of(path)}.json" for path in files_of_tests()}
+    kept = {path: folder / f"{_digest_of(path)}.json" for path in files_of_tests(areas)}
     missing = [path for path, file in kept.items() if not file.exists()]
     batches = [missing[start : start + _FILES_AT_ONCE] for start in range(0, len(missing), _FILES_AT_ONCE)]
     sources = {str(path): _digest_of(path) for path in all_modules()}

@@ -32,7 +32,7 @@ def judge(mutants: Sequence[Mutant], options: argparse.Namespace, say: Callable[
     without it.
     """
     places = benches(min(options.processes, len(mutants)))
-    covering = covering_of(places, say)
+    covering = covering_of({area_of(each.path) for each in mutants}, places, say)
     if covering.failed:
         say(f"{len(covering.failed)} tests fail or are skipped without any mutant, and are not asked:")
         say("  " + "\n  ".join(covering.failed))
