@@ -13,6 +13,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
 
 from articles.extraction.rules import ExtractionRule
 from articles.models import (
@@ -33,24 +34,33 @@ from crawlers.desk import queue as crawl_queue
 from crawlers.desk.trials import save_newspaper
 from crawlers.models import Crawl, CrawlSchedule, Trial
 from dedup import tokens
+from dedup.declarations import make_config
 from dedup.models import (
     Delivery,
     Lease,
     PageFetch,
     Profile,
     RunRequest,
+    SampledPair,
+    SampleLabel,
+    StoredReport,
     Token,
+    ValidationSample,
     Webhook,
 )
-from dedup.review import fetches, saved_views
+from dedup.reports import REPORTS
+from dedup.reports.tasks import request_count
+from dedup.review import fetches, label_files, saved_views
 from dedup.review.questions.asking import next_question
 from dedup.review.questions.leases import take_lease
 from dedup.review.questions.question import Question
 from dedup.runs.requests import Wanted, request_run
+from dedup.runs.scope import Scope
 from dedup.webhooks import hooks, sending
 from newsdedup_site.people.actions import PersonError, block, change
+from tests.dedup.api.callers import Caller
 from tests.interleavings.schedule import Ending, Play
-from tests.interleavings.world import Desk, articles, desk, editors
+from tests.interleavings.world import Desk, articles, desk, editors, state_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Writer = Callable[[Any], Any]
@@ -484,3 +494,69 @@ def test_a_newspaper_that_was_tried_is_added_once() -> None:
     ).check()
     assert results(endings) == {("Tried", "Tried")}
     assert {ending.seen for ending in endings} == {1}
+
+
+def sampled_pair() -> SampledPair:
+    left, right = articles(2)
+    sample = ValidationSample.objects.create(name=f"of {left.pk}", seed=1, options={}, strata=[], size=1, readers=2)
+    ends = {"left": left, "right": right}
+    return SampledPair.objects.create(sample=sample, position=1, **ends, stratum="all", weight=1.0, revision=1)
+
+
+def import_label(label: str) -> Writer:
+    def writer(pair: SampledPair) -> str:
+        rows = {pair.pk: label_files._Row(2, pair.pk, label, None)}
+        label_files._store(rows, "ines", 0)
+        return "imported"
+
+    return writer
+
+
+def test_two_imports_of_labels_of_one_reader_leave_one_label() -> None:
+    def labels(pair: SampledPair) -> tuple[str, ...]:
+        return tuple(SampleLabel.objects.filter(pair=pair, reader="ines").values_list("label", flat=True))
+
+    endings = Play(sampled_pair, (import_label("D"), import_label("T")), labels).check()
+    assert [ending.seen for ending in endings] == [("T",), ("D",)]
+
+
+def test_a_report_that_two_wait_for_is_counted_once() -> None:
+    report = next(iter(REPORTS.values()))
+
+    def prepare() -> None:
+        StoredReport.objects.all().delete()
+        DBTaskResult.objects.all().delete()
+
+    def ask(_world: None) -> str:
+        options = make_config(report.options_class, {})
+        return request_count(report, Scope(), options, editors()[0]).report
+
+    def queued(_world: None) -> tuple[int, int]:
+        return StoredReport.objects.count(), DBTaskResult.objects.count()
+
+    for ending in Play(prepare, (ask, ask), queued).check():
+        assert ending.seen == (1, 1)
+
+
+def test_a_program_decides_on_the_pair_that_it_read_and_on_no_other() -> None:
+    def read() -> SimpleNamespace:
+        world = desk()
+        user, _ = User.objects.get_or_create(username="program")
+        user.groups.add(Group.objects.get(name="editor"))
+        Token.objects.all().delete()
+        caller = Caller(user)
+        tag = caller.get(f"/pairs/{world.pairs[0].pk}")["ETag"]
+        return SimpleNamespace(world=world, caller=caller, tag=tag)
+
+    def decide(kind: str) -> Writer:
+        def writer(read: SimpleNamespace) -> int:
+            address = f"/pairs/{read.world.pairs[0].pk}/decisions"
+            return read.caller.post(address, {"kind": kind}, If_Match=read.tag).status_code
+
+        return writer
+
+    def made(read: SimpleNamespace) -> Any:
+        return state_of(read.world)
+
+    endings = Play(read, (decide("confirm"), decide("reject")), made).check()
+    assert results(endings) == {(201, 412), (412, 201)}

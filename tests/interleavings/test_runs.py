@@ -10,7 +10,7 @@ import pytest
 from django.db import transaction
 
 from articles.models import Article
-from dedup.clustering.changes import update_clusters
+from dedup.clustering.changes import changed_since_rebuilt, update_clusters
 from dedup.clustering.implications import update_version_implications
 from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import rebuild_clusters
@@ -113,6 +113,23 @@ def test_clusters_that_changed_are_built_with_the_decisions_of_the_moment() -> N
 
     for ending in Play(built, (run, confirm), state_of, (ReviewError,)).check():
         assert ending.seen[-1] == ()
+
+
+def test_a_verdict_that_comes_while_clusters_are_built_is_not_forgotten() -> None:
+    def built() -> Desk:
+        world = desk()
+        update_clusters(only_changed=False)
+        return world
+
+    def run(_world: Desk) -> str:
+        update_clusters(only_changed=True)
+        return "built"
+
+    def left(world: Desk) -> Any:
+        return state_of(world)[1], len(changed_since_rebuilt() or ())
+
+    endings = Play(built, (run, judge("similar")), left).check()
+    assert [number for _, number in (ending.seen for ending in endings)] == [2, 0]
 
 
 def test_all_clusters_and_a_decision_give_the_clusters_of_both() -> None:

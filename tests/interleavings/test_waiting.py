@@ -36,6 +36,12 @@ def append_batch(world: Desk) -> None:
     decisions.append_batch(world.ids[:2], links, user=world.editors[0], note="")
 
 
+def built() -> None:
+    """Build all clusters, so that none has changed."""
+    desk()
+    update_clusters(only_changed=False)
+
+
 # What each begins with, and the writer.
 WRITERS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "decide_pair": (desk, reviews.decide(0, "reject")),
@@ -65,7 +71,7 @@ WRITERS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "forget_crowded": (desk, lambda _world: forget_crowded(runs.a_run(), "trigram", only_new=False)),
     "update_groups": (runs.loose, lambda _world: update_groups()),
     "store_rows": (desk, runs.judge("template")),
-    "update_clusters": (desk, lambda _world: update_clusters(only_changed=False)),
+    "update_clusters": (built, lambda _world: update_clusters(only_changed=True)),
     "rebuild_clusters": (desk, lambda _world: rebuild_clusters()),
     "update_questions": (desk, lambda _world: update_questions(None)),
     "update_version_implications": (reviews.versions, lambda _world: update_version_implications()),
