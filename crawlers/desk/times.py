@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 
+from articles.daily import next_time
+
 
 def next_due(
     *,
@@ -18,8 +20,7 @@ def next_due(
     Exactly one of `every_hours` and `daily_at` is given.
     """
     if daily_at is not None:
-        today = now.replace(hour=daily_at.hour, minute=daily_at.minute, second=0, microsecond=0, fold=0)
-        return today if today > now else today + datetime.timedelta(days=1)
+        return next_time(daily_at.replace(second=0), now)
     if not every_hours:
         raise ValueError("a schedule needs every_hours or daily_at")
     step = datetime.timedelta(hours=every_hours)
