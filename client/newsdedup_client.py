@@ -24,7 +24,7 @@ import httpx
 Kind = Literal["confirm", "reject", "version", "template", "unsure"]
 State = Literal["undecided", "confirmed", "rejected", "version", "template", "unsure"]
 Verdict = Literal["duplicate", "version", "template", "similar"]
-Event = Literal["cluster.new", "cluster.changed", "cluster.confirmed"]
+Event = Literal["cluster.new", "cluster.changed", "cluster.confirmed", "alarm"]
 Day = datetime.date | str
 
 STORED_AT_ONCE = 100

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import zoneinfo
 from pathlib import Path
 from typing import Any
 
 import environ
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import validate_email
 
 from articles.numbers import read_number
 
@@ -23,6 +25,7 @@ MAIL_SCHEMES = ("smtp", "smtp+tls", "smtp+ssl")
 # A key for signatures, by django.core.checks.security.base: how long, and of how many different characters, at least.
 KEY_LENGTH, KEY_DIFFERENT, INSECURE = 50, 5, "django-insecure-"
 MAKE_KEY = "Make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
+_SITE = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
 SCHEMES = ("postgres", "postgresql", "psql", "pgsql")
 
 
@@ -158,6 +161,39 @@ def email(name: str) -> dict[str, Any]:
             "the user name and the password written as %2F, %3F, %23, %40, %3A and %25."
         ) from None
     return entry
+
+
+def mail_addresses(name: str) -> list[str]:
+    """Return the e-mail addresses of a comma-separated list."""
+    found = words(name, default=[])
+    for address in found:
+        try:
+            validate_email(address)
+        except ValidationError:
+            raise ImproperlyConfigured(
+                f"{name} has {address}, which is not a valid e-mail address. Set addresses like desk@paper.example, "
+                "separated by commas."
+            ) from None
+    return found
+
+
+def site(name: str) -> str:
+    """Return the URL of a site without its last slash; empty if it is not set."""
+    value = text(name).rstrip("/")
+    if value and not _SITE.fullmatch(value):
+        raise ImproperlyConfigured(f"{name}={value} is not the address of a site. Set it as https://dedup.example.org.")
+    return value
+
+
+def secret(name: str, *, least: int) -> str:
+    """Return a secret of at least so many visible ASCII characters; empty if it is not set."""
+    value = text(name)
+    if value and not (len(value) >= least and value.isascii() and value.isprintable() and " " not in value):
+        raise ImproperlyConfigured(
+            f"{name} has {len(value)} characters; it must have {least} or more, in ASCII and without blanks. "
+            "Make one with: openssl rand -hex 32"
+        )
+    return value
 
 
 def _is_port(value: str | int) -> bool:

@@ -174,6 +174,21 @@ if SEND_EMAIL:
     EMAIL_TIMEOUT = 10
     DEFAULT_FROM_EMAIL = environment.required("EMAIL_FROM")
 
+# Where these pages are, for links in e-mails and webhooks; without the last slash.
+SITE_URL = environment.site("SITE_URL")
+# Alarms: whom they are sent to (nobody here: every admin with an address), after how many days again, and the bounds.
+ALARM_EMAIL = environment.mail_addresses("ALARM_EMAIL")
+ALARM_REPEAT_DAYS = environment.number("ALARM_REPEAT_DAYS", default=7, least=1)
+ALARM_NIGHTLY_MINUTES = environment.number("ALARM_NIGHTLY_MINUTES", default=60, least=1)
+ALARM_DISK_FREE = environment.share("ALARM_DISK_FREE", default=0.1)
+ALARM_DATABASE_GIGABYTES = (
+    environment.number("ALARM_DATABASE_GIGABYTES", default=100, least=1)
+    if environment.text("ALARM_DATABASE_GIGABYTES")
+    else None
+)
+# With it, and only with it, a program may read /metrics; there is no such address without one.
+METRICS_TOKEN = environment.secret("METRICS_TOKEN", least=32)
+
 # What a program may send: requests a minute with one token, and bytes at once. No form is nearly as large.
 API_REQUESTS_A_MINUTE = environment.number("API_REQUESTS_A_MINUTE", default=600, least=1)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000 * environment.number("API_MEGABYTES", default=10, least=1)
@@ -204,6 +219,8 @@ PAGE_FETCHER = "crawlers.one_page.fetch_article"
 WEBHOOK_SENDER = "crawlers.posting.post"
 # What a worker does next to its tasks: crawls that were asked for on pages, or are due.
 CRAWL_SUPERVISOR = "crawlers.desk.supervisor.supervise"
+# What else it does: it looks for what an admin has to see to, and tells it.
+ALARM_WATCH = "newsdedup_site.alarms.watching.watch"
 # What a run does at its end: runs know no reports, which read what runs have found.
 AFTER_RUN = "dedup.reports.counting.count_after_run"
 # What one of its processes loads for that while another builds the clusters.

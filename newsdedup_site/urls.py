@@ -1,4 +1,5 @@
-"""The URLs: the pages at the root, the admin at /admin/, the load balancer's check at /healthz.
+"""The URLs: the pages at the root, the admin at /admin/, the load balancer's check at /healthz,
+the figures for monitoring at /metrics.
 
 Who may open them: newsdedup_site/access/addresses.py.
 """
@@ -7,6 +8,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from newsdedup_site import views
+from newsdedup_site.metrics.views import metrics
 
 admin.autodiscover()
 admin.site.site_header = admin.site.site_title = "newsdedup settings"
@@ -18,7 +20,9 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", views.healthz, name="healthz"),
+    path("metrics", metrics, name="metrics"),
     path("", include("newsdedup_site.accounts")),
+    path("", include("newsdedup_site.alarms.urls")),
     path("", include("newsdedup_site.people.urls")),
     path("", include("newsdedup_site.keys.urls")),
     path("", include("newsdedup_site.guides.urls")),

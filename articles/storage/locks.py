@@ -34,6 +34,7 @@ class Lock(IntEnum):
     MIGRATE = 5_112_005  # one upgrade of the tables at a time
     CRAWL = 5_112_006  # held by the worker that does the crawls asked for on pages and those due
     CRAWL_QUEUE = 5_112_007  # one change of the crawls that wait at a time
+    ALARMS = 5_112_011  # one check for alarms at a time
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from dedup.webhooks.hooks import (
 
 router = Router(tags=["webhooks"])
 
-Event = Literal["cluster.new", "cluster.changed", "cluster.confirmed"]
+Event = Literal["cluster.new", "cluster.changed", "cluster.confirmed", "alarm"]
 
 
 class NewWebhook(Schema):
@@ -36,7 +36,7 @@ class NewWebhook(Schema):
     model_config = ConfigDict(extra="forbid")
 
     url: Text = Field(min_length=1, max_length=MAX_URL_CHARACTERS)
-    events: list[Event] = Field(["cluster.new"], min_length=1, max_length=3)
+    events: list[Event] = Field(["cluster.new"], min_length=1, max_length=4)
 
 
 class WebhookChange(Schema):
@@ -45,7 +45,7 @@ class WebhookChange(Schema):
     model_config = ConfigDict(extra="forbid")
 
     url: Text | None = Field(None, min_length=1, max_length=MAX_URL_CHARACTERS)
-    events: list[Event] | None = Field(None, min_length=1, max_length=3)
+    events: list[Event] | None = Field(None, min_length=1, max_length=4)
     active: StrictBool | None = Field(None, description="Switched on again, it gets at once what it has missed.")
 
 

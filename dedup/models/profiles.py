@@ -70,6 +70,9 @@ class Profile(models.Model):
         help_text="Every day at this time, a worker compares articles that are new or have changed. Empty: never.",
     )
     nightly_due = models.DateTimeField(null=True, editable=False, help_text="When the next nightly run starts.")
+    nightly_waits_since = models.DateTimeField(
+        null=True, editable=False, help_text="When the nightly run was due that waits until another run ends."
+    )
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

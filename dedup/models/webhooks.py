@@ -1,4 +1,4 @@
-"""Webhooks, which tell programs of clusters, and what was sent to each."""
+"""Webhooks, which tell programs of clusters and alarms, and what was sent to each."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from django.utils import timezone
 
 
 class Webhook(models.Model):
-    """An address that is sent news of clusters. Written by dedup/webhooks/hooks.py."""
+    """An address that is sent news of clusters, or alarms. Written by dedup/webhooks/hooks.py."""
 
     class Event(models.TextChoices):
         NEW = "cluster.new", "a cluster is new"
         CHANGED = "cluster.changed", "the articles of a cluster, or the one to keep, change"
         CONFIRMED = "cluster.confirmed", "editors confirm a cluster"
+        ALARM = "alarm", "something needs an admin: an alarm begins, lasts or is over"
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")
     url = models.TextField()

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django_tasks import task
 
 from articles.boilerplate.mode import Mode
+from articles.daily import next_time
 from articles.storage.newspapers import current_ids
 from dedup.models import DetectionRun, Profile, RunRequest
 from dedup.runs.lock import RunActiveError, run_lock
@@ -69,11 +70,12 @@ def nightly_task(profile_id: int, due: str) -> int | None:
     profile = Profile.objects.filter(pk=profile_id).first()
     if profile is None or profile.nightly_due is None or profile.nightly_due.isoformat() != due:
         return None
+    waits_since = profile.nightly_waits_since or profile.nightly_due
     schedule_nightly(profile)
     try:
         return _run(profile, Scope(boilerplate=Mode(profile.boilerplate)), new=True, user_id=None, by_itself=True)
     except RunActiveError:
-        _enqueue(profile, timezone.now() + _RETRY_AFTER)
+        _enqueue(profile, timezone.now() + _RETRY_AFTER, waits_since=waits_since)
         return None
     except ProfileError as error:
         store_refused_run(Scope(), str(error), profile=profile, user_id=None)
@@ -83,19 +85,15 @@ def nightly_task(profile_id: int, due: str) -> int | None:
 def schedule_nightly(profile: Profile) -> None:
     """Schedule the next nightly run of a profile, replacing any scheduled before; none if it has no time."""
     if profile.nightly_at is None:
-        Profile.objects.filter(pk=profile.pk).update(nightly_due=None)
+        Profile.objects.filter(pk=profile.pk).update(nightly_due=None, nightly_waits_since=None)
         return
-    now = timezone.localtime()
-    due = now.replace(
-        hour=profile.nightly_at.hour, minute=profile.nightly_at.minute, second=profile.nightly_at.second, microsecond=0
-    )
-    _enqueue(profile, due if due > now else due + datetime.timedelta(days=1))
+    _enqueue(profile, next_time(profile.nightly_at, timezone.localtime()))
 
 
-def _enqueue(profile: Profile, due: datetime.datetime) -> None:
+def _enqueue(profile: Profile, due: datetime.datetime, *, waits_since: datetime.datetime | None = None) -> None:
     due = due.astimezone(datetime.UTC)
     with transaction.atomic():
-        Profile.objects.filter(pk=profile.pk).update(nightly_due=due)
+        Profile.objects.filter(pk=profile.pk).update(nightly_due=due, nightly_waits_since=waits_since)
         nightly_task.using(run_after=due).enqueue(profile_id=profile.pk, due=due.isoformat())
 
 

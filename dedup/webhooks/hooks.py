@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from articles.storage.audit_log import log_action
 from dedup.models import Delivery, Webhook
-from dedup.webhooks.queue import queue
+from dedup.webhooks.queue import SEES_ALARMS, queue
 from dedup.webhooks.signing import new_secret
 
 MOST_WEBHOOKS = 10
@@ -29,7 +29,7 @@ class WebhookError(ValueError):
 
 def make_webhook(owner: User, url: str, events: Collection[str]) -> Webhook:
     """Make a webhook with a new secret. Raises WebhookError."""
-    url, chosen = _checked(url), _chosen(events)
+    url, chosen = _checked(url), _chosen(events, owner)
     with transaction.atomic():
         User.objects.select_for_update().get(pk=owner.pk)
         if owner.webhooks.count() >= MOST_WEBHOOKS:
@@ -49,7 +49,7 @@ def change_webhook(
 ) -> None:
     """Change what is not None. Switched on again, a webhook gets at once what it has missed. Raises WebhookError."""
     hook.url = hook.url if url is None else _checked(url)
-    hook.events = hook.events if events is None else _chosen(events)
+    hook.events = hook.events if events is None else _chosen(events, hook.owner)
     with transaction.atomic():
         if active is not None and active != hook.active:
             hook.active, hook.fault = active, ""
@@ -89,10 +89,12 @@ def _checked(url: str) -> str:
     return url
 
 
-def _chosen(events: Collection[str]) -> list[str]:
+def _chosen(events: Collection[str], owner: User) -> list[str]:
     chosen = [str(event) for event in Webhook.Event if event in events]
     if not chosen or len(chosen) != len(set(events)):
         raise WebhookError(f"Choose at least one of {', '.join(Webhook.Event.values)}.")
+    if Webhook.Event.ALARM in chosen and not owner.has_perm(SEES_ALARMS):
+        raise WebhookError("Only admins are sent alarms. Choose among the events of clusters.")
     return chosen
 
 

@@ -1,4 +1,4 @@
-"""The queue of what webhooks are sent: written in the transaction that changes the clusters, so nothing is lost."""
+"""The queue of what webhooks are sent: written in the transaction in which it happens, so nothing is lost."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from dedup.models import Cluster, Delivery, Webhook
 
 # Clusters of one request; after a first run there may be a hundred thousand.
 AT_ONCE = 100
+# The permission without which nobody is sent alarms, which name paths and errors of the server.
+SEES_ALARMS = "newsdedup_site.view_alarm"
 _KEPT = datetime.timedelta(days=30)
 
 
@@ -30,6 +32,16 @@ def announce(clusters: dict[Webhook.Event, Sequence[Cluster]]) -> None:
         wanting = [hook for hook in hooks if event in hook.events]
         for body in _bodies(event, rows):
             queue(wanting, event, body)
+
+
+def announce_alarms(alarms: Sequence[dict[str, Any]]) -> int:
+    """Queue news of alarms for every active webhook that wants them, of admins; return how many those are."""
+    wanting = Webhook.objects.filter(active=True, events__contains=[Webhook.Event.ALARM]).select_related("owner")
+    hooks = [hook for hook in wanting if hook.owner.has_perm(SEES_ALARMS)]
+    if hooks:
+        now = timezone.now().isoformat(timespec="seconds")
+        queue(hooks, Webhook.Event.ALARM, {"type": "alarm", "timestamp": now, "data": {"alarms": list(alarms)}})
+    return len(hooks)
 
 
 def queue(hooks: Collection[Webhook], event: str, body: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from newsdedup_site.access.rights import (
     MERGE,
     READ,
     READ_STORIES,
+    SEE_ALARMS,
     START_CRAWLS,
     START_RUNS,
     WHITELIST,
@@ -55,6 +56,8 @@ ADDRESSES: dict[str, Rule] = {
     "set_password": form(ANYONE),
     # its address has a token
     "stories_feed_of": page(ANYONE),
+    # its header has one
+    "metrics": page(ANYONE),
     # one's own login
     "logout": form(LOGIN),
     "password_change": form(LOGIN),
@@ -191,6 +194,7 @@ ADDRESSES: dict[str, Rule] = {
     "profile_rule_new": form(CHANGE_PROFILES),
     "profile_rule": form(CHANGE_PROFILES),
     "profile_rule_delete": form(CHANGE_PROFILES),
+    "alarms": page(SEE_ALARMS),
     "people": page(MANAGE_PEOPLE),
     "people_changes": page(MANAGE_PEOPLE),
     "person": page(MANAGE_PEOPLE),

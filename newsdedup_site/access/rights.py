@@ -42,6 +42,7 @@ MANAGE_PEOPLE = Right("manage people", role="admin", permission="auth.change_use
 MERGE = Right("merge newspapers", role="admin", permission="articles.add_newspapermerge")
 IMPORT = Right("import files", role="admin", permission="articles.add_fileimport")
 EXTRACT = Right("change extraction rules", role="admin", permission="articles.add_extractionrule")
+SEE_ALARMS = Right("see alarms and what helps", role="admin", permission="newsdedup_site.view_alarm")
 # Which rows a user may see or change there is up to the permissions of the admin's models.
 CONFIGURE = Right("open the settings", role="admin", staff_only=True)
 

@@ -74,6 +74,7 @@ GROUPS = (
             Entry("Profiles", "profiles", ("profile", "profile_new", "profile_rule", "profile_rule_new")),
             Entry("Crawls", "crawls", ("newspaper_crawls", "newspaper_merges", "newspaper_merge", "extraction_rule")),
             Entry("Imports", "imports", ("import_new", "import")),
+            Entry("Alarms", "alarms"),
             Entry("People", "people", ("person", "person_invite", "person_link", "people_changes")),
             Entry("Tokens", "tokens", ("token_new",)),
             Entry("Webhooks", "webhooks", ("webhook", "webhook_new")),

@@ -149,3 +149,28 @@ def test_a_number_is_whole_and_large_enough(monkeypatch) -> None:
         monkeypatch.setenv("NUMBER_OF", value)
         with pytest.raises(ImproperlyConfigured, match=f"NUMBER_OF={value} is not a whole number of 1 or more"):
             environment.number("NUMBER_OF", default=7, least=1)
+
+
+def test_addresses_a_site_and_a_secret_are_read_and_anything_else_is_refused(monkeypatch) -> None:
+    for name in ("ALARM_EMAIL", "SITE_URL", "METRICS_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    assert environment.mail_addresses("ALARM_EMAIL") == []
+    assert environment.site("SITE_URL") == environment.secret("METRICS_TOKEN", least=32) == ""
+    monkeypatch.setenv("ALARM_EMAIL", "desk@paper.example, on.call@paper.example")
+    assert environment.mail_addresses("ALARM_EMAIL") == ["desk@paper.example", "on.call@paper.example"]
+    monkeypatch.setenv("SITE_URL", "https://dedup.example:8443/")
+    assert environment.site("SITE_URL") == "https://dedup.example:8443"
+    monkeypatch.setenv("METRICS_TOKEN", "x" * 32)
+    assert environment.secret("METRICS_TOKEN", least=32) == "x" * 32
+    monkeypatch.setenv("ALARM_EMAIL", "desk@paper.example, desk")
+    with pytest.raises(ImproperlyConfigured, match="ALARM_EMAIL has desk, which is not a valid e-mail address"):
+        environment.mail_addresses("ALARM_EMAIL")
+    for value in ("dedup.example", "ftp://dedup.example", "https://dedup.example/path", "https://a b"):
+        monkeypatch.setenv("SITE_URL", value)
+        with pytest.raises(ImproperlyConfigured, match=f"SITE_URL={value} is not the address of a site"):
+            environment.site("SITE_URL")
+    for value in ("short-and-s3cret", "x" * 31, "ü" * 32, "x" * 16 + " " + "x" * 16):
+        monkeypatch.setenv("METRICS_TOKEN", value)
+        with pytest.raises(ImproperlyConfigured, match=f"METRICS_TOKEN has {len(value)} characters") as refused:
+            environment.secret("METRICS_TOKEN", least=32)
+        assert value not in str(refused.value)

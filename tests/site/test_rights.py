@@ -104,7 +104,14 @@ def test_what_asks_for_more_than_reading() -> None:
         found = ((name, rule.right) for name, rule in ADDRESSES.items())
         return {name for name, right in found if (right.role, right.needs_login) == (role, needs_login)}
 
-    assert asking("", needs_login=False) == {"favicon", "healthz", "login", "set_password", "stories_feed_of"}
+    assert asking("", needs_login=False) == {
+        "favicon",
+        "healthz",
+        "login",
+        "metrics",
+        "set_password",
+        "stories_feed_of",
+    }
     assert asking("") == {"logout", "admin:logout", "password_change", "password_change_done", "keys", "keys_switch"}
     of_people = {"people", "people_changes", "person", "unlock"} | {
         f"person_{act}" for act in ("invite", "change", "link", "block", "unblock")
@@ -118,7 +125,7 @@ def test_what_asks_for_more_than_reading() -> None:
     of_crawls = {"crawl_new", "crawl_schedule", "crawl_stop", "crawl_take_back"}
     of_learning = {"learn", "lesson_give_up", "model_use"}
     of_trials = {"newspaper_add", "newspaper_try", "trial", "trial_state"}
-    of_admins = of_runs | of_crawls | of_trials | of_learning | of_people | of_newspapers | of_profiles
+    of_admins = {"alarms"} | of_runs | of_crawls | of_trials | of_learning | of_people | of_newspapers | of_profiles
     assert asking("admin") == of_admins
     of_readers = {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"}
     of_views = {"view_save", "view_rename", "view_delete"}

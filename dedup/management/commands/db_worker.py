@@ -1,4 +1,4 @@
-"""`manage.py db_worker`: execute queued runs, do crawls, and give a sign of life to the pages."""
+"""`manage.py db_worker`: execute queued runs, do crawls, look for alarms, and give a sign of life to the pages."""
 
 from __future__ import annotations
 
@@ -39,9 +39,12 @@ class Command(ProjectCommand, db_worker.Command):
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         # Until the worker has handlers of its own; without one, a signal would leave its sign of life behind.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        # It ends once nothing waits, which a crawl would outlast.
-        crawls = nullcontext() if options["batch"] else _beside(import_string(settings.CRAWL_SUPERVISOR))
-        with _signs_of_life(worker_id), _beside(_go_on_sending), crawls:
+        # With --batch it ends once nothing waits, which a crawl would outlast.
+        crawls, alarms = (
+            nullcontext() if options["batch"] else _beside(import_string(work))
+            for work in (settings.CRAWL_SUPERVISOR, settings.ALARM_WATCH)
+        )
+        with _signs_of_life(worker_id), _beside(_go_on_sending), crawls, alarms:
             super().handle(worker_id=worker_id, **options)
         if options["batch"]:
             send_due()

@@ -30,7 +30,7 @@ from tests.factories import make_cluster, make_pair, make_user
 
 pytestmark = pytest.mark.django_db
 URL = "https://receiver.example/hooks?of=newsdedup"
-EVERY = list(Webhook.Event.values)
+EVERY = [each for each in Webhook.Event.values if each != "alarm"]
 
 
 class Receiver:

@@ -1,0 +1,126 @@
+"""E-mails about alarms: one for everything that waits, tried again until the server takes it."""
+
+from __future__ import annotations
+
+import datetime
+import smtplib
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.db.models import F
+from django.template.loader import render_to_string
+
+from newsdedup_site.access.rights import admins
+from newsdedup_site.alarms.kinds import KINDS, in_words
+from newsdedup_site.models import AlarmNotice
+
+# Minutes to the next try after each that failed; then always the last.
+RETRY_MINUTES = (5, 5, 15, 30, 60, 120, 360)
+# Of one kind, an e-mail explains so many; a network that is away makes every newspaper fail.
+MOST_OF_A_KIND = 10
+_MAX_ANSWER = 500
+_SUBJECT_CHARACTERS = 120
+
+
+def recipients() -> list[str]:
+    """Return who is sent alarms: ALARM_EMAIL, else every admin with an address; nobody without a mail server."""
+    if not settings.SEND_EMAIL:
+        return []
+    return settings.ALARM_EMAIL or list(admins().exclude(email="").values_list("email", flat=True).distinct())
+
+
+def send_waiting(now: datetime.datetime) -> int:
+    """Send one e-mail with all notices that wait, if it is time; return how many were sent.
+
+    The notices are locked meanwhile, so two processes never send the same. If this one is killed after the server took
+    the e-mail, it is sent once more.
+    """
+    with transaction.atomic():
+        waiting = AlarmNotice.objects.filter(mail=AlarmNotice.Mail.WAITING).order_by("pk")
+        notices = list(waiting.select_related("alarm").select_for_update(of=("self",), skip_locked=True))
+        if not notices or not any(_is_due(each, now) for each in notices):
+            return 0
+        rows = AlarmNotice.objects.filter(pk__in=[each.pk for each in notices])
+        to = recipients()
+        if not to:
+            rows.update(mail=AlarmNotice.Mail.NONE)
+            return 0
+        fault = _send(notices, to)
+        tried = {"mail_tries": F("mail_tries") + 1, "mail_tried_at": now, "mail_answer": fault}
+        rows.update(**tried, mail=AlarmNotice.Mail.WAITING if fault else AlarmNotice.Mail.SENT)
+    return 0 if fault else len(notices)
+
+
+def _is_due(notice: AlarmNotice, now: datetime.datetime) -> bool:
+    if notice.mail_tried_at is None:
+        return True
+    minutes = RETRY_MINUTES[min(notice.mail_tries, len(RETRY_MINUTES)) - 1]
+    return now - notice.mail_tried_at >= datetime.timedelta(minutes=minutes)
+
+
+def _send(notices: Sequence[AlarmNotice], to: Sequence[str]) -> str:
+    """Send an e-mail; return why it failed, or "" if the server took it."""
+    text = render_to_string("alarms/mail.txt", _context(notices))
+    return deliver(_subject(notices), f"{text.rstrip()}\n", to)
+
+
+def deliver(subject: str, text: str, to: Sequence[str]) -> str:
+    """Send an e-mail in plain text; return why it failed, or "" if the server took it."""
+    # Mail programs and lists must not answer it, RFC 3834.
+    headers = {"Auto-Submitted": "auto-generated"}
+    try:
+        EmailMessage(subject, text, None, list(to), headers=headers).send()
+    except (smtplib.SMTPException, OSError) as error:
+        return f"{type(error).__name__}: {error}"[:_MAX_ANSWER]
+    return ""
+
+
+def _subject(notices: Sequence[AlarmNotice]) -> str:
+    """Return what began first; what lasts or is over if nothing began."""
+    order = list(AlarmNotice.Event)
+    first = min(notices, key=lambda each: (order.index(AlarmNotice.Event(each.event)), each.pk))
+    words = {AlarmNotice.Event.LASTS: "still: ", AlarmNotice.Event.OVER: "over: "}.get(
+        AlarmNotice.Event(first.event), ""
+    )
+    what = " ".join(first.what.split())
+    shown = what if len(what) <= _SUBJECT_CHARACTERS else f"{what[: _SUBJECT_CHARACTERS - 1]}…"
+    more = f" (and {len(notices) - 1} more)" if len(notices) > 1 else ""
+    return f"[newsdedup] {words}{shown.removesuffix('.')}{more}"
+
+
+def _context(notices: Sequence[AlarmNotice]) -> dict[str, object]:
+    headings = {
+        AlarmNotice.Event.BEGAN: "NEW",
+        AlarmNotice.Event.LASTS: "STILL GOING ON",
+        AlarmNotice.Event.OVER: "OVER",
+    }
+    parts = []
+    for event, heading in headings.items():
+        of_event = [each for each in notices if each.event == event]
+        kinds = list(dict.fromkeys(each.alarm.kind for each in of_event))
+        groups = [_group([each for each in of_event if each.alarm.kind == kind], kind) for kind in kinds]
+        if groups:
+            parts.append((heading, event == AlarmNotice.Event.OVER, groups))
+    return {"parts": parts, "site": settings.SITE_URL}
+
+
+def _group(notices: Sequence[AlarmNotice], kind: str) -> dict[str, object]:
+    """Return the alarms of a kind, the longest first, with what follows from them and what helps."""
+    longest = sorted(notices, key=lambda each: each.alarm.since)
+    shown = [
+        {
+            "what": each.what,
+            "detail": " ".join(each.alarm.detail.split())[:_MAX_ANSWER],
+            "since": in_words(each.alarm.since),
+            "over": in_words(each.alarm.over_at) if each.alarm.over_at else "",
+            "url": f"{settings.SITE_URL}{each.alarm.address}" if each.alarm.address else "",
+            "remedy": each.alarm.remedy,
+        }
+        for each in longest[:MOST_OF_A_KIND]
+    ]
+    remedies = list(dict.fromkeys(each["remedy"] for each in shown))
+    about = KINDS.get(kind)
+    follows = about.follows if about else ""
+    return {"alarms": shown, "left_out": len(notices) - len(shown), "follows": follows, "remedies": remedies}

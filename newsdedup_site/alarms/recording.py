@@ -1,0 +1,105 @@
+"""The writer of alarms: what a check found begins, lasts or is over, and what there is to tell is queued with it."""
+
+from __future__ import annotations
+
+import datetime
+import platform
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from articles.storage.locks import Lock, lock_transaction
+from dedup.webhooks.queue import announce_alarms
+from newsdedup_site.alarms.kinds import KINDS, Found
+from newsdedup_site.alarms.mail import recipients
+from newsdedup_site.models import Alarm, AlarmNotice
+
+# What was told lately is not told again because it was over for a while.
+QUIET = datetime.timedelta(hours=36)
+# Each machine sees its own disks; what one that was not heard of for so long has seen is over.
+_FORGOTTEN = datetime.timedelta(days=1)
+
+
+def record(found: Sequence[Found], now: datetime.datetime) -> list[AlarmNotice]:
+    """Store what a check found, in one transaction with the notices to be sent; return these.
+
+    An alarm is told when it begins, unless it was told within QUIET; again every ALARM_REPEAT_DAYS while it lasts; and
+    when it is over, if its beginning was told.
+    """
+    with transaction.atomic():
+        lock_transaction(Lock.ALARMS)
+        active = {(row.kind, row.subject): row for row in Alarm.objects.filter(over_at=None)}
+        told = [_seen(each, active.pop(each.key, None), now) for each in found]
+        if not any(each.kind == "migrations" for each in found):  # then nothing else was looked for
+            told += [_not_seen(row, now) for row in active.values()]
+        return _queue([each for each in told if each is not None], now)
+
+
+Told = tuple[Alarm, AlarmNotice.Event]
+
+
+def _seen(found: Found, row: Alarm | None, now: datetime.datetime) -> Told | None:
+    row = row or Alarm(kind=found.kind, subject=found.subject, since=found.since or now, found_at=now)
+    row.what, row.detail, row.remedy, row.address = found.what, found.detail, found.help, found.address
+    row.seen_at, row.gone_at = now, None
+    if row.told_at is None:
+        event = None if _told_lately(found, now) else AlarmNotice.Event.BEGAN
+    else:
+        event = AlarmNotice.Event.LASTS if now - row.told_at >= _repeat() else None
+    row.told_at = now if event else row.told_at
+    row.save()
+    return (row, event) if event else None
+
+
+def _repeat() -> datetime.timedelta:
+    return datetime.timedelta(days=settings.ALARM_REPEAT_DAYS)
+
+
+def _told_lately(found: Found, now: datetime.datetime) -> bool:
+    same = Alarm.objects.filter(kind=found.kind, subject=found.subject, told_at__gt=now - QUIET)
+    return same.exists()
+
+
+def _not_seen(row: Alarm, now: datetime.datetime) -> Told | None:
+    """Note that an alarm was not found; it is over once that has been so for a while."""
+    elsewhere = row.kind == "disk" and not row.subject.startswith(f"{platform.node()}:")
+    if elsewhere and now - row.seen_at < _FORGOTTEN:
+        return None
+    row.gone_at = row.gone_at or now
+    kind = KINDS.get(row.kind)
+    event = None
+    if kind is None or now - row.gone_at >= kind.calm:
+        row.over_at = row.gone_at
+        event = AlarmNotice.Event.OVER if row.told_at else None
+        row.told_at = now if event else None
+    row.save()
+    return (row, event) if event else None
+
+
+def _queue(told: Sequence[Told], now: datetime.datetime) -> list[AlarmNotice]:
+    if not told:
+        return []
+    webhooks = announce_alarms([_body(*each) for each in told])
+    mail = AlarmNotice.Mail.WAITING if recipients() else AlarmNotice.Mail.NONE
+    return AlarmNotice.objects.bulk_create(
+        AlarmNotice(alarm=row, event=event, what=row.what, made_at=now, webhooks=webhooks, mail=mail)
+        for row, event in told
+    )
+
+
+def _body(row: Alarm, event: AlarmNotice.Event) -> dict[str, Any]:
+    kind = KINDS.get(row.kind)
+    return {
+        "event": str(event),
+        "kind": row.kind,
+        "subject": row.subject,
+        "since": row.since.isoformat(timespec="seconds"),
+        "over_at": row.over_at.isoformat(timespec="seconds") if row.over_at else None,
+        "what": row.what,
+        "detail": row.detail,
+        "follows": kind.follows if kind else "",
+        "remedy": row.remedy,
+        "url": settings.SITE_URL + row.address if settings.SITE_URL and row.address else row.address,
+    }

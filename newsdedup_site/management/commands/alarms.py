@@ -1,0 +1,83 @@
+"""`manage.py alarms`: what is wrong now, for cron and for monitoring."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
+
+from articles.management.base import ExitCode, ProjectCommand
+from dedup.webhooks.sending import send_due
+from newsdedup_site.alarms.finding import find_all
+from newsdedup_site.alarms.kinds import Found, in_words
+from newsdedup_site.alarms.mail import deliver, recipients
+from newsdedup_site.alarms.watching import tell
+
+
+class Command(ProjectCommand):
+    """Find, print, and perhaps tell."""
+
+    help = (
+        "Print what an admin has to see to; exit with 1 if there is anything. A worker checks by itself every three "
+        "minutes, but it cannot tell that it is dead: run this with --send from cron too."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument(
+            "--send", action="store_true", help="also record the alarms, and tell them by e-mail and webhooks"
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+        parser.add_argument("--test", action="store_true", help="only send an e-mail, to see whether it arrives")
+
+    def handle(self, **options: Any) -> None:
+        """Check; or test the e-mail."""
+        if options["test"]:
+            self._test()
+            return
+        now = timezone.now()
+        found = find_all(now)
+        for each in found:
+            self.stdout.write(_json(each) if options["json"] else _text(each))
+        if options["send"]:
+            tell(found, now)
+            send_due()
+        if found:
+            sys.exit(ExitCode.ERROR)
+        if not options["json"]:
+            self.stdout.write("No alarm.")
+
+    def _test(self) -> None:
+        to = recipients()
+        if not to:
+            raise CommandError(
+                "Nobody is sent e-mails. Set EMAIL_URL and EMAIL_FROM, and ALARM_EMAIL or the address of an admin."
+            )
+        fault = deliver("[newsdedup] A test", "This is how newsdedup will tell you what needs an admin.\n", to)
+        if fault:
+            raise CommandError(f"The e-mail was not sent. {fault}")
+        self.stdout.write(f"The mail server took an e-mail to {', '.join(to)}.")
+
+
+def _text(found: Found) -> str:
+    since = f"\n  Since {in_words(found.since)}." if found.since else ""
+    detail = f"\n  {' '.join(found.detail.split())}" if found.detail else ""
+    return f"{found.what}{since}{detail}\n  What follows: {found.about.follows}\n  What to do: {found.help}"
+
+
+def _json(found: Found) -> str:
+    fields = {
+        "kind": found.kind,
+        "subject": found.subject,
+        "since": found.since.isoformat(timespec="seconds") if found.since else None,
+        "what": found.what,
+        "detail": found.detail,
+        "follows": found.about.follows,
+        "remedy": found.help,
+        "address": found.address,
+    }
+    return json.dumps(fields, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Figures for monitoring, in the text format of Prometheus."""

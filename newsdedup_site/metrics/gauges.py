@@ -1,0 +1,147 @@
+"""What is measured: each figure from an index, from a small table, or from what PostgreSQL knows of a large one."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Q
+from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
+
+from crawlers.models import Crawl, CrawlSchedule
+from dedup.models import Delivery, DetectionRun, Pair, Profile, QuestionCount, Worker
+from dedup.runs.requests import is_worker_alive
+from newsdedup_site.alarms.finding import find_all
+from newsdedup_site.alarms.kinds import KINDS
+from newsdedup_site.alarms.machine import database_bytes, disks
+from newsdedup_site.metrics.exposition import Metric, single
+
+# What the last ANALYZE or VACUUM counted; -1 before the first one.
+_ROWS_SQL = "SELECT reltuples FROM pg_class WHERE oid = to_regclass(%(table)s)"
+# By the index pair_queue, up to a ceiling: what was decided is a small part of the pairs.
+_DECIDED_SQL = """
+SELECT name, (SELECT count(*) FROM (SELECT FROM dedup_pair WHERE state = name LIMIT %(ceiling)s) AS counted)
+FROM unnest(%(states)s::text[]) AS state (name)
+"""
+_CEILING = 100_000
+# Decisions are appended, so those of today are the last ones of the primary key: it reads no others.
+_TODAY_SQL = """
+SELECT count(*) FROM dedup_decision WHERE id > coalesce(
+    (SELECT id FROM dedup_decision WHERE decided_at < %(midnight)s ORDER BY id DESC LIMIT 1), 0)
+"""
+# By the index visit_newspaper, from the latest visit back to the last good one.
+_LAST_GOOD_SQL = """
+SELECT paper.name, extract(epoch FROM good.started_at)::float8
+FROM articles_newspaper AS paper
+CROSS JOIN LATERAL (
+    SELECT visit.started_at FROM crawlers_visit AS visit
+    WHERE visit.newspaper_id = paper.id
+      AND ((visit.failed = 0 AND visit.state = 'finished')
+           OR visit.stored > 0 OR visit.known > 0 OR visit.unchanged > 0 OR visit.refused_earlier > 0)
+    ORDER BY visit.started_at DESC LIMIT 1
+) AS good
+WHERE paper.merged_into_id IS NULL
+  AND (paper.crawl OR EXISTS (SELECT FROM crawlers_crawlschedule AS planned WHERE planned.newspaper_id = paper.id))
+ORDER BY paper.name
+"""
+
+
+def gauges() -> Iterator[Metric]:
+    """Yield every metric. Sizes of large tables are estimates of PostgreSQL, as their help says."""
+    now = timezone.now()
+    yield from _archive(now)
+    yield from _runs(now)
+    yield from _crawls()
+    yield from _machine(now)
+
+
+def _archive(now: datetime.datetime) -> Iterator[Metric]:
+    yield single("articles", "Articles, as PostgreSQL estimates them.", _estimate("articles_article"))
+    yield Metric("pairs", "Pairs of articles by state; undecided ones are an estimate.", _pairs())
+    counts = QuestionCount.objects.order_by("tab").values_list("tab", "number")
+    yield Metric("questions", "Questions that wait for an answer, by tab.", [({"tab": tab}, n) for tab, n in counts])
+    midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    [(today,)] = _rows(_TODAY_SQL, {"midnight": midnight})
+    yield single("decisions_today", "Decisions since midnight in TIME_ZONE.", today)
+
+
+def _pairs() -> list[tuple[Mapping[str, str], float]]:
+    """Return the decided pairs by state, counted up to _CEILING each; the others are the rest of the estimate."""
+    states = [str(state) for state in Pair.State if state != Pair.State.UNDECIDED]
+    decided = _rows(_DECIDED_SQL, {"states": states, "ceiling": _CEILING})
+    samples: list[tuple[Mapping[str, str], float]] = [({"state": state}, number) for state, number in decided]
+    pairs = _estimate("dedup_pair")
+    if pairs is not None:
+        rest = max(0.0, pairs - sum(number for _, number in decided))
+        samples.append(({"state": str(Pair.State.UNDECIDED)}, rest))
+    return samples
+
+
+def _estimate(table: str) -> float | None:
+    rows = _rows(_ROWS_SQL, {"table": table})
+    return float(rows[0][0]) if rows and rows[0][0] >= 0 else None
+
+
+def _rows(sql: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.fetchall()
+
+
+def _runs(now: datetime.datetime) -> Iterator[Metric]:
+    run = DetectionRun.objects.order_by("-pk").only("started_at", "finished_at", "state").first()
+    states = [({"state": str(state)}, float(run is not None and run.state == state)) for state in DetectionRun.State]
+    yield Metric("last_run_state", "1 for the state of the latest run, 0 for the others.", list(states))
+    started = run.started_at.timestamp() if run else None
+    finished = run.finished_at.timestamp() if run and run.finished_at else None
+    yield single("last_run_started_seconds", "When the latest run started, in seconds since 1970.", started)
+    yield single("last_run_finished_seconds", "When it ended; missing while it is active.", finished)
+    seconds = finished - started if finished is not None and started is not None else None
+    yield single("last_run_duration_seconds", "From its start to its end, with pauses if it was resumed.", seconds)
+    yield from _nights(now)
+    yield single("worker_alive", "1 if a worker gave a sign of life within 30 seconds.", float(is_worker_alive()))
+    yield single("workers", "Workers that gave a sign of life within a day.", Worker.objects.count())
+    waiting = DBTaskResult.objects.ready().count()
+    yield single("tasks_waiting", "Tasks that a worker should have begun.", waiting)
+    due = Delivery.objects.filter(state=Delivery.State.WAITING, webhook__active=True)
+    yield single("webhook_requests_waiting", "Requests to webhooks that were not accepted yet.", due.count())
+
+
+def _nights(now: datetime.datetime) -> Iterator[Metric]:
+    profiles = list(Profile.objects.exclude(nightly_at=None).order_by("name"))
+    of_these = DetectionRun.objects.filter(state=DetectionRun.State.DONE, profile__in=profiles)
+    latest = {run.profile_id: run for run in of_these.order_by("profile_id", "-pk").distinct("profile_id")}
+    ages = [
+        ({"profile": each.name}, (now - latest[each.pk].started_at).total_seconds())
+        for each in profiles
+        if each.pk in latest
+    ]
+    yield Metric(
+        "nightly_run_age_seconds", "Seconds since the last finished run of a nightly profile began.", list(ages)
+    )
+
+
+def _crawls() -> Iterator[Metric]:
+    good = [({"newspaper": name}, seconds) for name, seconds in _rows(_LAST_GOOD_SQL)]
+    yield Metric("newspaper_last_success_seconds", "Last good visit, in seconds since 1970.", list(good))
+    states = Crawl.objects.aggregate(
+        running=Count("pk", filter=Q(state=Crawl.State.RUNNING)),
+        waiting=Count("pk", filter=Q(state=Crawl.State.WAITING)),
+    )
+    yield Metric("crawls", "Crawls of the worker now, by state.", [({"state": name}, n) for name, n in states.items()])
+    yield single("crawl_schedules", "Newspapers that are crawled by a schedule.", CrawlSchedule.objects.count())
+
+
+def _machine(now: datetime.datetime) -> Iterator[Metric]:
+    found = Counter(each.kind for each in find_all(now))
+    yield Metric("alarms", "Alarms now, by kind.", [({"kind": kind}, found[kind]) for kind in KINDS])
+    yield single("database_bytes", "Size of the database with its indexes.", database_bytes())
+    states = disks().items()
+    free = [({"folders": folders}, float(state.f_bavail * state.f_frsize)) for folders, state in states]
+    yield Metric("disk_free_bytes", "Bytes that this process may still write, by disk.", list(free))
+    size = [({"folders": folders}, float(state.f_blocks * state.f_frsize)) for folders, state in states]
+    yield Metric("disk_size_bytes", "Size of these disks.", list(size))

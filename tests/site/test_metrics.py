@@ -1,0 +1,188 @@
+"""The figures at /metrics: behind a token, in the format of Prometheus, and true."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from articles.models import Newspaper
+from crawlers.models import Visit
+from dedup.models import Decision, Profile, QuestionCount, Worker
+from dedup.runs.tasks import nightly_task
+from newsdedup_site.metrics.exposition import Metric, exposition, single
+from tests.conftest import StoreArticle
+from tests.factories import make_pair, make_run, make_user
+
+pytestmark = pytest.mark.django_db
+TOKEN = "0123456789abcdef0123456789abcdef"  # noqa: S105 - of a test
+NOW = datetime.datetime(2026, 3, 2, 9, 0, tzinfo=datetime.UTC)
+# prometheus.io/docs/instrumenting/exposition_formats
+_SAMPLE = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? ([0-9.e+-]+|NaN|[+-]Inf)")
+_LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)')
+_ESCAPED = {'\\"': '"', "\\\\": "\\", "\\n": "\n"}
+
+Samples = Mapping[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+@pytest.fixture
+def token(settings: Any) -> str:
+    settings.METRICS_TOKEN = TOKEN
+    return TOKEN
+
+
+def parse(text: str) -> Samples:
+    """Return the samples of a text in the format; refuse what the format does not allow."""
+    assert text.endswith("\n")
+    samples: dict[tuple[str, frozenset[tuple[str, str]]], float] = {}
+    family = ""
+    for line in text[:-1].split("\n"):
+        if line.startswith("# HELP "):
+            family = line.split()[2]
+            assert not any(family == name for name, _ in samples), line
+        elif line.startswith("# TYPE "):
+            assert line == f"# TYPE {family} gauge"
+        else:
+            found = _SAMPLE.fullmatch(line)
+            assert found, line
+            labels, rest = [], found[2] or ""
+            while rest:
+                label = _LABEL.match(rest)
+                assert label, line
+                labels.append((label[1], re.sub(r'\\["\\n]', lambda each: _ESCAPED[each[0]], label[2])))
+                rest = rest[label.end() :]
+            assert found[1] == family
+            assert (family, frozenset(labels)) not in samples, line
+            samples[family, frozenset(labels)] = float(found[3])
+    return samples
+
+
+def read(client: Client | None = None) -> Samples:
+    answer = (client or Client()).get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert answer.status_code == 200
+    assert answer["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    return parse(answer.content.decode())
+
+
+def value(samples: Samples, name: str, **labels: str) -> float | None:
+    return samples.get((f"newsdedup_{name}", frozenset(labels.items())))
+
+
+def test_the_text_has_the_format_of_prometheus_whatever_names_contain() -> None:
+    odd = 'The "Harbour\\Post"\n}{,='
+    text = exposition(
+        [
+            Metric("of", "A help\nwith \\ in it.", [({"newspaper": odd, "kind": "x"}, 1.5), ({"newspaper": ""}, 3e10)]),
+            single("none", "Unknown.", None),
+            single("odd", "Odd.", float("inf")),
+        ]
+    )
+    assert text == (
+        "# HELP newsdedup_of A help\\nwith \\\\ in it.\n# TYPE newsdedup_of gauge\n"
+        'newsdedup_of{newspaper="The \\"Harbour\\\\Post\\"\\n}{,=",kind="x"} 1.5\n'
+        'newsdedup_of{newspaper=""} 30000000000\n'
+        "# HELP newsdedup_none Unknown.\n# TYPE newsdedup_none gauge\n"
+        "# HELP newsdedup_odd Odd.\n# TYPE newsdedup_odd gauge\nnewsdedup_odd +Inf\n"
+    )
+    assert value(parse(text), "of", newspaper=odd, kind="x") == 1.5
+
+
+def test_without_the_setting_there_is_no_such_address_for_anybody(settings: Any) -> None:
+    admin = Client()
+    admin.force_login(make_user("ada", "admin"))
+    for client in (Client(), admin):
+        assert client.get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
+        assert client.get("/metrics").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "header",
+    [None, "", "Bearer", "Bearer ", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}", TOKEN, "Bearer ü€",
+     f"Bearer {TOKEN.upper()}"],
+)  # fmt: skip
+def test_only_the_token_opens_it_and_no_login(token: str, header: str | None) -> None:
+    admin = Client()
+    admin.force_login(make_user("ada", "admin"))
+    headers = {} if header is None else {"Authorization": header}
+    answer = admin.get("/metrics", headers=headers)
+    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, 'Bearer realm="metrics"')
+    assert "newsdedup_" not in answer.content.decode()
+    assert admin.post("/metrics", headers={"Authorization": f"Bearer {token}"}).status_code == 405
+
+
+def test_an_empty_archive_has_figures_too(token: str) -> None:
+    samples = read()
+    assert value(samples, "worker_alive") == 0
+    assert value(samples, "decisions_today") == 0
+    assert value(samples, "last_run_started_seconds") is None
+    assert value(samples, "alarms", kind="worker") == 0
+
+
+def test_the_figures_are_those_of_the_database(token: str, store: StoreArticle, settings: Any) -> None:
+    settings.TIME_ZONE = "Asia/Tokyo"  # midnight is at 15:00 UTC
+    articles = [store() for _ in range(4)]
+    pairs = [make_pair(articles[0], other, trigram=0.9) for other in articles[1:]]
+    pairs[0].state = "confirmed"
+    pairs[0].save()
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE articles_article; ANALYZE dedup_pair")
+        cursor.execute("SELECT pg_database_size(current_database())")
+        [size] = cursor.fetchone()
+    anna = make_user("anna", "editor")
+    for hours in (30, 19, 17, 1):
+        at = NOW - datetime.timedelta(hours=hours)
+        Decision.objects.create(kind="confirm", decided_by=anna, pair=pairs[0], decided_at=at)
+    Profile.objects.update(nightly_at=datetime.time(2), nightly_due=NOW - datetime.timedelta(hours=7))
+    started = NOW - datetime.timedelta(hours=31)
+    make_run(started_at=started, finished_at=started + datetime.timedelta(minutes=7))
+    paper = Newspaper.objects.get()
+    Newspaper.objects.update(crawl=True, name='The "Post"')
+    for days, failed in ((2, 0), (1, 3)):
+        visit = Visit.objects.create(newspaper=paper, spider="feed", state="finished", failed=failed)
+        Visit.objects.filter(pk=visit.pk).update(started_at=NOW - datetime.timedelta(days=days))
+    QuestionCount.objects.update_or_create(tab="all", defaults={"number": 17})
+    Worker.objects.create(name="w", seen_at=NOW)
+    with time_machine.travel(NOW, tick=False):
+        nightly_task.enqueue(profile_id=0, due="")
+        nightly_task.using(run_after=NOW + datetime.timedelta(hours=1)).enqueue(profile_id=0, due="")
+        samples = read()
+    expected = {
+        "articles": 4, "decisions_today": 2, "worker_alive": 1, "workers": 1, "tasks_waiting": 1,
+        "last_run_started_seconds": started.timestamp(), "last_run_duration_seconds": 420,
+    }  # fmt: skip
+    assert {name: value(samples, name) for name in expected} == expected
+    assert value(samples, "pairs", state="confirmed") == 1
+    assert value(samples, "pairs", state="undecided") == 2
+    assert value(samples, "questions", tab="all") == 17
+    assert value(samples, "last_run_state", state="done") == 1
+    assert value(samples, "last_run_state", state="failed") == 0
+    assert value(samples, "nightly_run_age_seconds", profile="default") == 31 * 3600
+    two_days_ago = NOW - datetime.timedelta(days=2)
+    assert value(samples, "newspaper_last_success_seconds", newspaper='The "Post"') == two_days_ago.timestamp()
+    assert value(samples, "alarms", kind="night") == 1
+    assert abs((value(samples, "database_bytes") or 0) - size) < 10_000_000
+    free = [number for (name, _), number in samples.items() if name == "newsdedup_disk_free_bytes"]
+    assert free
+    assert all(number > 0 for number in free)
+
+
+def test_the_figures_cost_a_fixed_number_of_queries_and_no_session(
+    token: str, store: StoreArticle, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    admin = Client()
+    admin.force_login(make_user("ada", "admin"))
+    read()
+    for _ in range(2):
+        make_pair(store(), store(), trigram=0.9)
+        make_run()
+        Worker.objects.update_or_create(name="w", defaults={"seen_at": timezone.now()})
+        with django_assert_num_queries(28):
+            read(admin)
