@@ -41,8 +41,8 @@ class Command(ProjectCommand):
             return
         now = timezone.now()
         found = find_all(now)
-        for each in found:
-            self.stdout.write(_json(each) if options["json"] else _text(each))
+        for each, following in zip(found, [*found[1:], None], strict=True):
+            self.stdout.write(_json(each) if options["json"] else _text(each, following))
         if options["send"]:
             tell(found, now)
             send_due()
@@ -63,9 +63,12 @@ class Command(ProjectCommand):
         self.stdout.write(f"The mail server took an e-mail to {', '.join(to)}.")
 
 
-def _text(found: Found) -> str:
+def _text(found: Found, following: Found | None) -> str:
+    """Return an alarm in words; what follows and what helps only after the last one of its kind."""
     since = f"\n  Since {in_words(found.since)}." if found.since else ""
     detail = f"\n  {' '.join(found.detail.split())}" if found.detail else ""
+    if following and (following.kind, following.help) == (found.kind, found.help):
+        return f"{found.what}{since}{detail}"
     return f"{found.what}{since}{detail}\n  What follows: {found.about.follows}\n  What to do: {found.help}"
 
 
