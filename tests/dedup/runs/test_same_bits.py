@@ -6,12 +6,11 @@ Whatever the hash seed and the processor, with one worker or two, in blocks of a
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -21,31 +20,19 @@ from urllib.parse import urlsplit
 import numpy as np
 import psycopg
 import pytest
-from django.contrib.auth import get_user_model
-from django.core.management import call_command
 from django.db import connection
 from psycopg.rows import dict_row
 from psycopg.sql import SQL, Identifier
 
-from articles.storage.ingest import store_articles
-from dedup.models import Cluster, Pair, Profile, Series
 from dedup.passes import PASSES
-from dedup.review import decisions
-from dedup.review.series_rules import make_rule
 from dedup.types import DENSE_GROUPS
 from tests.databases import child_environment, database_url
-from tests.dedup.runs.made_up_news import made_up_news
+from tests.dedup.runs.made_up_archive import store_archive
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CHECKOUT = Path(__file__).parents[3]
 SEED = 20_260_309
-# So few similar articles make a dense group that the made-up news have some.
-SETTINGS = {
-    "sentence": {"weighted": True},
-    "trigram": {"dense_from": 3, "retired": True},
-    "stopword": {"dense_from": 4},
-}
 FIND = [f"--passes={','.join(PASSES)}", "--boilerplate=story", "--no-progress"]
 # After which steps a run is killed, one process after the other: in the middle of its boilerplate, of its passes, of
 # marking what is stale, and of its verdicts.
@@ -92,30 +79,7 @@ Store = dict[str, Rows]
 @pytest.fixture
 def news() -> None:
     """Store made-up news with an earlier run, decisions and a rule; some articles came after it."""
-    Profile.objects.filter(is_default=True).update(settings=SETTINGS)
-    articles = made_up_news(SEED)
-    late = set(range(5, len(articles), 9))
-    _store([each for place, each in enumerate(articles) if place not in late])
-    call_command("find_duplicates", "--threshold=trigram=0.4", "--no-progress", stdout=io.StringIO())
-    _decide()
-    _store([articles[place] for place in sorted(late)])
-
-
-def _store(articles: Sequence[Any]) -> None:
-    for start in range(0, len(articles), 100):
-        assert {each.outcome for each in store_articles(articles[start : start + 100])} == {"created"}
-
-
-def _decide() -> None:
-    editor = get_user_model().objects.create_user("mara")
-    pairs = list(Pair.objects.proposed().order_by("left", "right"))
-    for each in pairs[::23]:
-        decisions.decide_pair(each.pk, "confirm", user=editor)
-    for each in pairs[7::23]:
-        decisions.decide_pair(each.pk, "reject", user=editor)
-    largest = Cluster.objects.order_by("-size", "pk")[0]
-    decisions.take_out(largest.pk, largest.memberships.order_by("article").last().article_id, user=editor)
-    make_rule(Series.objects.order_by("-articles", "pk")[0].pk, user=editor)
+    store_archive(SEED)
 
 
 def manage(database: str, seed: int, **environment: str) -> None:
