@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from articles.models import Newspaper
-
 if TYPE_CHECKING:
+    from articles.models import Newspaper
     from tests.crawlers.conftest import Site
 
 PATTERN = r"/2024/\d\d/"
@@ -42,5 +41,7 @@ def sitemap(*urls: str) -> str:
 
 
 def newspaper(site: Site, **sources: list[str]) -> Newspaper:
+    from articles.models import Newspaper  # noqa: PLC0415 - the pages are served by programs without Django, too
+
     urls = {f"{kind}_urls": [site.url + path for path in paths] for kind, paths in sources.items()}
     return Newspaper.objects.create(name="Fjordbladet", host="127.0.0.1", article_url_pattern=PATTERN, **urls)

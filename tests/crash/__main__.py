@@ -1,0 +1,121 @@
+"""`python -m tests.crash [--minutes N] [--rounds N] [--seed N] [--only COMMAND]`: kill everything, and compare.
+
+It makes an installation of its own in a temporary folder, and exits with 1 if anything is lost, doubled or
+inconsistent after a command was run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from random import Random
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.crash.installation import Installation, own_server
+from tests.crash.rounds import Outcome, Undisturbed, crash, faults_of, undisturbed
+from tests.crash.site import served
+from tests.crash.subjects import Subject, make_states, subjects
+
+_SEEDS = 1_000_000
+
+
+def main() -> int:
+    """Do what the options say; return the exit status."""
+    options = _options()
+    seed = secrets.randbelow(_SEEDS) if options.seed is None else options.seed
+    until = time.monotonic() + 60 * options.minutes if options.minutes else None
+    console = Console(width=None if sys.stdout.isatty() else 150)
+    with own_server() as installation, served() as url:
+        chosen = [each for each in subjects(installation.folder / "files") if options.only in each.name]
+        if not chosen:
+            known = ", ".join(each.name for each in subjects(Path()))
+            console.print(f"There is no command {options.only!r}; there are {known}.")
+            return 2
+        console.print(f"Seed {seed}. Making the states that {len(chosen)} commands begin in …")
+        _prepare(installation, url, chosen)
+        outcomes = []
+        for outcome in _rounds(installation, chosen, seed, options, until):
+            outcomes.append(outcome)
+            for line in outcome.wrong:
+                console.print(f"{outcome.seed}: {line}", highlight=False, markup=False, soft_wrap=True)
+    _print(console, outcomes)
+    if not installation.small_disks:
+        console.print("No disk was filled: this user may not mount one.")
+    wrong = sum(bool(each.wrong) for each in outcomes)
+    console.print(f"Rounds: {len(outcomes)}, hit: {sum(each.hit for each in outcomes)}, wrong: {wrong}. Seed {seed}.")
+    return 1 if wrong else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.crash", description=__doc__)
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--minutes", type=float, help="go on for so long")
+    length.add_argument("--rounds", type=int, default=0, help="so many rounds in all (default: one of each)")
+    parser.add_argument("--seed", type=int, help="the same seed draws the same faults (default: random)")
+    parser.add_argument("--only", default="", metavar="COMMAND", help="only commands whose name has this in it")
+    parser.add_argument("--round", metavar="SEED", help="only this round, by the seed that a failure was printed with")
+    return parser.parse_args()
+
+
+def _prepare(installation: Installation, url: str, chosen: Sequence[Subject]) -> None:
+    installation.start()
+    done = installation.run("migrate", "--verbosity=0")
+    if done.status:
+        raise RuntimeError(done.errors)
+    make_states(installation, url, {each.state for each in chosen} | {each.reads for each in chosen})
+
+
+def _rounds(
+    installation: Installation, chosen: Sequence[Subject], seed: int, options: argparse.Namespace, until: float | None
+) -> Iterator[Outcome]:
+    """Yield rounds until the time is over: all commands in turn, with all faults in turn."""
+    known: dict[str, Undisturbed] = {}
+    all_pairs = [(subject, fault) for subject in chosen for fault in faults_of(installation, subject)]
+    Random(seed).shuffle(all_pairs)
+    rounds = options.rounds or len(all_pairs)
+    for number in count():
+        if (until and time.monotonic() >= until) or (not until and number >= rounds):
+            return
+        subject, fault = all_pairs[number % len(all_pairs)]
+        name = f"{subject.name}/{fault}/{seed}-{number}"
+        if options.round and name != options.round:
+            continue
+        if subject.name not in known:
+            known[subject.name] = undisturbed(installation, subject)
+        yield crash(installation, subject, known[subject.name], fault, name)
+
+
+def _print(console: Console, outcomes: Sequence[Outcome]) -> None:
+    """Print a row for each command and kind of fault."""
+    heads = ("rounds", "hit", "resumed", "rows lost", "doubled", "inconsistent", "other faults")
+    table = Table("command", "fault")
+    for head in heads:
+        table.add_column(head, justify="right")
+    groups: defaultdict[tuple[str, str], list[Outcome]] = defaultdict(list)
+    for each in outcomes:
+        groups[each.subject, each.fault].append(each)
+    for (subject, fault), some in sorted(groups.items()):
+        rows = [each.differences for each in some]
+        counts = (
+            len(some),
+            sum(each.hit for each in some),
+            sum(each.resumed for each in some),
+            sum(len(each.lost) for each in rows),
+            sum(len(each.doubled) for each in rows),
+            sum(len(each.inconsistent) for each in rows),
+            sum(len(each.faults) for each in some),
+        )
+        table.add_row(subject, fault, *(f"{each:,}" for each in counts))
+    console.print(table)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""An installation of its own for each crash test: a home on a small disk if possible, states to return to, commands."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.sql import SQL, Identifier
+
+from tests.crash.faults import Plan, empty
+from tests.crash.ready import CHECKOUT, Ended, ReadyCommands
+
+# With these, the states, their copies and what PostgreSQL keeps between two checkpoints fit.
+DISK_BYTES = 4_000_000_000
+OUTPUT_BYTES = 200_000_000
+
+
+class Installation:
+    """Commands, the database that they use, and the states that it can be put into."""
+
+    database = "newsdedup"
+    kills_server = True
+
+    def __init__(self, folder: Path, environment: dict[str, str], *, small_disks: bool) -> None:
+        self.folder, self.environment, self.small_disks = folder, environment, small_disks
+        self.output = folder / "output"
+        self._ready = ReadyCommands(environment, folder)
+
+    def run(self, *arguments: str, plan: Plan | None = None) -> Ended:
+        """Run a command in the folder of outputs."""
+        return self._ready.run(list(arguments), plan, self.output)
+
+    def prepare(self, function: str, *arguments: str) -> None:
+        """Call a function of tests.crash.states in a process of its own. Raises RuntimeError if it fails."""
+        done = self.run("-m", "tests.crash.states", function, *arguments)
+        if done.status:
+            raise RuntimeError(f"{function} failed: {done.output}{done.errors}")
+
+    @contextmanager
+    def connected(self, database: str | None = None) -> Iterator[psycopg.Connection[Any]]:
+        """Connect to the database, or to another one of its server."""
+        with psycopg.connect(**self._address(), dbname=database or self.database, autocommit=True) as connection:
+            yield connection
+
+    def keep(self, state: str) -> None:
+        """Keep the database as it is now as a state of this name."""
+        self._copy(self.database, f"{self.database}_{state}")
+
+    def put_back(self, state: str) -> None:
+        """Make the database what it was when the state was kept."""
+        self._copy(f"{self.database}_{state}", self.database)
+
+    def _copy(self, template: str, name: str) -> None:
+        with self.connected("postgres") as server:
+            server.execute(SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(name)))
+            # What a killed command was doing must end before its database can be copied.
+            ending = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+            while server.execute(ending, [template]).fetchall():
+                time.sleep(0.01)
+            # By files: the log of every copied page would fill the disk.
+            copy = "CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy"
+            server.execute(SQL(copy).format(Identifier(name), Identifier(template)))
+
+    def make_room(self) -> None:
+        """Remove what filled the disks."""
+        empty(self.home)
+        empty(self.output)
+
+    def start(self) -> None:
+        """See that the server runs."""
+
+    @property
+    def home(self) -> Path:
+        """The folder of the server."""
+        return self.folder
+
+    def _address(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End what was started."""
+        self._ready.close()
+
+
+class OwnServer(Installation):
+    """An installation with an embedded server that nobody else uses."""
+
+    @property
+    def home(self) -> Path:
+        [home] = (path.parent for path in self.folder.glob("home/*/data"))
+        return home
+
+    def start(self) -> None:
+        done = subprocess.run(
+            [sys.executable, "-m", "newsdedup_site.embedded", "start"],
+            cwd=CHECKOUT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+
+    def _address(self) -> dict[str, Any]:
+        return {"host": str(self.home / "run"), "port": 5432, "user": "postgres"}
+
+    def close(self) -> None:
+        super().close()
+        stop = [sys.executable, "-m", "newsdedup_site.embedded", "stop"]
+        subprocess.run(stop, cwd=CHECKOUT, env=self.environment, check=False, capture_output=True)
+
+
+@contextmanager
+def own_server() -> Iterator[OwnServer]:
+    """Make an installation in a temporary folder, on small disks in memory where this user may mount them."""
+    folder = Path(tempfile.mkdtemp(prefix="newsdedup-crash-"))
+    folder.chmod(0o711)
+    disks = {folder / "home": DISK_BYTES, folder / "output": OUTPUT_BYTES}
+    mounted = [path for path, size in disks.items() if _mounted(path, size)]
+    environment = {
+        **{name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ},
+        "NEWSDEDUP_HOME": str(folder / "home"),
+        "CRAWL_STATE_DIR": str(folder / "crawls"),
+        "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings",
+        "PYTHONPATH": str(CHECKOUT),
+    }
+    made: OwnServer | None = None
+    try:
+        made = OwnServer(folder, environment, small_disks=len(mounted) == len(disks))
+        yield made
+    finally:
+        if made:
+            with suppress(OSError, ValueError):
+                made.make_room()
+            made.close()
+        for path in mounted:
+            subprocess.run(["umount", "--lazy", str(path)], check=False, capture_output=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _mounted(path: Path, size: int) -> bool:
+    """Mount a file system in memory; return False where this user may not."""
+    path.mkdir(mode=0o711)
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0711", "tmpfs", str(path)]
+    try:
+        return subprocess.run(command, check=False, capture_output=True).returncode == 0
+    except OSError:
+        return False

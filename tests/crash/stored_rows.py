@@ -1,0 +1,179 @@
+"""All rows of a database by what identifies them, and what is lost, doubled or different compared with another one.
+
+Numbers that sequences give differ after a kill. So a row is known by its natural key, and what refers to a row by its
+number is replaced by the key of that row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+from psycopg.sql import SQL, Identifier
+
+_TABLES = """
+SELECT table_name AS name FROM information_schema.tables
+WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name ~ '^(articles|dedup|crawlers)_' ORDER BY 1
+"""
+# Foreign keys of one column: the table, its column, and the table that it refers to by its primary key.
+_REFERENCES = """
+SELECT own.relname AS name, attribute.attname AS column, target.relname AS target
+FROM pg_constraint AS bound
+JOIN pg_class AS own ON own.oid = bound.conrelid
+JOIN pg_class AS target ON target.oid = bound.confrelid
+JOIN pg_attribute AS attribute ON attribute.attrelid = own.oid AND attribute.attnum = bound.conkey[1]
+WHERE bound.contype = 'f' AND cardinality(bound.conkey) = 1
+"""
+# What identifies a row, where its number does not.
+_KEYS: dict[str, tuple[str, ...]] = {
+    "articles_article": ("url",),
+    "articles_articlerevision": ("article_id", "number"),
+    "articles_articleurl": ("article_id", "url"),
+    "articles_boilerplateweek": ("newspaper_id", "week"),
+    "articles_declaredurl": ("article_id", "url"),
+    "articles_followingpage": ("article_page_id", "number"),
+    "articles_headlinevariant": ("article_id", "headline"),
+    "articles_learntparameter": ("newspaper_id", "name"),
+    "articles_newspaper": ("name",),
+    "articles_newspaperalias": ("alias",),
+    "articles_newspapermerge": ("merged_id", "into_id"),
+    "articles_rejectedrow": ("file_import_id", "line", "raw"),
+    "articles_repeatedsentence": ("newspaper_id", "week", "digest"),
+    "crawlers_pendinglink": ("url",),
+    "dedup_changedarticle": ("article",),
+    "dedup_cluster": ("articles",),
+    "dedup_crowdedarticle": ("pass_name", "article_id"),
+    "dedup_densegroup": ("first_id",),
+    "dedup_evidence": ("pair_id", "pass_name"),
+    "dedup_link": ("kind", "left_id", "right_id"),
+    "dedup_membership": ("article_id",),
+    "dedup_newspapermonth": ("newspaper_id", "month"),
+    "dedup_openquestion": ("pair_id", "cluster_id"),
+    "dedup_pair": ("left_id", "right_id"),
+    "dedup_sampledpair": ("sample_id", "left_id", "right_id"),
+    "dedup_samplelabel": ("pair_id", "reader"),
+    "dedup_separatearticles": ("one", "other"),
+    "dedup_series": ("newspaper_id", "form"),
+    "dedup_standing_link": ("left_id", "right_id"),
+    "dedup_validationsample": ("name",),
+}
+# The books of the processes, which differ when there were several: runs, visits, signs of life, and counted results.
+_BOOKS = frozenset(
+    {
+        *("articles_fileimport", "articles_uploadedpart", "crawlers_crawl", "crawlers_crawlturn", "crawlers_recheck"),
+        *("crawlers_sitepace", "crawlers_sourcevalidator", "crawlers_visit", "dedup_delivery", "dedup_detectionrun"),
+        *("dedup_runblock", "dedup_runphase", "dedup_runrequest", "dedup_shinglesample", "dedup_storedreport"),
+        *("dedup_uptodate", "dedup_worker"),
+    }
+)
+# Numbers, moments, and which of several runs it was.
+_PASSING = frozenset(
+    {
+        *("id", "revision", "number", "run_id", "stored_at", "seen_at", "found_at", "fetched_at", "merged_at"),
+        *("fitted_at", "drawn_at", "labelled_at", "uploaded_at", "learnt_at", "updated_at", "article_ids", "carried"),
+        *("rests_on", "fingerprint", "digest_of_run"),
+    }
+)
+
+Rows = dict[str, dict[Any, list[str]]]
+
+
+@dataclass
+class Differences:
+    """Rows that are lost, doubled, and there but different, each in words."""
+
+    lost: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+    inconsistent: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.lost or self.doubled or self.inconsistent)
+
+
+def stored_rows(connection: psycopg.Connection[Any]) -> Rows:
+    """Return the rows of all tables by their natural keys, as text to the last digit."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        names = [row["name"] for row in cursor.execute(_TABLES).fetchall()]
+        tables = {
+            name: cursor.execute(SQL("SELECT * FROM {}").format(Identifier(name))).fetchall()
+            for name in names
+            if name not in _BOOKS
+        }
+        references: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        for row in cursor.execute(_REFERENCES).fetchall():
+            references[row["name"]][row["column"]] = row["target"]
+    _name_clusters(tables)
+    keys = _Keys(tables, references)
+    found: Rows = {}
+    for name, rows in tables.items():
+        by_key: defaultdict[Any, list[str]] = defaultdict(list)
+        for row in rows:
+            by_key[keys.of(name, row)].append(keys.plain(name, row))
+        found[name] = dict(by_key)
+    return found
+
+
+def _name_clusters(tables: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Give each cluster its articles, which identify it."""
+    articles: defaultdict[Any, list[Any]] = defaultdict(list)
+    for each in tables["dedup_membership"]:
+        articles[each["cluster_id"]].append(each["article_id"])
+    for each in tables["dedup_cluster"]:
+        each["articles"] = tuple(sorted(articles[each["id"]]))
+
+
+class _Keys:
+    """The natural keys of rows, also of those that other rows refer to."""
+
+    def __init__(self, tables: Mapping[str, list[dict[str, Any]]], references: Mapping[str, dict[str, str]]) -> None:
+        self._references = references
+        self._rows = {name: {next(iter(row.values())): row for row in rows} for name, rows in tables.items()}
+        self._known: dict[tuple[str, Any], Any] = {}
+
+    def of(self, table: str, row: Mapping[str, Any]) -> Any:
+        """Return the key of a row: of its own columns, or its number."""
+        number = next(iter(row.values()))
+        if (table, number) not in self._known:
+            columns = _KEYS.get(table, (next(iter(row)),))
+            self._known[table, number] = tuple(self._value(table, column, row[column]) for column in columns)
+        return self._known[table, number]
+
+    def plain(self, table: str, row: Mapping[str, Any]) -> str:
+        """Return a row as text, without what may differ."""
+        kept = {name: self._value(table, name, value) for name, value in row.items() if name not in _PASSING}
+        return repr(kept)
+
+    def _value(self, table: str, column: str, value: Any) -> Any:
+        if isinstance(value, memoryview):
+            return bytes(value)
+        target = self._references.get(table, {}).get(column)
+        if value is None or target not in self._rows or value not in self._rows[target]:
+            return value
+        return self.of(target, self._rows[target][value])
+
+
+def compared(expected: Rows, found: Rows) -> Differences:
+    """Return what differs from the rows of an undisturbed run."""
+    result = Differences()
+    for table, rows in expected.items():
+        others = found.get(table, {})
+        for key in rows.keys() | others.keys():
+            before, after = rows.get(key, []), others.get(key, [])
+            if len(after) < len(before):
+                result.lost.append(f"{table} {key!r}")
+            elif len(after) > len(before):
+                result.doubled.append(f"{table} {key!r}")
+            elif Counter(before) != Counter(after):
+                result.inconsistent.append(f"{table} {key!r}: {_first_difference(before, after)}")
+    return result
+
+
+def _first_difference(before: list[str], after: list[str]) -> str:
+    one, other = min(set(before) - set(after)), min(set(after) - set(before))
+    place = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+    start = max(0, place - 60)
+    return f"…{one[start : place + 60]}… is …{other[start : place + 60]}…"

@@ -1,0 +1,166 @@
+"""The commands that are killed: from which state, with which options, what they write, and how a user goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from articles.warc import ArchivedPage, read_pages
+from tests.crash.installation import Installation
+
+# What can happen to every command, and to those alone that have workers or write files.
+PROCESS = ("kill", "kill soon", "terminate")
+DATABASE = ("backend", "server", "immediate stop", "data disk full")
+FILES = ("die at a write", "file too large", "output disk full")
+_WORKERS = ("worker",)
+
+# Loopback needs no politeness.
+_FAST = (
+    *("--set", "DOWNLOAD_DELAY=0"),
+    *("--set", "AUTOTHROTTLE_START_DELAY=0"),
+    *("--set", "SLOW_DOWN_DELAY=0"),
+    *("--set", "CRAWL_PRIVATE_ADDRESSES=127.0.0.0/8"),
+)
+
+Content = Callable[[Path], object]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A command and how it is tried.
+
+    `before` are the steps that lead from `state` to where it begins. `again` are functions of tests.crash.states: what
+    a user does before the command is run again. It has ended well with one of `statuses`. `written` are its files, and
+    `content` is what of them must be the same each time.
+    """
+
+    name: str
+    state: str
+    arguments: Sequence[str]
+    faults: Sequence[str] = PROCESS + DATABASE
+    again: Sequence[str] = ()
+    statuses: Sequence[int] = (0,)
+    written: Sequence[str] = ()
+    content: Content = Path.read_bytes
+    reads: str = ""  # the state that leaves a file for it
+
+
+def _pages_of(path: Path) -> object:
+    with path.open("rb") as stream:
+        found = list(read_pages(stream))
+    return [(each.url, hashlib.sha256(each.body).hexdigest()) for each in found if isinstance(each, ArchivedPage)]
+
+
+def _detection_of(folder: Path) -> object:
+    """Return an export for a cluster: its manifest without the moment, and its files; nothing without a manifest."""
+    if not (folder / "manifest.json").exists():
+        return None
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["made_at"]
+    files = {str(each.relative_to(folder)): each.read_bytes() for each in sorted(folder.rglob("*.parquet"))}
+    return manifest, files
+
+
+def _exports() -> list[Subject]:
+    faults = PROCESS + DATABASE[:3] + FILES
+    plain = {
+        "export_articles csv": ("export_articles", "--output=a.csv", "--boilerplate=story"),
+        "export_articles jsonl": ("export_articles", "--output=a.jsonl"),
+        "export_clusters": ("export_clusters", "--output=a.csv"),
+        "export_decisions": ("export_decisions", "--output=a.jsonl"),
+        "export_lineage": ("export_lineage", "--output=a.csv"),
+        "export_pairs": ("export_pairs", "--output=a.csv"),
+        "export_validation": ("export_validation", "--sample=crash", "--texts", "--output=a.csv"),
+    }
+    found = [
+        Subject(name, "sample", command, faults, written=[command[1 if "=a." in command[1] else -1].split("=")[1]])
+        for name, command in plain.items()
+    ]
+    corpus = ("export_corpus", "--policy=one-per-cluster", "--output=c.parquet")
+    files = ["c.parquet", "c.removed.parquet", "c.json"]
+    return [
+        *found,
+        Subject("export_pairs gz", "sample", ("export_pairs", "--output=a.csv.gz"), faults, written=["a.csv.gz"]),
+        Subject("export_corpus", "sample", corpus, faults, written=files),
+        Subject("export_detection", "sample", ("export_detection", "d"), faults, written=["d"], content=_detection_of),
+        Subject("export_warc", "pages", ("export_warc", "p.warc.gz"), faults, written=["p.warc.gz"], content=_pages_of),
+    ]
+
+
+def _writers(files: Path) -> list[Subject]:
+    rows, labels = str(files / "articles.jsonl"), str(files / "labels.jsonl")
+    pages, found = str(files / "pages.warc.gz"), str(files / "detection")
+    detect = ("-m", "tests.dedup.runs.detect", "--workers=2", "--boilerplate=story")
+    find = ("find_duplicates", "--boilerplate=story", "--workers=1")
+    merge = ("merge_newspapers", "Inland Courier", "Harbour Post")
+    worker = ("db_worker", "--batch")
+    return [
+        Subject("import_articles", "empty", ("import_articles", rows, "--batch-size=25", "--workers=1")),
+        Subject("import_warc", "empty", ("import_warc", pages, "--workers=1")),
+        Subject("crawl", "newspaper", ("crawl", "Fjordbladet", *_FAST)),
+        Subject("find_duplicates", "news", find),
+        Subject("find_duplicates, workers", "news", detect, PROCESS + DATABASE + _WORKERS),
+        Subject("find_boilerplate", "news", ("find_boilerplate", "--workers=1")),
+        Subject("reextract", "old texts", ("reextract", "--batch-size=10", "--workers=1")),
+        Subject("renormalize", "old forms", ("renormalize", "--batch-size=50", "--workers=1")),
+        Subject("fit_verdicts", "decisions", ("fit_verdicts", "--switch-on")),
+        # The second time, the newspaper is merged already, which is wrong usage.
+        Subject("merge_newspapers", "news", merge, statuses=(0, 2)),
+        Subject("import_labels", "sample", ("import_labels", "crash", labels, "--reader=mara")),
+        Subject("import_detection", "news", ("import_detection", found, "--workers=1"), reads="results"),
+        Subject("db_worker: a run", "queued run", worker, again=("queue_run",)),
+        Subject("db_worker: an import", "queued import", worker, again=("queue_import",)),
+    ]
+
+
+def subjects(files: Path) -> list[Subject]:
+    """Return all; `files` is the folder of the files that they read."""
+    return [*_writers(files), *_exports()]
+
+
+def make_states(installation: Installation, url: str, wanted: set[str]) -> None:
+    """Make the states of these names, and the files that commands read."""
+    files = installation.folder / "files"
+    files.mkdir(exist_ok=True)
+    installation.prepare("file_of_articles", str(files / "articles.jsonl"))
+    installation.prepare("archive_of_pages", str(files / "pages.warc.gz"))
+    installation.keep("empty")
+    steps = _steps(files, url)
+    for state in reversed(steps):
+        if state in wanted:
+            wanted |= {steps[state][0]}
+    for state, (before, taken) in steps.items():
+        if state in wanted:
+            installation.put_back(before)
+            for step in taken:
+                _take(installation, step)
+            installation.keep(state)
+
+
+def _take(installation: Installation, step: Sequence[str]) -> None:
+    if step[0] != "manage":
+        installation.prepare(*step)
+        return
+    done = installation.run(*step[1:])
+    if done.status:
+        raise RuntimeError(f"{' '.join(step)} failed: {done.errors}")
+
+
+def _steps(files: Path, url: str) -> dict[str, tuple[str, Sequence[Sequence[str]]]]:
+    """Return, by state, the state before it and the steps that lead from there to it."""
+    warc = ("manage", "import_warc", str(files / "pages.warc.gz"), "--workers=1", "--no-progress")
+    return {
+        "newspaper": ("empty", [("newspaper", url)]),
+        "pages": ("empty", [warc]),
+        "old texts": ("pages", [("outdated_texts",)]),
+        "queued import": ("empty", [("upload", str(files / "articles.jsonl"))]),
+        "news": ("empty", [("news",)]),
+        "results": ("news", [("results", str(files / "detection"))]),
+        "old forms": ("news", [("outdated_forms",)]),
+        "decisions": ("news", [("enough_decisions",)]),
+        "sample": ("news", [("sample", str(files / "labels.jsonl"))]),
+        "queued run": ("news", [("queue_run",)]),
+    }
