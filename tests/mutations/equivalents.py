@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.mutations.areas import module_name
-from tests.mutations.mutants import Mutant
+
+if TYPE_CHECKING:  # it needs mutmut
+    from tests.mutations.mutants import Mutant
 
 FILE = Path(__file__).with_name("equivalents.toml")
 Change = tuple[str, str, str]

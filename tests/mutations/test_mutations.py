@@ -11,6 +11,7 @@ import pytest
 from tests.mutations.__main__ import report
 from tests.mutations.areas import AREAS, CHECKOUT, area_of, files_of_tests
 from tests.mutations.covering import Covering, covered_by
+from tests.mutations.equivalents import equivalents
 from tests.mutations.scores import Interval, Judged, Score, wilson
 
 CODE = '''\
@@ -110,6 +111,14 @@ def test_tests_named_after_the_module_come_first_then_quick_ones_within_the_budg
     assert covered_by(covering, path, [{8}], budget=60) == []
     covering.forget(["tests/dedup/views/test_pairs.py::test_quick"])
     assert len(covered_by(covering, path, lines, budget=60)) == 2
+
+
+def test_equivalent_mutants_are_of_lines_that_are_there_and_have_a_reason() -> None:
+    for (module, removed, added), reason in equivalents().items():
+        lines = {line.strip() for line in (CHECKOUT / f"{module.replace('.', '/')}.py").read_text().splitlines()}
+        assert set(removed.splitlines()) <= lines
+        assert added != removed
+        assert reason.endswith(".")
 
 
 def test_without_mutmut_the_command_says_what_to_install() -> None:

@@ -549,3 +549,16 @@ def test_the_length_of_a_content_is_kept_by_the_database_whoever_writes_it() -> 
     assert article.characters == len(article.content) > 0
     Article.objects.update(headline="Two headlines", content="Twö words")
     assert Article.objects.get().characters == 9
+
+
+@pytest.mark.django_db
+def test_what_is_not_given_is_stored_as_unknown() -> None:
+    article = IncomingArticle(
+        date=datetime.date(2026, 3, 2), headline="Ferry", url=FERRY, content="The ferry sails at nine on Monday."
+    )
+    stored = Article.objects.get(pk=store_article(article).article_id)
+    assert (stored.newspaper.name, stored.external_id, stored.extra_columns) == ("harbourpost.example", "", "")
+    assert (stored.byline, stored.agency, stored.dateline, stored.text_doubt) == ("", "", "", "")
+    assert (stored.paywalled, stored.published_at, stored.published_precision) == (False, None, "day")
+    assert [(each.url, each.kind) for each in stored.urls.all()] == [(FERRY, "page")]
+    assert not HeadlineVariant.objects.exists()

@@ -45,3 +45,20 @@ def test_a_holder_shows_life_by_a_new_statement_or_by_none() -> None:
     assert not replace(busy, process=18).shows_life(busy)
     assert replace(busy, statement_since="08:01").shows_life(busy)
     assert replace(busy, statement_since=None).shows_life(busy)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lock_of_another_kind_another_number_or_another_database_is_not_this_one() -> None:
+    elsewhere = psycopg.conninfo.make_conninfo(database_url(), dbname="postgres")
+    with psycopg.connect(database_url()) as other, psycopg.connect(elsewhere) as far, connection.cursor() as cursor:
+        for process, lock in ((other, Lock.INGEST), (far, Lock.RUN)):
+            process.execute("SELECT pg_advisory_xact_lock(%s)", [lock])
+        other.execute("SELECT pg_advisory_xact_lock(%s, 7)", [Lock.SCRATCH])
+        assert locks.holder_of(cursor, Lock.RUN) is None
+        assert locks.holder_of(cursor, Lock.SCRATCH) is None
+        assert locks.holder_of(cursor, Lock.SCRATCH, 8) is None
+        held = [locks.holder_of(cursor, Lock.INGEST), locks.holder_of(cursor, Lock.SCRATCH, 7)]
+        assert [each and each.process for each in held] == [other.info.backend_pid] * 2
+        locks.wait_for_lock(cursor, Lock.CRAWL)
+        assert locks.holder_of(cursor, Lock.CRAWL) is None  # held by the one who asks
+        locks.unlock(cursor, Lock.CRAWL)
