@@ -28,7 +28,8 @@ _BETWEEN = re.compile(
 )
 # Organisations may have such a sign in their names.
 _BETWEEN_ORGANISATIONS = re.compile(r"\s*[,;|]\s*")
-_ADDRESS = re.compile(r"\S*@\S*\.\S+")
+# From the first @ of a word to the first full stop after it: going back for others takes seconds in a long row of @.
+_ADDRESS = re.compile(r"(?<!\S)[^\s@]*@[^\s.]*\.\S+")
 _REMARK = re.compile(r"\s*[(\[（【][^()\[\]（）【】]*[)\]）】]\s*$")
 _PLACE = re.compile(r"(?<=\w\s\w)(\w*)\s(?:in|aus|à|a|em|from)\s[^\W\d_a-z][\w\s.,'’-]*$")
 _REPORTER_AFTER = re.compile(r"\s*(?:기자|특파원|선임기자|記者|记者|報道|报道|통신원)$")

@@ -7,10 +7,12 @@ import io
 
 import pytest
 
+from articles.extraction.names import _ADDRESS
 from articles.files.records import UnreadableFileError
 from articles.normalization.urls import canonicalize_url
 from articles.numbers import read_number
 from crawlers.listings.lists import read_list
+from tests.fuzz.effort import timed
 from tests.site.test_rights import client_of
 
 PACKED = gzip.compress(b"http://paper.example/a\n" * 90, mtime=0)
@@ -53,6 +55,14 @@ def test_a_password_in_a_list_of_links_was_shown_with_the_fault() -> None:
 
 def test_a_user_name_made_another_article_of_a_url() -> None:
     assert canonicalize_url("http://mara@paper.example/a") == canonicalize_url("http://paper.example/a")
+
+
+def test_a_byline_of_many_at_signs_took_cubic_time() -> None:
+    row = "@" * 20_000
+    assert (
+        timed(0.5, lambda: _ADDRESS.sub("", f"{row} Liv Dahl <a.b@c.example>, l@d@e.f.g! x@y. .@"))
+        == f"{row} Liv Dahl   x@y. .@"
+    )
 
 
 def test_a_number_of_digits_of_other_scripts_was_read() -> None:
