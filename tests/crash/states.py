@@ -144,6 +144,7 @@ def queue_run() -> None:
     from dedup.models import DetectionRun, Profile  # noqa: PLC0415
     from dedup.runs.requests import Wanted, request_run  # noqa: PLC0415
 
+    _half_a_minute_later()
     user = User.objects.get(username="mara")
     done = DetectionRun.objects.filter(requested_by=user, state=DetectionRun.State.DONE)
     if not done.exists():
@@ -166,9 +167,19 @@ def queue_import() -> None:
     from articles.models import FileImport  # noqa: PLC0415
     from dedup.runs.imports import request_import  # noqa: PLC0415
 
+    _half_a_minute_later()
     [kept] = FileImport.objects.all()
     if kept.state != FileImport.State.FINISHED:
         request_import(kept)
+
+
+def _half_a_minute_later() -> None:
+    """Let the worker that died be seen as gone, and the next one put back what it took and did not begin."""
+    from dedup.models import Worker  # noqa: PLC0415
+    from dedup.runs.lost_tasks import put_back_lost_tasks  # noqa: PLC0415
+
+    Worker.objects.all().delete()
+    put_back_lost_tasks()
 
 
 def main(function: str, *arguments: str) -> None:

@@ -21,6 +21,7 @@ from django_tasks_db.management.commands import db_worker
 
 from articles.management.base import ProjectCommand
 from dedup.models import Worker
+from dedup.runs.lost_tasks import put_back_lost_tasks
 from dedup.runs.requests import SIGN_SECONDS
 from dedup.webhooks.sending import send_due
 
@@ -93,6 +94,8 @@ def _go_on_signing(name: str, ended: threading.Event) -> None:
         # Without a database there is nobody to see the sign; it is tried again.
         with suppress(OperationalError, InterfaceError):
             _sign(name)
+            if lost := put_back_lost_tasks():
+                logger.info("Put back into the queue, because their worker is gone: %s.", lost)
         connection.close()
 
 
