@@ -6,6 +6,7 @@ import os
 import sys
 
 import django
+import psycopg
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import ManagementUtility
 from django.db import DatabaseError, NotSupportedError, OperationalError, ProgrammingError
@@ -43,6 +44,13 @@ def explain(error: DatabaseError) -> str | None:
     if state == INSUFFICIENT_PRIVILEGE or isinstance(error, MigrationSchemaMissing):
         return f"The role in DATABASE_URL has no permission for this: {words}. Make it the owner of the database."
     return None
+
+
+def said_of(error: Exception) -> str:
+    """Return what an error that is not Django's says."""
+    if isinstance(error, psycopg.OperationalError):
+        return explain_loss(" ".join(str(error).split()), error.sqlstate)
+    return str(error)
 
 
 def explain_loss(words: str, state: str | None) -> str:
@@ -95,10 +103,11 @@ def main(arguments: list[str]) -> None:
         ImproperlyConfigured,
         NotSupportedError,
         OperationalError,
+        psycopg.OperationalError,  # of a COPY, which Django does not wrap
         ProgrammingError,
         MigrationSchemaMissing,
     ) as error:
-        sentence = explain(error) if isinstance(error, DatabaseError) else str(error)
+        sentence = explain(error) if isinstance(error, DatabaseError) else said_of(error)
         if sentence is None or "--traceback" in arguments:
             raise
         sys.exit(sentence)

@@ -1,5 +1,6 @@
 """manage.py, in processes of its own: a sentence where the machine or its settings are to blame."""
 
+import errno
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ import psycopg
 import pytest
 from django.db import connection
 
+import manage as program
 from tests.databases import TEST_KEY, database_url
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -67,6 +69,35 @@ def c_locale(db):
             yield database_url().replace(f"/{server.info.dbname}?", f"/{name}?")
         finally:
             server.execute(f"DROP DATABASE {name}")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            psycopg.OperationalError("server closed the\nconnection"),
+            "The database cannot be used: server closed the",
+        ),
+        (
+            psycopg.errors.DiskFull("could not extend file"),
+            "The disk of the database is full: could not",
+        ),
+        (OSError(errno.ENOSPC, "No space left", "rows.tmp"), "rows.tmp cannot be written: No space left. Make room"),
+    ],
+)
+def test_what_no_command_expects_of_the_machine_is_said_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def fail(_arguments: list[str]) -> None:
+        raise error
+
+    monkeypatch.setattr(program, "execute", fail)
+    monkeypatch.setattr(program, "discard_output", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        program.main(["manage.py", "anything"])
+    assert str(ended.value).startswith(said)
+    with pytest.raises(type(error)):
+        program.main(["manage.py", "anything", "--traceback"])
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.checks import Tags
 from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError
+from psycopg import OperationalError as CopyError  # which Django does not wrap
 from psycopg.errors import DiskFull
 
 from articles.boilerplate.mode import Mode
@@ -86,7 +87,7 @@ class Command(LongCommand):
                     self._dry_run(configs, scope, options)
                 else:
                     self._run(profile, configs, scope, options)
-        except (OperationalError, InterfaceError) as error:
+        except (OperationalError, InterfaceError, CopyError) as error:
             # The run cannot be marked as interrupted; the next one notices, and resumes after its finished blocks.
             raise CommandError(f"{_said_of(error)}, then run the same command again to resume") from error
 
@@ -133,6 +134,6 @@ class Command(LongCommand):
 
 def _said_of(error: Exception) -> str:
     """Return what happened to the database, and the remedy."""
-    if isinstance(error.__cause__, DiskFull):
+    if isinstance(error, DiskFull) or isinstance(error.__cause__, DiskFull):
         return f"the disk of the database is full ({error}); make room there"
     return f"the database was lost ({error}); see that its server runs"
