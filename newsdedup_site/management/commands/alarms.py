@@ -41,7 +41,8 @@ class Command(ProjectCommand):
             return
         now = timezone.now()
         found = find_all(now)
-        for each, following in zip(found, [*found[1:], None], strict=True):
+        for number, each in enumerate(found, start=1):
+            following = found[number] if number < len(found) else None
             self.stdout.write(_json(each) if options["json"] else _text(each, following))
         if options["send"]:
             tell(found, now)
