@@ -1,0 +1,73 @@
+"""A file has its own name only when it is whole: nobody reads the half of an export."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from articles.files import whole_files
+from articles.files.whole_files import whole_file
+from tests.conftest import StoreArticle
+
+LINES = "".join(f"{number}\n" for number in range(50_000))
+
+
+@pytest.fixture(params=["without a name", "with a hidden name"])
+def _kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "with a hidden name":
+        monkeypatch.setattr(whole_files, "_nameless_file", lambda _folder: None)
+
+
+@pytest.mark.usefixtures("_kind")
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
+@pytest.mark.parametrize("before", [None, "what was there"])
+def test_a_file_appears_under_its_name_when_it_is_whole(tmp_path: Path, name: str, before: str | None) -> None:
+    path = tmp_path / name
+    if before:
+        path.write_text(before)
+    with whole_file(path) as file:
+        file.write(LINES)
+        file.flush()
+        assert (path.read_text() if path.exists() else None) == before
+    assert (gzip.decompress(path.read_bytes()).decode() if name.endswith(".gz") else path.read_text()) == LINES
+    assert os.listdir(tmp_path) == [name]  # noqa: PTH208 - with hidden ones
+
+
+@pytest.mark.usefixtures("_kind")
+@pytest.mark.parametrize("before", [None, "what was there"])
+def test_a_file_that_breaks_off_leaves_what_was_there(tmp_path: Path, before: str | None) -> None:
+    path = tmp_path / "rows.csv"
+    if before:
+        path.write_text(before)
+
+    def break_off() -> None:
+        with whole_file(path) as file:
+            file.write(LINES)
+            file.flush()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        break_off()
+    assert [each.read_text() for each in tmp_path.iterdir()] == ([before] if before else [])
+
+
+@pytest.mark.django_db
+def test_an_export_has_no_name_while_it_is_written(
+    tmp_path: Path, store: StoreArticle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store()
+    path, names = tmp_path / "articles.jsonl", []
+    fsync = os.fsync
+
+    def seen(descriptor: int) -> None:
+        names.append((path.exists(), os.fstat(descriptor).st_size > 100))
+        fsync(descriptor)
+
+    monkeypatch.setattr(whole_files.os, "fsync", seen)
+    call_command("export_articles", "--output", str(path))
+    assert names == [(False, True)]
+    assert path.read_text().count("\n") == 1
