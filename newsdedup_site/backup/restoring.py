@@ -1,0 +1,240 @@
+"""Restores a backup into an empty database, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, LiteralString
+
+from django.db import DatabaseError, InterfaceError, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from psycopg.sql import SQL, Identifier
+
+from articles.storage.locks import Lock, unlock, wait_for_lock
+from articles.versions import newsdedup_version
+from dedup.checks import check_trigrams
+from newsdedup_site.backup import container, dump
+from newsdedup_site.backup.errors import DamagedBackupError, RestoreError
+from newsdedup_site.backup.manifest import Manifest
+from newsdedup_site.backup.programs import program_for
+from newsdedup_site.backup.reading import Reader, reader_of
+from newsdedup_site.backup.tables import (
+    digest_of,
+    drop_all,
+    first_filled,
+    migrations_of,
+    server_version,
+    set_up,
+    tables_of,
+)
+
+Progress = Callable[[str, int], None]
+
+# Foreign keys and the indexes that no constraint needs, and how each is made again. Rows are copied several times as
+# fast without them, in any order.
+_REMOVED_SQL: LiteralString = """
+SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
+    format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+FROM pg_constraint
+WHERE connamespace = current_schema()::regnamespace AND contype = 'f'
+UNION ALL
+SELECT format('DROP INDEX %s', indexed.indexrelid::regclass), pg_get_indexdef(indexed.indexrelid)
+FROM pg_index AS indexed
+JOIN pg_class AS class ON class.oid = indexed.indexrelid
+WHERE class.relnamespace = current_schema()::regnamespace
+    AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexed.indexrelid)
+"""
+_TRUNCATE_SQL = SQL("TRUNCATE {}")
+# Triggers give a row that is stored a new revision; a restored one has its own.
+_TRIGGERS_OFF_SQL = SQL("ALTER TABLE {} DISABLE TRIGGER USER")
+_TRIGGERS_ON_SQL = SQL("ALTER TABLE {} ENABLE TRIGGER USER")
+_SEQUENCE_SQL: LiteralString = "SELECT setval(%(name)s::regclass, %(last_value)s, %(is_called)s)"
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Reader]:
+    """Open a backup. Raises DamagedBackupError, and RestoreError if it cannot be read."""
+    try:
+        with path.open("rb") as raw:
+            yield _reader(raw, path)
+    except OSError as error:
+        raise RestoreError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _reader(raw: BinaryIO, path: Path) -> Reader:
+    try:
+        return reader_of(raw)
+    except DamagedBackupError as error:
+        raise DamagedBackupError(f"{path}: {error}") from error
+
+
+def check(path: Path, progress: Progress) -> Manifest:
+    """Read a backup as a whole, without a database; return what it has. Raises DamagedBackupError."""
+    with opened(path) as reader:
+        reader.check(lambda size: progress("check", size))
+        return reader.manifest
+
+
+def restore(path: Path, progress: Progress) -> Manifest:
+    """Restore a backup into the database, which must be empty; return what the backup has.
+
+    A database counts as empty if it has no tables, or those of `migrate` and nothing in them. The backup is read as a
+    whole before anything is changed, and its rows are one transaction: a restore that fails, or is killed, leaves the
+    database empty. At last the rows are compared with those that were backed up. Raises DamagedBackupError and
+    RestoreError.
+    """
+    with opened(path) as reader:
+        _check_state(reader.manifest)
+        reader.check(lambda size: progress("check", size))
+        with _lock_of_migrations():
+            _check_empty()
+            if isinstance(reader, dump.Reader):
+                _restore_dump(reader, progress)
+            else:
+                _restore_container(reader, progress)
+        _analyze()
+        return reader.manifest
+
+
+def missing_migrations() -> list[str]:
+    """Return the migrations of this version that the database lacks."""
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return [f"{each.app_label}.{each.name}" for each, _ in plan]
+
+
+def _check_state(manifest: Manifest) -> None:
+    """Raise RestoreError for a backup of a newer version."""
+    known = MigrationExecutor(connection).loader.disk_migrations or {}
+    names = set(known) | {replaced for each in known.values() for replaced in each.replaces}
+    apps = {app for app, _ in names}
+    newer = [f"{app}.{name}" for app, name in manifest.migrations if app in apps and (app, name) not in names]
+    if newer:
+        raise RestoreError(
+            f"The backup is of newsdedup {manifest.newsdedup}, which has the migration {newer[-1]}; this is "
+            f"{newsdedup_version()}, which does not know it. Upgrade newsdedup, then restore the backup."
+        )
+
+
+def _check_empty() -> None:
+    errors = check_trigrams([connection.alias])
+    if errors:
+        raise RestoreError(f"{errors[0].msg} {errors[0].hint}")
+    with connection.cursor() as cursor:
+        if table := first_filled(cursor):
+            raise RestoreError(
+                f"The database is not empty: {table} has rows. Restore into an empty database, for example a new one "
+                "(docs/running.md, “The database”)."
+            )
+
+
+@contextmanager
+def _lock_of_migrations() -> Iterator[None]:
+    with connection.cursor() as cursor:
+        wait_for_lock(cursor, Lock.MIGRATE)
+    try:
+        yield
+    finally:
+        # If the connection is lost, the lock is already released.
+        with suppress(DatabaseError, InterfaceError), connection.cursor() as cursor:
+            unlock(cursor, Lock.MIGRATE)
+
+
+def _restore_dump(reader: dump.Reader, progress: Progress) -> None:
+    manifest = reader.manifest
+    version = server_version() // 10_000
+    if version < manifest.server:
+        raise RestoreError(
+            f"The backup is in the format of pg_dump {manifest.server}, and this server is PostgreSQL {version}. "
+            f"Restore it into PostgreSQL {manifest.server} or newer, or make the backup with --format copy."
+        )
+    program = program_for("pg_restore", version)
+    if program is None:
+        raise RestoreError(
+            f"There is no pg_restore of version {version} or newer on this machine. Install it (on Debian "
+            f"postgresql-client-{version}), or make the backup with --format copy."
+        )
+    _drop_all()
+    reader.restore(program, lambda size: progress("restore", size))
+    with transaction.atomic(), connection.cursor() as cursor:
+        _compare(cursor, manifest, progress)
+
+
+def _drop_all() -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        drop_all(cursor)
+
+
+def _restore_container(reader: container.Reader, progress: Progress) -> None:
+    manifest = reader.manifest
+    _bring_to(manifest)
+    with transaction.atomic(durable=True), connection.cursor() as cursor:
+        set_up(cursor)
+        _check_tables(tables_of(cursor), manifest)
+        names = [table.name for table in manifest.tables]
+        _each(cursor, _TRIGGERS_OFF_SQL, names)
+        cursor.execute(_REMOVED_SQL)
+        removed = cursor.fetchall()
+        for drop, _ in removed:
+            cursor.execute(drop)
+        cursor.execute(_TRUNCATE_SQL.format(SQL(", ").join(map(Identifier, names))))
+        for table in manifest.tables:
+            reader.restore(cursor, table, lambda size: progress("restore", size))
+        _compare(cursor, manifest, progress)
+        # Indexes first: whoever checks a foreign key reads them.
+        for _, make in sorted(removed, key=lambda each: each[0].startswith("ALTER")):
+            cursor.execute(make)
+        _each(cursor, _TRIGGERS_ON_SQL, names)
+        for sequence in manifest.sequences:
+            values = {"last_value": sequence.last_value, "is_called": sequence.is_called}
+            cursor.execute(_SEQUENCE_SQL, {"name": f'"{sequence.name}"', **values})
+
+
+def _bring_to(manifest: Manifest) -> None:
+    """Make the tables as they were when the backup was made."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        tables = tables_of(cursor)
+        if "django_migrations" in tables and migrations_of(cursor) == manifest.migrations:
+            return
+        drop_all(cursor)
+    executor = MigrationExecutor(connection)
+    nodes = executor.loader.graph.node_map
+    executor.migrate([key for key in manifest.migrations if key in nodes and not _followed(nodes[key], manifest)])
+
+
+def _followed(node: Any, manifest: Manifest) -> bool:
+    """Return whether the backup has a later migration of the same app."""
+    return any(child.key in manifest.migrations and child.key[0] == node.key[0] for child in node.children)
+
+
+def _check_tables(found: dict[str, tuple[str, ...]], manifest: Manifest) -> None:
+    for table in manifest.tables:
+        if set(found.get(table.name, ())) != set(table.columns):
+            raise RestoreError(
+                f"The table {table.name} of the backup has other columns than the migrations of this version give it. "
+                f"Restore it with newsdedup {manifest.newsdedup}, which made it, and upgrade then."
+            )
+
+
+def _compare(cursor: Any, manifest: Manifest, progress: Progress) -> None:
+    """Compare the rows in the database with those that were backed up."""
+    set_up(cursor)
+    for table in manifest.tables:
+        found = digest_of(cursor, table.name, table.columns)
+        if found != (table.rows, table.digest):
+            raise RestoreError(
+                f"The table {table.name} has {found.rows:,} rows, which are not the {table.rows:,} that were backed "
+                "up. Restore another backup into another empty database, and report it."
+            )
+        progress("compare", found.rows)
+
+
+def _each(cursor: Any, statement: SQL, tables: Collection[str]) -> None:
+    for table in tables:
+        cursor.execute(statement.format(Identifier(table)))
+
+
+def _analyze() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")

@@ -1,0 +1,204 @@
+"""A backup restores every row into an empty database, in both formats, or nothing and says why."""
+
+from __future__ import annotations
+
+import os
+import random
+import stat
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.db import connection
+from psycopg.sql import SQL, Identifier
+
+from dedup.models import Pair
+from dedup.review.decisions import decide_pair
+from newsdedup_site.backup.errors import DamagedBackupError
+from newsdedup_site.backup.manifest import Format
+from newsdedup_site.backup.programs import program_for
+from newsdedup_site.backup.reading import reader_of
+from newsdedup_site.backup.restoring import check
+from newsdedup_site.backup.tables import server_version, tables_of
+from tests.conftest import StoreArticle
+from tests.databases import child_environment
+from tests.factories import make_cluster, make_user
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("backup")]
+TARGET = "newsdedup_restored"
+
+
+def back_up(path: Path, wanted: Format, *options: str) -> Path:
+    call_command("backup", str(path), "--format", wanted.value, *options)
+    return path
+
+
+def rows_of(cursor: Any) -> dict[str, list[bytes]]:
+    """Return all rows of all tables, as COPY writes them, in one order."""
+    found = {}
+    for table, columns in tables_of(cursor).items():
+        names = SQL(", ").join(map(Identifier, columns))
+        with cursor.copy(SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(names, Identifier(table))) as copy:
+            found[table] = sorted(bytes(row) for row in copy)
+    return found
+
+
+@pytest.fixture
+def archive(store: StoreArticle) -> None:
+    """An archive with a cluster, odd characters, a decision and a login."""
+    make_cluster(store("a tab \t, a backslash \\ and \\. here"), store("two\nlines, “quotes”, Москва 🗞"))
+    editor = make_user("anna", "editor")
+    decide_pair(Pair.objects.get(), "confirm", user=editor)
+
+
+@pytest.fixture
+def target() -> Iterator[psycopg.Connection[Any]]:
+    """An empty database on the same server, and a connection to it."""
+    drop = SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(TARGET))
+    with connection.cursor() as cursor:
+        cursor.execute(drop)
+        cursor.execute(
+            SQL("CREATE DATABASE {} TEMPLATE template0 LC_COLLATE 'C.UTF-8' LC_CTYPE 'C.UTF-8'").format(
+                Identifier(TARGET)
+            )
+        )
+    parameters = connection.get_connection_params() | {"dbname": TARGET}
+    own = {name: value for name, value in parameters.items() if name not in ("cursor_factory", "context")}
+    with psycopg.connect(**own, autocommit=True) as opened:
+        yield opened
+    with connection.cursor() as cursor:
+        cursor.execute(drop)
+
+
+def restore(path: Path, *options: str) -> tuple[int, str]:
+    """Restore a backup into the target in a process of its own; return its exit code and what it printed."""
+    environment = child_environment()
+    name = f"/{connection.settings_dict['NAME']}?"
+    environment["DATABASE_URL"] = environment["DATABASE_URL"].replace(name, f"/{TARGET}?")
+    done = subprocess.run(
+        [sys.executable, "manage.py", "restore", str(path), *options],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.usefixtures("archive")
+def test_every_row_is_restored_into_an_empty_database_in_both_formats(
+    tmp_path: Path, target: psycopg.Connection[Any]
+) -> None:
+    with connection.cursor() as cursor:
+        before = rows_of(cursor)
+        cursor.execute("SELECT last_value FROM articles_article_revision")
+        [revision] = cursor.fetchone()
+    dump, copy = (back_up(tmp_path / wanted.value, wanted) for wanted in Format)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (dump, copy)] == [0o600, 0o600]
+
+    assert restore(dump)[0] == 0
+    assert rows_of(target.cursor()) == before
+    # What is there is not overwritten.
+    code, said = restore(copy)
+    assert (code, "The database is not empty: articles_article has rows." in said) == (1, True)
+    assert rows_of(target.cursor()) == before
+
+    # The tables of a new database, without rows: the triggers must not give rows new revisions.
+    target.execute(SQL("TRUNCATE {}").format(SQL(", ").join(map(Identifier, before.keys() - {"django_migrations"}))))
+    target.execute("SELECT setval('articles_article_revision', 1)")
+    assert restore(copy)[0] == 0
+    assert rows_of(target.cursor()) == before
+    assert target.execute("SELECT last_value FROM articles_article_revision").fetchone() == (revision,)
+    with pytest.raises(psycopg.errors.RaiseException, match="append_only"):
+        target.execute("DELETE FROM dedup_link")
+    with pytest.raises(psycopg.errors.ForeignKeyViolation):
+        target.execute("INSERT INTO dedup_changedarticle (article) SELECT 1; DELETE FROM articles_newspaper")
+    invalid = target.execute("SELECT count(*) FROM pg_index WHERE NOT indisvalid").fetchone()
+    assert invalid == (0,)
+
+
+@pytest.mark.parametrize("wanted", list(Format))
+@pytest.mark.usefixtures("archive")
+def test_a_file_that_was_cut_or_changed_is_never_restored_as_something_else(tmp_path: Path, wanted: Format) -> None:
+    whole = back_up(tmp_path / "whole", wanted).read_bytes()
+    damaged = tmp_path / "damaged"
+    for size in (0, 3, 100, len(whole) // 2, len(whole) - 1):
+        damaged.write_bytes(whole[:size])
+        with pytest.raises(DamagedBackupError):
+            check(damaged, lambda _step, _done: None)
+    seed = random.randrange(2**32)
+    places = random.Random(seed)
+    with (tmp_path / "whole").open("rb") as raw:
+        manifest = reader_of(raw).manifest
+    for _ in range(40):
+        place, bit = places.randrange(len(whole)), 1 << places.randrange(8)
+        damaged.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
+        try:
+            # A bit that says nothing, such as one of the time in a header of the ZIP file, may differ.
+            assert check(damaged, lambda _step, _done: None) == manifest, f"byte {place}, seed {seed}"
+        except DamagedBackupError:
+            continue
+
+
+@pytest.mark.usefixtures("archive")
+def test_an_older_backup_stays_unless_it_is_to_be_replaced_by_a_whole_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "newsdedup.backup"
+    path.write_text("older")
+    with pytest.raises(CommandError, match=r"exists\. Choose another name, or give --force to replace it\."):
+        back_up(path, Format.COPY)
+
+    def full(*_arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(zipfile._ZipWriteFile, "write", full)  # type: ignore[attr-defined]
+        with pytest.raises(CommandError, match=r"cannot be written: No space left on device"):
+            back_up(path, Format.COPY, "--force")
+    assert [each.name for each in tmp_path.iterdir()] == ["newsdedup.backup"]
+    assert path.read_text() == "older"
+    back_up(path, Format.COPY, "--force")
+    assert check(path, lambda _step, _done: None).format is Format.COPY
+
+
+def test_other_files_are_refused_with_what_they_are(tmp_path: Path) -> None:
+    other = tmp_path / "articles.jsonl"
+    other.write_text('{"headline": "Not a backup"}')
+    with pytest.raises(CommandError, match=r"articles.jsonl: The file is not a backup: neither `manage.py backup`"):
+        call_command("restore", str(other), "--check")
+    with pytest.raises(CommandError, match=r"nothing.here cannot be read: No such file or directory."):
+        call_command("restore", str(tmp_path / "nothing.here"), "--check")
+
+
+@pytest.mark.usefixtures("archive")
+def test_a_backup_of_a_newer_version_is_refused_before_anything_is_changed(
+    tmp_path: Path, target: psycopg.Connection[Any]
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('dedup', '9999_later', now())")
+        try:
+            path = back_up(tmp_path / "newer", Format.COPY)
+        finally:  # no test puts the rows of this table back
+            cursor.execute("DELETE FROM django_migrations WHERE name = '9999_later'")
+    code, said = restore(path)
+    assert code == 1
+    assert "which has the migration dedup.9999_later" in said
+    assert "Upgrade newsdedup, then restore the backup." in said
+    assert tables_of(target.cursor()) == {}
+
+
+def test_the_oldest_program_that_fits_the_server_is_used() -> None:
+    version = server_version() // 10_000
+    program = program_for("pg_dump", version)
+    assert program is None or program.version >= version
+    assert program_for("pg_dump", 99) is None
