@@ -43,13 +43,13 @@ _REVISIONS = ("articles_article", "revision", "articles_article_revision")
 
 
 def _tables(_sample: Sample) -> Found:
-    executor = MigrationExecutor(connection)
-    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    known = executor.loader.disk_migrations or {}
-    applied = executor.recorder.applied_migrations()
+    loader = MigrationExecutor(connection).loader
+    known = loader.disk_migrations or {}
     ours = {app for app, _ in known}
+    applied = loader.applied_migrations or {}
+    # Not the plan of `migrate`, which asks only for the last migration of each app.
     return listed(
-        [f"{each.app_label}.{each.name} is not applied" for each, _ in plan]
+        [f"{app}.{name} is not applied" for app, name in sorted(set(loader.graph.nodes) - set(applied))]
         + [f"{app}.{name} is of another version" for app, name in sorted(applied) if _unknown(app, name, known, ours)]
     )
 
