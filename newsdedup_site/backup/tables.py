@@ -45,6 +45,7 @@ _FIRST_ROWS = {
     "auth_group_permissions",
     "auth_permission",
     "dedup_profile",
+    "dedup_questioncount",
     "dedup_worker",
     "django_content_type",
     "django_migrations",

@@ -26,7 +26,7 @@ from newsdedup_site.backup.manifest import Format
 from newsdedup_site.backup.programs import program_for
 from newsdedup_site.backup.reading import reader_of
 from newsdedup_site.backup.restoring import check
-from newsdedup_site.backup.tables import server_version, tables_of
+from newsdedup_site.backup.tables import first_filled, server_version, tables_of
 from tests.conftest import StoreArticle
 from tests.databases import child_environment
 from tests.factories import make_cluster, make_user
@@ -169,6 +169,12 @@ def test_an_older_backup_stays_unless_it_is_to_be_replaced_by_a_whole_one(
     assert path.read_text() == "older"
     back_up(path, Format.COPY, "--force")
     assert check(path, lambda _step, _done: None).format is Format.COPY
+
+
+def test_a_database_that_migrate_has_just_made_counts_as_empty() -> None:
+    # The rows that every test finds are those of the migrations.
+    with connection.cursor() as cursor:
+        assert first_filled(cursor) == ""
 
 
 def test_other_files_are_refused_with_what_they_are(tmp_path: Path) -> None:
