@@ -161,7 +161,7 @@ def _json_of(pairs: list[tuple[bytes, bytes]]) -> bytes:
     """Return an object with these members; what reads as a number or list is one."""
     members = {}
     for name, value in pairs:
-        text = value.decode("utf-8", "surrogatepass" if b"\xed" in value else "replace")
+        text = value.decode("utf-8", "surrogateescape")
         try:
             members[name.decode()] = json.loads(text)
         except (ValueError, RecursionError):
