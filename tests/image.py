@@ -168,7 +168,7 @@ def share(path: Path, root: Path) -> None:
 def deploy(image: Image, service: Mapping[str, object]) -> None:
     """Make the root read-only, with the writable folders of docker-compose.yml alone."""
     volumes = [str(each).split(":")[1] for each in service["volumes"]]  # type: ignore[attr-defined]
-    mount("--bind", str(image.root), str(image.root))
+    mount("--rbind", str(image.root), str(image.root))
     for name in volumes:
         folder = image.root / name.lstrip("/")
         # A new volume has the content and the owner of the image's folder.
@@ -214,7 +214,9 @@ def check(image: Image, url: str) -> None:
     answer = manage("shell", "--no-imports", "-c", COUNT).strip()
     assert answer == "['done'] 1", f"the run of the worker gave {answer}"
     serve(image, environment)
-    written = subprocess.run(image.inside(["touch", "/app/manage.py"]), capture_output=True, text=True, check=False)
+    # Even root could not write; the image's user owns nothing there besides.
+    tried = ["chroot", str(image.root), "touch", "/app/probe"]
+    written = subprocess.run(tried, capture_output=True, text=True, check=False)
     assert "Read-only file system" in written.stderr, written
 
 
