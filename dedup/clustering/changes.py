@@ -14,9 +14,10 @@ from articles.models import Article
 from articles.storage.fingerprints import fingerprint
 from articles.storage.ingest import newest_revision
 from dedup.clustering.constraints import lock_review
+from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import Rebuilt, rebuild_clusters
 from dedup.models import ChangedArticle, Keep, Membership, Profile, UpToDate
-from dedup.types import CLUSTERS
+from dedup.types import CLUSTERS, QUESTIONS
 
 # More changed articles than these take longer one by one than all clusters together.
 FEW = 20_000
@@ -60,7 +61,8 @@ WHERE link.effect = 'cannot'
 def update_clusters(*, only_changed: bool) -> Rebuilt:
     """Rebuild all clusters, or only those that have changed since the last call: the clusters are the same.
 
-    The contradictions are those among the articles that were concerned; see `contradictions`.
+    The contradictions are those among the articles that were concerned; see `contradictions`. Call `renew_questions`
+    next: if a process was killed between the two, the next one asks for all questions to be renewed.
     """
     newest, rests_on = newest_revision(), _rests_on()
     with transaction.atomic():
@@ -69,7 +71,19 @@ def update_clusters(*, only_changed: bool) -> Rebuilt:
         rebuilt = Rebuilt(set(), []) if changed == set() else rebuild_clusters(changed)
         ChangedArticle.objects.all().delete()
         UpToDate.objects.update_or_create(name=CLUSTERS, defaults={"revision": newest, "rests_on": rests_on})
+        if rebuilt.articles != set() or not UpToDate.objects.filter(name=QUESTIONS).exists():
+            renewed = UpToDate.objects.filter(name=QUESTIONS).delete()[0]
+            rebuilt = rebuilt if renewed else rebuilt._replace(articles=None)
     return rebuilt
+
+
+def renew_questions(rebuilt: Rebuilt) -> None:
+    """Bring the questions up to date with the clusters that `update_clusters` has rebuilt."""
+    if rebuilt.articles == set():
+        return
+    with transaction.atomic():
+        update_questions(rebuilt.articles)
+        UpToDate.objects.update_or_create(name=QUESTIONS, defaults={"revision": newest_revision()})
 
 
 def changed_since_rebuilt() -> set[int] | None:

@@ -19,9 +19,8 @@ from articles.storage.ingest import newest_revision
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms, renormalize
 from articles.storage.workers import database_pool
-from dedup.clustering.changes import update_clusters
+from dedup.clustering.changes import renew_questions, update_clusters
 from dedup.clustering.implications import update_version_implications
-from dedup.clustering.questions import update_questions
 from dedup.models import DetectionRun, Pair
 from dedup.passes import PASSES
 from dedup.passes.base import PassConfig
@@ -148,8 +147,7 @@ def run_detection(
                 update_version_implications()
                 rebuilt = update_clusters(only_changed=scope.newer_than is not None)
             with clock.phase(QUESTIONS):
-                if rebuilt.articles != set():
-                    update_questions(rebuilt.articles)
+                renew_questions(rebuilt)
             with clock.phase(COUNTS):
                 counts = counts_of(run, scope)
             _finish(run, DetectionRun.State.DONE, counts=counts | {"phases": clock.seconds()})

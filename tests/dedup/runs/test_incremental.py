@@ -14,6 +14,7 @@ from django.core.management import call_command
 from articles.models import Article, Newspaper
 from articles.storage.incoming import IncomingArticle
 from articles.storage.ingest import newest_revision, store_articles
+from dedup.clustering.questions import all_questions
 from dedup.models import (
     ChangedArticle,
     Cluster,
@@ -155,15 +156,19 @@ def test_runs_of_what_is_new_end_where_a_run_of_all_ends(seed, dense) -> None:
     assert {each[0] for each in step_by_step[0]} >= OF_THE_INVENTED
 
 
-def test_a_run_that_was_killed_before_its_clusters_is_repaired_by_one_of_what_is_new(monkeypatch) -> None:
+@pytest.mark.parametrize("step", ["update_clusters", "renew_questions"])
+def test_a_run_that_was_killed_at_its_end_is_repaired_by_one_of_what_is_new(step, monkeypatch) -> None:
     articles = invented(9, 60)
     store_articles(articles[:40])
     find_duplicates("--passes", EVERY)
     store_articles(articles[40:50])
     with monkeypatch.context() as patched:
-        patched.setattr(pipeline, "update_clusters", lambda **_: 1 / 0)
+        patched.setattr(pipeline, step, lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             find_duplicates("--new", "--passes", EVERY)
+    find_duplicates("--new", "--passes", EVERY)
+    asked = all_questions()
+    assert asked.stored == asked.expected
     store_articles(articles[50:])
     find_duplicates("--new", "--passes", EVERY)
     assert not ChangedArticle.objects.exists()
