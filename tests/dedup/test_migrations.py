@@ -204,6 +204,8 @@ def a_model(*, leans_on_it: float = 0.0, of_today: bool = True) -> str:
         ("0011_models_of_removed_features", a_model(leans_on_it=0.02), False),
         ("0016_models_of_other_features", a_model(), True),
         ("0016_models_of_other_features", a_model(of_today=False), False),
+        ("0052_models_of_one_subject", a_model(), True),
+        ("0052_models_of_one_subject", a_model().replace("one subject for another", "one for another"), False),
     ],
 )
 def test_a_learnt_model_that_the_program_cannot_use_is_switched_off(migration, model, in_use, capsys) -> None:

@@ -9,7 +9,7 @@ ON_PURPOSE: dict[str, str] = {
     "articles_article.revision": "articles 0027: articles that shared the revision 0 get their own",
     "dedup_articleshingles.sample": "dedup 0048: samples of shingles have a table of their own",
     "dedup_evidence.joins": "dedup 0006: the verdict of a pair says whether it joins a cluster",
-    "dedup_fittedmodel.in_use": "dedup 0011, 0016: a learnt model that needs features that are gone is switched off",
+    "dedup_fittedmodel.in_use": "dedup 0011, 0016, 0052: a learnt model of other features is switched off",
     "dedup_judgedmonth.*": "dedup 0044: pairs know what their verdicts rest on, months need not",
     "dedup_profile.settings": "dedup 0007, 0015: the default profile proposes more",
     "django_tasks_database_dbtaskresult.task_path": "dedup 0010: the module of the tasks has moved",
