@@ -18,6 +18,7 @@ from articles.models import ArticleURL, Newspaper
 from articles.normalization.times import possible_time
 from articles.storage.incoming import ListedDate
 from articles.storage.known_articles import known_pages
+from articles.storage.removed import removed_urls
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.models import PendingLink, SourceValidator
 from crawlers.reasons import BY_RULE
@@ -43,7 +44,7 @@ class Sorted:
 
 
 def sort_links(source: Source, links: Sequence[ArticleLink]) -> Sorted:
-    """Sort up to BATCH links by whether they are stored, refused, or neither.
+    """Sort up to BATCH links by whether they are stored, refused, or neither. What an admin removed is refused.
 
     If a page comes under two URLs, the first one counts.
     """
@@ -54,6 +55,8 @@ def sort_links(source: Source, links: Sequence[ArticleLink]) -> Sorted:
     now = timezone.now()
     refused = set(rows.filter(refused_until__gt=now).values_list("key", flat=True))
     rows.filter(refused_until__lte=now).update(refused_until=None, tries=0)
+    removed = removed_urls([link.url for key, link in by_key.items() if key not in known], source.kept_parameters)
+    refused |= {key for key, link in by_key.items() if link.url in removed}
     new = {key: by_key[key] for key in reversed(by_key) if key not in known and key not in refused}
     return Sorted(new, known, refused)
 

@@ -25,6 +25,7 @@ urlpatterns = [
     path("", include("newsdedup_site.alarms.urls")),
     path("", include("newsdedup_site.people.urls")),
     path("", include("newsdedup_site.keys.urls")),
+    path("", include("newsdedup_site.privacy.urls")),
     path("", include("newsdedup_site.guides.urls")),
     path("", include("crawlers.urls")),
     path("", include("dedup.urls")),

@@ -67,14 +67,15 @@ def exported_rows(
     newspaper_ids: Collection[int] | None = None,
     columns: Collection[str] = OWN_COLUMNS,
 ) -> Iterator[ExportedRow]:
-    """Yield a row for each article, by day and id, all as of the same moment.
+    """Yield a row for each article that is not withheld, by day and id, all as of the same moment.
 
     The content is without what its marks remove in this mode; it is empty if nothing else is left. `columns` are those
     of the file that have a meaning of their own: an extra column of such a name gets a prefix.
     """
     # One statement sees one state of the database; in a transaction, its rows are streamed.
     with transaction.atomic():
-        articles = Article.objects.in_scope(since, until, newspaper_ids).select_related("newspaper")
+        scope = Article.objects.in_scope(since, until, newspaper_ids).filter(withheld=False)
+        articles = scope.select_related("newspaper")
         wanted = articles.order_by("date", "id").only(
             *_FIELDS,
             *TIME_COLUMNS,

@@ -7,6 +7,7 @@ from articles.models.boilerplate import BoilerplateWeek, RepeatedSentence, White
 from articles.models.extraction_rules import ExtractionRule
 from articles.models.imports import FileImport, RejectedRow, UploadedPart
 from articles.models.newspapers import LearntParameter, Newspaper, NewspaperAlias, NewspaperMerge
+from articles.models.removals import Removal, RemovedIdentity, WithheldRow, Withholding
 from articles.models.revisions import ArticleRevision
 
 __all__ = [
@@ -25,7 +26,11 @@ __all__ = [
     "NewspaperAlias",
     "NewspaperMerge",
     "RejectedRow",
+    "Removal",
+    "RemovedIdentity",
     "RepeatedSentence",
     "UploadedPart",
     "WhitelistedSentence",
+    "WithheldRow",
+    "Withholding",
 ]

@@ -14,10 +14,11 @@ from articles.querysets import ArticleQuerySet
 
 
 class Article(models.Model):
-    """One article as it was first stored. Never deleted.
+    """One article as it was first stored. Only an admin's removal deletes it: newsdedup_site/privacy/.
 
     Only four modules in articles/storage/ write articles: ingest.py stores them, renormalization.py and reextraction.py
     bring stored ones up to date, and boilerplate_marks.py marks their boilerplate and leaves the content unchanged.
+    withholding.py takes its texts away, and puts them back unchanged.
     """
 
     class DateSource(models.TextChoices):
@@ -120,6 +121,12 @@ class Article(models.Model):
     )
     topic_digest = models.UUIDField(
         null=True, editable=False, help_text="A digest of topic_text; null if that is null or empty."
+    )
+    withheld = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="Whether an admin withholds it, or it is being removed: its texts are not in this row then.",
     )
     revision = models.BigIntegerField(
         default=0,

@@ -94,6 +94,13 @@ class Newspaper(models.Model):
         help_text="Whether the headlines and descriptions in its feeds are its articles. Pages are never fetched then, "
         "and sitemaps and section pages not read.",
     )
+    page_days = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="For how many days the fetched pages of its articles are kept, at least 1; manage.py remove_pages "
+        "removes older ones. The articles stay, but cannot be extracted again. Empty: for ever.",
+    )
     owner = models.CharField(
         max_length=200,
         blank=True,

@@ -1,9 +1,10 @@
 """The one writer of articles: checks, normalises, stores, and attaches further URLs to known articles.
 
-An article is stored once, as it was first seen; it is never fetched again or deleted. Only renormalization.py and
-reextraction.py change it, when the rules change. A URL belongs to one article permanently; one that a page only
-declares as its own belongs to none before there is evidence: see known_articles.py. Near-duplicates are stored like any
-other article: the detection passes find them, and editors can review and undo the results.
+An article is stored once, as it was first seen. Only renormalization.py and reextraction.py change it, when the rules
+change. What an admin removed is refused, and nothing is added to an article that is withheld. A URL belongs to one
+article permanently; one that a page only declares as its own belongs to none before there is evidence: see
+known_articles.py. Near-duplicates are stored like any other article: the detection passes find them, and editors can
+review and undo the results.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from articles.storage.known_articles import Addresses, StoredArticle, keep_decla
 from articles.storage.locks import Lock, lock_transaction
 from articles.storage.newspapers import Naming, Paper, newspapers_for
 from articles.storage.preparing import PREPARED_COLUMNS, PackedPage, Prepared, PreparedURL, prepare
+from articles.storage.removed import REFUSED, refused, removed_names
 from articles.storage.url_parameters import learn_parameters
 
 # After this many new or changed articles, call refresh_statistics.
@@ -58,6 +60,8 @@ class Stored:
     reason: str = ""
     headline: Literal["", "kept", "not kept"] = ""
 
+
+_REMOVED = Stored("rejected", reason=REFUSED)
 
 # Prepares an article of a batch again, by its place, for another state of its newspaper.
 Again: TypeAlias = Callable[[int, Paper], Prepared]
@@ -116,6 +120,9 @@ def store_articles(batch: Sequence[IncomingArticle]) -> list[Stored]:
             namings[position] = Naming.of(incoming.newspaper, incoming.url)
         except RejectedArticleError as rejection:
             results[position] = Stored("rejected", reason=str(rejection))
+    removed = removed_names(set(namings.values()))
+    results |= {position: _REMOVED for position, each in namings.items() if each in removed}
+    namings = {position: each for position, each in namings.items() if each not in removed}
     newspapers = newspapers_for(list(namings.values()))
     papers = {each.pk: Paper.of(each) for each in newspapers}
 
@@ -134,7 +141,12 @@ def store_prepared(batch: Sequence[Prepared], again: Again) -> list[Stored]:
 
     Those whose newspaper was, or is now, another one than they were prepared for are prepared again.
     """
-    return _store(batch, newspapers_for([each.naming for each in batch]), again)
+    removed = removed_names({each.naming for each in batch})
+    left = [place for place, each in enumerate(batch) if each.naming not in removed]
+    some = [batch[place] for place in left]
+    newspapers = newspapers_for([each.naming for each in some])
+    stored = dict(zip(left, _store(some, newspapers, lambda place, paper: again(left[place], paper)), strict=True))
+    return [stored.get(place, _REMOVED) for place in range(len(batch))]
 
 
 def known_urls(urls: Iterable[str]) -> set[str]:
@@ -153,9 +165,11 @@ def attach_urls(urls: Sequence[SeenURL], *, known_as: str) -> bool:
     """Attach URLs to the article that `known_as` belongs to; return whether there is one."""
     with writing():
         names = {url_key(known_as), url_key(story_url(known_as))}
-        owner = Article.objects.filter(urls__key__in=names).only("newspaper_id").first()
+        owner = Article.objects.filter(urls__key__in=names).only("newspaper_id", "withheld").first()
         if owner is None:
             return False
+        if owner.withheld:
+            return True
         kept = Newspaper.objects.only("kept_url_parameters").get(pk=owner.newspaper_id).kept_url_parameters
         seen = {url_key(each.url): PreparedURL.of(each, kept) for each in urls if not url_fault(each.url)}
         owners = owners_of(seen)
@@ -181,8 +195,11 @@ def refresh_statistics() -> None:
 
 def _store(batch: Sequence[Prepared], newspapers: Sequence[Newspaper], again: Again) -> list[Stored]:
     with writing():
-        written = _write(_as_of_now(batch, newspapers, again))
-    return [written[place] for place in range(len(batch))]
+        left = [place for place, is_refused in enumerate(refused(batch)) if not is_refused]
+        some, papers = [batch[place] for place in left], [newspapers[place] for place in left]
+        written = _write(_as_of_now(some, papers, lambda place, paper: again(left[place], paper)))
+    stored = {place: written[number] for number, place in enumerate(left)}
+    return [stored.get(place, _REMOVED) for place in range(len(batch))]
 
 
 def _as_of_now(
@@ -237,6 +254,8 @@ def _decide(prepared: Mapping[int, tuple[Prepared, int]]) -> tuple[dict[int, _Ou
         known = addresses.known(each, newspaper_id)
         article = known or StoredArticle.of(each, newspaper_id)
         outcomes[place] = _Outcome(each, known is None, article)
+        if article.withheld:
+            continue
         for key, url in each.urls.items():
             if key not in addresses.owners:
                 addresses.owners[key] = article
@@ -287,7 +306,13 @@ def _fill_times(known: Iterable[_Outcome]) -> None:
     filled: list[Article] = []
     for each in known:
         article, time = each.article, each.prepared.time
-        if time is None or article.extractor_version or article.published_at or time.day != article.date:
+        if (
+            time is None
+            or article.withheld
+            or article.extractor_version
+            or article.published_at
+            or time.day != article.date
+        ):
             continue
         article.published_at = time.at
         values = dict(zip(_TIME_FIELDS, (time.at, time.offset, time.precision, time.source), strict=True))
@@ -300,6 +325,8 @@ def _other_headlines(each: _Outcome) -> list[SeenHeadline]:
     prepared = each.prepared
     if each.created:
         return list(prepared.headlines)
+    if each.article.withheld:
+        return []
     came = SeenHeadline(prepared.headline, prepared.date, prepared.url)
     return [seen for seen in (came, *prepared.headlines) if seen.headline not in ("", each.article.headline)]
 

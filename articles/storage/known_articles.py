@@ -26,14 +26,14 @@ _LEAST_WORDS, _LEAST_CHARACTERS = 3, 12
 
 _OWNERS_SQL = """
 SELECT url.key, article.id, article.newspaper_id, article.date, article.headline, article.normalized_title,
-       article.text_digest, article.published_at, article.extractor_version
+       article.text_digest, article.published_at, article.extractor_version, article.withheld
 FROM articles_articleurl AS url JOIN articles_article AS article ON article.id = url.article_id
 WHERE url.key = ANY(%(keys)s)
 """
 # By the index declared_url_key.
 _DECLARING_SQL = """
 SELECT declared.key, article.id, article.newspaper_id, article.date, article.headline, article.normalized_title,
-       article.text_digest, article.published_at, article.extractor_version
+       article.text_digest, article.published_at, article.extractor_version, article.withheld
 FROM articles_declaredurl AS declared JOIN articles_article AS article ON article.id = declared.article_id
 WHERE declared.key = ANY(%(keys)s)
 ORDER BY declared.id
@@ -52,6 +52,7 @@ class StoredArticle:
     text_digest: UUID | None
     published_at: datetime.datetime | None
     extractor_version: int
+    withheld: bool = False  # nothing is added to it then
 
     @classmethod
     def of(cls, new: Prepared, newspaper_id: int) -> Self:
@@ -99,7 +100,8 @@ class Addresses:
         named = [self.owners[key] for key in (*each.urls, *each.declared) if key in self.owners]
         for key in (*each.own_keys, *each.declared):
             named += self.declaring.get(key, ()) if key not in self.owners else ()
-        return next((it for it in named if it.newspaper_id == newspaper_id and _is_one_story(each, it)), None)
+        inside = (it for it in named if it.newspaper_id == newspaper_id)
+        return next((it for it in inside if it.withheld or _is_one_story(each, it)), None)
 
     def declare(self, each: Prepared, article: StoredArticle) -> list[tuple[UUID, PreparedURL]]:
         """Return those of the URLs which its page declares that nobody owns, and remember them."""

@@ -85,10 +85,10 @@ class FoundForms:
 
 
 def outdated_forms(newspapers: Sequence[Newspaper] | None = None) -> QuerySet[Article]:
-    """Return the articles whose forms were normalised by another version of the rules."""
+    """Return the articles whose forms were normalised by another version of the rules; those withheld have none."""
     # Not by exclude: the index article_normalizer finds lower and higher versions, and there are usually none.
     other = Q(normalizer_version__lt=NORMALIZER_VERSION) | Q(normalizer_version__gt=NORMALIZER_VERSION)
-    return articles_of(newspapers).filter(other)
+    return articles_of(newspapers).filter(other, withheld=False)
 
 
 def mark_outdated(newspaper: Newspaper) -> int:

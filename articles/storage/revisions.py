@@ -101,10 +101,15 @@ def gone(before: Version, note: str) -> Finding | None:
 
 
 def store_revision(before: Version, seen: SeenAgain, finding: Finding) -> bool:
-    """Store what was found; return False, and store nothing, if another process has stored a revision since."""
+    """Store what was found; return False, and store nothing, if another process has stored a revision since.
+
+    The same if an admin has withheld or removed the article since.
+    """
     with transaction.atomic():
         # The row is locked, so that two crawls do not give the same number.
-        Article.objects.select_for_update(of=("self",)).only("pk").get(pk=before.article_id)
+        locked = Article.objects.select_for_update(of=("self",)).filter(pk=before.article_id, withheld=False)
+        if not locked.values_list("pk"):
+            return False
         newest = ArticleRevision.objects.filter(article_id=before.article_id).order_by("-number").first()
         if (newest.number if newest else 0) != before.revision:
             return False
@@ -132,7 +137,8 @@ def reextract_revisions(newspapers: Sequence[Newspaper] | None = None) -> int:
     A revision whose page yields no article any more stays as it is.
     """
     outdated = ArticleRevision.objects.filter(article__in=articles_of(newspapers)).exclude(kind=Kind.GONE)
-    outdated = outdated.exclude(extractor_version=EXTRACTOR_VERSION)
+    # Pages that were kept too long are gone: manage.py remove_pages.
+    outdated = outdated.exclude(extractor_version=EXTRACTOR_VERSION).exclude(body=b"").exclude(article__page=None)
     changed = 0
     # The list of ids is short; the pages are read one by one.
     for pk in list(outdated.order_by("pk").values_list("pk", flat=True)):

@@ -18,10 +18,15 @@ class Candidate(NamedTuple):
     published_at: datetime.datetime | None
     agency: str = ""
     characters: int = 0
+    withheld: bool = False
 
 
 def kept_by(rule: str, candidates: Collection[Candidate]) -> int:
-    """Return the id of the article that a rule keeps; if it likes several best, the one that was published first."""
+    """Return the id of the article that a rule keeps; if it likes several best, the one that was published first.
+
+    An article that is withheld is kept only if all are.
+    """
+    candidates = [each for each in candidates if not each.withheld] or candidates
     by_id = {each.pk: each for each in candidates}
     ordered = [by_id[pk] for pk in publication_order(each[:3] for each in candidates)]
     if rule == KeepRule.AGENCY:

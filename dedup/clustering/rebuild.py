@@ -270,15 +270,16 @@ def candidates_of(articles: Collection[int], rule: str) -> dict[int, Candidate]:
     columns: list[Any] = ["pk", "date", "published_at"]
     if rule != Keep.EARLIEST:  # to measure long texts takes time
         columns += ["agency", Length("content")]
-    rows = Article.objects.filter(pk__in=articles).order_by().values_list(*columns)
-    return {row[0]: Candidate(*row) for row in rows}
+    rows = Article.objects.filter(pk__in=articles).order_by().values_list("withheld", *columns)
+    return {row[0]: Candidate(*row, withheld=withheld) for withheld, *row in rows}
 
 
 def _row(component: Component, facts: _Facts) -> Cluster:
     """Return the row of a cluster. It keeps the article that an editor chose last, else the one that the rule keeps."""
     candidates = [facts.candidates[article] for article in component.articles]
     days = [each.date for each in candidates]
-    chosen = [article for article in component.articles if article in facts.chosen]
+    shown = [article for article in component.articles if not facts.candidates[article].withheld]
+    chosen = [article for article in shown if article in facts.chosen]
     return Cluster(
         kept_id=max(chosen, key=lambda article: facts.chosen[article]) if chosen else kept_by(facts.rule, candidates),
         state=Cluster.State.CONFIRMED if component.confirmed else Cluster.State.PROPOSED,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -11,6 +10,7 @@ from django.db.models.functions import MD5, Cast, Concat
 from django.utils import timezone
 
 from articles.models import Article
+from dedup.models.append_only import LINK_GOES, TOMBSTONE, append_only
 from dedup.models.pairs import Pair
 from dedup.querysets import DecisionQuerySet
 
@@ -20,7 +20,10 @@ DRAWN_BY = MD5(Concat(Value(DRAWN_WITH, models.TextField()), Cast("pair_id", mod
 
 
 class Decision(models.Model):
-    """One decision of an editor. Appended by dedup/review/decisions.py; the database refuses changes and deletions."""
+    """One decision of an editor. Appended by dedup/review/decisions.py; the database refuses changes and deletions.
+
+    Only the removal of an article changes the decisions on it: they become tombstones, without its texts.
+    """
 
     class Kind(models.TextChoices):
         CONFIRM = "confirm", "confirmed the pair"
@@ -57,6 +60,12 @@ class Decision(models.Model):
     )
     undoes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
     note = models.TextField(blank=True)
+    tombstone = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="Whether an article that it was about was removed: who, when, what and the ids are left.",
+    )
 
     objects = DecisionQuerySet.as_manager()
 
@@ -66,9 +75,7 @@ class Decision(models.Model):
             models.Index(fields=["decided_by", "-decided_at"], name="decision_of_editor"),
             models.Index(DRAWN_BY, condition=Q(pair__isnull=False, undoes=None), name="decision_drawn"),
         ]
-        triggers = [
-            pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete),
-        ]
+        triggers = [append_only(TOMBSTONE)]
 
     def __str__(self) -> str:
         return f"Decision {self.pk}: {self.get_kind_display()}"
@@ -76,9 +83,14 @@ class Decision(models.Model):
     @property
     def is_undoable(self) -> bool:
         """Whether an undo can take it back. A rule is ended, or made again, on the page of its group."""
-        return self.kind not in NEVER_UNDONE
+        about_removed = self.tombstone and self.pair_id is None and self.kind in ON_PAIRS
+        return self.kind not in NEVER_UNDONE and not about_removed
 
 
+ON_PAIRS = (
+    *(Decision.Kind.CONFIRM, Decision.Kind.REJECT),
+    *(Decision.Kind.VERSION, Decision.Kind.TEMPLATE, Decision.Kind.UNSURE),
+)
 NEVER_UNDONE = (Decision.Kind.UNDO, Decision.Kind.RULE_GROUP, Decision.Kind.END_GROUP_RULE)
 
 
@@ -105,9 +117,7 @@ class Link(models.Model):
             models.CheckConstraint(condition=Q(left__lt=F("right")), name="link_in_order"),
         ]
         indexes = [models.Index(fields=["left", "right", "-decision"], name="link_latest")]
-        triggers = [
-            pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete),
-        ]
+        triggers = [append_only(LINK_GOES)]
 
     def __str__(self) -> str:
         return f"{self.left_id} {self.kind} {self.right_id}"

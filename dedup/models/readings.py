@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pgtrigger
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from dedup.models.append_only import READING_TOMBSTONE, append_only
 from dedup.models.decisions import Decision
 from dedup.models.pairs import Pair
 
@@ -29,7 +29,13 @@ class SecondReading(models.Model):
     pair is a disagreement until a later decision on it.
     """
 
-    pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="second_readings")
+    pair = models.ForeignKey(
+        Pair,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="second_readings",
+        help_text="Null if an article of the pair was removed.",
+    )
     decision = models.ForeignKey(
         Decision, on_delete=models.PROTECT, related_name="second_readings", help_text="The first answer."
     )
@@ -48,9 +54,7 @@ class SecondReading(models.Model):
             models.UniqueConstraint(fields=["decision", "user", "pair"], name="one_reading_an_editor"),
             models.UniqueConstraint(fields=["decision", "pair"], condition=Q(blind=True), name="one_blind_reading"),
         ]
-        triggers = [
-            pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete),
-        ]
+        triggers = [append_only(READING_TOMBSTONE)]
 
     def __str__(self) -> str:
         return f"Second reading {self.pk}: {self.get_kind_display()}"

@@ -47,7 +47,8 @@ ORDER BY part
 _OUTDATED_SQL = article_sql(
     """
 SELECT article.id, article.newspaper_id, article.date, article.revision,
-       coalesce(article.characters, length(article.content)), article.headline
+       coalesce(article.characters, length(article.content)),
+       CASE WHEN article.withheld THEN '' ELSE article.headline END
 FROM {articles} AS article
 LEFT JOIN dedup_headlineform AS known
     ON known.article_id = article.id AND known.article_id BETWEEN %(first)s AND %(last)s

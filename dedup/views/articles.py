@@ -23,6 +23,8 @@ def articles(request: HttpRequest) -> HttpResponse:
 def article(request: HttpRequest, article_id: int) -> HttpResponse:
     """Show an article as stored, with its URLs, its cluster and its pairs."""
     shown = get_object_or_404(Article.objects.select_related("newspaper"), pk=article_id)
+    if shown.withheld:
+        return render(request, "articles/withheld.html", {"article": shown})
     return render(request, "articles/article.html", {"article": shown, **vars(article_details(shown))})
 
 

@@ -41,6 +41,7 @@ CHANGE_PROFILES = Right("change profiles", role="admin", permission="dedup.chang
 MANAGE_PEOPLE = Right("manage people", role="admin", permission="auth.change_user")
 MERGE = Right("merge newspapers", role="admin", permission="articles.add_newspapermerge")
 IMPORT = Right("import files", role="admin", permission="articles.add_fileimport")
+REMOVE = Right("remove and withhold what is stored", role="admin", permission="articles.add_removal")
 EXTRACT = Right("change extraction rules", role="admin", permission="articles.add_extractionrule")
 SEE_ALARMS = Right("see alarms and what helps", role="admin", permission="newsdedup_site.view_alarm")
 # Which rows a user may see or change there is up to the permissions of the admin's models.

@@ -75,6 +75,7 @@ GROUPS = (
             Entry("Crawls", "crawls", ("newspaper_crawls", "newspaper_merges", "newspaper_merge", "extraction_rule")),
             Entry("Imports", "imports", ("import_new", "import")),
             Entry("Alarms", "alarms"),
+            Entry("Removals", "removals", ("newspaper_remove", "article_remove", "article_withhold")),
             Entry("People", "people", ("person", "person_invite", "person_link", "people_changes")),
             Entry("Tokens", "tokens", ("token_new",)),
             Entry("Webhooks", "webhooks", ("webhook", "webhook_new")),

@@ -245,8 +245,8 @@ def test_an_attached_url_teaches_too() -> None:
 def test_learning_costs_one_query_and_none_without_dropped_parameters(django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
     store_articles([story("sid=101", FERRY)])
     plain = [story(f"page={number}", FERRY) for number in range(50)]
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(12):
         store_articles(plain)
     decorated = [story("", FERRY, url=f"https://harbourpost.example/{number}/story?utm_id=1") for number in range(50)]
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(13):
         store_articles(decorated)

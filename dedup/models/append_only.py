@@ -1,0 +1,47 @@
+"""The triggers of rows that are only appended. A removal that is under way may change them, and nobody else.
+
+A removal says which one it is in the setting newsdedup.removal of its transaction (newsdedup_site/privacy/). That alone
+opens nothing: the row must also be about an article which that removal names, and only what has to go may change.
+"""
+
+from __future__ import annotations
+
+import pgtrigger
+
+# A removal that is under way and an article of it; `about` is an array of article ids.
+_REMOVED = """EXISTS (
+    SELECT FROM articles_removal AS removal
+    JOIN articles_article AS article
+        ON article.id = ANY (removal.article_ids) OR article.newspaper_id = ANY (removal.newspaper_ids)
+    WHERE removal.id = nullif(current_setting('newsdedup.removal', true), '')::bigint
+      AND removal.state = 'running' AND article.id = ANY ({about})
+)"""
+_OF_PAIR = "ARRAY(SELECT unnest(ARRAY[left_id, right_id]) FROM dedup_pair WHERE id = OLD.pair_id)"
+
+# When a row may be changed: the condition, and what the trigger returns then.
+LINK_GOES = "TG_OP = 'DELETE' AND " + _REMOVED.format(about="ARRAY[OLD.left_id, OLD.right_id]")
+TOMBSTONE = """TG_OP = 'UPDATE' AND NEW.tombstone AND NEW.note = ''
+    AND (NEW.pair_id IS NULL OR NEW.pair_id = OLD.pair_id)
+    AND (NEW.article_id IS NULL OR NEW.article_id = OLD.article_id)
+    AND to_jsonb(NEW) - '{pair_id,article_id,note,tombstone}'::text[]
+        = to_jsonb(OLD) - '{pair_id,article_id,note,tombstone}'::text[]
+    AND """ + _REMOVED.format(about=f"OLD.articles || {_OF_PAIR}")
+READING_TOMBSTONE = """TG_OP = 'UPDATE' AND NEW.pair_id IS NULL AND NEW.note = ''
+    AND to_jsonb(NEW) - '{pair_id,note}'::text[] = to_jsonb(OLD) - '{pair_id,note}'::text[]
+    AND """ + _REMOVED.format(about=_OF_PAIR)
+
+
+def append_only(condition: str) -> pgtrigger.Trigger:
+    """Return a trigger that refuses changes and deletions unless this condition holds."""
+    return pgtrigger.Trigger(
+        name="append_only",
+        when=pgtrigger.Before,
+        operation=pgtrigger.Update | pgtrigger.Delete,
+        func=f"""
+        IF {condition} THEN
+            IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
+            RETURN NEW;
+        END IF;
+        RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;
+        """,
+    )

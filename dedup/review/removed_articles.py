@@ -1,0 +1,161 @@
+"""What the results of the detection lose with an article: all of it if it is removed, what shows it if it is withheld.
+
+Whatever is left is as if the article had never been compared: clusters are rebuilt, the states of pairs and the
+questions follow, and the decisions on other articles stay in force.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from itertools import pairwise
+from typing import LiteralString
+
+from django.db import connection
+from django.db.models import Q
+
+from dedup.clustering.constraints import KnownConstraints, lock_review
+from dedup.clustering.implications import update_implications
+from dedup.clustering.questions import update_questions
+from dedup.clustering.rebuild import rebuild_clusters
+from dedup.models import BatchItem, Link, Pair, SampledPair
+
+_NEAR_SQL: LiteralString = """
+SELECT right_id FROM dedup_pair WHERE left_id = ANY (%(articles)s::bigint[])
+UNION SELECT left_id FROM dedup_pair WHERE right_id = ANY (%(articles)s::bigint[])
+UNION SELECT right_id FROM dedup_link WHERE left_id = ANY (%(articles)s::bigint[])
+UNION SELECT left_id FROM dedup_link WHERE right_id = ANY (%(articles)s::bigint[])
+"""
+# A pair that no pass proposes any more, without a word of the texts.
+_UNPROPOSE_SQL: LiteralString = """
+WITH concerned AS MATERIALIZED (
+    SELECT id FROM dedup_pair WHERE left_id = ANY (%(articles)s::bigint[])
+    UNION SELECT id FROM dedup_pair WHERE right_id = ANY (%(articles)s::bigint[])
+), hidden AS (
+    UPDATE dedup_evidence AS evidence SET stale = true, details = '{}'
+    FROM concerned WHERE evidence.pair_id = concerned.id
+)
+UPDATE dedup_pair AS pair
+SET best_score = 0, verdict = '', probability = NULL, duplicate_probability = NULL, reasons = '[]', joins = false,
+    left_matched = NULL, right_matched = NULL, rests_on = NULL
+FROM concerned WHERE pair.id = concerned.id
+"""
+# What is kept of texts; runs make it again.
+_CACHES_SQL: tuple[LiteralString, ...] = (
+    "DELETE FROM dedup_articleshingles WHERE article_id = ANY (%(articles)s::bigint[])",
+    "DELETE FROM dedup_articlesentences WHERE article_id = ANY (%(articles)s::bigint[])",
+    "UPDATE dedup_headlineform SET form = '' WHERE article_id = ANY (%(articles)s::bigint[])",
+)
+# The decisions keep who, when, what and the ids. Their pairs are still there.
+_TOMBSTONES_SQL: LiteralString = """
+UPDATE dedup_decision
+SET tombstone = true, note = '',
+    pair_id = CASE WHEN pair_id = ANY (%(pairs)s::bigint[]) THEN NULL ELSE pair_id END,
+    article_id = CASE WHEN article_id = ANY (%(articles)s::bigint[]) THEN NULL ELSE article_id END
+WHERE articles && %(articles)s::bigint[] OR article_id = ANY (%(articles)s::bigint[])
+    OR pair_id = ANY (%(pairs)s::bigint[])
+"""
+_READINGS_SQL: LiteralString = """
+UPDATE dedup_secondreading SET pair_id = NULL, note = '' WHERE pair_id = ANY (%(pairs)s::bigint[])
+"""
+_LINKS_SQL: LiteralString = """
+DELETE FROM dedup_link WHERE left_id = ANY (%(articles)s::bigint[]) OR right_id = ANY (%(articles)s::bigint[])
+"""
+_MEMBERS_SQL: LiteralString = "DELETE FROM dedup_groupmember WHERE article_id = ANY (%(articles)s::bigint[])"
+# A dense group is named by its earliest article.
+_EMPTY_GROUPS_SQL: LiteralString = """
+DELETE FROM dedup_densegroup AS dense WHERE NOT EXISTS (SELECT FROM dedup_groupmember WHERE group_id = dense.id)
+"""
+_FIRSTS_SQL: LiteralString = """
+UPDATE dedup_densegroup AS dense SET first_id = (
+    SELECT article.id
+    FROM dedup_groupmember AS member JOIN articles_article AS article ON article.id = member.article_id
+    WHERE member.group_id = dense.id ORDER BY article.date, article.id LIMIT 1
+)
+WHERE first_id = ANY (%(articles)s::bigint[])
+"""
+
+
+def unpropose(articles: Collection[int]) -> None:
+    """Take all proposals away from the pairs of these articles, and bring clusters and questions up to date.
+
+    Decisions stay, also in force. Call it in a transaction, after `lock_review`, before the articles go.
+    """
+    values = {"articles": list(articles)}
+    with connection.cursor() as cursor:
+        cursor.execute(_NEAR_SQL, values)
+        concerned = {*articles, *(article for (article,) in cursor)}
+        for statement in (_UNPROPOSE_SQL, *_CACHES_SQL):
+            cursor.execute(statement, values)
+    _follow(concerned)
+
+
+def _follow(concerned: Collection[int]) -> None:
+    """Bring clusters, what decisions imply and questions up to date after the pairs of these articles changed."""
+    known = KnownConstraints()
+    rebuilt = rebuild_clusters(concerned, known)
+    update_implications(concerned, known)
+    update_questions({*concerned, *(rebuilt.articles or ())}, locked=True)
+
+
+def forget(articles: Collection[int]) -> dict[str, int]:
+    """Delete all results on these articles; return how many rows of each kind went, or became tombstones.
+
+    Call it in the transaction of the removal that names them (dedup/models/append_only.py); the articles go after it.
+    """
+    lock_review()
+    values: dict[str, object] = {"articles": list(articles)}
+    touching = Q(left__in=articles) | Q(right__in=articles)
+    with connection.cursor() as cursor:
+        cursor.execute(_NEAR_SQL, values)
+        concerned = {*articles, *(article for (article,) in cursor)}
+        cursor.execute(_UNPROPOSE_SQL, values)
+        _bridge(articles)
+        cursor.execute(_LINKS_SQL, values)
+        _follow(concerned)
+        pairs = list(Pair.objects.filter(touching).order_by().values_list("pk", flat=True))
+        values["pairs"] = pairs
+        cursor.execute(_TOMBSTONES_SQL, values)
+        counts = {"tombstones": cursor.rowcount}
+        cursor.execute(_READINGS_SQL, values)
+    BatchItem.objects.filter(Q(pair__in=pairs) | Q(articles__overlap=list(articles))).delete()
+    counts["sampled pairs"] = SampledPair.objects.filter(touching).delete()[1].get("dedup.SampledPair", 0)
+    gone = Pair.objects.filter(pk__in=pairs).delete()[1]
+    counts |= {"pairs": gone.get("dedup.Pair", 0), "evidence": gone.get("dedup.Evidence", 0)}
+    with connection.cursor() as cursor:
+        for statement in (_MEMBERS_SQL, _EMPTY_GROUPS_SQL, _FIRSTS_SQL):
+            cursor.execute(statement, values)
+    return counts
+
+
+def _bridge(articles: Collection[int]) -> None:
+    """Link what editors tied together through these articles, so that it stays together without them.
+
+    An editor who confirms a cluster says that each two of its articles are duplicates, but only some of the pairs get a
+    link. The new links belong to the same decision. Two articles of which another link says anything get none.
+    """
+    inside = set(articles)
+    touching = Link.objects.filter(kind__in=[Link.Kind.MUST, Link.Kind.STAY], decision__undone_by=None)
+    rows = touching.filter(Q(left__in=inside) | Q(right__in=inside)).values_list("decision", "kind", "left", "right")
+    ties: defaultdict[tuple[int, str], list[tuple[int, int]]] = defaultdict(list)
+    for decision, kind, left, right in rows:
+        ties[decision, kind].append((left, right))
+    wanted = [
+        Link(decision_id=decision, kind=kind, left_id=left, right_id=right)
+        for (decision, kind), pairs in ties.items()
+        for left, right in _across(pairs, inside)
+    ]
+    ends = {end for each in wanted for end in (each.left_id, each.right_id)}
+    said = set(Link.objects.filter(left__in=ends, right__in=ends).values_list("left", "right"))
+    fresh = [each for each in wanted if (each.left_id, each.right_id) not in said]
+    Link.objects.bulk_create(fresh, batch_size=5_000, ignore_conflicts=True)
+
+
+def _across(pairs: Iterable[tuple[int, int]], gone: Collection[int]) -> list[tuple[int, int]]:
+    """Return links between the articles that stay, of those that these pairs tie together, as a chain."""
+    part: dict[int, set[int]] = {}
+    for left, right in pairs:
+        joined = part.setdefault(left, {left}) | part.setdefault(right, {right})
+        part.update(dict.fromkeys(joined, joined))
+    parts = {id(each): each for each in part.values()}.values()
+    return [ends for each in parts for ends in pairwise(sorted(each.difference(gone)))]

@@ -1,0 +1,73 @@
+"""What the commands that remove share: the confirmation, the user, the work with its progress, the words at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import User
+from django.core.management.base import CommandParser
+
+from articles.management.base import ExitCode, LongCommand, usage_error
+from articles.models import Removal
+from dedup.runs.lock import RunActiveError
+from newsdedup_site.privacy.previews import Preview
+from newsdedup_site.privacy.removal import RemovalError, carry_out
+from newsdedup_site.privacy.withholding import WithholdingError
+
+
+class RemovingCommand(LongCommand):
+    """A command that removes or withholds."""
+
+    exit_codes: ClassVar[Mapping[type[Exception], ExitCode]] = {
+        RemovalError: ExitCode.USAGE,
+        WithholdingError: ExitCode.USAGE,
+        RunActiveError: ExitCode.ACTIVE,
+    }
+    resuming = "Run the command again with --resume to finish."
+
+    def add_removal_arguments(self, parser: CommandParser, what: str) -> None:
+        """Declare the options that every removal takes."""
+        parser.add_argument("--confirm", metavar="TEXT", help=f"{what}, typed again; without it, nothing is removed")
+        parser.add_argument("--reason", metavar="TEXT", help="who asked for it, and why; it stays in the log")
+        parser.add_argument("--user", metavar="NAME", help="the user to record as the one who did it")
+        parser.add_argument("--resume", metavar="N", type=int, help="finish removal N of the log, which was interrupted")
+
+    def remove(
+        self, options: dict[str, Any], wanted: str, preview: Preview, begin: Callable[[str, User | None], Removal]
+    ) -> None:
+        """Print what goes; begin the removal and carry it out if it is confirmed."""
+        for label, number in (*preview.goes, *preview.changes):
+            self.stdout.write(f"{label}: {number:,}")
+        if options["confirm"] is None:
+            self.stdout.write(f"Nothing was removed. To remove it for good, add --confirm {wanted!r} and --reason.")
+            return
+        if options["confirm"] != wanted:
+            raise usage_error(f"--confirm is {options['confirm']!r}, not {wanted!r}; nothing was removed")
+        self.finish(begin(options["reason"] or "", find_user(options["user"])), options)
+
+    def resume(self, options: dict[str, Any]) -> None:
+        """Finish a removal that was interrupted."""
+        found = Removal.objects.filter(pk=options["resume"]).first()
+        if found is None:
+            raise usage_error(f"there is no removal {options['resume']}; the page Removals lists them")
+        self.finish(found, options)
+
+    def finish(self, removal: Removal, options: dict[str, Any]) -> None:
+        """Carry out a removal, and print what went."""
+        with self.progress(options) as progress:
+            task = progress.add_task("articles", total=None)
+            done = carry_out(removal, lambda articles: progress.advance(task, articles))
+        went = ", ".join(f"{number:,} {name}" for name, number in done.counts.items())
+        self.stdout.write(f"Removal {done.pk} is done: {went or 'nothing was stored'}.")
+        self.stdout.write("PostgreSQL keeps the space of removed rows until VACUUM FULL; backups still have the texts.")
+
+
+def find_user(name: str | None) -> User | None:
+    """Return the user of this name, None for none."""
+    if not name:
+        return None
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise usage_error(f"there is no user {name!r}")
+    return user

@@ -1,0 +1,33 @@
+"""`manage.py withhold_article`: takes an article from all pages and exports, and shows it again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from newsdedup_site.management.commands._removing import RemovingCommand, find_user
+from newsdedup_site.privacy.withholding import release, withhold
+
+
+class Command(RemovingCommand):
+    """Parse the options, withhold or release, print."""
+
+    help = "Withhold an article from all pages, exports and runs, until --release shows it again as it was."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument("article", metavar="N", type=int, help="number of the article")
+        parser.add_argument("--release", action="store_true", help="show the article again")
+        parser.add_argument("--reason", metavar="TEXT", help="who asked for it, and why; it stays in the log")
+        parser.add_argument("--user", metavar="NAME", help="the user to record as the one who did it")
+
+    def handle(self, **options: Any) -> None:
+        """Withhold or release."""
+        number, user = options["article"], find_user(options["user"])
+        if options["release"]:
+            release(number, user=user)
+            self.stdout.write(f"Article {number} is shown again. The next run finds its pairs.")
+        else:
+            withhold(number, reason=options["reason"] or "", user=user)
+            self.stdout.write(f"Article {number} is withheld. --release shows it again.")

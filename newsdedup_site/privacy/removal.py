@@ -1,0 +1,251 @@
+"""Removes newspapers and articles, on an admin's word alone: in batches, and resumed wherever a process was killed.
+
+First, in one transaction, the removal is logged, the names are gone from the newspaper and their digests kept, so that
+nothing comes to it any more. Then the texts are deleted, batch by batch: from there on no page shows them. Last, while
+no run is active, the articles go with their pairs, and the clusters of the others are rebuilt.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from articles.models import Article, Newspaper, NewspaperAlias, NewspaperMerge, Removal, Withholding
+from articles.storage.ingest import refresh_statistics, writing
+from articles.storage.removed import keep_names, keep_urls, lift
+from articles.storage.withholding import blank, put_back
+from crawlers.models import CrawlSchedule, CrawlTurn, SitePace, Visit
+from dedup.clustering.constraints import lock_review
+from dedup.models import ChangedArticle, Series, ShingleSample
+from dedup.review.removed_articles import forget
+from dedup.runs.dense_groups import update_groups
+from dedup.runs.lock import run_lock
+from dedup.runs.shingle_samples import complete_samples
+from newsdedup_site.privacy import traces
+from newsdedup_site.privacy.derived import forget_texts
+
+PLACEHOLDER = "Removed"
+HIDDEN_AT_ONCE, REMOVED_AT_ONCE = 1_000, 500
+# A crawl that has given no sign of life for so long has ended.
+_CRAWL_SILENCE = datetime.timedelta(minutes=2)
+MAX_ARTICLES = 100
+MAX_REASON_CHARACTERS = 2_000
+
+# Articles of a removal that are not hidden yet: also those whose texts are kept because they were only withheld.
+_SHOWN = Q(withheld=False) | Exists(Withholding.objects.filter(article=OuterRef("pk"), released_at=None))
+
+Progress = Callable[[int], object]
+
+
+class RemovalError(ValueError):
+    """What cannot be removed, or not now; the message is for the admin."""
+
+
+# -- Beginning --------------------------------------------------------------------------------------------------
+
+
+def family_of(newspaper: Newspaper) -> list[Newspaper]:
+    """Return a newspaper and all that were merged into it, which go with it. Raises RemovalError."""
+    if newspaper.merged_into is not None:
+        raise RemovalError(
+            f"{newspaper} is merged into {newspaper.merged_into}; undo the merge first, or remove {newspaper.current}"
+        )
+    found = [newspaper]
+    for each in found:
+        found += each.merged_newspapers.all()
+    return found
+
+
+def begin_newspaper(newspaper: Newspaper, *, reason: str, user: Any = None) -> Removal:
+    """Log the removal of a newspaper, and let nothing come to it any more. Raises RemovalError."""
+    with writing():
+        newspaper = Newspaper.objects.select_for_update().get(pk=newspaper.pk)
+        family = family_of(newspaper)
+        ids = [each.pk for each in family]
+        if Removal.objects.filter(state=Removal.State.RUNNING, newspaper_ids__overlap=ids).exists():
+            raise RemovalError(f"{newspaper} is being removed already")
+        removal = _log(Removal.Kind.NEWSPAPER, newspaper.name, reason, user, newspaper_ids=ids)
+        _close(removal, family)
+    return removal
+
+
+def begin_articles(articles: Collection[int], *, reason: str, user: Any = None) -> Removal:
+    """Log the removal of articles, and delete their texts. Raises RemovalError."""
+    ids = sorted(set(articles))
+    if not ids or len(ids) > MAX_ARTICLES:
+        raise RemovalError(f"{len(ids):,} articles were named; name 1 to {MAX_ARTICLES}")
+    with writing():
+        stored = set(Article.objects.filter(pk__in=ids).values_list("pk", flat=True))
+        if missing := [each for each in ids if each not in stored]:
+            raise RemovalError(f"there is no article {missing[0]}")
+        if Removal.objects.filter(state=Removal.State.RUNNING, article_ids__overlap=ids).exists():
+            raise RemovalError("one of these articles is being removed already")
+        label = f"article {', '.join(map(str, ids))}"[:300]
+        removal = _log(Removal.Kind.ARTICLES, label, reason, user, article_ids=ids)
+        traces.scrub(traces.traces_of_articles(ids))
+        _hide_batch(removal, ids)
+    return removal
+
+
+def _log(kind: Removal.Kind, label: str, reason: str, user: Any, **what: list[int]) -> Removal:
+    reason = reason.replace("\0", "").strip()
+    if not reason:
+        raise RemovalError("a reason is required; say who asked for the removal, and why")
+    if len(reason) > MAX_REASON_CHARACTERS:
+        raise RemovalError(f"the reason has {len(reason):,} characters; at most {MAX_REASON_CHARACTERS:,} are allowed")
+    return Removal.objects.create(kind=kind, label=label, reason=reason, requested_by=user, **what)
+
+
+def _close(removal: Removal, family: list[Newspaper]) -> None:
+    """Take from newspapers their names, hosts and sources; keep digests of the names."""
+    ids = removal.newspaper_ids
+    found = traces.traces_of_newspapers(family)
+    others = Newspaper.objects.exclude(pk__in=ids)
+    aliases = NewspaperAlias.objects.filter(newspaper__in=ids).values_list("alias", flat=True)
+    names = {*(each.name for each in family), *(each.host for each in family), *aliases}
+    shared = set(others.filter(Q(host__in=names) | Q(name__in=names)).values_list("host", flat=True))
+    keep_names(removal, names - shared)
+    traces.scrub_log_of(ids)
+    traces.scrub(found - shared)
+    CrawlSchedule.objects.filter(newspaper__in=ids).delete()
+    CrawlTurn.objects.filter(newspaper__in=ids, crawl__state="waiting").delete()
+    NewspaperAlias.objects.filter(newspaper__in=ids).delete()
+    SitePace.objects.filter(site__in=names - shared).delete()
+    for each in family:
+        Newspaper.objects.filter(pk=each.pk).update(
+            name=f"{PLACEHOLDER} newspaper {each.pk}", host="", crawl=False, feed_urls=[], sitemap_urls=[],
+            section_urls=[], article_url_pattern="", owner="", edition="", title_affixes=[], learnt_affixes=[],
+            refused_affixes=[], kept_url_parameters=[],
+        )  # fmt: skip
+
+
+# -- Hiding -----------------------------------------------------------------------------------------------------
+
+
+def articles_left(removal: Removal) -> Any:
+    """Return the articles of a removal that are still there."""
+    return Article.objects.filter(Q(pk__in=removal.article_ids) | Q(newspaper__in=removal.newspaper_ids))
+
+
+def hide(removal: Removal, *, at_most: int | None = None) -> bool:
+    """Delete the texts of its articles, batch by batch, of `at_most` articles; return whether none is left."""
+    hidden = 0
+    while at_most is None or hidden < at_most:
+        with writing():
+            rows = articles_left(removal).filter(_SHOWN)
+            batch = list(rows.order_by("pk").values_list("pk", flat=True)[:HIDDEN_AT_ONCE])
+            if batch:
+                _hide_batch(removal, batch)
+        if not batch:
+            return True
+        hidden += len(batch)
+    return not articles_left(removal).filter(_SHOWN).exists()
+
+
+def _hide_batch(removal: Removal, batch: list[int]) -> None:
+    for withheld in Withholding.objects.filter(article__in=batch, released_at=None):
+        put_back(withheld)  # for its URLs; nobody sees it before this transaction ends
+    Withholding.objects.filter(article__in=batch).delete()
+    keep_urls(removal, batch)
+    blank(batch, PLACEHOLDER)
+    traces.scrub_log_of_articles(batch)
+    forget_texts(batch, for_good=True)
+    _seen(removal)
+
+
+# -- Removing ---------------------------------------------------------------------------------------------------
+
+
+def carry_out(removal: Removal, progress: Progress = lambda _articles: None) -> Removal:
+    """Do what is left of a removal, and return it as it is then.
+
+    Raises RunActiveError if a run is active, and RemovalError if a crawl of the newspaper is: do it again later. It can
+    be killed at any time, and called again.
+    """
+    removal.refresh_from_db()
+    if removal.state == Removal.State.DONE:
+        return removal
+    hide(removal)
+    _wait_for_crawl(removal)
+    with run_lock():
+        while batch := list(articles_left(removal).order_by("pk").values_list("pk", flat=True)[:REMOVED_AT_ONCE]):
+            _remove_batch(removal, batch)
+            progress(len(batch))
+        _finish(removal)
+    refresh_statistics()
+    removal.refresh_from_db()
+    return removal
+
+
+def _wait_for_crawl(removal: Removal) -> None:
+    since = timezone.now() - _CRAWL_SILENCE
+    visit = Visit.objects.filter(newspaper__in=removal.newspaper_ids, state=Visit.State.RUNNING, seen_at__gt=since)
+    if visit.exists():
+        raise RemovalError("a crawl of the newspaper is active; its texts are hidden, and the rest follows after it")
+
+
+def _remove_batch(removal: Removal, batch: list[int]) -> None:
+    """Remove articles with all that is stored on them, in one transaction."""
+    with writing(), connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('newsdedup.removal', %s, true)", [str(removal.pk)])
+        counts = Counter(forget(batch))
+        ChangedArticle.objects.filter(article__in=batch).delete()
+        _, gone = Article.objects.filter(pk__in=batch).delete()
+        counts["articles"] += gone.get("articles.Article", 0)
+        # The setting must not outlive the batch in a transaction around it.
+        cursor.execute("SELECT set_config('newsdedup.removal', '', true)")
+        _seen(removal, counts)
+
+
+def _seen(removal: Removal, counts: Counter[str] | None = None) -> None:
+    """Note a sign of life, and add to the counts."""
+    fresh = Removal.objects.select_for_update().get(pk=removal.pk)
+    fresh.counts = dict(Counter(fresh.counts) + (counts or Counter()))
+    fresh.seen_at = timezone.now()
+    fresh.save(update_fields=["counts", "seen_at"])
+
+
+def settle() -> None:
+    """Bring up to date what is derived of many articles at once: dense groups, samples of texts, reports."""
+    with transaction.atomic():
+        update_groups()
+        if ShingleSample.objects.exists():
+            ShingleSample.objects.all().delete()
+            complete_samples()
+        traces.forget_reports()
+
+
+def _finish(removal: Removal) -> None:
+    """Remove the newspapers themselves, and end the removal."""
+    with writing():
+        lock_review()
+        ids = removal.newspaper_ids
+        if ids:
+            traces.scrub_log_of(ids)
+            Series.objects.filter(Q(newspaper__in=ids) | Q(made_for__in=ids)).delete()
+            NewspaperMerge.objects.filter(Q(merged__in=ids) | Q(into__in=ids)).delete()
+            Newspaper.objects.filter(pk__in=ids).update(extraction_rule=None, merged_into=None)
+            Newspaper.objects.filter(pk__in=ids).delete()
+        settle()
+        Removal.objects.filter(pk=removal.pk).update(state=Removal.State.DONE, finished_at=timezone.now())
+
+
+def unfinished() -> Iterable[Removal]:
+    """Return the removals that are under way, or were interrupted, the oldest first."""
+    return Removal.objects.filter(state=Removal.State.RUNNING).order_by("pk")
+
+
+def allow_again(removal: Removal, *, user: Any = None) -> int:
+    """Let what a removal took be stored again; return how many digests were forgotten. Raises RemovalError."""
+    if removal.state != Removal.State.DONE:
+        raise RemovalError("the removal is under way; wait until it is done")
+    if removal.lifted_at is not None:
+        raise RemovalError("the articles are allowed to come again already")
+    with writing():
+        return lift(removal, lifted_at=timezone.now(), lifted_by=user)

@@ -1,0 +1,196 @@
+"""Words of removed articles outside the tables of articles and results: in logs, queues, previews and drafts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from itertools import islice
+from typing import Any, NamedTuple
+
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.models import Session
+from django.db.models import JSONField, Model, Q, TextField
+from django.db.models.functions import Cast
+from django_tasks_db.models import DBTaskResult
+
+from articles.files.uploads import opened
+from articles.models import (
+    Article,
+    ArticleURL,
+    ExtractionRule,
+    FileImport,
+    LearntParameter,
+    Newspaper,
+    RejectedRow,
+    UploadedPart,
+    WhitelistedSentence,
+)
+from crawlers.models import Crawl, PendingLink, Trial, Visit
+from dedup.models import Batch, Delivery, DetectionRun, Lesson, PageFetch, SavedView, Series, StoredReport
+
+REMOVED = "removed"
+# Shorter texts are in many others by chance.
+_LEAST_HEADLINE, _LEAST_TEXT, _LEAST_NAME = 12, 20, 6
+_TEXT = 80
+_CHUNK = 1_000_000
+
+
+class Place(NamedTuple):
+    """A column that may quote an article or name a newspaper, and what stands there once it did."""
+
+    model: type[Model]
+    field: str
+    emptied: Any
+
+
+PLACES = (
+    Place(LogEntry, "object_repr", REMOVED),
+    Place(LogEntry, "change_message", ""),
+    Place(DBTaskResult, "args_kwargs", {"args": [], "kwargs": {}}),
+    Place(DBTaskResult, "return_value", None),
+    Place(DBTaskResult, "traceback", ""),
+    Place(RejectedRow, "raw", ""),
+    Place(RejectedRow, "reason", REMOVED),
+    Place(FileImport, "error", ""),
+    Place(LearntParameter, "first_url", ""),
+    Place(LearntParameter, "second_url", ""),
+    Place(Crawl, "output", ""),
+    Place(Crawl, "error", ""),
+    Place(Visit, "failures", []),
+    Place(DetectionRun, "error", ""),
+    Place(Lesson, "error", ""),
+    Place(Lesson, "result", {}),
+    Place(Delivery, "body", ""),
+    Place(Delivery, "answer", ""),
+    Place(SavedView, "query", ""),
+    Place(Batch, "query", ""),
+)
+
+
+def traces_of_articles(articles: Collection[int]) -> set[str]:
+    """Return texts by which these few articles are recognised: URLs, headlines, the beginning of the text."""
+    found = set(ArticleURL.objects.filter(article__in=articles).values_list("url", flat=True))
+    for url, headline, content in Article.objects.filter(pk__in=articles).values_list("url", "headline", "content"):
+        found |= {url, *(each for each in (headline,) if len(each) >= _LEAST_HEADLINE)}
+        lines = (line[:_TEXT] for line in content.splitlines() if len(line) >= _LEAST_TEXT)
+        found |= set(islice(lines, 1))
+    return found - {""}
+
+
+def traces_of_newspapers(newspapers: Iterable[Newspaper]) -> set[str]:
+    """Return the names and hosts of these newspapers that are long enough to recognise them."""
+    found = set()
+    for each in newspapers:
+        found |= {each.name, each.host, *each.aliases.values_list("alias", flat=True)}
+    return {name for name in found if len(name) >= _LEAST_NAME}
+
+
+def scrub(traces: Collection[str]) -> None:
+    """Empty every value outside the articles' own tables that has one of these texts."""
+    if not traces:
+        return
+    # As JSON, a text is spelled with escapes.
+    spelled = {*traces, *(json.dumps(each, ensure_ascii=False)[1:-1] for each in traces)}
+    for place in PLACES:
+        _empty(place, spelled)
+    PageFetch.objects.filter(_any("url", traces)).delete()
+    PendingLink.objects.filter(_any("url", traces)).delete()
+    _forget_trials(spelled)
+    _scrub_previews(spelled)
+    _scrub_uploads(spelled)
+    _scrub_sessions(spelled)
+    forget_reports()
+
+
+def forget_reports() -> None:
+    """Delete the kept results of reports, which list headlines; each is counted again when somebody asks for it."""
+    StoredReport.objects.filter(waiting_since=None).delete()
+    StoredReport.objects.update(result="", shown=None)
+
+
+def scrub_log_of_articles(articles: Collection[int]) -> None:
+    """Take texts from the log of what users did to these articles."""
+    _scrub_log(Article, articles, change_message="")
+
+
+def scrub_log_of(newspaper_ids: Collection[int]) -> None:
+    """Take names and texts from the log of what users did to these newspapers, their series, rules and sentences."""
+    for model, name in ((Series, "newspaper"), (WhitelistedSentence, "newspaper"), (ExtractionRule, "newspaper")):
+        _scrub_log(model, model.objects.filter(**{f"{name}__in": newspaper_ids}).values_list("pk", flat=True))
+    _scrub_log(Newspaper, newspaper_ids)
+    sentences = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(WhitelistedSentence))
+    for number in newspaper_ids:
+        sentences.filter(object_id__startswith=f"{number}/").update(object_repr=REMOVED)
+
+
+def _scrub_log(model: type[Model], numbers: Iterable[int], **others: str) -> None:
+    entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
+    entries.filter(object_id__in=[str(each) for each in numbers]).update(object_repr=REMOVED, **others)
+
+
+def _any(field: str, traces: Collection[str]) -> Q:
+    found = Q()
+    for trace in traces:
+        found |= Q(**{f"{field}__contains": trace})
+    return found
+
+
+def _empty(place: Place, spelled: Collection[str]) -> None:
+    rows = place.model.objects.all()  # type: ignore[attr-defined]
+    field = place.field
+    if isinstance(place.model._meta.get_field(field), JSONField):  # noqa: SLF001 - documented, despite its name
+        rows, field = rows.annotate(spelled=Cast(place.field, TextField())), "spelled"
+    found = list(rows.filter(_any(field, spelled)).values_list("pk", flat=True))
+    place.model.objects.filter(pk__in=found).update(**{place.field: place.emptied})
+
+
+def _forget_trials(spelled: Collection[str]) -> None:
+    """Delete trials of newspapers, which fetch the texts of ten articles."""
+    fields = ("found", "draft", "results")
+    rows = Trial.objects.annotate(**{f"{each}_text": Cast(each, TextField()) for each in fields})
+    found = Q()
+    for name in ("url", "error", *(f"{each}_text" for each in fields)):
+        found |= _any(name, spelled)
+    rows.filter(found).delete()
+
+
+def _scrub_previews(spelled: Collection[str]) -> None:
+    rows = FileImport.objects.annotate(spelled=Cast("preview", TextField()))
+    for kept in rows.filter(_any("spelled", spelled) | _any("name", spelled) | _any("newspaper", spelled)):
+        kept.preview |= {"rows": [], "rejects": [], "reasons": []}
+        if any(each in kept.name for each in spelled):
+            kept.name = REMOVED
+        if any(each in kept.newspaper for each in spelled):
+            kept.newspaper = ""
+        kept.save(update_fields=["preview", "name", "newspaper"])
+
+
+def _scrub_uploads(spelled: Collection[str]) -> None:
+    """Delete uploaded files that have one of these texts and are kept until they are imported."""
+    wanted = [each.encode() for each in spelled]
+    longest = max(map(len, wanted))
+    for kept in FileImport.objects.filter(pk__in=UploadedPart.objects.values("file_import").distinct()):
+        if _has_any(kept, wanted, longest):
+            kept.parts.all().delete()
+
+
+def _has_any(kept: FileImport, wanted: Collection[bytes], longest: int) -> bool:
+    before = b""
+    try:
+        with opened(kept) as (stream, _):
+            while chunk := stream.read(_CHUNK):
+                before = before[-longest:] + chunk
+                if any(each in before for each in wanted):
+                    return True
+    except (OSError, EOFError):
+        return True  # a file that cannot be read is of no use, and may have them
+    return False
+
+
+def _scrub_sessions(spelled: Collection[str]) -> None:
+    """End sessions that quote one of these texts, in a note that was refused."""
+    for session in Session.objects.iterator():
+        said = json.dumps(session.get_decoded(), ensure_ascii=False, default=str)
+        if any(each in said for each in spelled):
+            session.delete()

@@ -1,0 +1,132 @@
+"""The pages on which admins remove newspapers and articles, withhold articles, and read the log of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from articles.models import Article, Newspaper, Removal
+from articles.paging import page_of
+from dedup.runs.requests import is_worker_alive
+from newsdedup_site.privacy import removal as removals_made
+from newsdedup_site.privacy import withholding
+from newsdedup_site.privacy.forms import ReasonForm, RemovalForm
+from newsdedup_site.privacy.previews import preview_articles, preview_newspaper
+from newsdedup_site.privacy.removal import RemovalError
+from newsdedup_site.privacy.tasks import request_removal
+from newsdedup_site.privacy.withholding import WithholdingError
+
+# Articles whose texts are deleted before the page answers; a worker deletes those of the others.
+HIDDEN_BEFORE_ANSWER = 5_000
+WITHHELD_SHOWN = 200
+
+
+class AdminRequest(HttpRequest):
+    """A request of a user who is logged in; the middleware rejects others."""
+
+    user: User
+
+
+def removals(request: HttpRequest) -> HttpResponse:
+    """Show the log of removals, and the articles that are withheld."""
+    rows = Removal.objects.select_related("requested_by", "lifted_by").order_by("-pk")
+    withheld = withholding.withholdings()
+    context = {
+        "page": page_of(rows, request.GET.get("page")),
+        "withheld": withheld.filter(released_at=None)[:WITHHELD_SHOWN],
+        "released": withheld.exclude(released_at=None)[:WITHHELD_SHOWN],
+        "worker_alive": is_worker_alive(),
+    }
+    return render(request, "privacy/removals.html", context)
+
+
+def newspaper_remove(request: AdminRequest, newspaper_id: int) -> HttpResponse:
+    """Show what the removal of a newspaper would take; remove it if its name is typed."""
+    newspaper = get_object_or_404(Newspaper, pk=newspaper_id)
+    form = RemovalForm(request.POST or None, wanted=newspaper.name, what="the name of the newspaper")
+    context: dict[str, Any] = {"newspaper": newspaper, "wanted": newspaper.name}
+    try:
+        if request.method == "POST" and form.is_valid():
+            begun = removals_made.begin_newspaper(newspaper, reason=form.cleaned_data["reason"], user=request.user)
+            return _begun(request, begun)
+        context["preview"] = preview_newspaper(newspaper)
+    except RemovalError as error:
+        context["fault"] = f"{error}."
+    return render(request, "privacy/remove.html", {**context, "form": form}, status=400 if form.errors else 200)
+
+
+def article_remove(request: AdminRequest, article_id: int) -> HttpResponse:
+    """Show what the removal of an article would take; remove it if its number is typed."""
+    article = get_object_or_404(Article.objects.select_related("newspaper"), pk=article_id)
+    form = RemovalForm(request.POST or None, wanted=str(article.pk), what="the number of the article")
+    context: dict[str, Any] = {"article": article, "wanted": str(article.pk)}
+    try:
+        if request.method == "POST" and form.is_valid():
+            begun = removals_made.begin_articles([article_id], reason=form.cleaned_data["reason"], user=request.user)
+            return _begun(request, begun)
+        context["preview"] = preview_articles([article_id])
+    except RemovalError as error:
+        context["fault"] = f"{error}."
+    return render(request, "privacy/remove.html", {**context, "form": form}, status=400 if form.errors else 200)
+
+
+def _begun(request: HttpRequest, begun: Removal) -> HttpResponse:
+    hidden = removals_made.hide(begun, at_most=HIDDEN_BEFORE_ANSWER)
+    request_removal(begun)
+    what = "No page shows it any more" if hidden else "A worker is deleting the texts"
+    messages.success(request, f"Removal {begun.pk} has begun. {what}; a worker removes the rest.")
+    return redirect("removals")
+
+
+def removal_continue(request: AdminRequest, removal_id: int) -> HttpResponse:
+    """Let a worker take up a removal again that was interrupted."""
+    found = get_object_or_404(Removal, pk=removal_id)
+    if request.method == "POST" and found.state == Removal.State.RUNNING:
+        request_removal(found)
+        messages.success(request, f"Removal {found.pk} waits for a worker.")
+    return redirect("removals")
+
+
+def removal_lift(request: AdminRequest, removal_id: int) -> HttpResponse:
+    """Let what a removal took be stored again."""
+    found = get_object_or_404(Removal, pk=removal_id)
+    if request.method == "POST":
+        try:
+            removals_made.allow_again(found, user=request.user)
+        except RemovalError as error:
+            messages.error(request, f"{str(error).capitalize()}.")
+        else:
+            messages.success(request, f"What removal {found.pk} took is no longer refused.")
+    return redirect("removals")
+
+
+def article_withhold(request: AdminRequest, article_id: int) -> HttpResponse:
+    """Ask why an article is to be withheld, and withhold it."""
+    article = get_object_or_404(Article.objects.select_related("newspaper"), pk=article_id)
+    form = ReasonForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            withholding.withhold(article_id, **form.cleaned_data, user=request.user)
+        except WithholdingError as error:
+            form.add_error(None, f"{str(error).capitalize()}.")
+        else:
+            messages.success(request, f"Article {article_id} is withheld. The page Removals can release it.")
+            return redirect("article", article_id)
+    context = {"article": article, "form": form}
+    return render(request, "privacy/withhold.html", context, status=400 if form.errors else 200)
+
+
+def article_release(request: AdminRequest, article_id: int) -> HttpResponse:
+    """Show a withheld article again."""
+    if request.method == "POST":
+        try:
+            withholding.release(article_id, user=request.user)
+        except WithholdingError as error:
+            messages.error(request, f"{str(error).capitalize()}.")
+        else:
+            messages.success(request, f"Article {article_id} is shown again. The next run finds its pairs.")
+    return redirect("article", article_id)

@@ -1,0 +1,368 @@
+"""Removing newspapers and articles: nothing of them is left, nobody else can delete, and nothing brings them back."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import json
+
+import pytest
+from django.contrib.admin.models import CHANGE
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import ProgrammingError, connection, transaction
+from django.utils import timezone
+
+from articles.extraction.extract import EXTRACTOR_VERSION
+from articles.files.uploads import keep_upload
+from articles.models import (
+    Article,
+    ArticlePage,
+    ArticleRevision,
+    ArticleURL,
+    DeclaredURL,
+    FollowingPage,
+    HeadlineVariant,
+    LearntParameter,
+    Newspaper,
+    NewspaperAlias,
+    RejectedRow,
+    Removal,
+    RemovedIdentity,
+    RepeatedSentence,
+    WhitelistedSentence,
+)
+from articles.storage.audit_log import log_action
+from articles.storage.incoming import IncomingArticle
+from articles.storage.ingest import store_articles
+from articles.storage.removed import REFUSED
+from crawlers.models import Crawl, CrawlSchedule, CrawlTurn, PendingLink, Recheck, SourceValidator, Trial, Visit
+from dedup.models import (
+    ArticleSentences,
+    ArticleShingles,
+    Cluster,
+    CrowdedArticle,
+    Decision,
+    Delivery,
+    DenseGroup,
+    Evidence,
+    GroupMember,
+    Lesson,
+    Link,
+    Membership,
+    NewspaperMonth,
+    OpenQuestion,
+    Pair,
+    SampledPair,
+    SampleLabel,
+    SavedView,
+    SecondReading,
+    ShingleSample,
+    StoredReport,
+    ValidationSample,
+    Webhook,
+)
+from dedup.review import decisions
+from newsdedup_site.privacy.removal import (
+    RemovalError,
+    allow_again,
+    begin_articles,
+    begin_newspaper,
+    carry_out,
+    hide,
+)
+from tests.conftest import StoreArticle
+from tests.marked_columns import columns_with
+from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
+
+pytestmark = pytest.mark.django_db
+
+MARK = "Zwinkelmoor"
+TEXT = f"The mayor of {MARK} opened the new bridge on Monday, and many people came.\nA second paragraph follows it."
+URL = f"https://gazette.example/2026/03/02/{MARK.lower()}-opens-bridge"
+DAY = datetime.date(2026, 3, 2)
+
+
+@pytest.fixture
+def editor() -> User:
+    return make_user("ada", "editor")
+
+
+@pytest.fixture
+def marked(store: StoreArticle) -> Article:
+    """Return an article of its own newspaper whose texts, URL and headline have the mark."""
+    return store(TEXT, newspaper="Selby Gazette", headline=f"{MARK} opens its bridge", url=URL, byline=f"Jo {MARK}")
+
+
+def mark_everything(article: Article, others: list[Article], user: User) -> None:
+    """Give an article a row in every table that can quote it."""
+    newspaper, now = article.newspaper, timezone.now()
+    packed = gzip.compress(f"<html>{TEXT}</html>".encode())
+    page = {"url": URL, "content_type": "text/html", "body": packed}
+    kept = ArticlePage.objects.create(article=article, feed_entry=packed, **page)
+    FollowingPage.objects.create(article_page=kept, number=2, **page)
+    number = {"extractor_version": EXTRACTOR_VERSION, "seen_at": now, "kind": "changed", "number": 1}
+    ArticleRevision.objects.create(article=article, headline=MARK, content=TEXT, **number, **page)
+    DeclaredURL.objects.create(
+        article=article, url=f"{URL}/amp", key="6f1c0f4e-3a52-4d43-9b6e-0d7f5e2a9c11", kind="amp"
+    )
+    HeadlineVariant.objects.create(article=article, headline=f"{MARK}!", day=DAY, url=URL)
+    LearntParameter.objects.create(newspaper=newspaper, name="sid", first_url=URL, second_url=others[0].url)
+    for digest in ("6f1c0f4e-3a52-4d43-9b6e-0d7f5e2a9c12", "6f1c0f4e-3a52-4d43-9b6e-0d7f5e2a9c13"):
+        sentence = {"newspaper": newspaper, "digest": digest, "sentence": TEXT}
+        RepeatedSentence.objects.create(
+            **sentence, week=DAY, kind="boilerplate", articles=2, article_ids=[article.pk, others[0].pk]
+        )
+        row = WhitelistedSentence.objects.create(**sentence, whitelisted_by=user)
+        log_action(row, CHANGE, "whitelisted", user=user, object_id=f"{newspaper.pk}/{digest}")
+    series = make_series(newspaper, f"{MARK.lower()} # opens", article)
+    log_action(series, CHANGE, "made it a rule", user=user, object_id=str(series.pk))
+    log_action(article, CHANGE, f"changed {URL}", user=user, object_id=str(article.pk))
+    ArticleShingles.objects.create(article=article, newspaper=newspaper, date=DAY, shingles=b"abcd", revision=1)
+    ArticleSentences.objects.create(article=article, revision=1, hashes=b"", marks=b"")
+    ShingleSample.objects.create(count=1, articles=article.pk.to_bytes(8, "little"), hashes=b"abcd", owners=b"\0\0")
+    NewspaperMonth.objects.create(newspaper=newspaper, month=DAY, digest=1, articles=1, phrases=b"", common=MARK)
+    Recheck.objects.create(article=article, due_at=now, etag="x")
+    mark_crawls(newspaper, user)
+    mark_results(article, others, user)
+
+
+def mark_crawls(newspaper: Newspaper, user: User) -> None:
+    found = [{"reason": "HTTP 500", "number": 1, "url": URL}]
+    Visit.objects.create(newspaper=newspaper, spider="feed", state="finished", failures=found)
+    crawl = Crawl.objects.create(state="finished", output=f"failed: {URL}", error=f"at {URL}")
+    CrawlTurn.objects.create(crawl=crawl, newspaper=newspaper, why="asked", asked_by=user)
+    PendingLink.objects.create(newspaper=newspaper, key="6f1c0f4e-3a52-4d43-9b6e-0d7f5e2a9c14", url=URL, kind="page")
+    Trial.objects.create(step="try", url=URL, found={"url": URL}, draft={"name": MARK}, results=[{"headline": URL}])
+
+
+def mark_results(article: Article, others: list[Article], user: User) -> None:
+    pair = make_pair(article, others[0], trigram=0.9)
+    Pair.objects.filter(pk=pair.pk).update(reasons=[f"Both say {MARK}."])
+    Evidence.objects.filter(pair=pair).update(details={"sentence": TEXT})
+    first = decisions.decide_pair(pair.pk, "confirm", user=user, note=f"Same {MARK} story")
+    SecondReading.objects.create(
+        pair=pair, decision=first, first_kind="confirm", user=user, kind="version", note=MARK, blind=True
+    )
+    group = DenseGroup.objects.create(
+        first=article, size=2, newspapers=2, first_day=DAY, last_day=DAY, pairs=1, passes=["minhash"], fingerprint="x"
+    )
+    for each in (article, others[0]):
+        CrowdedArticle.objects.create(article=each, pass_name="minhash", near=99, run=make_run())
+        GroupMember.objects.create(article=each, group=group)
+    sample = ValidationSample.objects.create(name="one", seed=1, options={}, strata=[], size=1, readers=1)
+    left, right = sorted([article, others[0]], key=lambda each: each.pk)
+    drawn = SampledPair.objects.create(
+        sample=sample, position=1, left=left, right=right, stratum="all", weight=1, revision=1, settled_note=MARK
+    )
+    SampleLabel.objects.create(pair=drawn, reader="ada", label="D", note=MARK)
+    StoredReport.objects.create(report="overview", asked={}, key="k", result=TEXT, shown={"says": MARK})
+    hook = Webhook.objects.create(owner=user, url="https://hooks.example/", secret="x", events=[])
+    Delivery.objects.create(
+        webhook=hook, event="cluster.new", body=json.dumps({"headline": f"{MARK} opens its bridge"})
+    )
+    Lesson.objects.create(result={"example": URL}, error=f"at {URL}")
+    SavedView.objects.create(user=user, page="articles", name="mine", query=f"words={MARK} opens its bridge")
+    mark_imports(user)
+    session = SessionStore()
+    session["refused_note"] = {"page": "/", "note": f"about {URL}"}
+    session.save()
+
+
+def mark_imports(user: User) -> None:
+    row = {"date": "2026-03-02", "headline": f"{MARK} opens its bridge", "url": URL, "content": TEXT}
+    lines = json.dumps(row) + "\n" + json.dumps({**row, "content": ""}) + "\n"
+    kept = keep_upload("march.jsonl.gz", [gzip.compress(lines.encode())], newspaper="Selby Gazette", user=user)
+    RejectedRow.objects.create(file_import=kept, line=2, reason=f"{URL} is wrong", raw=lines)
+
+
+def test_nothing_of_a_removed_article_is_left_in_any_table(marked: Article, store: StoreArticle, editor: User) -> None:
+    others = [store(newspaper="Harbour Post"), store(newspaper="Selby Gazette")]
+    mark_everything(marked, others, editor)
+    number = marked.pk
+    assert len(columns_with(MARK)) > 40
+
+    removal = carry_out(begin_articles([number], reason="Order of a court", user=editor))
+
+    assert columns_with(MARK) == set()
+    assert removal.state == "done"
+    assert removal.counts == {"articles": 1, "pairs": 1, "evidence": 1, "tombstones": 1, "sampled pairs": 1}
+    assert not Article.objects.filter(pk=number).exists()
+    assert Article.objects.filter(pk__in=[each.pk for each in others]).count() == 2
+    tombstone = Decision.objects.get()
+    assert (tombstone.tombstone, tombstone.pair, tombstone.note, tombstone.decided_by) == (True, None, "", editor)
+    assert (tombstone.kind, tombstone.articles) == ("confirm", [number, others[0].pk])
+    reading = SecondReading.objects.get()
+    assert (reading.pair, reading.note, reading.kind, reading.decision) == (None, "", "version", tombstone)
+
+
+def test_nothing_of_a_removed_newspaper_is_left_in_any_table(
+    marked: Article, store: StoreArticle, editor: User
+) -> None:
+    others = [store(newspaper="Harbour Post")]
+    mark_everything(marked, others, editor)
+    newspaper = marked.newspaper
+    NewspaperAlias.objects.create(newspaper=newspaper, alias=f"{MARK} Gazette")
+    CrawlSchedule.objects.create(newspaper=newspaper, every_hours=1, due_at=timezone.now())
+    SourceValidator.objects.create(newspaper=newspaper, url=f"{URL}/feed", etag=MARK)
+    log_action(newspaper, CHANGE, "is crawled now", user=editor, object_id=str(newspaper.pk))
+
+    # What somebody typed into a search of their own is not looked for, and webhooks send no texts.
+    SavedView.objects.all().delete()
+    Delivery.objects.all().delete()
+
+    removal = begin_newspaper(newspaper, reason="The contract has ended", user=editor)
+    hide(removal)
+    assert not Article.objects.filter(headline__contains=MARK).exists()
+    carry_out(removal)
+
+    # Its name is in the log of removals, for those who must account for it.
+    assert columns_with(MARK) == set()
+    assert columns_with("Selby Gazette", "gazette.example") == {"articles_removal.label"}
+    assert not Newspaper.objects.filter(pk=newspaper.pk).exists()
+    assert Newspaper.objects.get() == others[0].newspaper
+    assert Removal.objects.get().label == "Selby Gazette"
+
+
+def test_clusters_and_questions_are_as_if_the_article_had_never_been_there(store: StoreArticle) -> None:
+    first, second, third, gone = (store(newspaper=name) for name in ("A Post", "B Post", "C Post", "D Post"))
+    cluster = make_cluster(gone, first, second)
+    make_pair(second, third, trigram=0.3, verdict="similar", duplicate_probability=0.5)
+    assert Cluster.objects.get().size == 3
+    before = OpenQuestion.objects.count()
+
+    carry_out(begin_articles([gone.pk], reason="Asked for by its author"))
+
+    # Only the article that went had connected the others.
+    assert list(Cluster.objects.all()) == []
+    assert list(Membership.objects.all()) == []
+    assert before == 2
+    assert [each.pair.left_id for each in OpenQuestion.objects.select_related("pair")] == [second.pk]
+    assert Cluster.objects.filter(pk=cluster.pk).count() == 0
+
+
+def test_what_editors_tied_together_stays_together(store: StoreArticle, editor: User) -> None:
+    gone, *others = (store(newspaper=name) for name in ("A Post", "B Post", "C Post", "D Post"))
+    cluster = make_cluster(gone, *others)
+    made = decisions.confirm_cluster(cluster.pk, [gone.pk, *(each.pk for each in others)], user=editor, note="Yes")
+
+    carry_out(begin_articles([gone.pk], reason="Order of a court"))
+
+    left = Cluster.objects.get(pk=cluster.pk)
+    assert (left.state, left.size, left.kept_id) == ("confirmed", 3, others[0].pk)
+    assert list(Link.objects.values_list("decision", "left", "right", "kind")) == [
+        (made.pk, others[0].pk, others[1].pk, "must"),
+        (made.pk, others[1].pk, others[2].pk, "must"),
+    ]
+    assert [Decision.objects.get().tombstone, Decision.objects.get().is_undoable] == [True, True]
+    decisions.undo(made.pk, user=editor)
+    assert list(Cluster.objects.all()) == []
+
+
+@pytest.mark.parametrize("says", [None, "1"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM dedup_decision",
+        "UPDATE dedup_decision SET note = ''",
+        "UPDATE dedup_decision SET tombstone = true, note = '', pair_id = NULL",
+        "DELETE FROM dedup_link",
+        "UPDATE dedup_link SET kind = 'cannot'",
+        "DELETE FROM articles_removal",
+        "UPDATE articles_removal SET reason = 'none'",
+        "UPDATE articles_removal SET state = 'running'",
+        "UPDATE articles_removal SET requested_by_id = NULL",
+    ],
+)
+def test_nobody_else_changes_what_is_only_appended(
+    store: StoreArticle, editor: User, statement: str, says: str | None
+) -> None:
+    carry_out(begin_articles([store(newspaper="Old Post").pk], reason="Order of a court", user=editor))
+    running = begin_articles([store(newspaper="Other Post").pk], reason="Order of a court", user=editor)
+    pair = make_pair(store(newspaper="A Post"), store(newspaper="B Post"), trigram=0.9)
+    decisions.decide_pair(pair.pk, "confirm", user=editor)
+    with connection.cursor() as cursor:
+        # A removal that is under way opens only what is about its own articles.
+        cursor.execute("SELECT set_config('newsdedup.removal', %s, true)", [str(running.pk) if says else ""])
+        with pytest.raises(ProgrammingError, match=r"Cannot (update or )?delete|is append-only"), transaction.atomic():
+            cursor.execute(statement)
+
+
+def incoming(url: str, newspaper: str = "") -> IncomingArticle:
+    return IncomingArticle(DAY, "Again", url, "The same text comes again.", newspaper)
+
+
+def test_a_removed_article_does_not_come_back_until_an_admin_allows_it(marked: Article, editor: User) -> None:
+    removal = carry_out(begin_articles([marked.pk], reason="Order of a court", user=editor))
+    spellings = (URL, f"{URL}?utm_source=feed", f"{URL}/", f"{URL}-2")
+    again = [incoming(url, "Selby Gazette") for url in spellings]
+    assert [(each.outcome, each.reason) for each in store_articles(again)] == [
+        *([("rejected", REFUSED)] * 3),
+        ("created", ""),
+    ]
+    allow_again(removal, user=editor)
+    assert [each.outcome for each in store_articles(again[:1])] == ["created"]
+    assert (Removal.objects.get().lifted_by, RemovedIdentity.objects.count()) == (editor, 0)
+    with pytest.raises(RemovalError, match="allowed to come again already"):
+        allow_again(Removal.objects.get())
+
+
+def test_a_removed_newspaper_does_not_come_back_under_its_name_or_host(marked: Article) -> None:
+    Newspaper.objects.filter(pk=marked.newspaper_id).update(host="gazette.example")
+    removal = begin_newspaper(marked.newspaper, reason="The contract has ended")
+    fresh = [incoming("https://gazette.example/new"), incoming("https://wire.example/new", "Selby Gazette")]
+    assert [each.outcome for each in store_articles(fresh)] == ["rejected", "rejected"]
+    carry_out(removal)
+    assert [each.outcome for each in store_articles(fresh)] == ["rejected", "rejected"]
+    assert not Newspaper.objects.exists()
+    allow_again(Removal.objects.get())
+    assert [each.outcome for each in store_articles(fresh)] == ["created", "created"]
+
+
+def test_a_host_that_another_newspaper_has_too_is_not_refused(marked: Article, store: StoreArticle) -> None:
+    other = store(newspaper="Other Gazette").newspaper
+    Newspaper.objects.filter(pk__in=[marked.newspaper_id, other.pk]).update(host="gazette.example")
+    carry_out(begin_newspaper(Newspaper.objects.get(pk=marked.newspaper_id), reason="The contract has ended"))
+    [stored] = store_articles([incoming("https://gazette.example/new")])
+    assert Article.objects.get(pk=stored.article_id).newspaper == other
+
+
+def test_what_cannot_be_removed_says_why(marked: Article, store: StoreArticle) -> None:
+    other = store(newspaper="Other Gazette").newspaper
+    with pytest.raises(RemovalError, match="a reason is required"):
+        begin_newspaper(other, reason=" \n")
+    with pytest.raises(RemovalError, match="there is no article 987654321"):
+        begin_articles([marked.pk, 987654321], reason="x")
+    with pytest.raises(RemovalError, match="101 articles were named; name 1 to 100"):
+        begin_articles(range(1, 102), reason="x")
+    Newspaper.objects.filter(pk=other.pk).update(merged_into=marked.newspaper)
+    other.refresh_from_db()
+    with pytest.raises(RemovalError, match="is merged into Selby Gazette; undo the merge first, or remove"):
+        begin_newspaper(other, reason="x")
+    begin_newspaper(marked.newspaper, reason="x")
+    with pytest.raises(RemovalError, match="is being removed already"):
+        begin_newspaper(marked.newspaper, reason="x")
+    Visit.objects.create(newspaper=marked.newspaper, spider="feed")
+    with pytest.raises(RemovalError, match="a crawl of the newspaper is active"):
+        carry_out(Removal.objects.get())
+    assert not ArticleURL.objects.exclude(url="").filter(article__newspaper=marked.newspaper).exists()
+
+
+def test_a_removal_that_was_interrupted_is_taken_up_again(
+    marked: Article, store: StoreArticle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(4):
+        store(newspaper="Selby Gazette")
+    removal = begin_newspaper(marked.newspaper, reason="The contract has ended")
+    monkeypatch.setattr("newsdedup_site.privacy.removal.REMOVED_AT_ONCE", 2)
+
+    def killed(articles: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(removal, killed)
+    assert Article.objects.count() == 3
+    assert Removal.objects.get().counts["articles"] == 2
+    done = carry_out(Removal.objects.get())
+    assert (done.state, done.counts["articles"], Article.objects.count()) == ("done", 5, 0)
+    assert carry_out(done) == done
