@@ -11,7 +11,7 @@ class ArticleRevision(models.Model):
     """What a later visit to the page of a stored article found: another text, or that the article is gone.
 
     The article itself stays as it was first stored, and detection reads only that. Written by storage/revisions.py,
-    never deleted, and changed only if its page is extracted again by other rules.
+    deleted only with its article, and changed only if its page is extracted again by other rules.
     """
 
     class Kind(models.TextChoices):

@@ -7,7 +7,7 @@ its newspaper, its day and the digests of its URLs, by which it is known if it c
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import LiteralString
+from typing import Any, LiteralString
 
 from django.db import connection
 from psycopg.sql import SQL, Composed, Identifier
@@ -82,7 +82,7 @@ def take_away(withholding: Withholding) -> None:
 
 def blank(articles: Collection[int], placeholder: str) -> None:
     """Delete the texts of these articles for good, and show this instead; inside ingest.writing()."""
-    values = {"articles": list(articles), "placeholder": placeholder}
+    values: dict[str, Any] = {"articles": list(articles), "placeholder": placeholder}
     with connection.cursor() as cursor:
         for table, column in reversed(_WHOLE):
             cursor.execute(SQL(_DELETE_SQL).format(table=Identifier(table), column=Identifier(column)), values)

@@ -267,11 +267,11 @@ def keep_rule() -> str:
 
 def candidates_of(articles: Collection[int], rule: str) -> dict[int, Candidate]:
     """Return what a rule asks about these articles, by id."""
-    columns: list[Any] = ["pk", "date", "published_at"]
+    columns: list[Any] = ["withheld", "pk", "date", "published_at"]
     if rule != Keep.EARLIEST:  # to measure long texts takes time
         columns += ["agency", Length("content")]
-    rows = Article.objects.filter(pk__in=articles).order_by().values_list("withheld", *columns)
-    return {row[0]: Candidate(*row, withheld=withheld) for withheld, *row in rows}
+    rows = Article.objects.filter(pk__in=articles).order_by().values_list(*columns)
+    return {pk: Candidate(pk, *row)._replace(withheld=withheld) for withheld, pk, *row in rows}
 
 
 def _row(component: Component, facts: _Facts) -> Cluster:

@@ -13,7 +13,7 @@ from dedup.querysets import DOUBT, EvidenceQuerySet, PairQuerySet
 
 
 class Pair(models.Model):
-    """Two articles that a pass has proposed as a pair. Never deleted."""
+    """Two articles that a pass has proposed as a pair. Deleted only if an admin removes one of the articles."""
 
     class State(models.TextChoices):
         UNDECIDED = "undecided", "undecided"

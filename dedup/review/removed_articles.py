@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from itertools import pairwise
-from typing import LiteralString
+from typing import Any, LiteralString
 
 from django.db import connection
 from django.db.models import Q
@@ -104,7 +104,7 @@ def forget(articles: Collection[int]) -> dict[str, int]:
     Call it in the transaction of the removal that names them (dedup/models/append_only.py); the articles go after it.
     """
     lock_review()
-    values: dict[str, object] = {"articles": list(articles)}
+    values: dict[str, Any] = {"articles": list(articles)}
     touching = Q(left__in=articles) | Q(right__in=articles)
     with connection.cursor() as cursor:
         cursor.execute(_NEAR_SQL, values)

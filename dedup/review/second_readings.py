@@ -118,7 +118,8 @@ def in_dispute(*, is_open: bool | None = None) -> QuerySet[SecondReading]:
         decision__undone_by=None,
     )
     undo = Decision.objects.filter(undoes=OuterRef("decision"))
-    differing = SecondReading.objects.exclude(kind=F("first_kind"))
+    # Without a pair, an article was removed: nothing can be settled.
+    differing = SecondReading.objects.filter(pair__isnull=False).exclude(kind=F("first_kind"))
     looked_up = differing.alias(undo=_one_of(undo), later=_one_of(later))
     found = looked_up.annotate(is_open=Q(undo=None) & Q(later=None))
     return found if is_open is None else found.filter(is_open=is_open)
@@ -129,7 +130,7 @@ def settle(reading_id: int, kind: str, *, user: Any, note: str = "") -> Decision
     with transaction.atomic():
         lock_review()
         reading = in_dispute().filter(pk=reading_id).first()
-        if reading is None:
+        if reading is None or reading.pair_id is None:
             raise ReviewError(f"There is no disagreement {reading_id}.")
         if not vars(reading)["is_open"]:
             raise ReviewError("Somebody settled this disagreement meanwhile. Look at the pair.")

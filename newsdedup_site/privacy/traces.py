@@ -142,7 +142,7 @@ def _empty(place: Place, spelled: Collection[str]) -> None:
     if isinstance(place.model._meta.get_field(field), JSONField):  # noqa: SLF001 - documented, despite its name
         rows, field = rows.annotate(spelled=Cast(place.field, TextField())), "spelled"
     found = list(rows.filter(_any(field, spelled)).values_list("pk", flat=True))
-    place.model.objects.filter(pk__in=found).update(**{place.field: place.emptied})
+    rows.filter(pk__in=found).update(**{place.field: place.emptied})
 
 
 def _forget_trials(spelled: Collection[str]) -> None:

@@ -34,7 +34,7 @@ from dedup.runs.starting import start_run
 class Command(LongCommand):
     """Parse the options, run, print. Results go to stdout, all else to stderr."""
 
-    help = "Find pairs of articles that may be duplicates and cluster them. Nothing is ever deleted."
+    help = "Find pairs of articles that may be duplicates and cluster them. It never deletes any."
 
     exit_codes = {
         ProfileError: ExitCode.USAGE,

@@ -13,15 +13,13 @@ from articles.models import Removal
 from dedup.runs.lock import RunActiveError
 from newsdedup_site.privacy.previews import Preview
 from newsdedup_site.privacy.removal import RemovalError, carry_out
-from newsdedup_site.privacy.withholding import WithholdingError
 
 
 class RemovingCommand(LongCommand):
-    """A command that removes or withholds."""
+    """A command that removes what is stored."""
 
     exit_codes: ClassVar[Mapping[type[Exception], ExitCode]] = {
         RemovalError: ExitCode.USAGE,
-        WithholdingError: ExitCode.USAGE,
         RunActiveError: ExitCode.ACTIVE,
     }
     resuming = "Run the command again with --resume to finish."
@@ -31,7 +29,9 @@ class RemovingCommand(LongCommand):
         parser.add_argument("--confirm", metavar="TEXT", help=f"{what}, typed again; without it, nothing is removed")
         parser.add_argument("--reason", metavar="TEXT", help="who asked for it, and why; it stays in the log")
         parser.add_argument("--user", metavar="NAME", help="the user to record as the one who did it")
-        parser.add_argument("--resume", metavar="N", type=int, help="finish removal N of the log, which was interrupted")
+        parser.add_argument(
+            "--resume", metavar="N", type=int, help="finish removal N of the log, which was interrupted"
+        )
 
     def remove(
         self, options: dict[str, Any], wanted: str, preview: Preview, begin: Callable[[str, User | None], Removal]

@@ -17,8 +17,8 @@ class Command(RemovingCommand):
     """Parse the options, count, remove, print."""
 
     help = (
-        "Remove a newspaper for good: its articles, pages, pairs and crawls. Decisions keep who, when and what, without "
-        "texts. Without --confirm, it only prints what would go."
+        "Remove a newspaper for good: its articles, pages, pairs and crawls. Decisions keep who, when and what, "
+        "without texts. Without --confirm, it only prints what would go."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -17,15 +17,18 @@ class Command(LongCommand):
     """Parse the options, delete pages, print."""
 
     help = (
-        "Delete fetched pages of articles that are older than their newspaper keeps them (its setting “page days”). The "
-        "articles stay, but cannot be extracted again."
+        "Delete fetched pages of articles that are older than their newspaper keeps them (its setting “page days”). "
+        "The articles stay, but cannot be extracted again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
         parser.add_argument("--newspaper", metavar="NAME", action="append", default=[], help="only of this newspaper")
         parser.add_argument(
-            "--days", type=number_up_to(36_500), metavar="N", help="pages older than N days, whatever the newspaper says"
+            "--days",
+            type=number_up_to(36_500),
+            metavar="N",
+            help="pages older than N days, whatever the newspaper says",
         )
 
     def handle(self, **options: Any) -> None:

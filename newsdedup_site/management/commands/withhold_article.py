@@ -6,14 +6,16 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from newsdedup_site.management.commands._removing import RemovingCommand, find_user
-from newsdedup_site.privacy.withholding import release, withhold
+from articles.management.base import ExitCode, ProjectCommand
+from newsdedup_site.management.commands._removing import find_user
+from newsdedup_site.privacy.withholding import WithholdingError, release, withhold
 
 
-class Command(RemovingCommand):
+class Command(ProjectCommand):
     """Parse the options, withhold or release, print."""
 
     help = "Withhold an article from all pages, exports and runs, until --release shows it again as it was."
+    exit_codes = {WithholdingError: ExitCode.USAGE}
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
