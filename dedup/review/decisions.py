@@ -220,6 +220,7 @@ def undo(decision_id: int, *, user: Any, note: str = "") -> Decision:
             group_number=undone.group_number,
             articles=undone.articles,
             article_id=undone.article_id,
+            tombstone=undone.tombstone,
         )
         return append_decision(decision, {}, user=user, note=note)
 

@@ -18,7 +18,7 @@ from dedup.clustering.constraints import KnownConstraints, lock_review
 from dedup.clustering.implications import update_implications
 from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import rebuild_clusters
-from dedup.models import BatchItem, Link, Pair, SampledPair
+from dedup.models import Link, Pair, SampledPair
 
 _NEAR_SQL: LiteralString = """
 SELECT right_id FROM dedup_pair WHERE left_id = ANY (%(articles)s::bigint[])
@@ -57,6 +57,18 @@ WHERE articles && %(articles)s::bigint[] OR article_id = ANY (%(articles)s::bigi
 """
 _READINGS_SQL: LiteralString = """
 UPDATE dedup_secondreading SET pair_id = NULL, note = '' WHERE pair_id = ANY (%(pairs)s::bigint[])
+"""
+# A batch then has as many questions, and as many of them drawn, as are left.
+_BATCHES_SQL: LiteralString = """
+WITH gone AS (
+    DELETE FROM dedup_batchitem
+    WHERE pair_id = ANY (%(pairs)s::bigint[]) OR articles && %(articles)s::bigint[]
+    RETURNING batch_id, place
+), counted AS (
+    SELECT batch_id, count(*) AS items, count(place) AS drawn FROM gone GROUP BY batch_id
+)
+UPDATE dedup_batch AS batch SET size = batch.size - counted.items, drawn = batch.drawn - counted.drawn
+FROM counted WHERE counted.batch_id = batch.id
 """
 _LINKS_SQL: LiteralString = """
 DELETE FROM dedup_link WHERE left_id = ANY (%(articles)s::bigint[]) OR right_id = ANY (%(articles)s::bigint[])
@@ -118,7 +130,8 @@ def forget(articles: Collection[int]) -> dict[str, int]:
         cursor.execute(_TOMBSTONES_SQL, values)
         counts = {"tombstones": cursor.rowcount}
         cursor.execute(_READINGS_SQL, values)
-    BatchItem.objects.filter(Q(pair__in=pairs) | Q(articles__overlap=list(articles))).delete()
+    with connection.cursor() as cursor:
+        cursor.execute(_BATCHES_SQL, values)
     counts["sampled pairs"] = SampledPair.objects.filter(touching).delete()[1].get("dedup.SampledPair", 0)
     gone = Pair.objects.filter(pk__in=pairs).delete()[1]
     counts |= {"pairs": gone.get("dedup.Pair", 0), "evidence": gone.get("dedup.Evidence", 0)}

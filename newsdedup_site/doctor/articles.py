@@ -92,7 +92,7 @@ _COLUMNS = ("pk", "newspaper_id", "headline", "content", "normalized_title", "no
 
 def _forms(sample: Sample) -> Found:
     papers = _papers()
-    current = Article.objects.filter(normalizer_version=NORMALIZER_VERSION).values_list(*_COLUMNS)
+    current = Article.objects.filter(normalizer_version=NORMALIZER_VERSION, withheld=False).values_list(*_COLUMNS)
     found = listed(
         f"article {pk} has another {_which(forms, stored)} than its text and headline give"
         for pk, newspaper, headline, content, *stored in _chosen(current, sample)
@@ -111,7 +111,7 @@ def _which(forms: Forms, stored: Sequence[Any]) -> str:
 
 def _urls(sample: Sample) -> Found:
     papers = _papers()
-    current = ArticleURL.objects.filter(article__normalizer_version=NORMALIZER_VERSION)
+    current = ArticleURL.objects.filter(article__normalizer_version=NORMALIZER_VERSION, article__withheld=False)
     columns = ("pk", "article", "article__newspaper", "url", "key", "normalized_url")
     return listed(
         f"URL {pk} of article {article} has another {'form' if key == url_key(url) else 'key'} than it gives"

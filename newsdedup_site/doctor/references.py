@@ -24,7 +24,7 @@ _ORPHANS_IN_ARRAYS_SQL = SQL("""
 SELECT count(*) OVER (), format('%s %s: %s has %s, which is not in %s', {table}, orphan.{own_key}, {column},
     number, {target})
 FROM {orphans} AS orphan CROSS JOIN unnest(orphan.{name}) AS number
-WHERE NOT EXISTS (SELECT FROM {targets} AS found WHERE found.{key} = number)
+WHERE {concerned} AND NOT EXISTS (SELECT FROM {targets} AS found WHERE found.{key} = number)
 LIMIT 10
 """)
 # Columns that hold the id of a row, or several, and are not foreign keys for Django.
@@ -38,6 +38,8 @@ _NUMBERS = {
     "articles_repeatedsentence.article_ids": "articles_article",
     "articles_newspapermerge.article_ids": "articles_article",
 }
+# Decisions on articles that an admin removed keep the numbers.
+_UNLESS = {"dedup_decision.articles": "tombstone"}
 _CONTENT_TYPES_SQL: LiteralString = """
 SELECT count(*) OVER (), format('permission %s of group %s has a content type without a model', permission.codename,
     granted.group_id)
@@ -58,6 +60,7 @@ class Reference(NamedTuple):
     key: str
     own_key: str = "id"
     array: bool = False
+    unless: str = ""  # a column that says that they need not exist
 
     @property
     def statement(self) -> Composed:
@@ -71,6 +74,7 @@ class Reference(NamedTuple):
             targets=Identifier(self.target),
             key=Identifier(self.key),
             own_key=Identifier(self.own_key),
+            concerned=SQL("NOT orphan.{}").format(Identifier(self.unless)) if self.unless else SQL("true"),
         )
 
 
@@ -93,7 +97,9 @@ def numbers() -> Iterator[Reference]:
         table, _, column = name.partition(".")
         where, _, key = target.partition(".")
         field, own_key = fields[name]
-        yield Reference(table, column, where, key or "id", own_key, isinstance(field, ArrayField))
+        yield Reference(
+            table, column, where, key or "id", own_key, isinstance(field, ArrayField), _UNLESS.get(name, "")
+        )
 
 
 def _foreign_keys(_sample: Sample) -> Found:

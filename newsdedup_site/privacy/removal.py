@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from typing import Any
+from typing import Any, LiteralString
 
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q
@@ -190,12 +190,24 @@ def _wait_for_crawl(removal: Removal) -> None:
         raise RemovalError("a crawl of the newspaper is active; its texts are hidden, and the rest follows after it")
 
 
+_MERGES_SQL: LiteralString = """
+UPDATE articles_newspapermerge AS merge
+SET article_ids = left_over.ids
+FROM (
+    SELECT id, ARRAY(SELECT one FROM unnest(article_ids) AS one WHERE one <> ALL (%(articles)s::bigint[])) AS ids
+    FROM articles_newspapermerge WHERE article_ids && %(articles)s::bigint[]
+) AS left_over
+WHERE left_over.id = merge.id
+"""
+
+
 def _remove_batch(removal: Removal, batch: list[int]) -> None:
     """Remove articles with all that is stored on them, in one transaction."""
     with writing(), connection.cursor() as cursor:
         cursor.execute("SELECT set_config('newsdedup.removal', %s, true)", [str(removal.pk)])
         counts = Counter(forget(batch))
         ChangedArticle.objects.filter(article__in=batch).delete()
+        cursor.execute(_MERGES_SQL, {"articles": batch})
         _, gone = Article.objects.filter(pk__in=batch).delete()
         counts["articles"] += gone.get("articles.Article", 0)
         # The setting must not outlive the batch in a transaction around it.
