@@ -72,8 +72,8 @@ from newsdedup_site.privacy.removal import (
     hide,
 )
 from tests.conftest import StoreArticle
-from tests.marked_columns import columns_with
 from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
+from tests.marked_columns import columns_with
 
 pytestmark = pytest.mark.django_db
 
