@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import LiteralString
 
-from django.db.models import Q, QuerySet
+from django.db import connection
+from django.db.models import QuerySet
 
 from articles.models import (
     Article,
@@ -16,8 +18,25 @@ from articles.models import (
     Newspaper,
 )
 from crawlers.models import PendingLink, Visit
-from dedup.models import Cluster, Decision, Evidence, GroupMember, Link, Pair, SampledPair, Series
+from dedup.models import Cluster, GroupMember, Series
 from newsdedup_site.privacy.removal import family_of
+
+# The articles of a newspaper are read once, as an array; each table finds them by its index, or is read once.
+_COUNTS_SQL: LiteralString = """
+WITH gone AS MATERIALIZED (
+    SELECT unnest(%(articles)s::bigint[]) AS id
+), pairs AS MATERIALIZED (
+    SELECT pair.id FROM dedup_pair AS pair JOIN gone ON gone.id = pair.left_id
+    UNION SELECT pair.id FROM dedup_pair AS pair JOIN gone ON gone.id = pair.right_id
+), sampled AS (
+    SELECT drawn.id FROM dedup_sampledpair AS drawn JOIN gone ON gone.id = drawn.left_id
+    UNION SELECT drawn.id FROM dedup_sampledpair AS drawn JOIN gone ON gone.id = drawn.right_id
+)
+SELECT (SELECT count(*) FROM pairs),
+    (SELECT count(*) FROM dedup_evidence AS evidence JOIN pairs ON pairs.id = evidence.pair_id),
+    (SELECT count(*) FROM sampled),
+    (SELECT count(*) FROM dedup_decision WHERE articles && %(articles)s::bigint[])
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +67,22 @@ def preview_articles(article_ids: list[int]) -> Preview:
 
 def _preview(articles: QuerySet[Article]) -> Preview:
     ids = articles.order_by().values("pk")
-    touching = Q(left__in=ids) | Q(right__in=ids)
-    pairs = Pair.objects.filter(touching).order_by()
-    said = Link.objects.filter(touching).order_by().values("decision")
-    about = Q(pair__in=pairs.values("pk")) | Q(article__in=ids) | Q(pk__in=said)
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTS_SQL, {"articles": list(articles.order_by().values_list("pk", flat=True))})
+        pairs, evidence, sampled, decisions = cursor.fetchone()
     goes = [
         ("articles", articles.count()),
         ("URLs", _of(ArticleURL, ids) + _of(DeclaredURL, ids)),
         ("other headlines", _of(HeadlineVariant, ids)),
         ("kept pages", _of(ArticlePage, ids)),
         ("later versions", _of(ArticleRevision, ids)),
-        ("pairs", pairs.count()),
-        ("evidence", Evidence.objects.filter(pair__in=pairs.values("pk")).count()),
-        ("pairs of validation samples", SampledPair.objects.filter(touching).count()),
+        ("pairs", pairs),
+        ("evidence", evidence),
+        ("pairs of validation samples", sampled),
         ("places in dense groups", _of(GroupMember, ids)),
     ]
     changes = [
-        ("decisions that become tombstones", Decision.objects.filter(about).count()),
+        ("decisions that become tombstones", decisions),
         ("clusters that lose articles", Cluster.objects.filter(memberships__article__in=ids).distinct().count()),
     ]
     return Preview(goes, changes)

@@ -21,7 +21,7 @@ from newsdedup_site.privacy.tasks import request_removal
 from newsdedup_site.privacy.withholding import WithholdingError
 
 # Articles whose texts are deleted before the page answers; a worker deletes those of the others.
-HIDDEN_BEFORE_ANSWER = 5_000
+HIDDEN_BEFORE_ANSWER = 1_000
 WITHHELD_SHOWN = 200
 
 
