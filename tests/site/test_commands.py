@@ -23,8 +23,7 @@ LONG = {
     "backup", "crawl", "evaluate", "evaluate_extraction", "export_articles", "export_clusters", "export_corpus",
     "export_decisions", "export_detection", "export_lineage", "export_pairs", "export_revisions", "export_warc",
     "find_boilerplate", "find_duplicates", "fit_verdicts", "import_articles", "import_detection", "import_warc",
-    "measure_noise", "reextract", "renormalize", "restore",
-    "measure_noise", "reextract", "remove_article", "remove_newspaper", "remove_pages", "renormalize",
+    "measure_noise", "reextract", "remove_article", "remove_newspaper", "remove_pages", "renormalize", "restore",
 }  # fmt: skip
 
 
