@@ -221,6 +221,8 @@ WEBHOOK_SENDER = "crawlers.posting.post"
 CRAWL_SUPERVISOR = "crawlers.desk.supervisor.supervise"
 # What else it does: it looks for what an admin has to see to, and tells it.
 ALARM_WATCH = "newsdedup_site.alarms.watching.watch"
+# And it deletes fetched pages that newspapers keep no longer.
+RETENTION_WATCH = "newsdedup_site.privacy.retention.watch"
 # What a run does at its end: runs know no reports, which read what runs have found.
 AFTER_RUN = "dedup.reports.counting.count_after_run"
 # What one of its processes loads for that while another builds the clusters.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import logging
+import threading
 from collections.abc import Iterator
 
+from django.db import InterfaceError, OperationalError, connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -12,6 +15,10 @@ from articles.models import ArticlePage, ArticleRevision, Newspaper
 from articles.storage.ingest import writing
 
 AT_ONCE = 500
+# Seconds between two looks of a worker. The first comes after a pause too.
+PAUSE = 3600.0
+
+logger = logging.getLogger(__name__)
 
 
 def remove_pages(newspaper: Newspaper, days: int) -> Iterator[int]:
@@ -30,6 +37,29 @@ def remove_pages(newspaper: Newspaper, days: int) -> Iterator[int]:
         if not pages and not versions:
             return
         yield len(pages) + len(versions)
+
+
+def watch(ended: threading.Event) -> None:
+    """Delete what newspapers no longer keep, every PAUSE seconds until `ended`. A worker does it next to its tasks."""
+    while not ended.wait(PAUSE):
+        try:
+            remove_outdated_pages(ended)
+        except (OperationalError, InterfaceError):
+            logger.info("Outdated pages wait for the database.")
+        except Exception:
+            logger.exception("Removing outdated pages failed.")
+        connection.close()
+
+
+def remove_outdated_pages(ended: threading.Event) -> int:
+    """Delete the pages that newspapers no longer keep, batch by batch until `ended`; return how many."""
+    removed = 0
+    for newspaper in Newspaper.objects.exclude(page_days=None):
+        for number in remove_pages(newspaper, newspaper.page_days or 0):
+            removed += number
+            if ended.is_set():
+                return removed
+    return removed
 
 
 def old_pages(newspaper: Newspaper, before: datetime.datetime) -> QuerySet[ArticlePage]:

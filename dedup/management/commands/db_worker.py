@@ -41,11 +41,11 @@ class Command(ProjectCommand, db_worker.Command):
         # Until the worker has handlers of its own; without one, a signal would leave its sign of life behind.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         # With --batch it ends once nothing waits, which a crawl would outlast.
-        crawls, alarms = (
+        crawls, alarms, retention = (
             nullcontext() if options["batch"] else _beside(import_string(work))
-            for work in (settings.CRAWL_SUPERVISOR, settings.ALARM_WATCH)
+            for work in (settings.CRAWL_SUPERVISOR, settings.ALARM_WATCH, settings.RETENTION_WATCH)
         )
-        with _signs_of_life(worker_id), _beside(_go_on_sending), crawls, alarms:
+        with _signs_of_life(worker_id), _beside(_go_on_sending), crawls, alarms, retention:
             super().handle(worker_id=worker_id, **options)
         if options["batch"]:
             send_due()

@@ -42,4 +42,8 @@ class Command(LongCommand):
                 for number in remove_pages(newspaper, days) if days else ():
                     removed += number
                     progress.advance(task, number)
-        self.stdout.write(f"{removed:,} pages were removed; their articles stay.")
+        self.stdout.write(
+            "1 page was removed; its article stays."
+            if removed == 1
+            else f"{removed:,} pages were removed; their articles stay."
+        )
