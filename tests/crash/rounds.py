@@ -130,7 +130,7 @@ def _untidy(ended: Ended, fault: str) -> list[str]:
     """Return the traceback that a command ended with, although what happened is no fault of the program."""
     if ended.status < 0 or "Traceback (most recent call last)" not in ended.errors:
         return []
-    return [f"a traceback after {fault}: {ended.errors.strip().splitlines()[-1]}"]
+    return [f"a traceback after {fault}: … {ended.errors.strip()[-1500:]}"]
 
 
 def _half_written(installation: Installation, subject: Subject, expected: Undisturbed, *, old: bool) -> list[str]:
