@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from django.core.management import CommandError
+
 from tests.crash.faults import Plan, fill
 from tests.crash.installation import Installation
 from tests.crash.ready import Ended
@@ -129,6 +131,9 @@ def _plan(installation: Installation, expected: Undisturbed, fault: str, dice: R
 def _untidy(ended: Ended, fault: str) -> list[str]:
     """Return the traceback that a command ended with, although what happened is no fault of the program."""
     if ended.status < 0 or "Traceback (most recent call last)" not in ended.errors:
+        return []
+    if ended.errors.strip().splitlines()[-1].startswith(f"{CommandError.__module__}.CommandError: "):
+        # Of a program of the tests that calls a command: manage.py prints no more than this sentence.
         return []
     return [f"a traceback after {fault}: … {ended.errors.strip()[-1500:]}"]
 
