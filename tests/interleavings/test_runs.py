@@ -55,7 +55,8 @@ def found(*places: tuple[int, int], score: float = 0.8) -> Any:
 
     def writer(world: Desk) -> int:
         pairs = [Candidate(world.ids[left], world.ids[right], "title", score) for left, right in places]
-        return write_block(a_run().pk, "title", pairs, WINDOW, Tally()).pairs
+        # A run of its own, because no run stores a block twice.
+        return write_block(make_run().pk, "title", pairs, WINDOW, Tally()).pairs
 
     return writer
 

@@ -71,11 +71,13 @@ def let_in(site: Installation, load: Load, outcome: Outcome, begin: Callable[[],
     """
     before = deadlocks()
     with site.pages(load.workers) as address:
-        outcome.idle = _visit(_people(site, address, load, 1, 1), load.idle, Diary()).requests
+        alone = _visit(_people(site, address, load, 1, 1), load.idle, Diary())
+        outcome.idle = alone.requests
         outcome.load.enough = load.answers
         begin()
         _visit(_people(site, address, load, load.editors, load.readers), load.seconds, outcome.load)
-    outcome.faults += [*outcome.load.faults, *lost_or_doubled(outcome.load.answers)]
+    answers = [*alone.answers, *outcome.load.answers]
+    outcome.faults += [*alone.faults, *outcome.load.faults, *lost_or_doubled(answers)]
     outcome.faults += [f"the pages logged: {each}" for each in tracebacks(site.log("pages"))]
     if deadlocks() > before:
         outcome.faults.append(f"PostgreSQL ended {deadlocks() - before} deadlocks")
