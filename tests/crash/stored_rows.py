@@ -6,6 +6,7 @@ number is replaced by the key of that row.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -81,6 +82,8 @@ _PASSING = frozenset(
 
 # A digest of the revisions of articles.
 _PASSING_OF = {"dedup_newspapermonth": {"digest"}}
+# The version of a learnt model is the minute in which it was learnt.
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
 
 Rows = dict[str, dict[Any, list[str]]]
 
@@ -149,7 +152,7 @@ class _Keys:
         """Return a row as text, without what may differ."""
         passing = _PASSING | _PASSING_OF.get(table, set())
         kept = {name: self._value(table, name, value) for name, value in row.items() if name not in passing}
-        return repr(kept)
+        return _MOMENT.sub("(a moment)", repr(kept))
 
     def _value(self, table: str, column: str, value: Any) -> Any:
         if isinstance(value, memoryview):
