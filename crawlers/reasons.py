@@ -80,7 +80,11 @@ REASONS = {
             _ASK,
         ),
         Reason("redirected to a page that is no article", "The article is gone; the site redirects to another page."),
-        Reason("bad address", "The URL is not valid, is too long, or contains a user name.", "Correct the URL."),
+        Reason(
+            "bad address",
+            "The URL is not valid or is too long; a source of a newspaper contains a user name.",
+            "Correct the URL.",
+        ),
         Reason(
             "private address",
             "The URL leads to this machine or a private network, which a crawl must not reach.",
