@@ -1,4 +1,4 @@
-"""What the site stores itself: the keys that users chose, and alarms with what was told of them."""
+"""What the site stores itself: the keys that users chose, and alarms with what was sent about them."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from dedup.runs.requests import GONE_AFTER
 def put_back_lost_tasks() -> int:
     """Put back what workers took that are gone, if it has not begun; return how many tasks that are.
 
-    One that begins all the same at this moment is done once: a run needs its lock, an import and a night begin with a
+    One that begins at this very moment is still done once: a run needs its lock, an import and a night begin with a
     conditional update or check, and the second one finds that there is nothing to do.
     """
     alive = set(Worker.objects.filter(seen_at__gt=timezone.now() - GONE_AFTER).values_list("name", flat=True))

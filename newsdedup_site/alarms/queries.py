@@ -55,5 +55,5 @@ def _group(found: Sequence[Found], most: int) -> Group:
 
 
 def history() -> QuerySet[Alarm]:
-    """Return all alarms with what was told of them, the latest first."""
+    """Return all alarms with what was sent about them, the latest first."""
     return Alarm.objects.prefetch_related("notices")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,7 +25,7 @@ DISK_BYTES = 4_000_000_000
 OUTPUT_BYTES = 200_000_000
 
 
-class Installation:
+class Installation(ABC):
     """Commands, the database that they use, and the states that it can be put into."""
 
     database = "newsdedup"
@@ -75,7 +76,7 @@ class Installation:
         empty(self.home)
         empty(self.output)
 
-    def start(self) -> None:
+    def start(self) -> None:  # noqa: B027 - not every server has to be started
         """See that the server runs."""
 
     @property
@@ -83,8 +84,9 @@ class Installation:
         """The folder of the server."""
         return self.folder
 
+    @abstractmethod
     def _address(self) -> dict[str, Any]:
-        raise NotImplementedError
+        """Return how to connect to the server."""
 
     def close(self) -> None:
         """End what was started."""
