@@ -43,7 +43,7 @@ WRITERS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "settle": (reviews.contested, reviews.settle(0, "reject")),
     "begin a batch": (reviews.two_pairs, reviews.begin),
     "decide a batch": (reviews.sampled, reviews.decide_batch(0)),
-    "write_block": (desk, runs.found((1, 2))),
+    "write_block": (runs.in_a_new_run(desk), runs.found((1, 2))),
     "store_rows": (desk, runs.judge("template")),
     "update_clusters": (desk, lambda _world: update_clusters(only_changed=False)),
     "update_groups": (runs.loose, lambda _world: update_groups()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -50,13 +51,22 @@ def a_run() -> DetectionRun:
     return DetectionRun.objects.order_by("pk").last() or make_run()
 
 
+def in_a_new_run(prepare: Callable[[], Desk]) -> Callable[[], Desk]:
+    """Return what prepares the same, and a run that has stored no block: no run stores one twice."""
+
+    def prepared() -> Desk:
+        make_run()
+        return prepare()
+
+    return prepared
+
+
 def found(*places: tuple[int, int], score: float = 0.8) -> Any:
     """Return a writer that stores these pairs of articles, as a pass proposes them."""
 
     def writer(world: Desk) -> int:
         pairs = [Candidate(world.ids[left], world.ids[right], "title", score) for left, right in places]
-        # A run of its own, because no run stores a block twice.
-        return write_block(make_run().pk, "title", pairs, WINDOW, Tally()).pairs
+        return write_block(a_run().pk, "title", pairs, WINDOW, Tally()).pairs
 
     return writer
 
@@ -69,7 +79,7 @@ def with_scores(world: Desk) -> Any:
 
 
 def test_a_pair_that_is_found_while_its_cluster_is_confirmed_is_decided() -> None:
-    play = Play(desk, (found((1, 2)), confirm), with_scores)
+    play = Play(in_a_new_run(desk), (found((1, 2)), confirm), with_scores)
     for ending in play.check():
         pairs = ending.seen[0][0]
         assert pairs[2] == (1, 2, "confirmed", False) or pairs[2] == (1, 2, "confirmed", True)
@@ -86,7 +96,7 @@ def test_a_pair_that_is_found_while_what_implies_it_is_undone_is_undecided() -> 
         latest = decisions.decisions_on(world.pairs[0]).latest("pk")
         return decisions.undo(latest.pk, user=world.editors[1]).kind
 
-    for ending in Play(confirmed, (found((1, 2)), undo), with_scores).check():
+    for ending in Play(in_a_new_run(confirmed), (found((1, 2)), undo), with_scores).check():
         assert ending.seen[0][0][2] == (1, 2, "undecided", False)
 
 
@@ -210,8 +220,10 @@ def bounds() -> dict[str, Any]:
 
 def test_evidence_is_stale_or_found_again() -> None:
     def earlier() -> Desk:
+        make_run()
         world = desk()
         found((1, 2))(world)
+        make_run()
         return world
 
     def forget(_world: Desk) -> str:

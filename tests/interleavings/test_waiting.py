@@ -63,7 +63,7 @@ WRITERS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "settle": (reviews.contested, reviews.settle(0, "reject")),
     "begin a batch": (reviews.two_pairs, reviews.begin),
     "decide a batch": (reviews.sampled, reviews.decide_batch(0)),
-    "write_block": (desk, runs.found((1, 2))),
+    "write_block": (runs.in_a_new_run(desk), runs.found((1, 2))),
     "mark_stale": (desk, stale),
     "update_best_scores": (desk, lambda _world: update_best_scores()),
     "update_article_facts": (desk, lambda _world: update_article_facts()),

@@ -33,15 +33,18 @@ AREAS = (
             "tests/dedup/views",
             "tests/dedup/api/test_api.py",
             "tests/dedup/test_merge_newspapers.py",
+            "tests/interleavings",
         ),
     ),
     Area(
-        "clustering", ("dedup/clustering/*.py",), ("tests/dedup/clustering", "tests/dedup/review", "tests/dedup/views")
+        "clustering",
+        ("dedup/clustering/*.py",),
+        ("tests/dedup/clustering", "tests/dedup/review", "tests/dedup/views", "tests/interleavings"),
     ),
     Area(
         "writers of runs",
         ("dedup/runs/evidence.py", "dedup/runs/crowded.py", "dedup/runs/judging.py"),
-        ("tests/dedup/runs",),
+        ("tests/dedup/runs", "tests/interleavings"),
     ),
     Area(
         "ingest",
@@ -54,7 +57,7 @@ AREAS = (
             "articles/storage/url_parameters.py",
             "articles/storage/locks.py",
         ),
-        ("tests/articles/storage", "tests/articles/files"),
+        ("tests/articles/storage", "tests/articles/files", "tests/interleavings"),
     ),
     Area(
         "guards",
