@@ -10,7 +10,7 @@ from articles.storage.incoming import RejectedArticleError
 from crawlers.article_store import article_store
 from crawlers.database import LOST
 from crawlers.items import FetchedPage
-from crawlers.reasons import reason_of
+from crawlers.reasons import DATABASE_LOST, reason_of
 from crawlers.soft_404s import SoftErrors
 from crawlers.spiders.base import NewspaperSpider
 
@@ -38,8 +38,10 @@ class ArticlePipeline:
         except (ExtractionError, RejectedArticleError) as error:
             await self.spider.refuse(item.link, reason_of(error))
             raise DropItem(str(error), log_level="DEBUG") from error
-        except LOST:
-            raise
+        except LOST as error:
+            # The link waits. Without an exception that Scrapy does not know: it would write a traceback for each page.
+            await self.spider.refuse(item.link, DATABASE_LOST)
+            raise DropItem(str(error), log_level="DEBUG") from error
         except Exception as error:
             # A fault of this program: Scrapy logs the traceback, and the spider counts it.
             reason = f"fault in the crawler: {type(error).__name__}"

@@ -176,7 +176,12 @@ REASONS = {
         Reason("cannot be stored", "The database does not accept the article; the detail says why.", _LOOK),
         Reason("no article", "The page has no article; the detail says why.", _LOOK),
         Reason("article URL pattern is no regular expression", "The pattern is not valid.", "Correct it in the admin."),
-        Reason(DATABASE_LOST, "The database did not respond.", "Run the crawl again when it does.", True),
+        Reason(
+            DATABASE_LOST,
+            "The database did not respond, or its disk is full.",
+            "See that its server runs and that there is room, then run the crawl again.",
+            True,
+        ),
         Reason("fault in the crawler", "An error in this program.", "Report it, with the example.", True),
     )
 }

@@ -27,6 +27,8 @@ _SENTENCE = "The database is not available at the moment. Try again in a few sec
 # or does not accept connections yet; the database was dropped; the session was idle for too long.
 _LOST_CLASS = "08"
 _LOST = ("57P01", "57P02", "57P03", "57P04", "57P05", "25P03")
+# Its class of missing resources: the disk or the memory is full, too many connections.
+_SHORT_CLASS = "53"
 # A form with a field whose name contains one of these is not shown again, in no part.
 _SECRET = ("password", "passphrase", "secret", "token")
 
@@ -60,21 +62,37 @@ def is_lost(error: BaseException | None, *, connected: bool) -> bool:
         return True
     if not isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError | psycopg.InterfaceError):
         return False
-    code = getattr(error.__cause__ if isinstance(error, Error) else error, "sqlstate", None)
+    code = _code_of(error)
     if code is None:
         return not connected
     return code in _LOST or code.startswith(_LOST_CLASS)
 
 
+def _code_of(error: BaseException) -> str | None:
+    code: str | None = getattr(error.__cause__ if isinstance(error, Error) else error, "sqlstate", None)
+    return code
+
+
 class OneLine(logging.Filter):
-    """Shortens the log of a request that was answered with 503 to one line: each page would write a traceback."""
+    """Shortens what is logged of a database that is away or full to one line: each page and task would log a traceback.
+
+    These are the requests that were answered with 503, and the tasks of a worker that failed for it.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Replace the traceback by the error's first line; let every record pass."""
-        if getattr(record, "status_code", None) == 503 and record.exc_info:
-            reason = next(iter(str(record.exc_info[1]).splitlines()), "")
+        error = record.exc_info[1] if record.exc_info else None
+        if error and (getattr(record, "status_code", None) == 503 or _says_it_all(error)):
+            reason = next(iter(str(error).splitlines()), "")
             record.msg, record.args, record.exc_info = f"{record.getMessage()}: {reason}", (), None
         return True
+
+
+def _says_it_all(error: BaseException) -> bool:
+    """Return whether an error is about the database server, and no fault of the program whose place one would seek."""
+    if not isinstance(error, OperationalError | psycopg.OperationalError):
+        return False
+    return is_lost(error, connected=False) or (_code_of(error) or "").startswith(_SHORT_CLASS)
 
 
 def _connected() -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import gzip
 import io
 import os
@@ -11,6 +13,8 @@ from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
 from articles.files.write_faults import writing
+
+_PART = ".part"
 
 
 @contextmanager
@@ -42,34 +46,61 @@ def whole_bytes(path: Path, *, mode: int = 0o666, replace: bool = True) -> Itera
     """Open a binary file, to write and to read, that gets its name only when it is complete and on the disk.
 
     Until then it has no name, or a hidden one in the same folder where the file system cannot do without. After an
-    error nothing is left of it, and any existing file keeps its content. `mode`: who may read it, before the umask.
-    Without `replace`, a file of that name that is there by then is an error. Raises UnwritableError.
+    error nothing is left of it, and any existing file keeps its content; a hidden name that kill -9 leaves behind goes
+    with the next file of that name. `mode`: who may read it, before the umask. Without `replace`, a file of that name
+    that is there by then is an error. Raises UnwritableError.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".{path.name}.{os.getpid()}{_PART}")
     with writing(path, path.parent):
+        _remove_abandoned(path)
         nameless = _nameless_file(path.parent, mode)
         try:
             with nameless or os.fdopen(os.open(part, os.O_CREAT | os.O_TRUNC | os.O_RDWR, mode), "w+b") as raw:
+                with suppress(OSError):  # some file systems know no such thing
+                    fcntl.flock(raw, fcntl.LOCK_EX)  # until it is closed: nobody takes it for abandoned
                 yield raw
                 raw.flush()
                 os.fsync(raw.fileno())
-                if nameless:
-                    # The folder of a full path does not matter; naming one makes os.link follow the link to the file.
-                    os.link(f"/proc/self/fd/{raw.fileno()}", part, src_dir_fd=raw.fileno(), follow_symlinks=True)
-            _name(part, path, replace=replace)
+                if not nameless or not _linked(raw, path, replace=replace):
+                    if nameless:
+                        _link(raw, part)
+                    _name(part, path, replace=replace)
         except BaseException:
             part.unlink(missing_ok=True)
             raise
+        _store_names(path.parent)
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove the hidden names of this file whose processes were killed."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*{_PART}"):
+        with suppress(OSError), left.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
+
+
+def _linked(raw: BinaryIO, path: Path, *, replace: bool) -> bool:
+    """Give a file without a name its own; return False if another one has it that is to be replaced."""
+    try:
+        _link(raw, path)
+    except FileExistsError:
+        if replace:
+            return False
+        raise
+    return True
+
+
+def _link(raw: BinaryIO, path: Path) -> None:
+    # The folder of a full path does not matter; naming one makes os.link follow the link to the file.
+    os.link(f"/proc/self/fd/{raw.fileno()}", path, src_dir_fd=raw.fileno(), follow_symlinks=True)
 
 
 def _name(part: Path, path: Path, *, replace: bool) -> None:
-    """Give a complete file its name, also on the disk."""
     if replace:
         part.replace(path)
     else:
         os.link(part, path)
         part.unlink()
-    _store_names(path.parent)
 
 
 def _store_names(folder: Path) -> None:

@@ -28,8 +28,8 @@ class Plan:
     """What happens, and when.
 
     `fault` happens at event `at` of the process, or of a worker if it is "worker"; `after` seconds later with "kill
-    soon". `limit` is the longest file in bytes, for the faults of files. `counted` is a file that gets a byte for each
-    event; workers have files of their own beside it.
+    soon". `limit` is the longest file in bytes, for the faults of files, and what is left of a full disk. `counted` is
+    a file that gets a byte for each event; workers have files of their own beside it.
     """
 
     fault: str = ""
@@ -50,7 +50,7 @@ def arm() -> None:
         return
     plan, role = Plan(**json.loads(os.environ[_PLAN])), os.environ[_ROLE]
     os.environ[_ROLE] = "worker"  # of all that this process starts
-    if plan.limit and role == "command":
+    if plan.limit and role == "command" and plan.fault != "data disk full":
         resource.setrlimit(resource.RLIMIT_FSIZE, (plan.limit, plan.limit))
         if plan.fault == "die at a write":
             signal.signal(signal.SIGXFSZ, signal.SIG_DFL)

@@ -139,7 +139,7 @@ def _untidy(ended: Ended, fault: str) -> list[str]:
 
 
 def _half_written(installation: Installation, subject: Subject, expected: Undisturbed, *, old: bool) -> list[str]:
-    """Return which files are neither absent, nor as before, nor complete, and which others are left."""
+    """Return which files are neither absent, nor as before, nor complete."""
     found = []
     for name, content in expected.written.items():
         path = installation.output / name
@@ -152,9 +152,7 @@ def _half_written(installation: Installation, subject: Subject, expected: Undist
             continue
         if now is not None and now != content:
             found.append(f"half-written: {name}")
-    known = {name.split("/")[0] for name in expected.written}
-    left = [each.name for each in installation.output.iterdir() if each.name not in known]
-    return found + [f"left behind: {name}" for name in left]
+    return found
 
 
 def _go_on(installation: Installation, subject: Subject, outcome: Outcome) -> bool:
@@ -183,6 +181,8 @@ def _compare(installation: Installation, subject: Subject, expected: Undisturbed
             outcome.faults.append(f"not written: {name}")
         elif subject.content(path) != content:
             outcome.faults.append(f"written differently: {name}")
+    known = {name.split("/")[0] for name in expected.written}
+    outcome.faults += [f"left behind: {each.name}" for each in installation.output.iterdir() if each.name not in known]
     outcome.faults += doctors_findings(installation)
 
 

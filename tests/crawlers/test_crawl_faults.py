@@ -117,6 +117,7 @@ def test_articles_lost_with_the_database_are_an_error(held_page: Site, crawl: Cr
         f"    database lost: {REASONS[DATABASE_LOST].meaning} {REASONS[DATABASE_LOST].remedy}\n"
     )
     assert re.search(rf"CommandError: {lost} .*database was lost; run .*again", errors.splitlines()[-1])
+    assert "Traceback" not in errors
     assert process.returncode == 1
     assert crawl().summary == f"Fjordbladet: {lost} stored, {stored} known, 0 failed\n"
 

@@ -3,6 +3,7 @@
 import fcntl
 import html
 import json
+import logging
 import os
 import re
 import shutil
@@ -27,7 +28,7 @@ from django.db import InterfaceError, OperationalError
 
 from articles.storage.locks import Lock
 from newsdedup_site.embedded import EmbeddedServerError, leftovers
-from newsdedup_site.unavailable import is_lost
+from newsdedup_site.unavailable import OneLine, is_lost
 
 pytestmark = [
     pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="DATABASE_URL names a server: none is embedded"),
@@ -404,3 +405,24 @@ def _error(kind: type[Exception], cause: Exception | None) -> Exception:
 )
 def test_what_counts_as_a_lost_database(error: Exception | None, connected: bool, lost: bool) -> None:
     assert is_lost(error, connected=connected) is lost
+
+
+@pytest.mark.parametrize(
+    ("error", "says_it_all"),
+    [
+        (OperationalError("server closed the connection\n\tThis probably means"), True),
+        (psycopg.errors.DiskFull("could not extend file"), True),
+        (psycopg.errors.AdminShutdown("terminating connection"), True),
+        (psycopg.errors.DeadlockDetected("deadlock detected"), False),
+        (InterfaceError("cursor already closed"), False),
+        (ValueError("a fault of ours"), False),
+    ],
+)
+def test_what_says_it_all_is_logged_in_one_line_and_a_fault_with_its_place(error: Exception, says_it_all: bool) -> None:
+    record = logging.LogRecord("django_tasks", logging.ERROR, "", 0, "Task %s failed", (1,), (type(error), error, None))
+    assert OneLine().filter(record)
+    said = (record.getMessage(), record.exc_info)
+    first_line = str(error).splitlines()[0]
+    assert said == (
+        (f"Task 1 failed: {first_line}", None) if says_it_all else ("Task 1 failed", (type(error), error, None))
+    )

@@ -134,6 +134,7 @@ class Command(LongCommand):
 
 def _said_of(error: Exception) -> str:
     """Return what happened to the database, and the remedy."""
+    reason = " ".join(str(error).split())  # libpq writes several lines
     if isinstance(error, DiskFull) or isinstance(error.__cause__, DiskFull):
-        return f"the disk of the database is full ({error}); make room there"
-    return f"the database was lost ({error}); see that its server runs"
+        return f"the disk of the database is full ({reason}); make room there"
+    return f"the database was lost ({reason}); see that its server runs"

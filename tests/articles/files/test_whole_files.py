@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +57,59 @@ def test_a_file_that_breaks_off_leaves_what_was_there(tmp_path: Path, before: st
     with pytest.raises(ZeroDivisionError):
         break_off()
     assert [each.read_text() for each in tmp_path.iterdir()] == ([before] if before else [])
+
+
+# Writes a file, and is killed when the file already has a hidden name, but not its own.
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from articles.files import whole_files
+if sys.argv[2] == "with a hidden name":
+    whole_files._nameless_file = lambda folder, mode: None
+whole_files._name = lambda part, path, replace: os.kill(os.getpid(), signal.SIGKILL)
+with whole_files.whole_file(Path(sys.argv[1])) as file:
+    file.write("half of it")
+"""
+
+
+@pytest.mark.parametrize("kind", ["without a name", "with a hidden name"])
+def test_a_hidden_name_that_a_kill_leaves_goes_with_the_next_file_and_no_other_name_does(
+    tmp_path: Path, kind: str
+) -> None:
+    path, other = tmp_path / "rows[1].csv", tmp_path / ".rows[1].csv.backup"
+    path.write_text("what was there")
+    other.write_text("somebody else's")
+    killed = subprocess.run([sys.executable, "-c", _KILLED, str(path), kind], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        f".rows[1].csv.{_pid(tmp_path)}.part",
+        other.name,
+        path.name,
+    ]
+    assert path.read_text() == "what was there"
+    with whole_file(path) as file:
+        file.write("all of it")
+    assert sorted(each.name for each in tmp_path.iterdir()) == [other.name, path.name]
+    assert path.read_text() == "all of it"
+
+
+def _pid(folder: Path) -> str:
+    [part] = folder.glob(".*.part")
+    return part.name.split(".")[-2]
+
+
+def test_a_hidden_name_of_a_process_that_still_writes_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_files, "_nameless_file", lambda _folder, _mode: None)
+    path = tmp_path / "rows.csv"
+    with whole_file(path) as first:
+        first.write("first")
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "getpid", lambda: 1)
+            with whole_file(path) as second:
+                second.write("second")
+        assert path.read_text() == "second"
+    assert path.read_text() == "first"
+    assert os.listdir(tmp_path) == ["rows.csv"]  # noqa: PTH208 - with hidden ones
 
 
 @pytest.mark.django_db
