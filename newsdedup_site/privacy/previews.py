@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import LiteralString
+from typing import LiteralString, Self
 
 from django.db import connection
 from django.db.models import QuerySet
@@ -41,10 +42,14 @@ SELECT (SELECT count(*) FROM pairs),
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a removal would take: labels with numbers, in reading order, and what would only change."""
+    """What a removal would take: labels with numbers above 0, in reading order, and what would only change."""
 
     goes: list[tuple[str, int]]
     changes: list[tuple[str, int]]
+
+    @classmethod
+    def of(cls, goes: Iterable[tuple[str, int]], changes: Iterable[tuple[str, int]]) -> Self:
+        return cls([each for each in goes if each[1]], [each for each in changes if each[1]])
 
 
 def preview_newspaper(newspaper: Newspaper) -> Preview:
@@ -57,7 +62,7 @@ def preview_newspaper(newspaper: Newspaper) -> Preview:
         ("links that wait or were refused", PendingLink.objects.filter(newspaper__in=family).count()),
         ("visits of crawls", Visit.objects.filter(newspaper__in=family).count()),
     ]
-    return Preview([*found.goes, *of_newspaper], found.changes)
+    return Preview.of([*found.goes, *of_newspaper], found.changes)
 
 
 def preview_articles(article_ids: list[int]) -> Preview:
@@ -85,7 +90,7 @@ def _preview(articles: QuerySet[Article]) -> Preview:
         ("decisions that become tombstones", decisions),
         ("clusters that lose articles", Cluster.objects.filter(memberships__article__in=ids).distinct().count()),
     ]
-    return Preview(goes, changes)
+    return Preview.of(goes, changes)
 
 
 def _of(model: type, ids: QuerySet) -> int:  # type: ignore[type-arg]
