@@ -277,7 +277,8 @@ def _refuse_contradictions(article_id: int) -> None:
     left, right = parted[0]
     said = Link.objects.filter(left=left, right=right, decision__undone_by=None).order_by("-decision").first()
     by = f"Decision {said.decision_id}" if said else "A decision"
-    more = f", and {len(parted) - 1:,} more pairs are decided so" if len(parted) > 1 else ""
+    others = len(parted) - 1
+    more = f" (and {others:,} more {'pair is' if others == 1 else 'pairs are'} kept apart)" if others else ""
     raise ReviewError(
         f"{by} says that articles {left} and {right} are not duplicates{more}. Undo this first, or decide on the pairs "
         "and clusters of the group one by one."

@@ -1,18 +1,25 @@
 """Decisions: appended, undoable, outliving later runs."""
 
+import datetime as dt
 import io
 import random
 import threading
+from itertools import combinations
 
 import pytest
+import time_machine
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connection
 from django.db.utils import DatabaseError
 
+from articles.models import Article
 from dedup.clustering.constraints import constraints_in_force
-from dedup.models import Cluster, Decision, Membership, Pair, Profile
+from dedup.models import Cluster, Decision, DenseGroup, Link, Membership, Pair, Profile
 from dedup.review import decisions
+from dedup.review.cluster_decisions import merge_clusters, split_cluster
+from tests.dense import write_group
+from tests.factories import make_cluster, make_pair
 
 pytestmark = pytest.mark.django_db
 
@@ -370,3 +377,110 @@ def test_two_editors_at_once_end_with_both_decisions_in_the_history(store) -> No
     assert Decision.objects.count() == 2
     assert pair(one, other).state == {"confirm": "confirmed", "reject": "rejected"}[last.kind]
     assert clusters() == ([(one, other)] if last.kind == "confirm" else [])
+
+
+def test_every_decision_stores_what_it_is_about_and_what_it_says(store, editor) -> None:
+    articles = [store() for _ in range(6)]
+    a, b, c, d, e, f = ids = [each.pk for each in articles]
+    number, other = make_cluster(*articles[:4]).pk, make_cluster(*articles[4:]).pk
+    write_group(store(), store())
+    group = DenseGroup.objects.get()
+    of_group = sorted(group.members.values_list("article", flat=True))
+
+    def stored(decision: Decision) -> tuple[object, ...]:
+        found = Decision.objects.get(pk=decision.pk)
+        links = [(link.left_id, link.right_id, link.kind) for link in found.links.order_by("left", "right")]
+        assert (found.kind, found.decided_by, found.note, found.undoes_id) == (decision.kind, editor, "why", None)
+        about = (found.pair_id, found.cluster_number, found.group_number, found.articles, found.article_id)
+        decisions.undo(found.pk, user=editor, note="back")
+        undone = Decision.objects.latest("pk")
+        assert (undone.kind, undone.undoes, undone.note, undone.links.count()) == ("undo", found, "back", 0)
+        assert (
+            undone.pair_id, undone.cluster_number, undone.group_number, undone.articles, undone.article_id,
+        ) == about  # fmt: skip
+        return (*about, links)
+
+    said = {"user": editor, "note": " w\0hy "}
+    number_of_pair = pair(a, b).pk
+    for kind, link in (
+        ("confirm", "must"),
+        ("reject", "cannot"),
+        ("version", "version"),
+        ("template", "template"),
+        ("unsure", "unsure"),
+    ):
+        decided = decisions.decide_pair(number_of_pair, kind, **said)
+        assert stored(decided) == (number_of_pair, None, None, [a, b], None, [(a, b, link)])
+    whole = (None, number, None, ids[:4])
+    assert stored(decisions.confirm_cluster(number, ids[:4], **said)) == (
+        *whole, None, [(a, each, "must") for each in (b, c, d)],
+    )  # fmt: skip
+    assert stored(decisions.take_out(number, c, **said)) == (
+        *whole, c, [(a, c, "cannot"), (b, c, "cannot"), (c, d, "cannot")],
+    )  # fmt: skip
+    # Without the first one, nothing holds the others together.
+    assert stored(decisions.take_out(number, a, **said)) == (
+        *whole, a, [(a, b, "cannot"), (a, c, "cannot"), (a, d, "cannot"), (b, c, "stay"), (c, d, "stay")],
+    )  # fmt: skip
+    assert stored(decisions.keep_article(number, d, **said)) == (*whole, d, [])
+    assert stored(split_cluster(number, [c, d], ids[:4], **said)) == (
+        *whole, None, [(a, c, "cannot"), (a, d, "cannot"), (b, c, "cannot"), (b, d, "cannot"), (c, d, "stay")],
+    )  # fmt: skip
+    decisions.keep_article(number, b, user=editor)
+    decisions.keep_article(other, f, user=editor)
+    assert stored(merge_clusters(number, other, ids[:4], **said)) == (
+        None, number, None, ids, None,
+        [(a, b, "stay"), (b, c, "stay"), (b, f, "must"), (c, d, "stay"), (e, f, "stay")],
+    )  # fmt: skip
+    assert stored(decisions.reject_cluster(number, ids[:4], **said)) == (
+        *whole, None, [(*ends, "cannot") for ends in combinations(ids[:4], 2)],
+    )  # fmt: skip
+    assert stored(decisions.confirm_group(group.pk, seen=group.fingerprint, **said)) == (
+        None, None, group.pk, of_group, None, [(*of_group, "must")],
+    )  # fmt: skip
+    batch = decisions.append_batch([a, c, e, f], {(a, c): Link.Kind.CANNOT, (e, f): Link.Kind.MUST}, **said)
+    assert stored(batch) == (None, None, None, [a, c, e, f], None, [(a, c, "cannot"), (e, f, "must")])
+    assert Pair.objects.exclude(state="undecided").count() == 0
+
+
+def test_a_decision_of_an_hour_ago_or_on_other_articles_is_not_taken_for_the_same(store, editor) -> None:
+    first, second = ([store() for _ in range(2)] for _ in range(2))
+    one, other = make_cluster(*first).pk, make_cluster(*second).pk
+
+    def confirm(number: int, articles: list[Article]) -> int:
+        return decisions.confirm_cluster(number, [each.pk for each in articles], user=editor).pk
+
+    with time_machine.travel(dt.datetime(2026, 3, 2, 9, tzinfo=dt.UTC), tick=False) as clock:
+        made = confirm(one, first)
+        confirm(other, second)  # of other articles: it does not come in between
+        clock.shift(3_600)
+        assert confirm(one, first) == made
+        clock.shift(1)
+        assert confirm(one, first) > made
+    assert Decision.objects.count() == 3
+
+
+def test_a_dense_group_confirms_all_of_its_articles_and_no_other(store, editor) -> None:
+    articles = [store() for _ in range(4)]
+    write_group(*articles)
+    stranger = make_pair(articles[0], store(), verdict="similar", trigram=0.5)
+    group = DenseGroup.objects.get()
+    decisions.confirm_group(group.pk, seen=group.fingerprint, user=editor)
+    assert clusters() == [tuple(each.pk for each in articles)]
+    assert set(Pair.objects.exclude(pk=stranger.pk).values_list("state", flat=True)) == {"confirmed"}
+    assert Pair.objects.get(pk=stranger.pk).state == "undecided"
+
+
+def test_the_decisions_on_a_pair_are_its_own_and_those_that_link_its_articles(store, editor) -> None:
+    articles = [store() for _ in range(3)]
+    cluster = make_cluster(*articles)
+    first, last = pair(articles[0].pk, articles[1].pk), pair(articles[0].pk, articles[2].pk)
+    of_pair = decisions.decide_pair(first.pk, "unsure", user=editor)
+    of_cluster = decisions.confirm_cluster(cluster.pk, [each.pk for each in articles], user=editor)
+    undone = decisions.undo(of_pair.pk, user=editor)
+    assert list(decisions.decisions_on(first)) == [undone, of_cluster, of_pair]
+    assert list(decisions.decisions_on(last)) == [of_cluster]
+    # Whoever has seen all of them may decide, and whoever has not may not.
+    with pytest.raises(decisions.AlreadyDecidedError):
+        decisions.decide_pair(first.pk, "reject", user=editor, seen=undone.pk - 1)
+    assert decisions.decide_pair(first, "reject", user=editor, seen=undone.pk).pair == first
