@@ -1,5 +1,6 @@
 """Who waits for a lock says for whom."""
 
+import datetime
 from dataclasses import replace
 
 import psycopg
@@ -62,3 +63,72 @@ def test_a_lock_of_another_kind_another_number_or_another_database_is_not_this_o
         locks.wait_for_lock(cursor, Lock.CRAWL)
         assert locks.holder_of(cursor, Lock.CRAWL) is None  # held by the one who asks
         locks.unlock(cursor, Lock.CRAWL)
+
+
+def test_a_lock_keeps_its_number() -> None:
+    # An older version may be running on the same database.
+    assert {lock.name: lock.value for lock in Lock} == {
+        "INGEST": 5_112_001,
+        "REVIEW": 5_112_002,
+        "RUN": 5_112_003,
+        "SCRATCH": 5_112_004,
+        "MIGRATE": 5_112_005,
+        "CRAWL": 5_112_006,
+        "CRAWL_QUEUE": 5_112_007,
+        "ALARMS": 5_112_011,
+    }
+
+
+def test_a_holder_is_named_by_its_program_its_process_and_since_when() -> None:
+    since = datetime.datetime(2026, 3, 2, 9, 5)  # noqa: DTZ001 - UTC, as the statement returns it
+    assert str(Holder(17, "newsdedup find_duplicates", since, None)) == (
+        "newsdedup find_duplicates, database process 17, connected since 2026-03-02 09:05 UTC"
+    )
+    assert str(Holder(17, "", None, None)) == "an unnamed program, database process 17"
+
+
+@pytest.mark.django_db
+def test_a_lock_of_a_session_is_held_by_one_and_released_at_the_end() -> None:
+    waited: list[Holder | None] = []
+    with psycopg.connect(database_url(), autocommit=True) as other, other.cursor() as elsewhere:
+        with locks.session_lock(Lock.CRAWL, waited.append) as held:
+            assert held
+            assert not locks.try_lock(elsewhere, Lock.CRAWL)
+            assert locks.try_lock(elsewhere, Lock.RUN)
+        assert locks.try_lock(elsewhere, Lock.CRAWL)
+        locks.unlock(elsewhere, Lock.CRAWL)
+        with pytest.raises(ZeroDivisionError), locks.session_lock(Lock.CRAWL, waited.append):
+            raise ZeroDivisionError
+        assert locks.try_lock(elsewhere, Lock.CRAWL)
+    assert waited == []
+
+
+@pytest.mark.django_db
+def test_a_lock_is_waited_for_while_its_holder_may_be_dead_and_not_while_it_lives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(locks, "_POLL_SECONDS", 0.01)
+    waited: list[Holder | None] = []
+    with psycopg.connect(database_url(), autocommit=True, application_name="newsdedup crawl") as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [Lock.CRAWL])
+        # Idle: its client can still send something, so it lives.
+        with locks.session_lock(Lock.CRAWL, waited.append) as held:
+            assert not held
+        assert waited == []
+
+        # In one statement all the time, as a killed process leaves it behind.
+        busy = Holder(other.info.backend_pid, "newsdedup crawl", None, "09:00")  # type: ignore[arg-type]
+        monkeypatch.setattr(locks, "holder_of", lambda _cursor, _lock: busy)
+        monkeypatch.setattr(locks, "ENDING_SECONDS", 0.1)
+        with locks.session_lock(Lock.CRAWL, waited.append) as held:
+            assert not held
+        assert waited == [busy]  # said once
+
+        def release(holder: Holder | None) -> None:
+            waited.append(holder)
+            other.execute("SELECT pg_advisory_unlock(%s)", [Lock.CRAWL])
+
+        monkeypatch.setattr(locks, "ENDING_SECONDS", 30)
+        with locks.session_lock(Lock.CRAWL, release) as held:
+            assert held
+        assert waited == [busy, busy]

@@ -41,3 +41,28 @@ def test_what_joining_does_to_clusters() -> None:
     cluster_of = {1: 7, 2: 7, 3: 8, 4: 9}
     # 1 and 2 are in one cluster already, 3 and 4 join two, 5 joins the first one, 10 and 11 are new.
     assert joins([(1, 2), (3, 4), (2, 5), (10, 11)], cluster_of) == Joins(new=1, grown=1, joined=2, into=1)
+
+
+def test_what_joining_does_to_clusters_matches_a_plain_search() -> None:
+    for seed in range(100):
+        dice = random.Random(seed)
+        cluster_of = {article: dice.randrange(1, 7) for article in range(1, 14) if dice.random() < 0.6}
+        items = [tuple(sorted(dice.sample(range(1, 14), dice.choice((1, 2, 3))))) for _ in range(dice.randrange(6))]
+        named = [{("cluster", cluster_of[each]) if each in cluster_of else each for each in item} for item in items]
+        parts: list[set[object]] = []
+        for item in named:
+            touched = [part for part in parts if part & item]
+            parts = [part for part in parts if not part & item] + [item.union(*touched)]
+        kinds = [(sum(isinstance(each, tuple) for each in part), len(part)) for part in parts]
+        assert joins(items, cluster_of) == Joins(
+            new=sum(clusters == 0 for clusters, _ in kinds),
+            grown=sum(clusters == 1 and size > 1 for clusters, size in kinds),
+            joined=sum(clusters for clusters, _ in kinds if clusters > 1),
+            into=sum(clusters > 1 for clusters, _ in kinds),
+        ), seed
+
+
+def test_an_article_that_is_tied_to_itself_alone_is_parted_from_nothing() -> None:
+    assert contradictions_of_parting([(1, 2), (2, 3), (3, 1)], {3: 3, 1: 3}) == {2}
+    assert contradictions_of_joining([(1, 2)], {}, []) == set()
+    assert contradictions_of_joining([(1,), (1, 2), (2, 3), (1, 3)], {}, [(1, 3)]) == {2, 3}

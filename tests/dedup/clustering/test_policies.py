@@ -56,6 +56,27 @@ def test_the_time_decides_which_of_a_day_is_first() -> None:
     assert removal == Removal(1, Reason.SAME_DAY, 2)
 
 
+def test_every_policy_says_its_rule() -> None:
+    assert RULES == {
+        "keep-all": "Every article stays.",
+        "one-per-cluster": "Of each cluster, the article that represents it stays.",
+        "keep-syndication": "Of each cluster, one article per newspaper stays.",
+        "drop-all-copies": "Only articles without a copy stay.",
+    }
+
+
+@pytest.mark.parametrize("policy", Policy)
+def test_of_less_than_two_articles_none_leaves(policy: Policy) -> None:
+    assert removals(policy, [], 1) == []
+    assert removals(policy, CLUSTER[:1], 1) == []
+
+
+def test_what_leaves_is_listed_in_the_order_of_publication() -> None:
+    turned = [member(1, 7, 4), member(2, 7, 3), member(3, 7, 2, NOON)]
+    assert [each.article for each in removals(Policy.DROP_ALL_COPIES, turned, 1)] == [3, 2, 1]
+    assert [each.article for each in removals(Policy.ONE_PER_CLUSTER, turned, 1)] == [3, 2]
+
+
 def test_what_every_policy_promises() -> None:
     seed = 13
     print(f"seed {seed}")
