@@ -50,6 +50,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "dedup_crowdedarticle": ("pass_name", "article_id"),
     "dedup_densegroup": ("first_id",),
     "dedup_evidence": ("pair_id", "pass_name"),
+    "dedup_fittedmodel": ("in_use",),
     "dedup_link": ("kind", "left_id", "right_id"),
     "dedup_membership": ("article_id",),
     "dedup_newspapermonth": ("newspaper_id", "month"),
