@@ -8,8 +8,9 @@ import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 
-from articles.models import Article, Newspaper, NewspaperMerge
+from articles.models import Article, Newspaper, NewspaperMerge, WhitelistedSentence
 from articles.storage.locks import Lock
+from dedup.review.newspaper_merges import done_line, merge_newspapers, merges_made, preview_merge, undo_merge
 from tests.conftest import StoreArticle
 from tests.databases import database_url
 from tests.factories import make_pair, make_user
@@ -87,3 +88,86 @@ def test_a_merge_is_refused_while_a_run_is_active(stored: object) -> None:
                 merge(*arguments)
             assert refused.value.returncode == 3
     assert NewspaperMerge.objects.get().undone_at is None
+
+
+def test_a_preview_names_all_that_is_taken_over_and_what_is_not(store: StoreArticle) -> None:
+    old = Newspaper.objects.create(
+        name="harbour-prod-2",
+        host="prod.example",
+        title_affixes=["Wire", "Desk"],
+        refused_affixes=["Opinion"],
+        kept_url_parameters=["sid"],
+        feed_urls=["https://prod.example/feed"],
+        sitemap_urls=["https://prod.example/map"],
+        section_urls=["https://prod.example/news"],
+        article_url_pattern="/a/",
+        teasers=True,
+        crawl=True,
+    )
+    main = Newspaper.objects.create(name="Harbour Post", host="harbourpost.example", crawl=False)
+    for digest in ("1", "2"):
+        WhitelistedSentence.objects.create(
+            newspaper=old, digest=digest * 32, sentence="s", whitelisted_by=make_user(f"ada{digest}")
+        )
+    assert preview_merge(old, main).facts == [
+        ("articles that move", "0"),
+        ("days", "none"),
+        ("pairs with these articles", "0, 0 of them with articles of Harbour Post"),
+        ("names and hosts that will find it", "harbour-prod-2, prod.example"),
+        ("headline affixes added", "Wire, Desk"),
+        ("refused affixes added", "Opinion"),
+        ("kept URL parameters added", "sid"),
+        ("feeds added", "https://prod.example/feed"),
+        ("sitemaps added", "https://prod.example/map"),
+        ("section pages added", "https://prod.example/news"),
+        ("article URL pattern", "/a/"),
+        ("teasers", "yes"),
+        ("crawl", "yes"),
+        ("whitelisted sentences added", "2"),
+    ]
+    # What is there already is not added; a pattern of its own serves no others.
+    main.article_url_pattern, main.section_urls = "/b/", ["https://harbourpost.example/news"]
+    main.title_affixes, main.crawl = ["Wire", "Desk"], True
+    main.feed_urls = ["https://harbourpost.example/feed"]
+    main.save()
+    for day in (4, 2, 3):
+        make_pair(store(newspaper="harbour-prod-2", date=f"2026-03-0{day}"), store(newspaper="Inland"), trigram=0.9)
+    make_pair(store(newspaper="harbour-prod-2", date="2026-03-03"), store(newspaper="Harbour Post"), trigram=0.9)
+    make_pair(store(newspaper="Inland"), store(newspaper="Harbour Post"), trigram=0.9)
+    facts = preview_merge(old, main).facts
+    assert facts[:3] == [
+        ("articles that move", "4"),
+        ("days", "2026-03-02 to 2026-03-04"),
+        ("pairs with these articles", "4, 1 of them with articles of Harbour Post"),
+    ]
+    labels = dict(facts)
+    assert "headline affixes added" not in labels
+    assert labels["not taken over"] == (
+        "feeds and sitemaps and section pages, because one way of reading feeds cannot serve both newspapers"
+    )
+    main.teasers, main.article_url_pattern = True, "/b" * 249
+    main.save()
+    assert dict(preview_merge(old, main).facts)["not taken over"] == (
+        "sitemaps and section pages, because one article URL pattern cannot serve both newspapers"
+    )
+
+
+def test_merges_are_listed_the_latest_first_and_told_in_words(store: StoreArticle) -> None:
+    main = store(newspaper="Harbour Post").newspaper
+    for name, count in (("one", 1), ("two", 2)):
+        paper = max((store(newspaper=name) for _ in range(count)), key=str).newspaper
+        merge_newspapers(paper, main, user=make_user(f"ada-{name}"))
+    latest, first = merges_made()
+    assert [done_line(each) for each in (first, latest)] == [
+        "1 article moved from one to Harbour Post. The next run compares them again.",
+        "2 articles moved from two to Harbour Post. The next run compares them again.",
+    ]
+    assert [str(each.merged_by) for each in (first, latest)] == ["ada-one", "ada-two"]
+    assert "article_ids" in latest.get_deferred_fields()
+    assert undo_merge(latest, user=make_user("eve")) == "2 articles moved back to two."
+    assert str(NewspaperMerge.objects.get(pk=latest.pk).undone_by) == "eve"
+    for _ in range(2):
+        store(newspaper="one")
+    assert undo_merge(first) == (
+        "1 article moved back to one; 2 articles stored in Harbour Post since the merge stay there."
+    )

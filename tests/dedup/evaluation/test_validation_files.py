@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from django.core.management import CommandError, call_command
 
+from articles.files.records import UnreadableFileError
 from articles.models import Article
 from dedup.evaluation.labels import find_articles, read_labels
 from dedup.evaluation.samples import read_sample
-from dedup.models import Decision, Pair, SampleLabel, ValidationSample
+from dedup.evaluation.sampling import Plan, draw
+from dedup.models import Decision, Pair, SampledPair, SampleLabel, ValidationSample
+from dedup.review.label_files import Imported, LabelFileError, import_labels
 from tests.factories import make_pair
 
 pytestmark = pytest.mark.django_db
@@ -175,3 +179,159 @@ def test_one_wrong_row_and_nothing_is_imported(sample: ValidationSample, tmp_pat
     ):
         with pytest.raises(CommandError, match=message):
             call_command(*arguments)
+
+
+# ---- what a row may say ----
+
+
+@pytest.fixture
+def two(store) -> tuple[ValidationSample, list[SampledPair]]:
+    """Draw both pairs of two couples of articles: one with ids, one without."""
+    for names in (("a-1", "b-1"), ("", "")):
+        make_pair(*(store(external_id=each, date="2026-03-01") for each in names), trigram=0.9)
+    drawn = draw(Plan(size=2, by=("verdict",)), seed=1, name="spring")
+    pairs = list(drawn.pairs.order_by("left_id"))
+    return drawn, pairs
+
+
+def imported(sample: ValidationSample, file: Path, *rows: dict[str, Any], reader: str = "ines") -> Imported:
+    write(file, list(rows))
+    return import_labels(sample, str(file), reader=reader)
+
+
+def faults(sample: ValidationSample, file: Path, *rows: dict[str, Any], reader: str = "ines") -> list[tuple[int, str]]:
+    with pytest.raises(LabelFileError) as raised:
+        imported(sample, file, *rows, reader=reader)
+    many = "1 row is" if len(raised.value.faults) == 1 else f"{len(raised.value.faults)} rows are"
+    if raised.value.faults:
+        assert str(raised.value) == f"{many} wrong, so no label of {file} was imported"
+    else:
+        raise raised.value
+    assert not SampleLabel.objects.exists()
+    return list(raised.value.faults)
+
+
+def labels() -> list[tuple[Any, ...]]:
+    return list(
+        SampleLabel.objects.order_by("pair__left_id").values_list("pair", "label", "note", "reader", "imported")
+    )
+
+
+def test_an_article_is_named_by_its_url_its_id_or_its_name_in_splink(two, tmp_path: Path) -> None:
+    sample, (first, second) = two
+    by_url = {"url_a": second.left.url, "url_b": second.right.url}
+    file = tmp_path / "sheet.jsonl"
+    # The columns are known in any spelling, the articles in any order, and the first column that is filled in counts.
+    done = imported(
+        sample,
+        file,
+        {"Unique ID-L": "b-1", " UNIQUE_ID_R ": "a-1", "Clerical-Match-Score": 1},
+        {**by_url, "a": "a-1", "b": "b-1", "Label": " v "},
+    )
+    assert done == Imported(added=2, changed=0, same=0, empty=0)
+    assert labels() == [(first.pk, "D", "", "ines", True), (second.pk, "V", "", "ines", True)]
+    SampleLabel.objects.all().delete()
+    # A label counts more than a score, and a row that has neither is passed over.
+    done = imported(
+        sample,
+        file,
+        {"url_a": "", "a": "a-1", "b": "b-1", "label": "T", "clerical_match_score": "1"},
+        {**by_url, "label": None, "clerical_match_score": " "},
+    )
+    assert done == Imported(added=1, changed=0, same=0, empty=1)
+    assert labels() == [(first.pk, "T", "", "ines", True)]
+
+
+def test_a_note_is_replaced_only_by_a_file_that_has_notes(two, tmp_path: Path) -> None:
+    sample, (first, _) = two
+    file, row = tmp_path / "sheet.jsonl", {"a": "a-1", "b": "b-1", "label": "D"}
+    with time_machine.travel("2026-03-02T09:00:00Z", tick=False) as clock:
+        assert imported(sample, file, {**row, "note": " read \0twice "}) == Imported(1, 0, 0, 0)
+        assert imported(sample, file, row) == Imported(0, 0, 1, 0)
+        SampleLabel.objects.update(imported=False)
+        clock.shift(60)
+        assert imported(sample, file, {**row, "label": "N"}) == Imported(0, 1, 0, 0)
+        assert labels() == [(first.pk, "N", "read twice", "ines", True)]
+        assert f"{SampleLabel.objects.get().labelled_at:%H:%M}" == "09:01"
+        clock.shift(60)
+        assert imported(sample, file, {**row, "label": "N", "note": ""}) == Imported(0, 1, 0, 0)
+        assert labels() == [(first.pk, "N", "", "ines", True)]
+        assert f"{SampleLabel.objects.get().labelled_at:%H:%M}" == "09:02"
+        # Each reader has labels of their own.
+        assert imported(sample, file, row, reader=" otto ") == Imported(1, 0, 0, 0)
+    assert {each[3] for each in labels()} == {"ines", "otto"}
+
+
+def test_every_wrong_row_is_named_with_its_line_and_the_remedy(two, tmp_path: Path) -> None:
+    sample, (_, second) = two
+    file = tmp_path / "sheet.jsonl"
+    good = {"a": "a-1", "b": "b-1", "label": "D"}
+    long = "x" * 100
+    shown = f"'{'x' * 78}…"
+    url = second.left.url
+    assert faults(
+        sample,
+        file,
+        good,
+        {**good, "label": "duplicate"},
+        {**good, "label": True},
+        {**good, "label": "", "clerical_match_score": "0.5"},
+        {**good, "label": "", "clerical_match_score": long},
+        {"a": "a-1", "b": "", "label": "D"},
+        {"url_a": url, "a": "a-1", "b": "b-1", "label": "D"},
+        {"a": long, "b": "b-1", "label": "D"},
+        {**good, "note": "n" * 2_001},
+        {**good, "label": "E"},
+    ) == [
+        (2, "label is 'DUPLICATE'; it must be one of D, V, T, E, N, or empty"),
+        (3, "label is True; it must be text or a number"),
+        (4, "clerical_match_score is '0.5'; it must be 1 for a duplicate, 0 for anything else, or empty"),
+        (5, f"clerical_match_score is {shown}; it must be 1 for a duplicate, 0 for anything else, or empty"),
+        (6, "no article is named by url_b, b, unique_id_r; keep the columns that were exported"),
+        (
+            7,
+            f"the sample has no pair of {url!r} and 'b-1'; use the file that export_validation wrote of this sample",
+        ),
+        (8, f"the sample has no pair of {shown} and 'b-1'; use the file that export_validation wrote of this sample"),
+        (9, "the note has 2,001 characters; at most 2,000 are allowed"),
+        (10, "line 1 has the same pair; remove one of the two lines"),
+    ]
+    assert faults(sample, file, {**good, "label": "Q"}) == [
+        (1, "label is 'Q'; it must be one of D, V, T, E, N, or empty")
+    ]
+    assert imported(sample, file, {**good, "note": "n" * 2_000}) == Imported(1, 0, 0, 0)
+
+
+def test_two_pairs_of_articles_with_one_id_are_told_apart_by_their_urls(store, tmp_path: Path) -> None:
+    one, other, third = (store(external_id=each, date="2026-03-01") for each in ("one", "twice", "twice"))
+    for each in (other, third):
+        make_pair(one, each, trigram=0.9)
+    sample = draw(Plan(size=2, by=("verdict",)), seed=1)
+    file = tmp_path / "sheet.jsonl"
+    assert faults(sample, file, {"a": "one", "b": "twice", "label": "D"}) == [
+        (1, "2 pairs of the sample have 'one' and 'twice'; name the articles by url_a and url_b")
+    ]
+    row = {"url_a": one.url, "url_b": third.url, "a": "one", "b": "twice", "label": "D"}
+    assert imported(sample, file, row) == Imported(1, 0, 0, 0)
+    assert SampleLabel.objects.get().pair == sample.pairs.get(right=third)
+
+
+def test_a_file_without_labels_or_a_reader_without_a_name_is_refused(two, tmp_path: Path) -> None:
+    sample, _ = two
+    file, row = tmp_path / "sheet.csv", {"a": "a-1", "b": "b-1", "label": ""}
+    with pytest.raises(LabelFileError) as raised:
+        imported(sample, file, row)
+    assert str(raised.value) == (
+        f"{file} has no label; fill in the column label, or clerical_match_score, and import it again"
+    )
+    with pytest.raises(UnreadableFileError) as unreadable:
+        imported(sample, file, {"a": "a-1", "b": "b-1", "verdict": "D"})
+    assert (
+        "the header 'a, b, verdict' has neither label nor clerical_match_score; one of them holds the labels"
+    ) in str(unreadable.value)
+    for reader in ("", "  ", "x" * 151):
+        with pytest.raises(LabelFileError) as raised:
+            imported(sample, file, {**row, "label": "D"}, reader=reader)
+        named = len(reader.strip())
+        assert str(raised.value) == f"the reader's name has {named} characters; give one of 1 to 150"
+    assert imported(sample, file, {**row, "label": "D"}, reader="x" * 150) == Imported(1, 0, 0, 0)

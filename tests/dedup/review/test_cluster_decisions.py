@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from django.contrib.auth.models import User
 
@@ -129,3 +131,60 @@ def test_the_rule_of_the_default_profile_chooses_the_kept_article(store: StoreAr
     decisions.keep_article(cluster.pk, wire.pk, user=user)
     cluster.refresh_from_db()
     assert cluster.kept == wire
+
+
+def test_a_preview_shows_the_largest_clusters_first_and_what_is_in_none(
+    store: StoreArticle, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    articles = [store(date=f"2026-03-0{9 - number}") for number in range(6)]
+    cluster = make_cluster(*articles)
+    shown = preview(lambda: decisions.take_out(cluster.pk, articles[5].pk, user=user), ids(*articles))
+    [together] = shown.clusters
+    assert (together.number, together.size, together.left_out) == (cluster.pk, 5, 0)
+    assert (together.kept_id, together.confirmed) == (articles[4].pk, False)
+    assert together.articles == articles[4::-1]  # the earliest first
+    assert (shown.alone.articles, shown.alone.size, shown.alone.number) == ([articles[5]], 1, None)
+    assert (shown.alone.kept_id, shown.alone.confirmed) == (None, False)
+    assert (shown.pairs_decided, shown.overridden, shown.overridden_left_out) == (5, [], 0)
+
+    split = lambda: split_cluster(cluster.pk, ids(*articles[:2]), ids(*articles), user=user)  # noqa: E731
+    monkeypatch.setattr("dedup.review.previews.ARTICLES_SHOWN", 3)
+    shown = preview(split, ids(*articles))
+    assert [(each.size, len(each.articles), each.left_out) for each in shown.clusters] == [(4, 3, 1), (2, 2, 0)]
+    assert [each.number for each in shown.clusters] == [cluster.pk, None]
+    confirm = lambda: decisions.confirm_cluster(cluster.pk, ids(*articles), user=user)  # noqa: E731
+    assert [each.confirmed for each in preview(confirm, ids(*articles)).clusters] == [True]
+    assert not Decision.objects.exists()
+
+
+def test_a_preview_names_the_decisions_that_say_the_contrary_and_no_others(
+    store: StoreArticle, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b, c, d = (store() for _ in range(4))
+    make_cluster(a, b, c, d)
+    for left, right in ((b, c), (b, d), (c, d)):
+        make_pair(left, right, verdict="similar", trigram=0.5)
+
+    def decide(left: Article, right: Article, kind: str) -> Decision:
+        return decisions.decide_pair(Pair.objects.get(left=left, right=right).pk, kind, user=user)
+
+    decisions.undo(decide(c, d, "reject").pk, user=user)
+    for kind in ("unsure", "confirm"):  # what is unsure contradicts nothing, and neither does the same answer
+        decide(b, c, kind)
+    older = decide(a, b, "reject")
+    newer = decide(a, c, "template")
+    version = decide(a, d, "version")
+
+    def say(kind: Link.Kind, *articles: Article) -> Decision:
+        links = dict.fromkeys(combinations(ids(*articles), 2), kind)
+        return decisions.append_batch(ids(*articles), links, user=user, note="")
+
+    def overridden() -> tuple[list[tuple[Decision, int]], int]:
+        shown = preview(lambda: say(Link.Kind.MUST, a, b, c, d), ids(a, b, c, d))
+        return [(each.decision, each.pairs) for each in shown.overridden], shown.overridden_left_out
+
+    assert overridden() == ([(version, 1), (newer, 1), (older, 1)], 0)
+    both = say(Link.Kind.CANNOT, a, b, c)
+    assert overridden() == ([(both, 3), (version, 1)], 0)
+    monkeypatch.setattr("dedup.review.previews.DECISIONS_SHOWN", 1)
+    assert overridden() == ([(both, 3)], 1)

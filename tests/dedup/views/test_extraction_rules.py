@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django_tasks_db.models import DBTaskResult
 
 from articles.extraction.extract import ExtractedArticle
-from articles.extraction.rules import ExtractionRule
+from articles.extraction.rules import NO_RULE, ExtractionRule
 from articles.extraction.trial import Reading, Tried
 from articles.models import ExtractionRule as SavedRule
 from articles.models import Newspaper
 from articles.storage.extraction_rules import rule_of
 from dedup.review import rule_trials
+from dedup.review.rule_trials import RuleTrial, TriedPage
 from dedup.runs.reextraction import reextract_task
 from tests.articles.storage.test_extraction_rules import OFFER, TEXT, crawl
 from tests.factories import make_user
@@ -108,3 +111,60 @@ def test_the_worker_extracts_the_pages_again(admin_client: Client) -> None:
     assert reextract_task.call(**task.args_kwargs["kwargs"]) == 1
     assert paper.articles.get().content == TEXT
     assert admin_client.get(f"/newspapers/{paper.pk}/rule/").context["outdated"] == 0
+
+
+def test_a_trial_lists_what_differs_and_how_often() -> None:
+    same = Reading("Ferry sails.", "Ferry", "2026-03-02", "", "")
+    other = Reading("Ferry sails again.", "Ferry", "2026-03-03", "Liv Dahl", "")
+    pages = [
+        TriedPage(Tried(same, other), "https://paper.example/1"),
+        TriedPage(Tried(same, same), "https://paper.example/2"),
+        TriedPage(Tried(Reading(reason="It has no text."), same), "https://paper.example/3"),
+        TriedPage(Tried(same, Reading(reason="It has no text.")), "https://paper.example/4"),
+    ]
+    assert [page.has_changed for page in pages] == [True, False, True, True]
+    assert pages[0].facts == [
+        ("Headline", "Ferry", "Ferry"),
+        ("Day", "2026-03-02", "2026-03-03"),
+        ("Authors", "", "Liv Dahl"),
+    ]
+    assert pages[2].facts == [("Headline", "", "Ferry"), ("Day", "", "2026-03-02")]
+    assert (pages[0].text.same, pages[0].text.inserted, pages[0].text.deleted) == (3, 1, 0)
+    trial = RuleTrial(pages)
+    assert trial.counts == [
+        ("Another text", 3),
+        ("Other headline", 2),
+        ("Other day", 3),
+        ("Other authors", 1),
+        ("Other doubts", 0),
+        ("No article before", 1),
+        ("No article with the rule", 1),
+    ]
+    assert (trial.fetched, trial.fetch_fault, pages[0].article) == (None, "", None)
+
+
+def test_a_trial_reads_stored_pages_and_one_that_is_fetched(
+    editor: User, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl(1, 2)
+    tried = Tried(Reading("Before."), Reading("After."))
+
+    def try_rule(wanted: ExtractionRule, pages: Sequence[Any], *, current: Any = None) -> list[Tried]:
+        assert (wanted, current or NO_RULE) == (rule, NO_RULE)
+        assert {page.url for page in pages} <= {each.url for each in paper.articles.all()}
+        return [tried] * len(pages)
+
+    monkeypatch.setattr(rule_trials, "try_rule", try_rule)
+    paper = Newspaper.objects.get()
+    settings.PAGE_FETCHER = f"{__name__}.fetch_made_up"
+    rule = ExtractionRule(body=("div.story",))
+    trial = rule_trials.try_on_pages(paper, rule, url="", user=editor)
+    assert {(page.article, page.url) for page in trial.pages} == {(each, each.url) for each in paper.articles.all()}
+    assert [page.tried for page in trial.pages] == [tried, tried]
+    rule_trials.check_speed(rule)
+    assert (trial.fetched, trial.fetch_fault) == (None, "")
+    ASKED.clear()
+    fetched = rule_trials.try_on_pages(paper, rule, url="https://paper.example/9", user=editor)
+    assert (fetched.fetched, fetched.fetch_fault, ASKED) == (Reading(TEXT, "A made-up page"), "", [rule])
+    gone = rule_trials.try_on_pages(paper, rule, url="https://paper.example/gone", user=editor)
+    assert (gone.fetched, gone.fetch_fault, len(gone.pages)) == (None, "The page does not exist.", 2)

@@ -1,0 +1,337 @@
+"""What editors are asked: the tabs of the queue, the next question and its lease, rows and cards."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+import time_machine
+from django.contrib.auth.models import User
+
+from articles.models import Article
+from dedup.models import Cluster, Lease, Pair, Postponement
+from dedup.review import batches, decisions
+from dedup.review.queries.few import Narrowing
+from dedup.review.questions.asking import next_question, put_off
+from dedup.review.questions.cards import card_of
+from dedup.review.questions.leases import give_back, reader_of, take_lease
+from dedup.review.questions.question import Question, question_of, read_questions, write_questions
+from dedup.review.questions.rows import Row, rows_of_tab
+from dedup.review.questions.tabs import DEFAULT, DISAGREEMENTS, SAMPLE, SECOND, TABS, tab_counts, tab_named, without
+from tests.conftest import StoreArticle
+from tests.factories import make_cluster, make_pair, make_user
+
+pytestmark = pytest.mark.django_db
+NOON = datetime.datetime(2026, 3, 2, 12, 0, tzinfo=datetime.UTC)
+
+
+@pytest.fixture
+def other(db: None) -> User:
+    return make_user("otto", "editor")
+
+
+@pytest.fixture
+def pairs(store: StoreArticle) -> list[Pair]:
+    """Return three pairs, the most informative first."""
+    return [
+        make_pair(store(), store(), verdict="version", probability=0.5, duplicate_probability=chance, trigram=0.6)
+        for chance in (0.4, 0.3, 0.2)
+    ]
+
+
+def of_pair(pair: Pair) -> Question:
+    return Question("pair", pair.pk)
+
+
+# ---- tabs ----
+
+
+def test_every_tab_says_what_it_lists_and_what_an_empty_one_means() -> None:
+    assert [(tab.name, tab.label, tab.explains, tab.empty) for tab in TABS.values()] == [
+        (
+            "informative",
+            "Most informative",
+            "All questions. Those whose answer is expected to change the clusters most come first.",
+            "Every question has been answered. The next run may bring new ones.",
+        ),
+        (
+            "certain",
+            "Nearly certain",
+            "Copies with a chance of at least 90% to be the same article.",
+            "No question is nearly certain.",
+        ),
+        (
+            "clusters",
+            "Clusters",
+            "Proposed clusters of three or more articles, the largest first. One answer settles all their pairs.",
+            "No cluster of three or more articles waits for an answer.",
+        ),
+        (
+            "conflicts",
+            "Conflicts",
+            "Pairs that were judged duplicates but that clusters keep apart, and clusters that contradict a decision.",
+            "Nothing contradicts anything.",
+        ),
+        ("later", "Later", "Questions that you put off.", "You have put off no question."),
+        (
+            "disagreements",
+            "Disagreements",
+            "Pairs that two editors answered differently. A new decision settles the question.",
+            "No disagreement is open.",
+        ),
+        (
+            "second",
+            "Second readings",
+            (
+                "Pairs that another editor has answered. You do not see that answer, and yours changes nothing: it "
+                "shows how well editors agree."
+            ),
+            "No pair waits for a second reading by you.",
+        ),
+        (
+            "sample",
+            "Sample of your batch",
+            "Questions drawn from the latest batch that you began. Once all are answered, you can decide the batch.",
+            "The sample of your latest batch is answered.",
+        ),
+    ]
+    assert list(TABS) == [tab.name for tab in TABS.values()]
+    flags = {name: [tab.name for tab in TABS.values() if getattr(tab, name)] for name in ("blind", "quiet", "keeps")}
+    assert flags == {"blind": [SECOND], "quiet": [SAMPLE], "keeps": [DISAGREEMENTS, SECOND, SAMPLE]}
+    assert [tab.name for tab in TABS.values() if not tab.cards] == [DISAGREEMENTS, SECOND]
+    assert [tab_named(name).name for name in ("clusters", "nonsense", "", None)] == ["clusters", *[DEFAULT] * 3]
+    assert DEFAULT == "informative"
+
+
+def test_the_counts_of_the_tabs_are_those_of_their_rows_without_what_this_user_put_off(
+    store: StoreArticle, pairs: list[Pair], editor: User, other: User
+) -> None:
+    cluster = make_cluster(*(store() for _ in range(3)), score=0.95)
+    make_cluster(store(), store(), score=0.95)
+    apart = make_pair(store(), store(), trigram=0.99)  # judged duplicates that are in no cluster
+
+    def counted(user: User) -> dict[str, int]:
+        counts = tab_counts(user)
+        rows = {name: tab.rows(user).count() for name, tab in TABS.items()}
+        assert counts == rows
+        assert {name: tab.count(user) for name, tab in TABS.items()} == counts
+        return {name: number for name, number in counts.items() if number}
+
+    every = counted(editor)
+    assert every == {"informative": 6, "certain": 2, "clusters": 1, "conflicts": 1}
+    put_off(of_pair(pairs[0]), editor)
+    put_off(Question("cluster", cluster.pk), editor)
+    assert counted(editor) == {"informative": 4, "certain": 1, "conflicts": 1, "later": 2}
+    put_off(of_pair(apart), editor)
+    assert counted(editor) == {"informative": 3, "certain": 1, "later": 3}
+    assert counted(other) == every
+    decisions.decide_pair(pairs[0].pk, "confirm", user=other)
+    assert counted(editor)["later"] == 2
+    batches.begin("confirm", pairs=[each.pk for each in pairs], sample=20, user=editor)
+    assert counted(editor)["sample"] == 2
+    assert "sample" not in counted(other)
+
+
+def test_the_questions_of_a_tab_come_in_its_order(store: StoreArticle, pairs: list[Pair], editor: User) -> None:
+    small, large = (make_cluster(*(store() for _ in range(size)), score=0.95) for size in (3, 4))
+    first, second, _ = pairs
+    listed = lambda name: [question_of(row) for row in TABS[name].rows(editor)]  # noqa: E731
+    assert [each for each in listed("informative") if each.kind == "pair"] == [of_pair(each) for each in pairs]
+    assert listed("clusters") == [Question("cluster", large.pk), Question("cluster", small.pk)]
+    with time_machine.travel(NOON, tick=False) as clock:
+        for each in (of_pair(second), Question("cluster", small.pk), of_pair(first)):
+            put_off(each, editor)
+            clock.shift(1)
+        assert listed("later") == [of_pair(second), Question("cluster", small.pk), of_pair(first)]
+        put_off(of_pair(second), editor)  # behind the others again
+        assert listed("later") == [Question("cluster", small.pk), of_pair(first), of_pair(second)]
+    Pair.objects.filter(pk=first.pk).update(best_score=0)
+    Cluster.objects.filter(pk=small.pk).update(state="confirmed")
+    assert listed("later") == [of_pair(second)]
+
+
+def test_a_tab_is_narrowed_to_pairs_and_to_the_clusters_that_have_them_inside(
+    store: StoreArticle, pairs: list[Pair], editor: User
+) -> None:
+    cluster = make_cluster(*(store() for _ in range(3)), score=0.95)
+    inside = Pair.objects.filter(left__membership__cluster=cluster).first()
+    assert inside is not None
+    tab = TABS["informative"]
+    wanted = Pair.objects.filter(pk__in=[pairs[1].pk, inside.pk])
+    found = {question_of(row) for row in tab.matching(editor, Narrowing(wanted))}
+    assert found == {of_pair(pairs[1]), Question("cluster", cluster.pk)}
+    assert tab.matching(editor, None).count() == 4
+    assert not tab.matching(editor, Narrowing(Pair.objects.none())).exists()
+
+
+def test_what_was_skipped_is_left_out(store: StoreArticle, pairs: list[Pair], editor: User) -> None:
+    cluster = make_cluster(*(store() for _ in range(3)), score=0.95)
+    rows = TABS["informative"].rows(editor)
+
+    def left(*skipped: Question) -> set[Question]:
+        return {question_of(row) for row in without(rows, skipped, cards=True)}
+
+    every = {*map(of_pair, pairs), Question("cluster", cluster.pk)}
+    assert left() == every
+    assert left(of_pair(pairs[0]), of_pair(pairs[2])) == {of_pair(pairs[1]), Question("cluster", cluster.pk)}
+    assert left(Question("cluster", cluster.pk)) == set(map(of_pair, pairs))
+    # The number of a cluster may be that of a pair.
+    assert left(Question("cluster", pairs[0].pk + 10_000)) == every
+
+
+# ---- how addresses write questions ----
+
+
+def test_questions_are_written_into_addresses_and_read_back() -> None:
+    some = [Question("pair", 12), Question("cluster", 7)]
+    assert write_questions(some) == "p12,c7"
+    assert read_questions("p12,c7") == some
+    assert read_questions("x,p,c-1,p12x,12, p3,c007,p" + "9" * 19) == [Question("cluster", 7)]
+    assert read_questions("") == []
+    assert write_questions([]) == ""
+    assert [(each.address, each.key) for each in some] == [
+        ("/pairs/12/", {"pair": 12}),
+        ("/clusters/7/card/", {"cluster": 7}),
+    ]
+
+
+# ---- the next question and its lease ----
+
+
+def test_the_next_question_is_the_first_that_nobody_else_reads(pairs: list[Pair], editor: User, other: User) -> None:
+    first, second, third = map(of_pair, pairs)
+    with time_machine.travel(NOON, tick=False) as clock:
+        assert next_question(editor) == first
+        assert next_question(editor) == first
+        assert next_question(other) == second
+        assert next_question(other, skip=[second]) == third
+        assert next_question(editor, skip=[first]) is None
+        assert next_question(editor, skip=[first], lease=False) == second
+        assert next_question(editor, skip=[first, second, third], lease=False) is None
+        assert [reader_of(each, editor) for each in (first, second)] == [None, other]
+        clock.shift(119)
+        assert not take_lease(first, other)
+        assert take_lease(first, editor)  # renewed
+        clock.shift(1)
+        assert reader_of(second, editor) is None  # two minutes
+        assert take_lease(second, editor)
+        clock.shift(118)
+        assert not take_lease(first, other)
+        clock.shift(1)
+        assert take_lease(first, other)
+        give_back(first, editor)  # it is not theirs any more
+        assert reader_of(first, editor) == other
+        give_back(first, other)
+        assert not Lease.objects.filter(pair=first.number).exists()
+
+
+def test_a_cluster_has_a_lease_of_its_own(store: StoreArticle, editor: User, other: User) -> None:
+    cluster = make_cluster(*(store() for _ in range(3)), score=0.95)
+    card = Question("cluster", cluster.pk)
+    assert next_question(editor, "clusters") == card
+    assert next_question(other, "clusters") is None
+    assert next_question(other, "clusters", lease=False) == card
+    assert reader_of(card, other) == editor
+    put_off(card, editor)
+    assert not Lease.objects.exists()
+    assert next_question(editor, "clusters") is None
+    assert next_question(other, "clusters") == card
+    assert next_question(editor, "later") is None  # the other reads it
+    assert list(Postponement.objects.values_list("user", "pair", "cluster")) == [(editor.pk, None, cluster.pk)]
+
+
+# ---- rows ----
+
+
+def test_rows_have_their_pair_or_their_cluster_in_the_order_of_the_questions(
+    store: StoreArticle, pairs: list[Pair], editor: User
+) -> None:
+    cluster = make_cluster(store(), store(newspaper="Coast Telegraph"), store(), score=0.95)
+    decisions.confirm_cluster(cluster.pk, cluster.memberships.values_list("article", flat=True), user=editor)
+    put_off(Question("cluster", cluster.pk), editor)
+    questions = [of_pair(pairs[2]), Question("cluster", cluster.pk), of_pair(pairs[0])]
+
+    class Asked:
+        def __init__(self, question: Question) -> None:
+            self.pair_id = question.number if question.kind == "pair" else None
+            self.cluster_id = question.number if question.kind == "cluster" else None
+
+    rows = rows_of_tab(map(Asked, questions))
+    assert [(row.question, row.pair, row.cluster, row.newspapers) for row in rows] == [
+        (questions[0], pairs[2], None, 0),
+        (questions[1], None, cluster, 2),
+        (questions[2], pairs[0], None, 0),
+    ]
+    gone = Question("cluster", 0)
+    assert rows_of_tab([Asked(gone)]) == [Row(gone)]
+    decided = Pair(state="confirmed", implied=True)
+    assert Row(questions[0], pair=decided).as_undecided().pair is decided
+    assert (decided.state, decided.implied) == ("undecided", False)
+
+
+# ---- cards ----
+
+
+SAME = "The ferry pier closes in May for repairs that take the whole summer."
+
+
+@pytest.fixture
+def copies(store: StoreArticle) -> list[Article]:
+    """Return copies of one text, another wording of it, and another text, each of its own day."""
+    texts = (SAME, SAME.replace("May", "early May"), "A choir sings at the quay tonight.", SAME, SAME)
+    return [
+        store(text, date=f"2026-03-0{day}", newspaper=("A", "B")[day % 2], headline="Pier closed")
+        for day, text in zip((3, 4, 5, 2, 6), texts, strict=True)
+    ]
+
+
+def test_a_card_folds_equal_texts_and_puts_the_kept_article_first(copies: list[Article], editor: User) -> None:
+    cluster = make_cluster(*copies, score=0.95)
+    decisions.keep_article(cluster.pk, copies[0].pk, user=editor)
+    cluster.refresh_from_db()
+    card = card_of(cluster)
+    assert card.article_ids == sorted(each.pk for each in copies)
+    assert (card.newspapers, card.left_out, card.no_copies, card.contradictions) == (2, 0, 0, 0)
+    # The kept one first, then by publication.
+    assert [each.article for each in card.kept.copies] == [copies[0], copies[3], copies[4]]
+    assert (card.kept.number, card.kept.more, card.kept.words, card.kept.unlike) == (3, 0, 14, False)
+    assert [[each.article for each in text.copies] for text in card.others] == [[copies[1]], [copies[2]]]
+    assert [(text.words, text.unlike) for text in card.others] == [(15, False), (8, True)]
+    assert all(each.same_headline for text in (card.kept, *card.others) for each in text.copies)
+    assert (card.unlike, card.weakly_held, card.doubtful) == (1, False, True)
+
+
+def test_a_card_shows_some_texts_and_some_copies_and_counts_the_others(
+    copies: list[Article], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dedup.review.questions.cards.TEXTS_SHOWN", 1)
+    monkeypatch.setattr("dedup.review.questions.cards.COPIES_SHOWN", 2)
+    card = card_of(make_cluster(*copies, score=0.95))
+    assert (len(card.kept.copies), card.kept.more, card.kept.number) == (2, 1, 3)
+    assert (len(card.others), card.left_out) == (1, 1)
+
+
+def test_a_card_of_plain_copies_is_not_doubtful_and_what_makes_it_doubtful_is_counted(
+    store: StoreArticle, editor: User
+) -> None:
+    made = [store(SAME, newspaper=name, headline=head) for name, head in (("A", "Pier"), ("B", "Pier"), ("C", "Ferry"))]
+    cluster = make_cluster(*made, score=0.95)
+    card = card_of(cluster)
+    assert not card.doubtful
+    assert [each.same_headline for each in card.kept.copies] == [True, True, False]
+    assert [(segment.text, segment.kind) for segment in card.kept.copies[2].headline if segment.text.strip()] != []
+
+    other = make_pair(made[1], made[2], verdict="similar", trigram=0.6)
+    assert (card_of(cluster).no_copies, card_of(cluster).doubtful) == (1, True)
+    Pair.objects.filter(pk=other.pk).update(verdict="version")
+    assert (card_of(cluster).no_copies, card_of(cluster).doubtful) == (0, False)
+    Cluster.objects.filter(pk=cluster.pk).update(lowest_score=0.2)
+    weak: Any = Cluster.objects.get(pk=cluster.pk)
+    assert (card_of(weak).weakly_held, card_of(weak).doubtful) == (True, True)
+
+    for left, right, kind in ((0, 1, "confirm"), (0, 2, "confirm"), (1, 2, "reject")):
+        pair = Pair.objects.get(left=made[left], right=made[right])
+        decisions.decide_pair(pair.pk, kind, user=editor)
+    tied = Cluster.objects.get(memberships__article=made[0])
+    assert (card_of(tied).contradictions, card_of(tied).doubtful) == (1, True)
