@@ -11,11 +11,13 @@ import pytest
 import time_machine
 from axes.models import AccessFailureLog
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.management import call_command
 from django.http import HttpResponse
-from django.test import Client
+from django.test import Client, RequestFactory
 
+from newsdedup_site.logins.failures import Locked, forget, forget_old, lock_for, locks
+from newsdedup_site.logins.handler import LimitsHandler, locked_out
 from newsdedup_site.logins.limits import ADDRESS, KNOWN, NAME, PAIR, Failures, Limit, Lock, lock_of
 from tests.factories import PASSWORD, make_user
 
@@ -214,3 +216,129 @@ def test_a_one_time_link_opens_a_locked_name(staff: Client, mara: User) -> None:
     assert browser.post(form, new)["Location"] == "/"
     assert browser.get("/queue/").status_code == 200
     assert attempt("mara", "an-even-longer-phrase").status_code == 302
+
+
+# ---- what is counted and listed ----
+
+
+def failed(name: str, address: str | None, *, minutes: float = 0) -> None:
+    with time_machine.travel(at(minutes), tick=False):
+        AccessFailureLog.objects.create(username=name, ip_address=address, user_agent="", path_info="/")
+
+
+@pytest.mark.django_db
+def test_the_limits_are_these() -> None:
+    minutes = {limit: (limit.failures, limit.window.total_seconds() / 60) for limit in (PAIR, ADDRESS, NAME, KNOWN)}
+    assert list(minutes.values()) == [(10, 15), (20, 60), (50, 60), (3, 60)]
+
+
+@pytest.mark.django_db
+def test_failures_are_forgotten_for_a_name_an_address_or_both_and_never_all(clock) -> None:
+    def fill() -> None:
+        AccessFailureLog.objects.all().delete()
+        for name, address in (("mara", HOME), ("mara", OFFICE), ("ben", HOME)):
+            failed(name, address)
+
+    for named, count in (
+        ({"name": "mara"}, 2),
+        ({"address": HOME}, 2),
+        ({"name": "mara", "address": HOME}, 1),
+        ({"name": "zoe"}, 0),
+        ({}, 0),
+    ):
+        fill()
+        assert (forget(**named), AccessFailureLog.objects.count()) == (count, 3 - count)
+    handler = LimitsHandler()
+    for reset, count in (
+        ({"username": "mara"}, 2),
+        ({"ip_address": HOME}, 2),
+        ({"username": "mara", "ip_address": OFFICE}, 1),
+        ({"username": "mara", "ip_address": HOME, "ip_or_username": True}, 3),
+        ({"username": "ben", "ip_or_username": True}, 1),
+        ({"ip_address": OFFICE, "ip_or_username": True}, 1),
+        ({}, 3),
+    ):
+        fill()
+        assert (handler.reset_attempts(**reset), AccessFailureLog.objects.count()) == (count, 3 - count)
+
+
+@pytest.mark.django_db
+def test_failures_are_kept_for_a_day(clock) -> None:
+    for minutes in (0, 1):
+        failed("mara", HOME, minutes=minutes)
+    forget_old(at(24 * 60))
+    assert AccessFailureLog.objects.count() == 2
+    forget_old(at(24 * 60 + 1))
+    assert AccessFailureLog.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_what_is_locked_is_listed_the_longest_first(clock) -> None:
+    for number in range(PAIR.failures):
+        failed("mara", HOME, minutes=number / 10)
+    for number in range(ADDRESS.failures):
+        failed(f"name{number}", OFFICE, minutes=1)
+    for number in range(NAME.failures):
+        failed("ben", f"198.51.100.{number}", minutes=2)
+    clock.move_to(at(3))
+    assert locks() == [
+        Locked("ben", "", at(62)),
+        Locked("", OFFICE, at(61)),
+        Locked("mara", HOME, at(15)),
+    ]
+    clock.move_to(at(15))
+    assert [(each.name, each.address) for each in locks()] == [("ben", ""), ("", OFFICE)]
+    clock.move_to(at(62))
+    assert locks() == []
+
+
+@pytest.mark.django_db
+def test_a_lock_counts_the_failures_of_its_name_and_its_address_alone(mara: User, clock) -> None:
+    for number in range(PAIR.failures - 1):
+        failed("mara", HOME, minutes=number / 10)
+        failed("mara", OFFICE, minutes=number / 10)
+        failed("ben", HOME, minutes=number / 10)
+    assert [lock_for("mara", address, at(2)) for address in (HOME, OFFICE, None)] == [None] * 3
+    failed("mara", HOME, minutes=1)
+    assert lock_for("mara", HOME, at(2)) == Lock("pair", at(15))
+    assert lock_for("mara", OFFICE, at(2)) is None
+    assert lock_for("ben", HOME, at(2)) is None
+    # Requests whose address is not known count together.
+    for _ in range(PAIR.failures):
+        failed("ella", None, minutes=1)
+    assert lock_for("ella", None, at(2)) == Lock("pair", at(16))
+    assert lock_for("ella", HOME, at(2)) is None
+
+
+@pytest.mark.django_db
+def test_a_name_is_known_at_an_address_for_ninety_days(mara: User, clock) -> None:
+    assert attempt("mara", PASSWORD, HOME).status_code == 302
+    day = 24 * 60
+    for name in range(ADDRESS.failures):
+        failed(f"name{name}", HOME, minutes=90 * day - 2)
+        failed(f"name{name}", OFFICE, minutes=90 * day - 2)
+    assert lock_for("mara", HOME, at(90 * day - 1)) is None
+    assert lock_for("mara", OFFICE, at(90 * day - 1)) == Lock("address", at(90 * day + 58))
+    assert lock_for("ben", HOME, at(90 * day - 1)) == Lock("address", at(90 * day + 58))
+    assert lock_for("mara", HOME, at(90 * day)) == Lock("address", at(90 * day + 58))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("pair", "10 wrong passwords for this name from your address."),
+        ("address", "20 wrong passwords from your address"),
+        ("name", "50 wrong passwords for this name"),
+    ],
+)
+def test_the_page_of_a_lock_names_its_limit_and_rounds_up(rf: RequestFactory, clock, kind: str, said: str) -> None:
+    request = rf.post("/login/")
+    request.user = AnonymousUser()
+    request.login_lock = Lock(kind, at(1) + datetime.timedelta(milliseconds=500))
+    answer = locked_out(request, None, None)
+    words = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", answer.content.decode()))
+    assert (answer.status_code, answer["Retry-After"]) == (429, "61")
+    assert said in words
+    assert "Try again in 2 minutes, at 09:02 UTC." in words
+    request.login_lock = Lock(kind, at(-1))
+    assert locked_out(request, None, None)["Retry-After"] == "1"

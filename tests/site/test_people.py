@@ -8,15 +8,17 @@ import threading
 
 import pytest
 import time_machine
-from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import User
+from axes.models import AccessFailureLog
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
+from django.contrib.auth.models import Group, User
 from django.core import mail
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from newsdedup_site.people import actions
 from newsdedup_site.people.actions import PersonError
+from newsdedup_site.people.links import make_link
 from tests.factories import PASSWORD, make_user
 from tests.pages import notices
 
@@ -237,6 +239,139 @@ def test_a_form_that_was_sent_after_the_session_ended_does_nothing(staff: Client
 def test_a_link_is_kept_out_of_every_cache(staff: Client) -> None:
     answer = staff.post(reverse("person_link", args=[make_user("mara", "editor").pk]))
     assert "no-store" in answer["Cache-Control"]
+
+
+def test_what_is_done_to_a_person_is_returned_logged_and_refused_in_words(ada: User) -> None:
+    mara = make_user("mara", email="mara@desk.example")
+    change = lambda **values: actions.change(mara.pk, by=ada, **values)  # noqa: E731
+    assert change(email="mara@desk.example", role="viewer") == ["has the role viewer now (before: none)"]
+    assert change(email="", role="viewer") == ["has no e-mail address now"]
+    assert change(email="", role="viewer") == []
+    assert change(email="m@desk.example", role="editor") == [
+        "has the role editor now (before: viewer)",
+        "has the e-mail address m@desk.example now",
+    ]
+    assert log() == [
+        ("ada", "mara", "has the role viewer now (before: none)."),
+        ("ada", "mara", "has no e-mail address now."),
+        ("ada", "mara", "has the role editor now (before: viewer); has the e-mail address m@desk.example now."),
+    ]
+    browser = Client()
+    browser.force_login(mara)
+    assert actions.block(mara.pk, by=ada) == 1
+    assert log()[-1] == ("ada", "mara", "was blocked; 1 session ended.")
+    mara.refresh_from_db()
+    for act, said in (
+        (lambda: actions.block(mara.pk, by=ada), "mara is blocked already."),
+        (lambda: actions.record_link(mara, by=ada), "mara is blocked. Unblock them first."),
+        (lambda: actions.unblock(ada.pk, by=ada), "ada is not blocked."),
+        (lambda: actions.block(ada.pk, by=ada), "You cannot block yourself. Ask another admin."),
+        (
+            lambda: actions.change(ada.pk, email="", role="viewer", by=ada),
+            "You cannot give yourself another role. Ask another admin.",
+        ),
+    ):
+        with pytest.raises(PersonError) as raised:
+            act()
+        assert str(raised.value) == said
+    assert len(log()) == 4
+    # An admin may change their own address.
+    assert actions.change(ada.pk, email="ada@desk.example", role="admin", by=ada) == [
+        "has the e-mail address ada@desk.example now"
+    ]
+    actions.unblock(mara.pk, by=ada)
+    assert actions.block(mara.pk, by=ada) == 0
+    assert log()[-1] == ("ada", "mara", "was blocked; 0 sessions ended.")
+    entries = LogEntry.objects.order_by("pk").values_list("action_flag", "object_id")
+    assert {(flag, number) for flag, number in entries} == {(CHANGE, str(mara.pk)), (CHANGE, str(ada.pk))}
+
+
+def test_who_is_invited_has_a_role_an_address_and_no_password(ada: User) -> None:
+    anna = actions.invite("anna", "Anna@DESK.example", "editor", by=ada)
+    anna.refresh_from_db()
+    assert (anna.email, actions.role_of(anna), anna.is_staff, anna.has_usable_password()) == (
+        "Anna@desk.example", "editor", False, False,
+    )  # fmt: skip
+    entry = LogEntry.objects.get()
+    assert (entry.action_flag, entry.object_id, entry.change_message) == (
+        ADDITION,
+        str(anna.pk),
+        "was invited as editor.",
+    )
+    with pytest.raises(PersonError, match=r"^“anna” is taken\. Choose another name\.$"):
+        actions.invite("anna", "", "viewer", by=ada)
+    anna.refresh_from_db()
+    assert actions.role_of(anna) == "editor"
+
+
+def test_a_role_replaces_the_others_and_leaves_groups_of_your_own() -> None:
+    own = Group.objects.create(name="night shift")
+    mara = make_user("mara", "viewer", "editor")
+    mara.groups.add(own)
+    assert actions.role_of(mara) == "editor"
+    for role, staff in (("admin", True), ("viewer", False)):
+        actions.set_role(mara, role)
+        mara.refresh_from_db()
+        assert (actions.role_of(mara), mara.is_staff) == (role, staff)
+        assert {each.name for each in mara.groups.all()} == {role, "night shift"}
+    mara.groups.set([own])
+    assert actions.role_of(mara) == ""
+
+
+def test_unlocking_is_logged_once_for_whom_it_is_about(ada: User) -> None:
+    mara = make_user("mara", "editor")
+    times = iter(range(100))
+
+    def fail(name: str, address: str) -> None:
+        AccessFailureLog.objects.create(username=name, ip_address=address, user_agent=str(next(times)), path_info="/")
+
+    for name, address in (("mara", "203.0.113.1"), ("mara", "203.0.113.2"), ("zoe", "203.0.113.2")):
+        fail(name, address)
+    left = lambda: set(AccessFailureLog.objects.values_list("username", "ip_address"))  # noqa: E731
+    assert not actions.unlock("nobody", "", by=ada)
+    assert not actions.unlock("", "", by=ada)
+    assert actions.unlock("mara", "203.0.113.2", by=ada)
+    assert left() == {("mara", "203.0.113.1"), ("zoe", "203.0.113.2")}
+    assert actions.unlock("", "203.0.113.2", by=ada)
+    assert actions.unlock("mara", "", by=ada)
+    assert left() == set()
+    fail("zoe", "203.0.113.2")
+    assert actions.unlock("zoe", "", by=ada)
+    entries = LogEntry.objects.order_by("pk").values_list("object_repr", "object_id", "change_message", "action_flag")
+    assert list(entries) == [
+        ("mara", str(mara.pk), "was unlocked from 203.0.113.2 after wrong passwords.", CHANGE),
+        ("203.0.113.2", "", "was unlocked after wrong passwords.", CHANGE),
+        ("mara", str(mara.pk), "was unlocked after wrong passwords.", CHANGE),
+        ("zoe", "", "was unlocked after wrong passwords.", CHANGE),
+    ]
+
+
+def test_only_the_sessions_of_a_person_that_still_run_are_ended() -> None:
+    mara, ben = make_user("mara"), make_user("ben")
+    for user in (mara, mara, ben):
+        Client().force_login(user)
+    with time_machine.travel(datetime.timedelta(days=-400), tick=False):
+        Client().force_login(mara)
+    assert actions.end_sessions(mara) == 2
+    assert actions.end_sessions(mara) == 0
+    assert actions.end_sessions(ben) == 1
+
+
+def test_a_link_says_until_when_it_works_and_is_mailed_to_whom_it_is_for(rf: RequestFactory, settings) -> None:
+    settings.SEND_EMAIL, settings.PASSWORD_RESET_TIMEOUT = True, 7_200
+    mara = make_user("mara", email="mara@desk.example")
+    with time_machine.travel("2026-03-02T09:00:00Z", tick=False):
+        link = make_link(rf.get("/"), mara)
+    assert (f"{link.expires:%Y-%m-%d %H:%M}", link.mail) == ("2026-03-02 11:00", "sent")
+    assert link.url.startswith("http://testserver/set-password/")
+    (sent,) = mail.outbox
+    assert (sent.subject, sent.to) == ("Set your newsdedup password", ["mara@desk.example"])
+    assert f"Hello mara,\n\nthis link sets your password for newsdedup:\n\n{link.url}\n\n" in sent.body
+    assert "It works once, until Monday 2 Mar 2026, 11:00 UTC. Your user name is mara." in sent.body
+    assert make_link(rf.get("/"), make_user("ben")).mail == ""
+    settings.SEND_EMAIL = False
+    assert make_link(rf.get("/"), mara).mail == ""
+    assert len(mail.outbox) == 1
 
 
 @pytest.mark.django_db(transaction=True)

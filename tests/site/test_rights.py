@@ -11,14 +11,14 @@ import pytest
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.backends import ModelBackend
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import AnonymousUser, Permission, User
 from django.contrib.sessions.models import Session
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.urls import get_resolver, path, resolve
 from django.utils import timezone
 
-from newsdedup_site.access import addresses, checks
+from newsdedup_site.access import addresses, checks, rights
 from newsdedup_site.access.addresses import ADDRESSES, Rule, rule_of
 from newsdedup_site.access.backend import RightsBackend
 from tests.factories import make_user
@@ -134,6 +134,86 @@ def test_what_asks_for_more_than_reading() -> None:
     of_programs = {"token_new", "token_revoke"} | {f"webhook_{act}" for act in ("new", "switch", "test", "delete")}
     assert of_readers == {"check", "stories_feed_address"} | of_programs | of_views
     assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
+
+
+RIGHTS = {
+    # What it allows: the least role, the permission, whether it needs a login and the staff status, the setting.
+    "see what is open to all": ("", "", False, False, ""),
+    "manage their own login": ("", "", True, False, ""),
+    "read": ("viewer", "articles.view_article", True, False, ""),
+    "read stories": ("viewer", "articles.view_article", True, False, "STORIES_PUBLIC"),
+    "decide on pairs and clusters": ("editor", "dedup.add_decision", True, False, ""),
+    "whitelist boilerplate": ("editor", "articles.add_whitelistedsentence", True, False, ""),
+    "start runs": ("admin", "dedup.add_detectionrun", True, False, ""),
+    "start, stop and schedule crawls": ("admin", "crawlers.add_crawl", True, False, ""),
+    "try and add newspapers": ("admin", "articles.add_newspaper", True, False, ""),
+    "change profiles": ("admin", "dedup.change_profile", True, False, ""),
+    "manage people": ("admin", "auth.change_user", True, False, ""),
+    "merge newspapers": ("admin", "articles.add_newspapermerge", True, False, ""),
+    "import files": ("admin", "articles.add_fileimport", True, False, ""),
+    "remove and withhold what is stored": ("admin", "articles.add_removal", True, False, ""),
+    "change extraction rules": ("admin", "articles.add_extractionrule", True, False, ""),
+    "see alarms and what helps": ("admin", "newsdedup_site.view_alarm", True, False, ""),
+    "open the settings": ("admin", "", True, True, ""),
+}
+
+
+def test_every_right_asks_for_its_permission_and_every_address_for_a_right() -> None:
+    rules = [*ADDRESSES.values(), *addresses.NAMESPACES.values()]
+    assert all(isinstance(rule.right, rights.Right) for rule in rules)
+    found = {
+        each.allows: (each.role, each.permission, each.needs_login, each.staff_only, each.opened_by)
+        for each in (rule.right for rule in rules)
+    }
+    assert found == RIGHTS
+    assert {name: (rule.right, rule.is_form) for name, rule in addresses.NAMESPACES.items()} == {
+        "admin": (rights.CONFIGURE, True),
+        "api": (rights.ANYONE, True),
+    }
+    # What stands for an address of a package comes before what stands for the package.
+    assert rule_of(["admin"], "logout") == addresses.form(rights.LOGIN)
+    assert rule_of(["admin"], "index") == rule_of(["admin", "of it"], None) == addresses.form(rights.CONFIGURE)
+    assert [rule_of([], None), rule_of([], "nowhere"), rule_of(["elsewhere"], "queue")] == [None, None, None]
+
+
+def test_who_has_a_right(settings) -> None:
+    nobody, vera, mara = AnonymousUser(), make_user("vera", "viewer"), make_user("mara", "editor")
+    ada, plain = make_user("ada", "admin", is_staff=True), make_user("plain")
+    asked = [rights.ANYONE, rights.LOGIN, rights.READ, rights.READ_STORIES, rights.DECIDE, rights.START_RUNS]
+    who = {"nobody": nobody, "plain": plain, "vera": vera, "mara": mara, "ada": ada}
+
+    def has() -> dict[str, list[bool]]:
+        return {
+            name: [rights.has_right(user, right) for right in (*asked, rights.CONFIGURE)] for name, user in who.items()
+        }
+
+    assert has() == {
+        "nobody": [True, False, False, False, False, False, False],
+        "plain": [True, True, False, False, False, False, False],
+        "vera": [True, True, True, True, False, False, False],
+        "mara": [True, True, True, True, True, False, False],
+        "ada": [True, True, True, True, True, True, True],
+    }
+    settings.STORIES_PUBLIC = True
+    assert has()["nobody"] == [True, False, False, True, False, False, False]
+    # Every right of a role includes reading; the settings need the staff status as well.
+    plain.user_permissions.add(Permission.objects.get(content_type__app_label="dedup", codename="add_decision"))
+    who["plain"] = User.objects.get(pk=plain.pk)
+    who["ada"].is_staff = False
+    assert (has()["plain"][4], has()["ada"][-1]) == (False, False)
+    make_user("gone", "admin", is_active=False)
+    boris = make_user("Boris", "admin")
+    assert list(rights.admins()) == [boris, ada]
+
+
+def test_a_number_that_no_row_can_have_is_not_found() -> None:
+    client = client_of("viewer")
+    highest = 2**63 - 1
+    for number in (highest, highest + 1):
+        answer = client.get(f"/articles/{number}/")
+        assert (answer.status_code, answer.context.get("exception", "") != "") == (404, True)
+    told = str(client.get(f"/articles/{highest + 1}/").context["exception"])
+    assert told == f"No row has so high a number: the highest is {highest}."
 
 
 def test_the_menu_offers_what_a_role_may_open_and_marks_the_section() -> None:
@@ -260,14 +340,20 @@ def test_the_check_names_addresses_without_a_rule_and_rules_without_an_address(m
     kept = {name: rule for name, rule in ADDRESSES.items() if name in ("queue", "article")}
     monkeypatch.setattr(checks, "ADDRESSES", kept)
     monkeypatch.setattr(addresses, "ADDRESSES", kept)
-    found = [(error.id, error.msg) for error in checks.check_addresses()]
+    found = [(error.id, error.msg, error.hint) for error in checks.check_addresses()]
+    name_it = "Give its pattern a name, and the name a line in newsdedup_site/access/addresses.py."
     assert found == [
-        ("newsdedup_site.E001", "The address /forgotten/ has no rule."),
-        ("newsdedup_site.E001", "The address /nameless/ has no rule."),
-        ("newsdedup_site.E002", "2 addresses have the name 'queue', so one rule would hold for all of them."),
+        ("newsdedup_site.E001", "The address /forgotten/ has no rule.", name_it),
+        ("newsdedup_site.E001", "The address /nameless/ has no rule.", name_it),
+        (
+            "newsdedup_site.E002",
+            "2 addresses have the name 'queue', so one rule would hold for all of them.",
+            "Give each its own name.",
+        ),
         (
             "newsdedup_site.E003",
             "newsdedup_site/access/addresses.py has a rule for 'article', which no address has.",
+            "Remove it.",
         ),
     ]
 
@@ -275,7 +361,12 @@ def test_the_check_names_addresses_without_a_rule_and_rules_without_an_address(m
 def test_the_check_finds_nothing_here_and_misses_the_middleware(settings) -> None:
     assert checks.check_addresses() == []
     settings.MIDDLEWARE = [each for each in settings.MIDDLEWARE if each != checks.MIDDLEWARE]
-    assert [error.id for error in checks.check_addresses()] == ["newsdedup_site.E004"]
+    [error] = checks.check_addresses()
+    assert (error.id, error.msg, error.hint) == (
+        "newsdedup_site.E004",
+        "Nothing enforces the rules of the addresses.",
+        "Add newsdedup_site.access.middleware.RightsMiddleware.",
+    )
 
 
 def test_a_user_of_a_session_has_the_permissions_that_django_finds() -> None:
