@@ -86,6 +86,7 @@ AREAS = (
             "dedup/views/tokens.py",
         ),
         (
+            "tests/site/test_addresses.py",
             "tests/site/test_rights.py",
             "tests/site/test_logins.py",
             "tests/site/test_accounts.py",

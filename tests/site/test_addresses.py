@@ -1,0 +1,154 @@
+"""The table of addresses: what each asks for, and that none is forgotten."""
+
+from __future__ import annotations
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client, override_settings
+from django.urls import get_resolver, path
+
+# All pages are imported with it, here and not in the time of the first test that asks for an address.
+from newsdedup_site import urls
+from newsdedup_site.access import addresses, checks, rights
+from newsdedup_site.access.addresses import ADDRESSES, rule_of
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def test_what_asks_for_more_than_reading() -> None:
+    def asking(role: str, *, needs_login: bool = True) -> set[str]:
+        found = ((name, rule.right) for name, rule in ADDRESSES.items())
+        return {name for name, right in found if (right.role, right.needs_login) == (role, needs_login)}
+
+    assert asking("", needs_login=False) == {
+        "favicon",
+        "healthz",
+        "login",
+        "metrics",
+        "set_password",
+        "stories_feed_of",
+    }
+    assert asking("") == {"logout", "admin:logout", "password_change", "password_change_done", "keys", "keys_switch"}
+    of_people = {"people", "people_changes", "person", "unlock"} | {
+        f"person_{act}" for act in ("invite", "change", "link", "block", "unblock")
+    }
+    of_newspapers = {"newspaper_merges", "newspaper_merge", "newspaper_merge_undo"}
+    of_newspapers |= {"extraction_rule", "extraction_rule_apply"}
+    of_newspapers |= {"imports", "import", "import_rejects"}
+    of_newspapers |= {f"import_{act}" for act in ("new", "state", "start", "cancel")}
+    of_newspapers |= {"removals", "removal_continue", "removal_lift", "newspaper_remove"}
+    of_newspapers |= {"article_remove", "article_withhold", "article_release"}
+    of_profiles = {"profiles"} | {name for name in ADDRESSES if name.startswith("profile_")} | {"profile"}
+    of_runs = {"run_new", "run_cancel", "run_request_cancel"}
+    of_crawls = {"crawl_new", "crawl_schedule", "crawl_stop", "crawl_take_back"}
+    of_learning = {"learn", "lesson_give_up", "model_use"}
+    of_trials = {"newspaper_add", "newspaper_try", "trial", "trial_state"}
+    of_admins = {"alarms"} | of_runs | of_crawls | of_trials | of_learning | of_people | of_newspapers | of_profiles
+    assert asking("admin") == of_admins
+    of_readers = {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"}
+    of_views = {"view_save", "view_rename", "view_delete"}
+    of_programs = {"token_new", "token_revoke"} | {f"webhook_{act}" for act in ("new", "switch", "test", "delete")}
+    assert of_readers == {"check", "stories_feed_address"} | of_programs | of_views
+    assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
+
+
+RIGHTS = {
+    # What it allows: the least role, the permission, whether it needs a login and the staff status, the setting.
+    "see what is open to all": ("", "", False, False, ""),
+    "manage their own login": ("", "", True, False, ""),
+    "read": ("viewer", "articles.view_article", True, False, ""),
+    "read stories": ("viewer", "articles.view_article", True, False, "STORIES_PUBLIC"),
+    "decide on pairs and clusters": ("editor", "dedup.add_decision", True, False, ""),
+    "whitelist boilerplate": ("editor", "articles.add_whitelistedsentence", True, False, ""),
+    "start runs": ("admin", "dedup.add_detectionrun", True, False, ""),
+    "start, stop and schedule crawls": ("admin", "crawlers.add_crawl", True, False, ""),
+    "try and add newspapers": ("admin", "articles.add_newspaper", True, False, ""),
+    "change profiles": ("admin", "dedup.change_profile", True, False, ""),
+    "manage people": ("admin", "auth.change_user", True, False, ""),
+    "merge newspapers": ("admin", "articles.add_newspapermerge", True, False, ""),
+    "import files": ("admin", "articles.add_fileimport", True, False, ""),
+    "remove and withhold what is stored": ("admin", "articles.add_removal", True, False, ""),
+    "change extraction rules": ("admin", "articles.add_extractionrule", True, False, ""),
+    "see alarms and what helps": ("admin", "newsdedup_site.view_alarm", True, False, ""),
+    "open the settings": ("admin", "", True, True, ""),
+}
+
+
+def test_every_right_asks_for_its_permission_and_every_address_for_a_right() -> None:
+    rules = [*ADDRESSES.values(), *addresses.NAMESPACES.values()]
+    assert all(isinstance(rule.right, rights.Right) for rule in rules)
+    found = {
+        each.allows: (each.role, each.permission, each.needs_login, each.staff_only, each.opened_by)
+        for each in (rule.right for rule in rules)
+    }
+    assert found == RIGHTS
+    assert {name: (rule.right, rule.is_form) for name, rule in addresses.NAMESPACES.items()} == {
+        "admin": (rights.CONFIGURE, True),
+        "api": (rights.ANYONE, True),
+    }
+    # What stands for an address of a package comes before what stands for the package.
+    assert rule_of(["admin"], "logout") == addresses.form(rights.LOGIN)
+    assert rule_of(["admin"], "index") == rule_of(["admin", "of it"], None) == addresses.form(rights.CONFIGURE)
+    assert [rule_of([], None), rule_of([], "nowhere"), rule_of(["elsewhere"], "queue")] == [None, None, None]
+
+
+def nothing(_request: object) -> HttpResponse:
+    return HttpResponse("reached")
+
+
+class Undeclared:
+    """Addresses as urls.py would have them: one forgotten, one named twice."""
+
+    urlpatterns = [
+        path("forgotten/", nothing, name="forgotten"),
+        path("nameless/", nothing),
+        path("queue/", nothing, name="queue"),
+        path("queue/again/", nothing, name="queue"),
+    ]
+
+
+@override_settings(ROOT_URLCONF=Undeclared)
+def test_an_address_that_is_not_declared_is_refused_even_to_a_superuser(caplog: pytest.LogCaptureFixture) -> None:
+    client = Client()
+    client.force_login(make_user("root", is_staff=True, is_superuser=True))
+    for url in ("/forgotten/", "/nameless/"):
+        with pytest.raises(Exception, match="dashboard"):  # the page that says so links to others, which are not here
+            client.get(url)
+        assert f"{url} has no rule" in caplog.text
+    assert client.get("/queue/").content == b"reached"
+
+
+@override_settings(ROOT_URLCONF=Undeclared)
+def test_the_check_names_addresses_without_a_rule_and_rules_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {name: rule for name, rule in ADDRESSES.items() if name in ("queue", "article")}
+    monkeypatch.setattr(checks, "ADDRESSES", kept)
+    monkeypatch.setattr(addresses, "ADDRESSES", kept)
+    found = [(error.id, error.msg, error.hint) for error in checks.check_addresses()]
+    name_it = "Give its pattern a name, and the name a line in newsdedup_site/access/addresses.py."
+    assert found == [
+        ("newsdedup_site.E001", "The address /forgotten/ has no rule.", name_it),
+        ("newsdedup_site.E001", "The address /nameless/ has no rule.", name_it),
+        (
+            "newsdedup_site.E002",
+            "2 addresses have the name 'queue', so one rule would hold for all of them.",
+            "Give each its own name.",
+        ),
+        (
+            "newsdedup_site.E003",
+            "newsdedup_site/access/addresses.py has a rule for 'article', which no address has.",
+            "Remove it.",
+        ),
+    ]
+
+
+def test_the_check_finds_nothing_here_and_misses_the_middleware(settings) -> None:
+    assert len(list(checks.walk(get_resolver(urls)))) > len(ADDRESSES)
+    assert checks.check_addresses() == []
+    settings.MIDDLEWARE = [each for each in settings.MIDDLEWARE if each != checks.MIDDLEWARE]
+    [error] = checks.check_addresses()
+    assert (error.id, error.msg, error.hint) == (
+        "newsdedup_site.E004",
+        "Nothing enforces the rules of the addresses.",
+        "Add newsdedup_site.access.middleware.RightsMiddleware.",
+    )
