@@ -103,12 +103,11 @@ class ClusterForm(NoteForm):
     seen = forms.CharField(required=False, max_length=100)
     articles = _ListedNumbers(required=False)
 
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
+    def clean(self) -> None:
+        cleaned = self.cleaned_data
         cleaned["seen"] = cleaned.get("seen") or cleaned.get("articles")
         if not cleaned["seen"] and not self.errors:
             raise forms.ValidationError("This page is out of date. Reload it and decide again.")
-        return cleaned
 
 
 class SplitForm(ClusterForm):
@@ -239,12 +238,10 @@ class ScopeForm(forms.Form):
         for field in self.fields.values():
             field.widget.attrs["class"] = "form-select" if isinstance(field.widget, forms.Select) else "form-control"
 
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        since, until = cleaned.get("since"), cleaned.get("until")
+    def clean(self) -> None:
+        since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
         if since and until and since > until:
             self.add_error("until", f"{until} is before {since}; it must be {since} or later.")
-        return cleaned
 
 
 class MergeForm(forms.Form):
