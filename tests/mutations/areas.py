@@ -49,6 +49,7 @@ AREAS = (
             "tests/dedup/runs/test_group_checks.py",
             "tests/dedup/runs/test_incremental.py",
             "tests/dedup/views",
+            "tests/dedup/webhooks/test_webhooks.py",
             "tests/interleavings",
             "tests/site/test_doctor_finds.py",
         ),
@@ -56,7 +57,7 @@ AREAS = (
     Area(
         "writers of runs",
         ("dedup/runs/evidence.py", "dedup/runs/crowded.py", "dedup/runs/judging.py"),
-        ("tests/dedup/runs", "tests/interleavings"),
+        ("tests/dedup/runs", "tests/dedup/views/test_pairs.py", "tests/interleavings"),
     ),
     Area(
         "ingest",

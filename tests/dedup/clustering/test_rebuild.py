@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from articles.models import Article
-from dedup.clustering.rebuild import loose_parts, rebuild_clusters
-from dedup.models import Membership, Pair
+from dedup.clustering import rebuild
+from dedup.clustering.rebuild import differs, expected_clusters, loose_parts, rebuild_clusters
+from dedup.models import Cluster, Lease, Membership, Pair, Postponement
 from dedup.review import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair
@@ -125,3 +127,131 @@ def test_what_stays_together_does_so_against_the_verdicts(store: StoreArticle, e
     [number] = clusters()
     decisions.take_out(number, middle.pk, user=editor)
     assert clusters() == {number: {first.pk, last.pk}}
+
+
+def test_a_cluster_is_stored_with_its_days_its_size_its_state_and_its_weakest_edge(
+    store: StoreArticle, editor: User
+) -> None:
+    a, b, c, d = (store(date=f"2026-03-0{day}") for day in (4, 2, 6, 9))
+    make_pair(a, b, trigram=0.8)
+    make_pair(a, c, trigram=0.7)
+    alone = make_pair(c, d, verdict="similar", trigram=0.9)
+    rebuild_clusters()
+    [cluster] = Cluster.objects.all()
+    columns = ("kept_id", "state", "size", "lowest_score", "first_day", "last_day")
+    row = lambda: [getattr(Cluster.objects.get(pk=cluster.pk), name) for name in columns]  # noqa: E731
+    assert row() == [b.pk, "proposed", 3, 0.7, b.date, c.date]
+    decisions.decide_pair(alone.pk, "confirm", user=editor)
+    assert row() == [b.pk, "proposed", 4, 0.7, b.date, d.date]
+    decisions.confirm_cluster(cluster.pk, [each.pk for each in (a, b, c, d)], user=editor)
+    assert row() == [b.pk, "confirmed", 4, 1.0, b.date, d.date]
+    assert [(each.articles, differs(cluster, each.row)) for each in expected_clusters()] == [
+        ((a.pk, b.pk, c.pk, d.pk), True)
+    ]
+    assert not differs(Cluster.objects.get(), expected_clusters()[0].row)
+    for name, value in (("kept_id", a.pk), ("size", 3), ("state", "proposed"), ("lowest_score", 0.5)):
+        changed = Cluster.objects.get()
+        setattr(changed, name, value)
+        assert differs(changed, expected_clusters()[0].row)
+
+
+def test_the_article_that_an_editor_chose_last_is_kept_unless_it_is_withheld(store: StoreArticle, editor: User) -> None:
+    articles = [store(date=f"2026-03-0{day}") for day in (2, 3, 4)]
+    a, b, c = articles
+    number = make_cluster(*articles).pk
+
+    def kept() -> Article:
+        rebuild_clusters()
+        return Cluster.objects.get(pk=number).kept
+
+    decisions.keep_article(number, c.pk, user=editor)
+    latest = decisions.keep_article(number, b.pk, user=editor)
+    assert kept() == b
+    Article.objects.filter(pk=b.pk).update(withheld=True)
+    assert kept() == c
+    Article.objects.filter(pk=b.pk).update(withheld=False)
+    decisions.undo(latest.pk, user=editor)
+    assert kept() == c
+    Article.objects.filter(pk__in=[a.pk, c.pk]).update(withheld=True)
+    assert kept() == b
+    Article.objects.update(withheld=True)
+    assert kept() == a
+
+
+def test_the_number_stays_with_most_of_the_articles_and_the_lower_one_if_as_many_were_in_both(
+    store: StoreArticle,
+) -> None:
+    a, b, c, d, e = (store() for _ in range(5))
+    first, second = make_cluster(a, b), make_cluster(c, d, e)
+    bridge = make_pair(b, c, trigram=0.9)
+    rebuild_clusters()
+    assert list(clusters()) == [second.pk]
+    Pair.objects.filter(pk=bridge.pk).delete()
+    rebuild_clusters()
+    assert clusters()[second.pk] == {c.pk, d.pk, e.pk}
+    assert set(clusters()) - {second.pk, first.pk} != set()  # a number is not used again
+    Pair.objects.filter(right=e).delete()
+    rebuild_clusters()
+    low, _ = sorted(clusters())
+    make_pair(b, d, trigram=0.9)
+    rebuild_clusters([b.pk])
+    assert clusters() == {low: {a.pk, b.pk, c.pk, d.pk}}
+
+
+def test_what_hung_on_a_cluster_that_is_gone_goes_with_it(store: StoreArticle, editor: User) -> None:
+    gone, stays = make_cluster(store(), store(), store()), make_cluster(store(), store(), store())
+    for each in (gone, stays):
+        Lease.objects.create(cluster=each, user=editor, until=timezone.now())
+        Postponement.objects.create(cluster=each, user=editor)
+    Pair.objects.filter(left__membership__cluster=gone).update(joins=False, verdict="similar")
+    rebuild_clusters()
+    assert list(Cluster.objects.all()) == [stays]
+    assert list(Lease.objects.values_list("cluster", flat=True)) == [stays.pk]
+    assert list(Postponement.objects.values_list("cluster", flat=True)) == [stays.pk]
+
+
+def test_articles_fall_into_parts_by_evidence_or_by_decisions_alone(store: StoreArticle, editor: User) -> None:
+    a, b, c, d = (store() for _ in range(4))
+    make_cluster(a, b, c)
+    ids = [each.pk for each in (a, b, c, d)]
+    assert loose_parts(ids, confirmed=False) == [a.pk, d.pk]
+    assert loose_parts(ids, confirmed=True) == ids
+    assert loose_parts(ids[1:], confirmed=False) == ids[1:]  # without the first, nothing holds the others together
+    decisions.decide_pair(Pair.objects.get(left=a, right=c).pk, "confirm", user=editor)
+    assert loose_parts(ids, confirmed=True) == [a.pk, b.pk, d.pk]
+    assert loose_parts([], confirmed=False) == []
+
+
+def test_webhooks_are_told_what_happened_to_clusters(
+    store: StoreArticle, editor: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[dict[str, list[int]]] = []
+    monkeypatch.setattr(
+        rebuild,
+        "announce",
+        lambda news: told.append({event.value: [row.pk for row in rows] for event, rows in news.items() if rows}),
+    )
+    a, b, c, d = (store() for _ in range(4))
+    make_pair(a, b, trigram=0.9)
+    rebuild_clusters()
+    [first] = clusters()
+    make_pair(b, c, trigram=0.9)
+    rebuild_clusters([b.pk])
+    decisions.keep_article(first, c.pk, user=editor)
+    decisions.confirm_cluster(first, [a.pk, b.pk, c.pk], user=editor)
+    rebuild_clusters()
+    make_pair(c, d, verdict="similar", trigram=0.5)
+    decisions.decide_pair(Pair.objects.get(right=d).pk, "confirm", user=editor)
+    decisions.take_out(first, d.pk, user=editor)
+    number = decisions.confirm_cluster(first, [a.pk, b.pk, c.pk], user=editor).cluster_number
+    assert told == [
+        {"cluster.new": [first]},
+        {"cluster.changed": [first]},
+        {"cluster.changed": [first]},
+        {"cluster.confirmed": [first]},
+        {},
+        {"cluster.changed": [first]},
+        {"cluster.changed": [first]},
+        {},
+    ]
+    assert number == first

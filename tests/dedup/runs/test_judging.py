@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import io
 import json
+from itertools import combinations
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import transaction
 from django.db.models.functions import Length
 
+from articles.boilerplate.mode import Mode
 from articles.models import Article
+from dedup.judging.judge import JudgedRow
 from dedup.models import Cluster, DenseGroup, FittedModel, HeadlineForm, NewspaperMonth, Pair, Profile, Series
 from dedup.review.group_rules import make_group_rule
 from dedup.review.queries.series import series_of_article
 from dedup.review.series_rules import end_rule
 from dedup.review.series_rules import make_rule as rule_on_series
+from dedup.runs import judging
+from dedup.runs.judging import features_of_pairs, judge_now, judged_now, store_rows
 from dedup.runs.outdated_verdicts import outdated_verdicts
-from dedup.runs.terms import terms_in_force
+from dedup.runs.terms import model_in_use, terms_in_force
 from dedup.verdicts.model import default_model, dump_model
 from dedup.verdicts.reasons import GROUP_RULE_REASON, RULE_REASON, leftover
 from tests.dense import write_group
+from tests.factories import make_pair
 
 pytestmark = pytest.mark.django_db
 
@@ -304,3 +312,70 @@ def test_pairs_of_other_scripts_are_judged_too(store) -> None:
     assert verdicts(
         list(Pair.objects.values_list("left", flat=True)) + list(Pair.objects.values_list("right", flat=True))
     ) == {"duplicate"}
+
+
+def test_a_pair_that_is_judged_alone_gets_the_verdict_that_a_run_gives_it(corpus, store, monkeypatch) -> None:
+    monkeypatch.setattr(judging, "_PAIRS_AT_ONCE", 2)
+    find_duplicates()
+    pairs = list(Pair.objects.all())
+    assert len(pairs) > 10
+    for pair in (pairs[0], pairs[-1], Pair.objects.get(left=corpus["story"][0], right=corpus["story"][2])):
+        ends = (pair.left_id, pair.right_id)
+        row = judged_now(*ends, versions_join=False, boilerplate=Mode.KEEP)
+        assert row._replace(reasons=json.loads(row.reasons)) == (
+            0, pair.verdict, pair.probability, pair.duplicate_probability, pair.reasons, pair.joins,
+            pair.left_matched, pair.right_matched,
+        )  # fmt: skip
+        now = judge_now(*ends)
+        kind, probability, duplicate_probability, reasons = dataclasses.astuple(now.judgement)[:4]
+        assert (kind, probability, duplicate_probability, list(reasons)) == (*row[1:4], pair.reasons)
+        assert now.model == model_in_use()
+        assert now.features == features_of_pairs([ends])[ends]
+    every = [(pair.left_id, pair.right_id) for pair in (*pairs[:4], pairs[-1])]
+    together = features_of_pairs(every)
+    assert together == {ends: features_of_pairs([ends])[ends] for ends in every}
+
+    # An article that no run has seen has no features yet; its verdict rests on what it is.
+    new = store(STORY, newspaper="Fourth Paper")
+    ends = (corpus["story"][0], new.pk)
+    assert (judge_now(*ends), features_of_pairs([ends])) == (None, {})
+    row = judged_now(*ends, versions_join=False, boilerplate=Mode.KEEP)
+    assert (row.verdict, row.joins, row.left_matched) == ("duplicate", True, 1.0)
+    assert leftover(40) in json.loads(
+        judged_now(*ends, versions_join=False, boilerplate=Mode.KEEP, leftover=40).reasons
+    )
+    assert leftover(40) in judge_now(*every[0], leftover=40).judgement.reasons
+    assert not Pair.objects.filter(right=new).exists()
+
+
+MATCHED = ("left_matched", "right_matched")
+
+
+def test_verdicts_are_stored_in_batches_with_what_they_rest_on(store, monkeypatch) -> None:
+    monkeypatch.setattr(judging, "_PAIRS_AT_ONCE", 2)
+    articles = [store() for _ in range(4)]
+    pairs = [make_pair(*ends, verdict="", trigram=0.9) for ends in combinations(articles, 2)]
+    rows = [
+        JudgedRow(
+            pair.pk, "version", 0.5 + number / 20, number / 20, json.dumps([f"Reason {number}."]), False, 0.1, 0.2
+        )
+        for number, pair in enumerate(pairs[:5])
+    ]
+    with transaction.atomic():
+        store_rows(rows, {pair.pk: pair.pk + 7 for pair in pairs[:4]})
+        columns = (
+            "verdict",
+            "probability",
+            "duplicate_probability",
+            "reasons",
+            "joins",
+            "left_matched",
+            "right_matched",
+        )
+        stored = Pair.objects.in_bulk([pair.pk for pair in pairs])
+        assert [tuple(getattr(stored[row.id], name) for name in columns) for row in rows] == [
+            (*row[1:4], json.loads(row.reasons), *row[5:]) for row in rows
+        ]
+        assert [stored[pair.pk].rests_on for pair in pairs] == [*(pair.pk + 7 for pair in pairs[:4]), None, None]
+        assert (stored[pairs[5].pk].verdict, stored[pairs[5].pk].probability) == ("", None)
+        store_rows([], {})  # nothing to store, and the table of before is gone
