@@ -11,9 +11,11 @@ from django.db import connection
 from articles.models import Article, ArticleURL, DeclaredURL, HeadlineVariant, Newspaper
 from articles.normalization import NORMALIZER_VERSION
 from articles.normalization.text import text_digest
+from articles.normalization.times import written_time
 from articles.normalization.urls import url_key
 from articles.storage import ingest
 from articles.storage.incoming import (
+    Details,
     IncomingArticle,
     PageCopy,
     RejectedArticleError,
@@ -510,6 +512,30 @@ def test_the_length_of_a_content_is_kept_by_the_database_whoever_writes_it() -> 
     assert article.characters == len(article.content) > 0
     Article.objects.update(headline="Two headlines", content="Twö words")
     assert Article.objects.get().characters == 9
+
+
+@pytest.mark.django_db
+def test_an_article_without_a_time_gets_the_first_one_that_comes_for_its_day() -> None:
+    def at(time: str, source: str = "import") -> Details:
+        return Details(date_source=source).with_time(written_time(time))
+
+    def time() -> tuple[str, str]:
+        article = Article.objects.get()
+        return str(article.publication_time), article.date_source
+
+    known = incoming(details=Details(date_source="url"))
+    assert store_article(known).outcome == "created"
+    store_articles([incoming(details=at("2026-03-03T09:00Z")), incoming(details=at("2026-03-01T23:30Z")), known])
+    assert time() == ("None", "url")  # of other days
+    page = PageCopy(FERRY, "text/html", b"<p>", 1)
+    store_articles([incoming(details=at("2026-03-02T07:00Z"), page=page)])
+    assert time() == ("None", "url")
+    store_articles(
+        [incoming(details=at(f"2026-03-02T{hour}:15+02:00", source)) for hour, source in ((18, "import"), (19, "feed"))]
+    )
+    assert time() == ("2026-03-02T18:15+02:00", "import")
+    store_article(incoming(details=at("2026-03-02T20:00Z", "feed")))
+    assert time() == ("2026-03-02T18:15+02:00", "import")
 
 
 @pytest.mark.django_db

@@ -12,12 +12,16 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connection
 from django.db.utils import DatabaseError
+from django.test import override_settings
 
 from articles.models import Article
 from dedup.clustering.constraints import constraints_in_force
-from dedup.models import Cluster, Decision, DenseGroup, Link, Membership, Pair, Profile
+from dedup.judging.judge import JudgedRow
+from dedup.models import Cluster, Decision, DenseGroup, Link, Membership, Pair, Profile, SecondReading
 from dedup.review import decisions
 from dedup.review.cluster_decisions import merge_clusters, split_cluster
+from dedup.review.declared_pairs import declaration_among, declare_pair, latest_decision
+from dedup.review.second_readings import answer_collision, read_again, settle
 from tests.dense import write_group
 from tests.factories import make_cluster, make_pair
 
@@ -484,3 +488,61 @@ def test_the_decisions_on_a_pair_are_its_own_and_those_that_link_its_articles(st
     with pytest.raises(decisions.AlreadyDecidedError):
         decisions.decide_pair(first.pk, "reject", user=editor, seen=undone.pk - 1)
     assert decisions.decide_pair(first, "reject", user=editor, seen=undone.pk).pair == first
+
+
+@override_settings(SECOND_READINGS=1.0)
+def test_whoever_writes_no_note_leaves_none(store, editor) -> None:
+    articles = [store() for _ in range(4)]
+    ids = [each.pk for each in articles]
+    first, second = make_cluster(*articles[:2]).pk, make_cluster(*articles[2:]).pk
+    write_group(store(), store())
+    group = DenseGroup.objects.get()
+    one = pair(*ids[:2])
+    other = get_user_model().objects.create_user("otto")
+    judged = JudgedRow(0, "similar", 0.9, 0.1, "[]", False, 0.2, 0.3)
+    for act in (
+        lambda: decisions.decide_pair(one, "confirm", user=editor),
+        lambda: decisions.confirm_cluster(first, ids[:2], user=editor),
+        lambda: decisions.keep_article(first, ids[1], user=editor),
+        lambda: merge_clusters(first, second, ids[:2], user=editor),
+        lambda: split_cluster(first, ids[2:], ids, user=editor),
+        lambda: decisions.take_out(first, ids[1], user=editor),
+        lambda: decisions.undo(Decision.objects.latest("pk").pk, user=editor),
+        lambda: decisions.reject_cluster(articles[0].membership.cluster_id, ids[:2], user=editor),
+        lambda: decisions.confirm_group(group.pk, seen=group.fingerprint, user=editor),
+        lambda: declare_pair(articles[0], articles[3], "reject", judged=judged, user=editor),
+    ):
+        assert act().note == ""
+    declared = pair(ids[0], ids[3])
+    assert read_again(declared.pk, "confirm", user=other).note == ""
+    assert settle(SecondReading.objects.get().pk, "confirm", user=editor).note == ""
+    made = decisions.decide_pair(one, "confirm", user=editor)
+    assert answer_collision(one.pk, made.pk, "reject", user=other).note == ""
+
+
+def test_a_declared_pair_has_its_verdict_and_no_evidence(store, editor) -> None:
+    early, late = store(date="2026-03-02"), store(date="2026-03-05", newspaper="Coast Telegraph")
+    judged = JudgedRow(0, "version", 0.75, 0.2, '["By words."]', True, 0.25, 0.5)
+    made = declare_pair(late, early, "unsure", judged=judged, user=editor, note="asked", seen=0)
+    declared = Pair.objects.get()
+    assert (declared.left, declared.right, declared.best_score, declared.state) == (early, late, 0, "unsure")
+    assert (declared.verdict, declared.probability, declared.duplicate_probability) == ("version", 0.75, 0.2)
+    assert (declared.reasons, declared.joins, declared.left_matched, declared.right_matched) == (
+        ["By words."], True, 0.25, 0.5,
+    )  # fmt: skip
+    assert (declared.days_apart, declared.same_newspaper, made.note) == (3, False, "asked")
+    assert latest_decision(early.pk, late.pk) == made.pk
+    assert latest_decision(early.pk, 0) == 0
+    # A pair that is there stays as it is.
+    with pytest.raises(decisions.AlreadyDecidedError):
+        declare_pair(early, late, "reject", judged=judged, user=editor, seen=0)
+    again = declare_pair(early, late, "reject", judged=judged._replace(verdict="similar"), user=editor, seen=made.pk)
+    declared.refresh_from_db()
+    assert (declared.verdict, declared.state) == ("version", "rejected")
+    assert latest_decision(early.pk, late.pk) == again.pk
+    on_pair = list(decisions.decisions_on(declared))
+    assert (on_pair, declaration_among(on_pair, declared)) == ([again, made], made)
+    assert declaration_among([], declared) is None
+    same_day = store(date="2026-03-02")
+    declare_pair(early, same_day, "reject", judged=judged, user=editor)
+    assert Pair.objects.values_list("days_apart", "same_newspaper").get(right=same_day) == (0, True)

@@ -358,9 +358,12 @@ def test_a_label_that_cannot_be_stored(store: StoreArticle, editor: User, other:
 
     settle: Callable[..., Any] = lambda *given, **values: validation.settle(pair, *given, user=other, **values)  # noqa: E731
     assert refused(lambda: settle("D")) == "The readers of pair 1 do not disagree, so nothing is left to settle."
-    validation.label_pair(pair, "N", reader="otto")
+    assert validation.label_pair(pair, "N", reader="otto").note == ""
     assert refused(lambda: settle("Q")) == wrong
     assert refused(lambda: settle("D", note="x" * 2_001)) == too_long
+    settle("N")
+    pair.refresh_from_db()
+    assert (pair.settled, pair.settled_note) == ("N", "")
     with time_machine.travel(NOON, tick=False):
         settle("D", note=" both looked ")
     pair.refresh_from_db()
