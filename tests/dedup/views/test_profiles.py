@@ -11,6 +11,8 @@ from django.urls import reverse
 
 from articles.models import Newspaper
 from dedup.models import Evidence, Pair, Profile, ProfileRule
+from dedup.review import profiles as review_profiles
+from dedup.review.profiles import save_profile
 from dedup.review.queries.profiles import effects
 from dedup.runs.profiles import configs_of, default_profile, override
 from tests.conftest import StoreArticle
@@ -150,3 +152,38 @@ def test_the_default_profile_is_not_deleted_and_others_are(admin: Client) -> Non
     for profile in (default_profile(), other):
         admin.post(reverse("profile_delete", args=[profile.pk]))
     assert [each.name for each in Profile.objects.all()] == ["default"]
+
+
+def test_a_saved_profile_replaces_the_default_takes_rules_and_moves_the_questions(
+    store: StoreArticle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheduled: list[Profile] = []
+    monkeypatch.setattr("dedup.runs.tasks.schedule_nightly", scheduled.append)
+    renewed: list[object] = []
+    monkeypatch.setattr(review_profiles, "update_questions", renewed.append)
+    before = default_profile()
+    papers = [store(newspaper=name).newspaper for name in ("A", "B")]
+    ProfileRule.objects.create(
+        profile=before, newspaper=papers[0], settings={"trigram": {"threshold": 0.9}}, left_out=True, retired=True
+    )
+    ProfileRule.objects.create(profile=before, newspaper=papers[0], other=papers[1])
+
+    copy = Profile(name="Copy", asked_from=before.asked_from)
+    save_profile(copy, rules_of=before)
+    assert default_profile() == before
+    assert list(copy.rules.order_by("pk").values_list("newspaper", "other", "settings", "left_out", "retired")) == [
+        (papers[0].pk, None, {"trigram": {"threshold": 0.9}}, True, True),
+        (papers[0].pk, papers[1].pk, {}, False, False),
+    ]
+    assert before.rules.count() == 2
+    assert (scheduled, renewed) == ([], [])
+    copy.is_default = True
+    save_profile(copy, reschedule=True)
+    assert list(Profile.objects.filter(is_default=True)) == [copy]
+    assert (scheduled, renewed, copy.rules.count()) == ([copy], [], 2)
+    copy.asked_from = 0.45
+    save_profile(copy)
+    assert (scheduled, renewed) == ([copy], [None])
+    other = Profile(name="Other", asked_from=0.2)
+    save_profile(other)
+    assert renewed == [None]

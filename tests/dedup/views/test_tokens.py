@@ -9,12 +9,13 @@ import re
 
 import pytest
 import time_machine
-from django.contrib.admin.models import LogEntry
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
 from dedup import tokens
+from dedup.api.limits import wait_for
 from dedup.models import Token
 from dedup.tokens import TokenError, allows, find_token, make_token, revoke_token, scopes_of
 from tests.factories import make_user
@@ -138,3 +139,75 @@ def test_admins_see_and_revoke_the_tokens_of_others_and_nobody_else_does() -> No
     assert LogEntry.objects.latest("pk").user == ada
     assert not revoke_token(token, by=vera)
     assert f"no longer has the token “of vera” ({token.start}…)" in read(client_of(ada), f"/people/{vera.pk}/")
+
+
+def test_what_a_token_is_made_with_and_why_it_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "MOST_TOKENS", 2)
+    mara = make_user("mara", "editor")
+    for name, scopes, said in (
+        (" \0 ", ["read"], "The name has 0 characters; it must have from 1 to 60."),
+        ("x" * 61, ["read"], "The name has 61 characters; it must have from 1 to 60."),
+        ("x", ["run", "read", "store"], "Your role does not allow: run, store. Choose only what you may do yourself."),
+        ("x", [], "Choose at least one thing that the token may do."),
+    ):
+        with pytest.raises(TokenError) as raised:
+            make_token(mara, name, scopes)
+        assert str(raised.value) == said
+    with time_machine.travel("2026-03-02T09:00:00Z", tick=False) as clock:
+        ended, _ = make_token(mara, "ended", ["read"], days=1)
+        token, text = make_token(mara, " a \0 b" + "x" * 56, ["feed", "read"])
+        assert (token.name, token.scopes, token.owner, token.expires_at) == (
+            "a b" + "x" * 56,
+            ["read", "feed"],
+            mara,
+            None,
+        )
+        assert (text[:10], token.start, token.used_at, token.revoked_at) == ("newsdedup_", text[:15], None, None)
+        assert f"{ended.expires_at:%Y-%m-%d %H:%M}" == "2026-03-03 09:00"
+        with pytest.raises(TokenError) as raised:
+            make_token(mara, "third", ["read"])
+        assert str(raised.value) == "You have 2 tokens that work, which is the most. Revoke one first."
+        make_token(make_user("vera", "viewer"), "of another", ["read"])
+        clock.shift(86_400)  # those that have ended do not count, and those that were revoked do not either
+        make_token(mara, "third", ["read"])
+        assert revoke_token(token, by=mara)
+        assert not revoke_token(token, by=mara)
+        make_token(mara, "fourth", ["read"])
+    token.refresh_from_db()
+    assert (f"{token.revoked_at:%H:%M}", token.revoked_by) == ("09:00", mara)
+    entries = LogEntry.objects.filter(user=mara).values_list("action_flag", "object_id", "change_message")
+    flags = {flag for flag, _, message in entries if message.startswith("made the token")}
+    assert (flags, {number for _, number, _ in entries}) == ({ADDITION}, {str(mara.pk)})
+    [revoked] = [(flag, message) for flag, _, message in entries if "revoked" in message]
+    assert revoked == (CHANGE, f"no longer has the token {token}: it was revoked.")
+
+
+def test_the_pages_of_tokens_say_what_happened() -> None:
+    vera, ada = make_user("vera", "viewer"), make_user("ada", "admin")
+    client = client_of(vera)
+    assert client.get("/tokens/new/")["Location"] == "/tokens/"
+    token, _ = make_token(vera, "export", ["read"])
+    said = [html.unescape(client.post(f"/tokens/{token.pk}/revoke/", follow=True).content.decode()) for _ in range(2)]
+    assert f"The token {token} was revoked, and no longer works." in said[0]
+    assert f"The token {token} had been revoked before." in said[1]
+    others = [make_user(name, "viewer") for name in ("eve", "ines")]
+    for number in range(60):
+        make_token(others[number % 2], f"number {number}", ["read"])
+    pages = [read(client_of(ada), f"/tokens/?page={page}") for page in (1, 2)]
+    listed = [set(re.findall(r"number \d+", page)) for page in pages]
+    assert len(listed[0] | listed[1]) == 60
+    assert listed[0].isdisjoint(listed[1])
+
+
+@pytest.mark.parametrize(("used", "seconds"), [([3], 0), ([3, 1], 20), ([2, 2], 20), ([1, 1, 1], 0)])
+def test_a_token_waits_for_the_next_minute_after_too_many_requests(settings, used: list[int], seconds: int) -> None:
+    settings.API_REQUESTS_A_MINUTE = 3
+    token, _ = make_token(make_user("vera", "viewer"), "x", ["read"])
+    other, _ = make_token(make_user("eve", "viewer"), "x", ["read"])
+    with time_machine.travel("2026-03-02T09:00:40Z", tick=False) as clock:
+        assert [wait_for(token, cost) for cost in used][-1] == seconds
+        assert wait_for(other, 3) == 0
+        clock.move_to("2026-03-02T09:00:59.9Z")
+        assert wait_for(other, 1) == 1
+        clock.move_to("2026-03-02T09:01:00Z")
+        assert (wait_for(token, 3), wait_for(other, 3), wait_for(other, 1)) == (0, 0, 60)

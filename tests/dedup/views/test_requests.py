@@ -1,0 +1,100 @@
+"""What the views share: where they send the browser on, what they say, and what a script is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.messages import get_messages
+from django.http import HttpRequest
+from django.test import Client, RequestFactory
+from django.urls import reverse
+
+from dedup.forms import SettleForm
+from dedup.models import Decision, Pair
+from dedup.review.decisions import ReviewError
+from dedup.views.requests import back_address, neighbours, next_of, query_of, refuse, refused_note, safe_next, values_of
+from tests.conftest import StoreArticle
+from tests.factories import make_pair
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_form_that_was_sent_before_the_login_decides_nothing(editor_client: Client, store: StoreArticle) -> None:
+    pair = make_pair(store(), store(), trigram=0.9)
+    address = reverse("pair_decide", args=[pair.pk])
+    answer = editor_client.get(address)
+    assert (answer.status_code, answer["Location"]) == (302, f"/pairs/{pair.pk}/")
+    assert [(each.level_tag, each.message) for each in get_messages(answer.wsgi_request)] == [
+        ("warning", "Nothing was decided: you had to log in first.")
+    ]
+    assert editor_client.put(address).status_code == 405
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sent"),
+    [
+        ("/queue/?tab=later", "/queue/?tab=later"),
+        ("http://testserver/queue/", "http://testserver/queue/"),
+        ("https://elsewhere.example/", "/otherwise/"),
+        ("//elsewhere.example/", "/otherwise/"),
+        ("javascript:alert(1)", "/otherwise/"),
+        ("", "/otherwise/"),
+    ],
+)
+def test_the_browser_is_sent_on_only_to_pages_of_this_site(rf: RequestFactory, wanted: str, sent: str) -> None:
+    assert safe_next(rf.post("/", {"next": wanted}), "/otherwise/") == sent
+
+
+def test_a_page_over_tls_is_not_left_for_one_without(rf: RequestFactory) -> None:
+    secure = rf.post("/", {"next": "http://testserver/queue/"}, secure=True)
+    assert safe_next(secure, "/otherwise/") == "/otherwise/"
+    assert safe_next(rf.post("/"), "/otherwise/") == "/otherwise/"
+
+
+def test_the_filter_and_the_way_back_are_in_the_query(rf: RequestFactory) -> None:
+    assert query_of(rf.get("/queue/?tab=later&sort=date")) == "?tab=later&sort=date"
+    assert query_of(rf.get("/queue/")) == ""
+    assert back_address(rf.get("/pairs/1/?back=7")) == "/clusters/7/#ties-title"
+    assert [back_address(rf.get(f"/pairs/1/{query}")) for query in ("", "?back=", "?back=x")] == [None] * 3
+
+
+def test_a_refusal_keeps_the_note_for_its_own_page_once(rf: RequestFactory) -> None:
+    class Said(list[Any]):
+        def add(self, level: int, message: str, _extra_tags: str) -> None:
+            self.append((level, message))
+
+    def request(path: str, note: str = "") -> HttpRequest:
+        made: Any = rf.post(path, {"note": note})
+        made.session, made._messages = session, said
+        return made  # type: ignore[no-any-return]
+
+    session: dict[str, Any] = {}
+    said = Said()
+    refuse(request("/decide/"), "Look again.", page="/pairs/1/")
+    assert (said, session) == ([(40, "Look again.")], {})
+    refuse(request("/decide/", "n" * 2_001), "Look again.", page="/pairs/1/")
+    assert refused_note(request("/pairs/2/")) == ""
+    assert refused_note(request("/pairs/1/")) == "n" * 2_000
+    assert refused_note(request("/pairs/1/")) == ""
+
+
+def test_the_values_of_a_form_or_what_is_wrong_with_them() -> None:
+    assert values_of(SettleForm({"kind": "reject", "note": "x"})) == {"kind": "reject", "note": "x"}
+    with pytest.raises(ReviewError) as raised:
+        values_of(SettleForm({"kind": "keep", "note": "x" * 2_001}))
+    assert str(raised.value) == (
+        "note: Ensure this value has at most 2000 characters (it has 2001). "
+        "kind: Select a valid choice. keep is not one of the available choices."
+    )
+
+
+def test_the_neighbours_of_a_row_are_those_before_and_after_it_in_the_order(store: StoreArticle) -> None:
+    pairs = [make_pair(store(), store(), trigram=score) for score in (0.9, 0.7, 0.8)]
+    ordering = ("-best_score", "pk")
+    rows = Pair.objects.order_by(*ordering)
+    high, low, middle = pairs
+    assert neighbours(rows, ordering, middle) == {"next": low.pk, "previous": high.pk}
+    assert neighbours(rows, ordering, high) == {"next": middle.pk, "previous": None}
+    assert next_of(rows, ordering, low) is None
