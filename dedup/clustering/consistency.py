@@ -35,6 +35,7 @@ class _Groups:
         return any(not self._enemies.get(root, set()).isdisjoint(roots) for root in roots)
 
     def join(self, roots: Collection[int]) -> None:
+        """Make one group of these; of one alone, nothing changes."""
         first, *others = sorted(roots)
         for other in others:
             enemies = self._enemies.pop(other, set())
@@ -69,7 +70,7 @@ def contradictions_of_joining(
         roots = groups.roots(articles)
         if groups.are_apart(roots):
             found.add(place)
-        elif len(roots) > 1:
+        else:
             groups.join(roots)
     return found
 
@@ -88,9 +89,7 @@ def joins(items: Iterable[Articles], cluster_of: Mapping[int, int]) -> Joins:
     named: set[int] = set()
     for articles in items:
         named |= {-cluster_of[each] if each in cluster_of else each for each in articles}
-        roots = groups.roots(articles)
-        if len(roots) > 1:
-            groups.join(roots)
+        groups.join(groups.roots(articles))
     parts: dict[int, list[int]] = {}
     for each in named:
         (root,) = groups.roots((each,))

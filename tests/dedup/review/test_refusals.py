@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.test import override_settings
 
@@ -246,6 +247,12 @@ def test_a_rule_on_a_series_that_cannot_be_made_or_ended(store: StoreArticle, ed
     end(series.pk)
     found = Series.objects.get()
     assert (found.ruled_by, found.ruled_at, found.made_for) == (None, None, None)
+    entries = LogEntry.objects.order_by("pk").values_list("user", "object_id", "action_flag", "change_message")
+    number = str(series.pk)
+    assert list(entries) == [
+        (other.pk, number, CHANGE, "made it a rule"),
+        (editor.pk, number, CHANGE, "ended the rule"),
+    ]
 
 
 def test_a_batch_that_cannot_be_begun_or_decided(
