@@ -6,11 +6,10 @@ import copy
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import lxml.etree
 import lxml.html
-from readability import Document
-from readability.readability import Unparseable
 
 from articles.extraction.frames import collect_paragraphs, drop_next_articles, find_frame, prose_characters
 from articles.extraction.html import Paragraph, elements_of, join_paragraphs, paragraphs, parse_markup, squeeze
@@ -23,7 +22,13 @@ from articles.extraction.page_chrome import (
     without_page_chrome,
 )
 from articles.extraction.relevance import coverage, relevance
+from articles.loading import when_used
 from articles.normalization.text import letters
+
+if TYPE_CHECKING:
+    import readability.readability
+else:
+    readability = when_used("readability")
 
 # Shorter texts are teasers and notices. Scripts without blanks need fewer characters for the same text.
 MIN_TEXT_LETTERS = 40
@@ -225,8 +230,8 @@ def _as_text(parts: Sequence[Paragraph], headlines: Collection[str]) -> str:
 def _readable(page: lxml.html.HtmlElement) -> list[Paragraph]:
     """Return the paragraphs that readability finds on the page."""
     try:
-        summary = Document(_for_readability(page)).summary(html_partial=True)
-    except Unparseable:
+        summary = readability.Document(_for_readability(page)).summary(html_partial=True)
+    except readability.readability.Unparseable:
         return []
     return paragraphs(parse_markup(summary)) if summary.strip() else []
 

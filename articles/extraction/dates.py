@@ -9,18 +9,23 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import lxml.etree
 import lxml.html
-from htmldate import find_date
 
 from articles.extraction.html import squeeze
 from articles.extraction.metadata import Declared
 from articles.extraction.written_dates import Place, WrittenDay, place_of, proven_order, written_days
+from articles.loading import when_used
 from articles.normalization.text import letters
 from articles.normalization.times import PublicationTime, possible_time
+
+if TYPE_CHECKING:
+    import htmldate
+else:
+    htmldate = when_used("htmldate")
 
 DateSource = Literal["json-ld", "meta", "time", "htmldate", "rule"]
 
@@ -310,7 +315,7 @@ def _guessed_day(page: lxml.html.HtmlElement, url: str, place: Place, evidence: 
     # A tree, because htmldate downloads a str that looks like a URL; a copy, because it changes it. Its
     # extensive search takes any year on the page, even in a copyright line: no date is better than that.
     try:
-        found = find_date(copy.deepcopy(page), extensive_search=False, original_date=True, url=url)
+        found = htmldate.find_date(copy.deepcopy(page), extensive_search=False, original_date=True, url=url)
     except (ValueError, TypeError, OverflowError, lxml.etree.LxmlError):  # hostile markup
         return None
     if not found:

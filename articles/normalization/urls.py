@@ -12,12 +12,12 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from tldextract import TLDExtract
 from w3lib.url import safe_url_string
 
 from articles.normalization.cased_ids import has_cased_ids, lower_part
 from articles.normalization.logins import without_login
 from articles.normalization.parameters import names_a_story, read_parameters
+from articles.normalization.suffixes import suffixes
 from articles.normalization.trackers import without_session
 from articles.normalization.wrappers import copied_url, redirect_target
 
@@ -40,9 +40,6 @@ _PLAIN_ADDRESS = re.compile(
 )
 # http and https count as one, so the default port of either is dropped.
 _DEFAULT_PORTS = frozenset({"", "80", "443"})
-
-# The list in the package, offline; with private suffixes, so that news.blogspot.com is a site of its own.
-_SUFFIXES = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 _SCHEMES = re.compile(r"(?:https?:/*|https?//+|//+)+", re.IGNORECASE)
 _BARE_HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[^/?#@:\[\]]+)(?=[/?#]|\Z)", re.IGNORECASE)
@@ -204,7 +201,7 @@ def unwrap_url(url: str) -> str:
 
 def registered_name(host: str) -> str:
     """Return the registered name of a domain, "example" for www.example.co.uk; '' for other hosts."""
-    parts = _SUFFIXES.extract_str(host)
+    parts = suffixes().extract_str(host)
     return parts.domain if parts.suffix and parts.subdomain in {"", "www"} else ""
 
 
@@ -271,7 +268,7 @@ def _site(host: str) -> tuple[str, str]:
     """
     if host.startswith("[") or _IPV4.fullmatch(host):
         return host, host
-    parts = _SUFFIXES.extract_str(host)
+    parts = suffixes().extract_str(host)
     # An unknown last label is a suffix by the list's default rule, as for hosts of a private network.
     suffix_labels = parts.suffix.count(".") + 1
     site = ".".join(host.split(".")[-suffix_labels - 1 :])

@@ -3,8 +3,7 @@
 import re
 from urllib.parse import urlsplit
 
-import tldextract
-
+from articles.normalization.suffixes import suffixes
 from articles.storage.incoming import url_fault
 
 
@@ -24,10 +23,6 @@ def site_of(url: str) -> str:
     return f"{host}:{port}" if host and port else host
 
 
-# With the list of suffixes that comes with the library: nothing is fetched for it.
-_suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
-
-
 def shared_site(url: str) -> str:
     """Return the same for all hosts of one registered domain, which one site owner runs; for an IP address, its port.
 
@@ -38,7 +33,7 @@ def shared_site(url: str) -> str:
     if not re.search(r"\.[a-z][^.:]*$", name):  # an IP address, or a name in its own network
         return host
     # Below a suffix that is not in the list, it is the name with one label more, by the same source.
-    return _suffixes(name).top_domain_under_public_suffix or ".".join(name.split(".")[-2:])
+    return suffixes()(name).top_domain_under_public_suffix or ".".join(name.split(".")[-2:])
 
 
 def is_visitable(url: str) -> bool:

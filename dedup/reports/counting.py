@@ -18,6 +18,7 @@ from django.db.models import Count, Max
 from django.urls import get_resolver
 from django.utils import timezone
 
+from articles.loading import when_used
 from articles.models import Article, Newspaper
 from articles.processes import THIS_PROCESS, Pool, WorkerDiedError
 from articles.storage.fingerprints import fingerprint
@@ -34,7 +35,7 @@ from dedup.models import (
 )
 from dedup.reports import REPORTS
 from dedup.reports.base import Chart, Report
-from dedup.reports.drawing import alt, svg, when_used
+from dedup.reports.drawing import alt, svg
 from dedup.reports.formats import as_json
 from dedup.reports.stored import Shown, from_json, is_current, presented, shown_by, to_json
 from dedup.runs.scope import Scope

@@ -6,34 +6,14 @@ colours of marks are readable on both. A file that is opened by itself has black
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from datetime import date, timedelta
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
+from articles.loading import when_used
 from dedup.reports.base import Chart
 from dedup.reports.names import xml_text
-
-
-def when_used(name: str) -> ModuleType:
-    """Return a package that is loaded when it is first used: loading these takes most commands longer than their work.
-
-    https://docs.python.org/3/library/importlib.html#implementing-lazy-imports
-    """
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.find_spec(name)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{name} is not installed; install requirements.txt")
-    spec.loader = importlib.util.LazyLoader(spec.loader)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
 
 if TYPE_CHECKING:
     import altair as alt
@@ -42,7 +22,7 @@ else:
     alt = when_used("altair")
     vl_convert = when_used("vl_convert")
 
-__all__ = ["BEHIND_TEXT", "PALETTE", "SCALE", "WIDTH", "alt", "svg", "time_axis", "when_used"]
+__all__ = ["BEHIND_TEXT", "PALETTE", "SCALE", "WIDTH", "alt", "svg", "time_axis"]
 
 # At least 3:1 on white and on the dark background of the pages; distinct for the colour-blind in this order, after
 # Okabe and Ito (2008), https://jfly.uni-koeln.de/color/.
