@@ -24,8 +24,9 @@ from twisted.python.failure import Failure
 
 from articles.extraction.extract import ExtractedArticle, ExtractionError, extract_article
 from articles.extraction.rules import NO_RULE, ExtractionRule
+from crawlers.faults import reason_of
 from crawlers.fetching.bare_settings import bare_settings
-from crawlers.reasons import find_reason, reason_of
+from crawlers.reasons import find_reason
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,9 @@ from articles.extraction.extract import ExtractionError
 from articles.storage.incoming import RejectedArticleError
 from crawlers.article_store import article_store
 from crawlers.database import LOST
+from crawlers.faults import reason_of
 from crawlers.items import FetchedPage
-from crawlers.reasons import DATABASE_LOST, reason_of
+from crawlers.reasons import DATABASE_LOST
 from crawlers.soft_404s import SoftErrors
 from crawlers.spiders.base import NewspaperSpider
 

@@ -1,61 +1,30 @@
 """Tries a newspaper: reads its sources and fetches ten of their articles, as a crawl would, and stores nothing.
 
-A process of its own does it, because a Scrapy reactor runs only once. It needs no database, obeys robots.txt, pauses
-between two requests, and ends after LONGEST seconds, whatever the site does.
+A process of its own does it, because a Scrapy reactor runs only once; pages that ask for trials load no Scrapy.
 """
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
-import datetime
 import json
 import logging
 import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
-import scrapy
 from django.conf import settings as site_settings
-from scrapy.crawler import AsyncCrawlerProcess
-from scrapy.http import HtmlResponse, Response
 
-from articles.extraction.extract import ExtractionError
 from articles.extraction.rules import NO_RULE, ExtractionRule
-from articles.models import ArticleURL
-from articles.storage.incoming import IncomingArticle, ListedDate, RejectedArticleError, check_article, story_url
-from articles.storage.newspapers import Paper
-from crawlers.fetching.bare_settings import bare_settings
-from crawlers.fetching.sites import is_visitable
-from crawlers.items import ArticleLink, FetchedPage, Source
-from crawlers.listings.feeds import read_feed
-from crawlers.listings.sitemaps import SitemapEntry, read_sitemap
-from crawlers.listings.window import newest_first
-from crawlers.page_articles import PageTask, extracted_article, incoming_article
-from crawlers.reasons import reason_of
-from crawlers.spiders.base import content_type, page_fault
-from crawlers.spiders.section import article_urls
-from crawlers.teasers import teaser_article
 
-ARTICLES = 10
+# Seconds after which a trial is ended.
 LONGEST = 100
-# Seconds in which it begins no further request.
-_PATIENCE = 75
 _PAUSE = 0.5
-# Of a sitemap index, the sitemaps that changed last are read.
-_NAMED_SITEMAPS = 2
-_SHOWN_CHARACTERS = 20_000
-_FIELDS = {"feed": "feed_urls", "sitemap": "sitemap_urls", "section": "section_urls"}
-# Nothing is prepared for the store.
-_NO_PAPER = Paper("", "", (), ())
-# Not by -m: the models that this module needs are known only after setup.
-_PROGRAM = "import django; django.setup(); from crawlers.desk.trying import main; main()"
+# Not by -m: the models that the spider needs are known only after setup.
+_PROGRAM = "import django; django.setup(); from crawlers.desk.trial_spider import main; main()"
 
 logger = logging.getLogger(__name__)
 
@@ -109,170 +78,3 @@ def try_newspaper(draft: Draft, *, pause: float = _PAUSE) -> dict[str, Any]:
         raise TrialError("The trial failed because of an error in this program. The log of the worker has the details.")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
-
-
-class _TrialSpider(scrapy.Spider):
-    """Reads the sources one after the other, then articles of each in turn, the newest first."""
-
-    name = "trial"
-    draft: dict[str, Any]
-    pause: float
-    found: dict[str, Any]
-
-    async def start(self) -> AsyncIterator[Any]:
-        self.until = time.monotonic() + _PATIENCE
-        self.rule = ExtractionRule.of(self.draft["rule"])
-        self.source = Source(0, self.draft["name"], self.draft["article_url_pattern"])
-        self.found.update(sources=[], articles=[])
-        self.descriptions: dict[str, str] = {}
-        kinds = ["feed"] if self.draft["teasers"] else list(_FIELDS)
-        lists = [newest_first(await self._links(kind, url)) for kind in kinds for url in self.draft[_FIELDS[kind]]]
-        for link in list(_in_turn(lists))[:ARTICLES]:
-            self.found["articles"].append({"url": link.url, **await self._article(link)})
-        return
-        yield
-
-    async def _ask(self, url: str, **meta: Any) -> Response | str:
-        """Return the response to a request, or the reason why there is none."""
-        if time.monotonic() > self.until:
-            return "no answer in time"
-        await asyncio.sleep(self.pause)
-        request = scrapy.Request(url, dont_filter=True, meta=meta)
-        try:
-            response = await self.crawler.engine.download_async(request)
-        except Exception as error:  # noqa: BLE001 - each kind of failure has its own; reason_of knows them
-            return reason_of(error)
-        return response if response.status == 200 else f"HTTP {response.status}"
-
-    def _bounds(self, kind: str) -> dict[str, Any]:
-        return {"download_maxsize": self.settings.getint("SITEMAP_MAXSIZE")} if kind == "sitemap" else {}
-
-    # -- Sources ------------------------------------------------------------------------------------------
-
-    async def _links(self, kind: str, url: str) -> list[ArticleLink]:
-        """Return the links of a source, and put down how many they are, or why there are none."""
-        response = await self._ask(url, **self._bounds(kind)) if is_visitable(url) else "bad address"
-        links: list[ArticleLink] | str = response if isinstance(response, str) else await self._listed(kind, response)
-        reason = links if isinstance(links, str) else ""
-        found = [] if isinstance(links, str) else [link for link in links if is_visitable(link.url)]
-        self.found["sources"].append({"kind": kind, "url": url, "links": len(found), "reason": reason})
-        return found
-
-    async def _listed(self, kind: str, response: Response) -> list[ArticleLink] | str:
-        if kind == "feed":
-            feed = read_feed(response.body, response.url, content_type(response))
-            self.descriptions |= {entry.url: entry.summary for entry in feed.entries}
-            links = [
-                dataclasses.replace(
-                    self._link(entry.url, ArticleURL.Kind.FEED, entry.published, entry.title, feed.language),
-                    feed_entry=entry.feed_entry,
-                )
-                for entry in feed.entries
-            ]
-            return links if feed.readable else "unreadable feed"
-        if kind == "section":
-            if not isinstance(response, HtmlResponse):
-                return "section is no HTML page"
-            pattern = self.source.article_url_pattern
-            return [self._link(url) for url in article_urls(response, pattern) if url != response.url]
-        entries = await self._entries(response)
-        return entries if isinstance(entries, str) else [self._link_of(entry) for entry in entries]
-
-    async def _entries(self, response: Response, *, named: bool = False) -> list[SitemapEntry] | str:
-        """Return the articles of a sitemap, or of the sitemaps of an index that changed last."""
-        document = read_sitemap(response.body, response.url, self.settings.getint("SITEMAP_MAXSIZE"))
-        if document.kind == "urlset":
-            pattern = re.compile(self.source.article_url_pattern)
-            return [entry for entry in document.entries if pattern.search(entry.url)]
-        if document.kind != "sitemapindex" or named:
-            return "unreadable sitemap"
-        entries: list[SitemapEntry] = []
-        for url in _latest(document.entries):
-            answer = await self._ask(url, **self._bounds("sitemap"))
-            read = answer if isinstance(answer, str) else await self._entries(answer, named=True)
-            entries += [] if isinstance(read, str) else read
-        return entries
-
-    def _link_of(self, entry: SitemapEntry) -> ArticleLink:
-        link = self._link(entry.url, ArticleURL.Kind.PAGE, entry.published, entry.title, entry.language)
-        return dataclasses.replace(link, changed=entry.changed)
-
-    def _link(
-        self,
-        url: str,
-        kind: ArticleURL.Kind = ArticleURL.Kind.PAGE,
-        published: ListedDate | None = None,
-        headline: str = "",
-        language: str = "",
-    ) -> ArticleLink:
-        return ArticleLink(self.source, url, kind, published, headline=headline, language=language)
-
-    # -- Articles -----------------------------------------------------------------------------------------
-
-    async def _article(self, link: ArticleLink) -> dict[str, Any]:
-        """Return the article of a link as it would be stored, or the reason why it would not be."""
-        try:
-            incoming = await self._incoming(link)
-            if isinstance(incoming, str):
-                return {"reason": incoming}
-            check_article(incoming)
-        except (ExtractionError, RejectedArticleError) as error:
-            return {"reason": reason_of(error)}
-        details = incoming.details
-        return {
-            "headline": incoming.headline,
-            "day": incoming.date.isoformat(),
-            "text": incoming.content[:_SHOWN_CHARACTERS],
-            "words": len(incoming.content.split()),
-            "byline": details.byline,
-            "language": details.language,
-            "paywalled": details.paywalled,
-            "date_doubt": details.date_doubt,
-            "text_doubt": details.text_doubt,
-        }
-
-    async def _incoming(self, link: ArticleLink) -> IncomingArticle | str:
-        """Return the article of a link, or the reason why its page cannot be read. Raises ExtractionError."""
-        if self.draft["teasers"]:
-            today = datetime.datetime.now(datetime.UTC).date()
-            return teaser_article(link, self.descriptions[link.url], today)
-        page = _page(await self._ask(story_url(link.url)), link)
-        if isinstance(page, str):
-            return page
-        return incoming_article(page, extracted_article(PageTask(page, _NO_PAPER, self.rule)))
-
-
-def _page(response: Response | str, link: ArticleLink) -> FetchedPage | str:
-    """Return the page of a link, one without a body if its feed carries the article; or why there is none."""
-    reason = response if isinstance(response, str) else page_fault(response, link)
-    if isinstance(response, str) or reason:
-        return FetchedPage(link, link.url, (), "", b"", missing=reason) if link.feed_entry else reason
-    redirects = tuple(response.meta.get("redirect_urls", [])[1:])
-    return FetchedPage(link, response.url, redirects, content_type(response), response.body)
-
-
-def _in_turn(lists: Sequence[Sequence[ArticleLink]]) -> Iterator[ArticleLink]:
-    """Yield the first of each list, then the second of each, and so on; each article once."""
-    seen = set()
-    for row in zip_longest(*lists):
-        for link in row:
-            if link is not None and link.key not in seen:
-                seen.add(link.key)
-                yield link
-
-
-def _latest(entries: Sequence[SitemapEntry]) -> list[str]:
-    """Return the sitemaps of an index that changed last; the first ones if it does not say."""
-    days = sorted(entries, key=lambda entry: entry.changed or datetime.date.min, reverse=True)
-    return [entry.url for entry in days if is_visitable(entry.url)][:_NAMED_SITEMAPS]
-
-
-def main() -> None:
-    """Read a draft from standard input, and write what was found to standard output."""
-    signal.alarm(LONGEST)
-    asked = json.load(sys.stdin)
-    found: dict[str, Any] = {}
-    process = AsyncCrawlerProcess(bare_settings(asked["networks"]), install_root_handler=False)
-    process.crawl(_TrialSpider, draft=asked["draft"], pause=asked["pause"], found=found)
-    process.start()
-    sys.stdout.write(json.dumps(found))

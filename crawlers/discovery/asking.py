@@ -1,24 +1,20 @@
 """Asks a process of its own to explore a site, because a Twisted reactor runs only once, and sites may be slow.
 
-It is guarded as crawls are: by their addresses, bounds and robots.txt.
+It is guarded as crawls are: by their addresses, bounds and robots.txt. Pages that ask load no Scrapy.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings as site_settings
-from scrapy.crawler import AsyncCrawlerProcess
 
-from crawlers.discovery.exploring import Explorer
 from crawlers.discovery.found import FoundNewspaper
-from crawlers.fetching.bare_settings import bare_settings
 from crawlers.fetching.sites import is_visitable
 from crawlers.reasons import find_reason
 
@@ -26,10 +22,10 @@ logger = logging.getLogger(__name__)
 
 # Seconds, with the end of the process below the 30 after which gunicorn takes a worker for dead.
 LONGEST = 20
-_GRACE = 5
+GRACE = 5
 PAUSE = 0.3  # seconds between two requests
-# Not by -m: the models that this module needs are known only after setup.
-_PROGRAM = "import django; django.setup(); from crawlers.discovery.asking import main; main()"
+# Not by -m: the models that the explorer needs are known only after setup.
+_PROGRAM = "import django; django.setup(); from crawlers.discovery.exploring import main; main()"
 
 
 class NothingFoundError(ValueError):
@@ -58,7 +54,7 @@ def discover(
 
 
 def _found_elsewhere(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return what `main` writes in a process of its own."""
+    """Return what `exploring.main` writes in a process of its own."""
     try:
         done = subprocess.run(
             [sys.executable, "-c", _PROGRAM],
@@ -67,7 +63,7 @@ def _found_elsewhere(asked: dict[str, Any]) -> dict[str, Any]:
             text=True,
             encoding="utf-8",
             cwd=site_settings.BASE_DIR,
-            timeout=asked["seconds"] + _GRACE,
+            timeout=asked["seconds"] + GRACE,
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -77,14 +73,3 @@ def _found_elsewhere(asked: dict[str, Any]) -> dict[str, Any]:
         return {"reason": "fault in the crawler"}
     found: dict[str, Any] = json.loads(done.stdout)
     return found
-
-
-def main() -> None:
-    """Read a URL from standard input, and write what was found there, or why nothing was, to standard output."""
-    asked = json.load(sys.stdin)
-    signal.alarm(int(asked["seconds"]) + _GRACE)
-    found: dict[str, Any] = {}
-    process = AsyncCrawlerProcess(bare_settings(asked["networks"], asked["pause"]), install_root_handler=False)
-    process.crawl(Explorer, url=asked["url"], seconds=asked["seconds"], found=found)
-    process.start()
-    sys.stdout.write(json.dumps(found or {"reason": "connection failed"}))

@@ -7,15 +7,20 @@ addresses only if those name nothing, and a few sections. Nothing is stored.
 from __future__ import annotations
 
 import asyncio
+import json
+import signal
+import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import scrapy
+from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
 from crawlers.discovery import hints
+from crawlers.discovery.asking import GRACE
 from crawlers.discovery.found import FoundNewspaper, FoundSource, SourceKind
 from crawlers.discovery.hints import HomePage, Link
 from crawlers.discovery.reading import (
@@ -26,10 +31,12 @@ from crawlers.discovery.reading import (
     sitemap_source,
     with_entries,
 )
+from crawlers.faults import reason_of
+from crawlers.fetching.bare_settings import bare_settings
 from crawlers.fetching.sites import same_site
 from crawlers.listings.feeds import read_feed
 from crawlers.listings.sitemaps import Document, SitemapEntry, read_sitemap
-from crawlers.reasons import find_reason, reason_of
+from crawlers.reasons import find_reason
 
 MAX_FEEDS = 8
 MAX_SITEMAPS = 4
@@ -199,3 +206,14 @@ def _document(response: Response) -> Document:
 
 def _content_type(response: Response) -> str:
     return (response.headers.get("Content-Type") or b"").decode("latin-1")
+
+
+def main() -> None:
+    """Read a URL from standard input, and write what was found there, or why nothing was, to standard output."""
+    asked = json.load(sys.stdin)
+    signal.alarm(int(asked["seconds"]) + GRACE)
+    found: dict[str, Any] = {}
+    process = AsyncCrawlerProcess(bare_settings(asked["networks"], asked["pause"]), install_root_handler=False)
+    process.crawl(Explorer, url=asked["url"], seconds=asked["seconds"], found=found)
+    process.start()
+    sys.stdout.write(json.dumps(found or {"reason": "connection failed"}))

@@ -13,7 +13,8 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.http.cookies import CookieJar
 
-from crawlers.reasons import COOKIE_WALL, RefusedError
+from crawlers.faults import RefusedError
+from crawlers.reasons import COOKIE_WALL
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEY = "chain_cookies"

@@ -19,9 +19,9 @@ from articles.storage.incoming import SeenURL
 from articles.storage.known_articles import known_pages
 from crawlers import frontier
 from crawlers.database import Batched, in_database
+from crawlers.faults import RefusedError
 from crawlers.fetching.sites import is_visitable
 from crawlers.items import ArticleLink
-from crawlers.reasons import RefusedError
 
 
 class KnownURLError(IgnoreRequest):

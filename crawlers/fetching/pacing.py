@@ -20,8 +20,9 @@ from scrapy.settings import BaseSettings
 
 from crawlers import site_paces
 from crawlers.database import LOST, in_database
+from crawlers.faults import RefusedError
 from crawlers.fetching.sites import shared_site
-from crawlers.reasons import SITE_WAITS, RefusedError
+from crawlers.reasons import SITE_WAITS
 from crawlers.site_paces import Remembered
 
 # Statuses by which a site asks for fewer requests.

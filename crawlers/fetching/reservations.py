@@ -17,7 +17,8 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
 
-from crawlers.reasons import NOINDEX, TDM_RESERVED, RefusedError
+from crawlers.faults import RefusedError
+from crawlers.reasons import NOINDEX, TDM_RESERVED
 
 WELL_KNOWN = "/.well-known/tdmrep.json"
 # Metadata further down a page are not looked for.

@@ -16,8 +16,9 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
+from crawlers.faults import RefusedError, reason_of
 from crawlers.fetching.pacing import sites
-from crawlers.reasons import SITE_WAITS, RefusedError, reason_of
+from crawlers.reasons import SITE_WAITS
 
 # RFC 9309, 2.4: a copy is used for 24 hours at most. What could not be read is asked for sooner.
 KEPT_SECONDS = 86_400.0

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 from articles.files.records import FileFormat, Record, UnreadableFileError, read_records
 from articles.normalization.logins import without_login
 from articles.storage.incoming import ListedDate
-from crawlers.fetching.downloads import GZIP
+from crawlers.fetching.gzipped import GZIP
 from crawlers.fetching.sites import is_visitable
 from crawlers.listings.dates import listed_date
 from crawlers.listings.texts import headline, language_code

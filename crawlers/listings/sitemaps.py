@@ -15,7 +15,7 @@ from scrapy.utils.gz import gunzip
 from scrapy.utils.sitemap import Sitemap
 
 from articles.storage.incoming import ListedDate
-from crawlers.fetching.downloads import GZIP, is_cut_off
+from crawlers.fetching.gzipped import GZIP, is_cut_off
 from crawlers.listings.dates import changed_day, changed_moment, listed_date, periods
 from crawlers.listings.feeds import Entry, read_feed
 from crawlers.listings.texts import headline, language_code

@@ -13,8 +13,9 @@ from scrapy.http import HtmlResponse, Response
 
 from articles.extraction.kept_pages import RawPage
 from articles.extraction.page_series import next_page, page_number
+from crawlers.faults import reason_of
 from crawlers.items import ArticleLink, FetchedPage
-from crawlers.reasons import find_reason, reason_of
+from crawlers.reasons import find_reason
 
 
 class PagedArticles(Spider):

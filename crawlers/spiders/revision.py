@@ -17,8 +17,9 @@ from articles.storage import revisions
 from articles.storage.revisions import Finding, SeenAgain, Version
 from crawlers import rechecks
 from crawlers.database import in_database
+from crawlers.faults import reason_of
 from crawlers.fetching.sites import is_front_page, is_visitable
-from crawlers.reasons import UNCHANGED, reason_of
+from crawlers.reasons import UNCHANGED
 from crawlers.rechecks import DueArticle
 from crawlers.spiders.base import NewspaperSpider, content_type, header
 

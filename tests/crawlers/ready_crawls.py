@@ -16,8 +16,8 @@ from importlib import import_module
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# The command, and what it would import only while it checks the project.
-IMPORTED = ("crawlers.management.commands.crawl", "newsdedup_site.urls")
+# The command, and what it would import only while it is at work.
+IMPORTED = ("crawlers.management.commands.crawl", "newsdedup_site.urls", "htmldate", "readability", "tldextract")
 
 
 class ReadyCrawls:

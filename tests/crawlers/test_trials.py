@@ -15,7 +15,7 @@ from django.utils import timezone
 from scrapy.http import Response
 
 from articles.models import Article, Newspaper
-from crawlers.desk import trials, trying
+from crawlers.desk import trial_spider, trials
 from crawlers.desk.trying import Draft, TrialError, try_newspaper
 from crawlers.discovery.found import FoundNewspaper, FoundSource
 from crawlers.models import CrawlSchedule, PendingLink, Trial
@@ -111,12 +111,12 @@ def test_a_trial_of_teasers_asks_for_feeds_alone(monkeypatch: pytest.MonkeyPatch
         asked.append(url)
         return Response(url, body=body)
 
-    monkeypatch.setattr(trying._TrialSpider, "_ask", answer)
+    monkeypatch.setattr(trial_spider._TrialSpider, "_ask", answer)
     found: dict[str, Any] = {}
     draft = dataclasses.asdict(Draft("Fjordbladet", "", [FEED], [SITEMAP], teasers=True))
     # In a thread: a browser's event loop may be running in this one.
     with ThreadPoolExecutor() as pool:
-        pool.submit(asyncio.run, collect(trying._TrialSpider(draft=draft, pause=0, found=found).start())).result()
+        pool.submit(asyncio.run, collect(trial_spider._TrialSpider(draft=draft, pause=0, found=found).start())).result()
     assert asked == [FEED]
     [article] = found["articles"]
     assert [article[name] for name in ("headline", "text", "day")] == ["Last ferry", "It sailed.", "2024-05-03"]

@@ -90,8 +90,8 @@ def main() -> None:
     import scrapy  # noqa: PLC0415
     from scrapy.crawler import AsyncCrawlerProcess  # noqa: PLC0415
 
+    from crawlers.faults import reason_of  # noqa: PLC0415
     from crawlers.fetching.bare_settings import bare_settings  # noqa: PLC0415
-    from crawlers.reasons import reason_of  # noqa: PLC0415
 
     asked = json.load(sys.stdin)
     found: dict[str, str] = {}

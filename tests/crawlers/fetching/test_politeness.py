@@ -12,11 +12,11 @@ import pytest
 from protego import Protego
 
 from crawlers import site_paces
+from crawlers.faults import RefusedError
 from crawlers.fetching.pacing import Bounds, SitePace, Sites, next_delay, retry_after
 from crawlers.fetching.reservations import forbids_index, meta_elements, read_rules, reserved_by
 from crawlers.fetching.robots import fault_of_status, pause_of
 from crawlers.fetching.sites import shared_site
-from crawlers.reasons import RefusedError
 from crawlers.site_paces import Remembered
 
 NOW = datetime.datetime(2026, 5, 3, 12, 0, tzinfo=datetime.UTC)
