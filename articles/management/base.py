@@ -57,6 +57,9 @@ class CommandHelpFormatter(DjangoHelpFormatter, RawDescriptionHelpFormatter):
 class ProjectCommand(BaseCommand):
     """A command whose help lists its exit codes."""
 
+    # They check the code of all pages, which takes longer to load than most commands work. Each command that searches a
+    # database checks it.
+    requires_system_checks = []
     # The exit codes of errors that are printed as one sentence, without a traceback.
     exit_codes: ClassVar[Mapping[type[Exception], ExitCode]] = {}
     _shared_exit_codes: ClassVar[Mapping[type[Exception], ExitCode]] = {
@@ -90,9 +93,6 @@ class ProjectCommand(BaseCommand):
 class LongCommand(ProjectCommand):
     """A command that takes minutes: it shows its progress and stops cleanly on SIGINT or SIGTERM."""
 
-    # They check the code of all pages, which takes longer to load than the command itself. Each command that searches a
-    # database checks it.
-    requires_system_checks = []
     # Printed after an interruption.
     resuming = "Run the same command again to resume."
     ends: ClassVar[frozenset[ExitCode]] = ProjectCommand.ends | {ExitCode.INTERRUPTED}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 from django.contrib import admin
 
+from articles.loading import when_used
 from dedup.models import Profile
 from newsdedup_site.apps import check_admin_pages
+from tests.databases import child_environment
 
 LOADED = """
 import importlib, json, sys
@@ -50,3 +53,38 @@ def test_a_command_loads_no_page_of_the_admin() -> None:
     # `manage.py check` loads them.
     assert check_admin_pages(None) == []
     assert Profile in admin.site._registry
+
+
+# What only charts, crawls and extraction use: loading them takes longer than all else that a page or a command needs.
+LATE = {"altair", "htmldate", "networkx", "readability", "requests", "scrapy", "tldextract", "twisted", "vl_convert"}
+RUN = """
+import sys, manage
+try:
+    manage.main(["manage.py", *sys.argv[1:]])
+except SystemExit:
+    pass
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "command", ["check", "migrate --check", "db_worker --batch --no-startup-delay", "find_duplicates --help"]
+)
+def test_pages_and_commands_load_libraries_when_they_use_them(command: str) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", RUN, *command.split()],
+        env=os.environ | child_environment(),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    loaded = set(answer.stdout.splitlines()[-1].split())
+    assert ("ninja" in loaded) == (command == "check"), "only check loads all pages"
+    assert loaded & LATE == set()
+
+
+def test_a_library_that_is_put_off_is_there_when_it_is_used() -> None:
+    assert when_used("json").dumps([1]) == "[1]"
+    with pytest.raises(ImportError, match=r"no_such_package is not installed; install requirements\.txt"):
+        when_used("no_such_package")

@@ -24,7 +24,6 @@ class Command(ProjectCommand):
     """Replace the tables, or with --check report which differ."""
 
     help = "Write the tables of docs/ that come from the code, such as the settings of passes. Run it in a checkout."
-    requires_system_checks = []  # it needs no database
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""

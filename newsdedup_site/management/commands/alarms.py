@@ -24,7 +24,6 @@ class Command(ProjectCommand):
         "Print what an admin has to see to; exit with 1 if there is anything. A worker checks by itself every three "
         "minutes, but it cannot tell that it is dead: run this with --send from cron too."
     )
-    requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+from django.core.checks import Tags
 from django.core.management.commands import migrate
 from django.db import DatabaseError, InterfaceError, connections
 
@@ -13,6 +14,10 @@ from articles.storage.locks import Lock, unlock, wait_for_lock
 
 class Command(migrate.Command):
     """A second one waits for the first: both at once would change the same tables, until a deadlock ends one."""
+
+    def check(self, *args: Any, **kwargs: Any) -> None:
+        """Check models and databases; the code of all pages, which no migration needs, takes seconds to load."""
+        super().check(*args, **kwargs | {"tags": [Tags.models, Tags.database]})
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Hold the lock; an answer about what is to be done needs none."""

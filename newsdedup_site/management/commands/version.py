@@ -13,7 +13,6 @@ from newsdedup_site.embedded import EmbeddedServerError
 
 class Command(ProjectCommand):
     help = "Prints the versions of newsdedup, Python, Django and PostgreSQL."
-    requires_system_checks = []
 
     def handle(self, **_options: Any) -> None:
         for name, version in local_versions().items():
