@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import gc
 import signal
 from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import TransactionTestCase, override_settings
 from pytest_django import DjangoDbBlocker
 
@@ -16,7 +18,7 @@ from articles.models import Article
 from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle
 from articles.storage.ingest import store_article
-from tests import initial_rows
+from tests import initial_rows, migrated_database
 
 # A shell starts background jobs with interrupts ignored, and the processes that tests interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -24,11 +26,24 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 StoreArticle = Callable[..., Article]
 
 
+def pytest_collection_finish() -> None:
+    """Let no later collection of garbage look through all modules and tests again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _quick_passwords() -> Iterator[None]:
     """Hash passwords in a microsecond, not in the half second that slows down a guesser."""
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
         yield
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """Make the test database from one that is already migrated."""
+    with django_db_blocker.unblock():
+        migrated_database.use()
 
 
 @pytest.fixture(scope="session")
@@ -41,9 +56,31 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         yield
 
 
+@pytest.fixture(scope="module")
+def module_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[DjangoDbBlocker]:
+    """A transaction around the tests of a module: what its fixtures of that scope store, each of its tests finds.
+
+    They store within `module_db.unblock()`. Each test has a transaction in this one, as always. This is not for tests
+    whose own transactions end.
+    """
+    around = transaction.atomic()
+    around._from_testcase = True
+    with django_db_blocker.unblock():
+        around.__enter__()
+    yield django_db_blocker
+    with django_db_blocker.unblock():
+        transaction.set_rollback(True)
+        around.__exit__(None, None, None)
+
+
 @pytest.fixture
 def store() -> StoreArticle:
     """Return a function that stores an article through ingest; what a test does not name is made up."""
+    return storing()
+
+
+def storing() -> StoreArticle:
+    """Return the function that `store` is, for fixtures of modules."""
     numbers = count(1)
 
     def _store(

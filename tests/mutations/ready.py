@@ -14,31 +14,21 @@ from typing import Any
 import pytest
 from django.db.backends.base.creation import BaseDatabaseCreation
 
+from tests import migrated_database
+
 SELECTED = "MUTATIONS_SELECTED"
 RESULT = "MUTATIONS_RESULT"
-TEMPLATE = "mutations_template"
 DATABASE = "mutations"
 
-_migrate = BaseDatabaseCreation.create_test_db
 
-
-def _from_template(creation: BaseDatabaseCreation, **options: Any) -> str:
-    """Create the test database as a copy: a mutant may leave anything in its own."""
-    if not _exists(creation, TEMPLATE):
-        made = _migrate(creation, **options | {"serialize": False, "keepdb": False, "autoclobber": True})
-        creation.connection.close()
-        _admin(creation, f'ALTER DATABASE "{made}" RENAME TO {TEMPLATE}')
+def _from_template(creation: BaseDatabaseCreation, **_options: Any) -> str:
+    """Create the test database as a copy, which is not migrated again: a mutant may leave anything in its own."""
+    template = migrated_database.use()
     _admin(creation, f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
-    _admin(creation, f"CREATE DATABASE {DATABASE} TEMPLATE {TEMPLATE}")
+    _admin(creation, f"CREATE DATABASE {DATABASE} TEMPLATE {template}")
     creation.connection.close()
     creation.connection.settings_dict["NAME"] = DATABASE
     return DATABASE
-
-
-def _exists(creation: BaseDatabaseCreation, name: str) -> bool:
-    with creation._nodb_cursor() as cursor:
-        cursor.execute("SELECT FROM pg_database WHERE datname = %s", [name])
-        return bool(cursor.rowcount)
 
 
 def _admin(creation: BaseDatabaseCreation, statement: str) -> None:

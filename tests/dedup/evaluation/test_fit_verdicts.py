@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import F, Max
+from pytest_django import DjangoDbBlocker
 
 from dedup.evaluation import learning
 from dedup.models import DenseGroup, FittedModel, HeadlineForm, Pair
@@ -20,6 +21,7 @@ from dedup.runs.outdated_verdicts import outdated_verdicts
 from dedup.runs.terms import terms_in_force
 from dedup.verdicts import model as verdict_model
 from dedup.verdicts.model import default_model, dump_model, load_model
+from tests.conftest import storing
 from tests.dense import copies_of, write_group
 from tests.factories import make_user
 
@@ -77,8 +79,8 @@ def find_duplicates() -> None:
     call_command("find_duplicates", "--no-progress", "--workers=1", stdout=io.StringIO(), stderr=io.StringIO())
 
 
-@pytest.fixture
-def strict_model(tmp_path) -> Iterator[Callable[[], None]]:
+@pytest.fixture(scope="module")
+def strict_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], None]]:
     """Return a function that puts a stricter model in place of the shipped one: it calls no story a duplicate.
 
     The shipped model changes; what decisions teach one that is too strict does not.
@@ -89,8 +91,9 @@ def strict_model(tmp_path) -> Iterator[Callable[[], None]]:
         surest = stories.aggregate(surest=Max("duplicate_probability"))["surest"]
         content = json.loads(dump_model(default_model()))
         content["questions"]["duplicate"]["intercept"] -= math.log(surest / (1 - surest)) + 0.4
-        (tmp_path / "strict.json").write_text(json.dumps(content))
-        patch.setattr(verdict_model, "DEFAULT_MODEL", tmp_path / "strict.json")
+        path = tmp_path_factory.mktemp("model") / "strict.json"
+        path.write_text(json.dumps(content))
+        patch.setattr(verdict_model, "DEFAULT_MODEL", path)
         default_model.cache_clear()
 
     with pytest.MonkeyPatch.context() as patch:
@@ -98,36 +101,40 @@ def strict_model(tmp_path) -> Iterator[Callable[[], None]]:
     default_model.cache_clear()
 
 
-@pytest.fixture
-def corpus(store, strict_model) -> None:
+@pytest.fixture(scope="module")
+def corpus(module_db: DjangoDbBlocker, strict_model: Callable[[], None]) -> None:
     """Store, for each place, a story that a second newspaper carries on, and the rates of two days; then run."""
-    for number, (place, person) in enumerate(zip(PLACES, PEOPLE, strict=True)):
-        month, day = f"2026-0{1 + number % 6}", 10 + number // 6 * 5
-        others = f"{PEOPLE[number - 7]} and {PEOPLE[number - 3]}"
-        text = STORY.format(place=place, person=person, others=others)
-        kept = text[: text.index("Work on")].replace("spoke 3 times", "spoke 5 times")
-        more = kept + MORE.format(place=place, person=person)
-        for paper, content, late in (("Harbour Post", text, 0), ("Coast Echo", more, 3)):
-            headline = f"{place} to mend its tramway"
-            store(
-                content,
-                newspaper=paper,
-                date=f"{month}-{day + late}",
-                headline=headline,
-                external_id=f"{place} {paper}",
-            )
-        for later in range(2):
-            text = RATES.format(buy=170 + 7 * number + later, sell=390 + 3 * number + later, dollar=40 + number - later)
-            store(
-                text,
-                newspaper="Inland Courier",
-                date=f"{month}-{day + later}",
-                headline=f"Rates of {place}",
-                external_id=f"{place} rates {later}",
-            )
-    find_duplicates()
-    strict_model()
-    find_duplicates()
+    store = storing()
+    with module_db.unblock():
+        for number, (place, person) in enumerate(zip(PLACES, PEOPLE, strict=True)):
+            month, day = f"2026-0{1 + number % 6}", 10 + number // 6 * 5
+            others = f"{PEOPLE[number - 7]} and {PEOPLE[number - 3]}"
+            text = STORY.format(place=place, person=person, others=others)
+            kept = text[: text.index("Work on")].replace("spoke 3 times", "spoke 5 times")
+            more = kept + MORE.format(place=place, person=person)
+            for paper, content, late in (("Harbour Post", text, 0), ("Coast Echo", more, 3)):
+                headline = f"{place} to mend its tramway"
+                store(
+                    content,
+                    newspaper=paper,
+                    date=f"{month}-{day + late}",
+                    headline=headline,
+                    external_id=f"{place} {paper}",
+                )
+            for later in range(2):
+                text = RATES.format(
+                    buy=170 + 7 * number + later, sell=390 + 3 * number + later, dollar=40 + number - later
+                )
+                store(
+                    text,
+                    newspaper="Inland Courier",
+                    date=f"{month}-{day + later}",
+                    headline=f"Rates of {place}",
+                    external_id=f"{place} rates {later}",
+                )
+        find_duplicates()
+        strict_model()
+        find_duplicates()
 
 
 @pytest.fixture
