@@ -79,11 +79,11 @@ def test_a_fitted_covariance_is_stored_with_the_model() -> None:
 
 
 def test_the_covariance_is_that_of_fitted_models_over_resamples() -> None:
-    """The spread of the totals that 60 resamples give is about the one that the covariance of a single fit promises."""
+    """The spread of the totals that 12 resamples give is about the one that the covariance of a single fit promises."""
     rows, labels = random_rows(400)
     dice = random.Random(11)
     totals = []
-    for _ in range(60):
+    for _ in range(12):
         drawn = [dice.randrange(400) for _ in range(400)]
         asked = fit([rows[each] for each in drawn], [labels[each] for each in drawn], [1.0] * 400).questions[
             "duplicate"
