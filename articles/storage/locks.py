@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection
+from django.db.transaction import TransactionManagementError
 from psycopg import sql
 
 # A killed process holds its locks until its database process notices: within a second, as every connection asks for
@@ -79,7 +80,9 @@ def holder_of(cursor: Any, lock: Lock, *number: int) -> Holder | None:
 
 
 def lock_transaction(lock: Lock) -> None:
-    """Wait for the lock and hold it until the transaction ends."""
+    """Wait for the lock and hold it until the transaction ends. Raises TransactionManagementError outside of one."""
+    if not connection.in_atomic_block:
+        raise TransactionManagementError(f"The lock {lock.name} would end with its own statement; begin a transaction.")
     with connection.cursor() as cursor:
         _wait(cursor, "pg_try_advisory_xact_lock", "pg_advisory_xact_lock", lock)
 

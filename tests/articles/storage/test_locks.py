@@ -6,6 +6,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 from django.db import OperationalError, connection, transaction
+from django.db.transaction import TransactionManagementError
 
 from articles.storage import locks
 from articles.storage.locks import Holder, Lock, lock_transaction, wait_for_lock
@@ -37,6 +38,13 @@ def test_a_free_lock_is_taken_without_a_word(caplog) -> None:
     with transaction.atomic():
         lock_transaction(Lock.INGEST)
     assert caplog.messages == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lock_of_a_transaction_is_refused_where_there_is_none() -> None:
+    with pytest.raises(TransactionManagementError) as raised:
+        lock_transaction(Lock.REVIEW)
+    assert str(raised.value) == "The lock REVIEW would end with its own statement; begin a transaction."
 
 
 def test_a_holder_shows_life_by_a_new_statement_or_by_none() -> None:
