@@ -9,6 +9,8 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -64,9 +66,9 @@ class Home:
         return int((data / "postmaster.pid").read_text().split()[0])
 
 
-@pytest.fixture
-def open_folder():
-    """A folder that every user may pass through, as a folder for a server must be."""
+@contextmanager
+def passable_folder() -> Iterator[Path]:
+    """Make a folder that every user may pass through, as a folder for a server must be."""
     folder = Path(tempfile.mkdtemp(prefix="newsdedup-test-"))
     folder.chmod(0o711)
     yield folder
@@ -74,8 +76,32 @@ def open_folder():
 
 
 @pytest.fixture
+def open_folder():
+    with passable_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
 def server(open_folder):
     home = Home(open_folder)
+    yield home
+    home.run(STOP)
+
+
+@pytest.fixture(scope="module")
+def folder_of_before():
+    """A folder whose server has been used and stopped."""
+    with passable_folder() as folder:
+        home = Home(folder)
+        home.run(ASK)
+        home.run(STOP)
+        yield folder
+
+
+@pytest.fixture
+def old_server(folder_of_before):
+    """A server whose data are there already: to make them takes longer than all else."""
+    home = Home(folder_of_before)
     yield home
     home.run(STOP)
 
@@ -96,13 +122,13 @@ def test_many_processes_at_once_share_one_server(server) -> None:
     assert len(answers) == 1
 
 
-def test_articles_survive_a_killed_server(server) -> None:
-    server.run(ASK + "c.execute('CREATE TABLE kept AS SELECT 1 AS one')")
-    os.kill(server.postmaster(), signal.SIGKILL)
-    assert server.run(ASK + "print(c.execute('SELECT one FROM kept').fetchone()[0])") == "1"
+def test_articles_survive_a_killed_server(old_server) -> None:
+    old_server.run(ASK + "c.execute('CREATE TABLE kept AS SELECT 1 AS one')")
+    os.kill(old_server.postmaster(), signal.SIGKILL)
+    assert old_server.run(ASK + "print(c.execute('SELECT one FROM kept').fetchone()[0])") == "1"
 
 
-def test_a_page_does_not_wait_for_a_start_that_takes_long(server, open_folder) -> None:
+def test_a_page_does_not_wait_for_a_start_that_takes_long(old_server) -> None:
     ask = (
         "import time; from newsdedup_site import embedded; from newsdedup_site.embedded import running as r\n"
         "r.start_server, start = lambda: (time.sleep(1), start()), r.start_server\n"
@@ -112,7 +138,7 @@ def test_a_page_does_not_wait_for_a_start_that_takes_long(server, open_folder) -
         "with embedded.answer_within(60): embedded.ensure_running()\n"
         "print(r.answers())"
     )
-    assert server.run(ask) == "The embedded PostgreSQL server is starting. Try again shortly.\nTrue"
+    assert old_server.run(ask) == "The embedded PostgreSQL server is starting. Try again shortly.\nTrue"
 
 
 def test_a_killed_initdb_is_begun_anew(server) -> None:
@@ -135,9 +161,9 @@ def test_a_folder_with_other_files_is_left_alone(server) -> None:
     assert (home / "data" / "letters.txt").read_text() == "not a database\n"
 
 
-def test_variables_of_libpq_do_not_reach_past_the_server(server) -> None:
-    server.environment |= {"PGHOSTADDR": "127.0.0.9", "PGSERVICE": "elsewhere", "PGOPTIONS": "-c DateStyle=German"}
-    assert server.run(ASK + "print(c.execute('SHOW DateStyle').fetchone()[0])") == "ISO, MDY"
+def test_variables_of_libpq_do_not_reach_past_the_server(old_server) -> None:
+    old_server.environment |= {"PGHOSTADDR": "127.0.0.9", "PGSERVICE": "elsewhere", "PGOPTIONS": "-c DateStyle=German"}
+    assert old_server.run(ASK + "print(c.execute('SHOW DateStyle').fetchone()[0])") == "ISO, MDY"
 
 
 @pytest.mark.parametrize("words", ["the database system is in recovery mode", "the database system is starting up"])
