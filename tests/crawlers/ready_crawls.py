@@ -17,7 +17,21 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # The command, and what it would import only while it is at work.
-IMPORTED = ("crawlers.management.commands.crawl", "newsdedup_site.urls", "htmldate", "readability", "tldextract")
+IMPORTED = (
+    "crawlers.management.commands.crawl",
+    "crawlers.fetching.downloads",
+    "crawlers.fetching.reservations",
+    "crawlers.fetching.robots",
+    "crawlers.pipelines",
+    "htmldate",
+    "readability",
+    "scrapy.core.downloader.middleware",
+    "scrapy.extensions.feedexport",
+    "scrapy.extensions.remote_control",
+    "scrapy.pqueues",
+    "scrapy.squeues",
+    "tldextract",
+)
 
 
 class ReadyCrawls:
@@ -59,6 +73,9 @@ def main() -> None:
     import_module("django").setup()
     for name in IMPORTED:
         import_module(name)
+    # What is loaded with the first article: the model of languages, and the list of public suffixes.
+    import_module("articles.normalization.language").detect_languages(["The ferry sails at noon."])
+    import_module("articles.normalization.urls").registered_name("paper.example")
     assert "twisted.internet.reactor" not in sys.modules, "each crawl needs a reactor of its own"
     gc.freeze()
     for line in sys.stdin:
