@@ -54,13 +54,13 @@ class Covering:
     def tests_for(self, mutant: Mutant, budget: float) -> list[str]:
         """Return the tests that run a mutant, the telling and quick ones first, up to `budget` seconds of them.
 
-        Of what is read at import, the tests of its users come first, then those of the whole module.
+        What a module does when it is imported is recorded for whichever test imported it first. Of that, the tests of
+        its users in the module come first, then those of all its functions.
         """
-        own = set(range(mutant.line, mutant.last_line + 1))
-        found = covered_by(self, mutant.path, [own], budget)
-        return found or covered_by(
-            self, mutant.path, [_users_lines(mutant), set(self.lines.get(str(mutant.path), {}))], budget
-        )
+        own, called = set(range(mutant.line, mutant.last_line + 1)), _called_lines(mutant.before)
+        found = covered_by(self, mutant.path, [own], budget) if mutant.line in called else []
+        nearer_and_nearer = [_users_lines(mutant) & called, called, set(self.lines.get(str(mutant.path), {}))]
+        return found or covered_by(self, mutant.path, nearer_and_nearer, budget)
 
 
 def covered_by(covering: Covering, path: Path, nearer_and_nearer: Sequence[set[int]], budget: float) -> list[str]:
@@ -95,8 +95,14 @@ def _is_named_after(test: str, path: Path) -> bool:
     return path.stem.rstrip("s") in Path(test.partition("::")[0]).stem
 
 
+def _called_lines(source: str) -> set[int]:
+    """Return the lines that run when a function is called, and not when the module is imported."""
+    functions = (each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.FunctionDef))
+    return {line for each in functions for line in range(each.body[0].lineno, (each.end_lineno or 0) + 1)}
+
+
 def _users_lines(mutant: Mutant) -> set[int]:
-    """Return the lines of the functions that use the name whose definition at the module's level has the mutant."""
+    """Return the lines of what uses the name whose definition at the module's level has the mutant, and of itself."""
     body = ast.parse(mutant.before).body
     names: set[str] = set()
     lines: set[int] = set()
@@ -104,6 +110,7 @@ def _users_lines(mutant: Mutant) -> set[int]:
         first = min([each.lineno, *(by.lineno for by in getattr(each, "decorator_list", ()))])
         if first <= mutant.line <= (each.end_lineno or first):
             names |= _defined(each)
+            lines.update(range(first, (each.end_lineno or first) + 1))
     for _ in range(3):  # constants that are made of constants
         for each in body:
             if names.isdisjoint(_used(each)):

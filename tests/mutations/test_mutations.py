@@ -113,6 +113,31 @@ def test_tests_named_after_the_module_come_first_then_quick_ones_within_the_budg
     assert len(covered_by(covering, path, lines, budget=60)) == 2
 
 
+def test_of_what_runs_at_import_the_tests_of_its_users_are_asked_not_the_one_that_imported_it_first() -> None:
+    pytest.importorskip("mutmut", reason="mutmut, which makes the mutants, is not installed")
+    from tests.mutations.mutants import Mutant  # noqa: PLC0415
+
+    before = "LIMIT = 3\n\n\ndef used():\n    return LIMIT\n\n\ndef other(size=2):\n    return size\n"
+    path, tests = Path("dedup/review/decisions.py"), "tests/dedup/views/test_pairs.py::test_{}"
+    running = {"1": ["first"], "4": ["first"], "5": ["user"], "8": ["first"], "9": ["other"]}
+    covering = Covering()
+    covering.add(
+        {
+            "seconds": {tests.format(name): 1.0 for name in ("first", "user", "other")},
+            "failed": [],
+            "lines": {str(path): {line: [tests.format(name) for name in names] for line, names in running.items()}},
+        }
+    )
+
+    def asked(line: int) -> list[str]:
+        mutant = Mutant(path, 0, line, line, before.replace("3", "4"), before)
+        return [each.rpartition("_")[2] for each in covering.tests_for(mutant, budget=60)]
+
+    assert asked(1) == ["user", "other", "first"]
+    assert asked(8) == ["other", "user", "first"]
+    assert asked(9) == ["other"]
+
+
 def test_equivalent_mutants_are_of_lines_that_are_there_and_have_a_reason() -> None:
     for (module, removed, added), reason in equivalents().items():
         lines = {line.strip() for line in (CHECKOUT / f"{module.replace('.', '/')}.py").read_text().splitlines()}
