@@ -17,6 +17,9 @@ class _WhenUsed:
         return getattr(importlib.import_module(self._name), attribute)
 
 
+_put_off: set[str] = set()
+
+
 def when_used(name: str) -> Any:
     """Return a package that is loaded when it is first used: loading these takes most commands longer than their work.
 
@@ -24,4 +27,11 @@ def when_used(name: str) -> Any:
     """
     if importlib.util.find_spec(name) is None:
         raise ImportError(f"{name} is not installed; install requirements.txt")
+    _put_off.add(name)
     return _WhenUsed(name)
+
+
+def load_all() -> None:
+    """Load what was put off so far: for what is to answer quickly, and parts into processes only then."""
+    for name in sorted(_put_off):
+        importlib.import_module(name)

@@ -8,6 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 from gunicorn.errors import AppImportError
 
+from articles.loading import load_all
 from newsdedup_site.deployment import refuse_insecure
 from newsdedup_site.embedded import EmbeddedServerError
 
@@ -24,7 +25,9 @@ class NotStartedError(AppImportError, RuntimeError):
 try:
     refuse_insecure(serving=True)
     application = get_wsgi_application()
-    # Django loads the pages in the first request. With gunicorn.conf.py, this loads them once for all processes.
+    # Django loads the pages in the first request, and the pages what draws charts in that of the first chart. With
+    # gunicorn.conf.py, this loads them once for all processes.
     import_module(settings.ROOT_URLCONF)
+    load_all()
 except (EmbeddedServerError, ImproperlyConfigured) as error:
     raise NotStartedError(str(error)) from error

@@ -126,6 +126,17 @@ def test_gunicorn_loads_the_pages_once_and_opens_no_control_socket(monkeypatch: 
     assert settings.control_socket_disable
 
 
+def test_what_draws_charts_is_loaded_before_the_first_request() -> None:
+    program = (
+        "import sys, newsdedup_site.wsgi; print({'altair', 'jsonschema', 'networkx', 'vl_convert'} - set(sys.modules))"
+    )
+    environment = {"PATH": os.environ["PATH"], "SECRET_KEY": TEST_KEY, "DATABASE_URL": "postgres://u@h/d"}
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], cwd=CHECKOUT, env=environment, check=True, capture_output=True, text=True
+    )
+    assert loaded.stdout == "set()\n"
+
+
 @pytest.mark.parametrize(("status", "well"), [(200, True), (503, False), (302, False)])
 def test_the_healthcheck_asks_a_real_server(status: int, well: bool) -> None:
     class Handler(BaseHTTPRequestHandler):
