@@ -35,15 +35,21 @@ _DEVIATIONS = 5.0
 # Pairs in memory at a time, counted once per shared band, and pairs whose signatures are compared in one step.
 _PAIRS_AT_ONCE = 4_000_000
 _COMPARED_AT_ONCE = 4_000
+# Members for which numpy takes less than half a second: as long as loading what is compiled.
+_FEW = 3_000_000
+# All that this process has signed.
+_members = 0
 
 
 def signatures(shingles: Shingles, slots: int) -> Signatures:
     """Return a byte of the minimum of each slot of each set, shape (sets, slots); those of empty sets are undefined.
 
     Members may repeat and need not be well distributed. `slots` is a power of two. If the extra `fast` is installed,
-    compiled code does the work.
+    compiled code does the work, unless there is too little to make up for loading it.
     """
-    compiled = _compiled()
+    global _members  # noqa: PLW0603 - it counts what all calls have to do
+    _members += len(shingles.hashes)
+    compiled = _compiled() if _members > _FEW else None
     if compiled is None:
         return numpy_signatures(shingles, slots)
     signed = np.empty((len(shingles.offsets) - 1, slots), dtype=np.uint8)

@@ -38,7 +38,8 @@ from tests.dedup.evaluation.small_corpus import (
 )
 
 # A schema cannot be used by half a transaction.
-pytestmark = pytest.mark.django_db(transaction=True)
+# In one test process, where the tables of scratch schemas are migrated once.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("scratch")]
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 

@@ -24,7 +24,8 @@ from tests.dedup.evaluation.small_corpus import (
 )
 
 # A schema cannot be used by half a transaction.
-pytestmark = pytest.mark.django_db(transaction=True)
+# In one test process, where the tables of scratch schemas are migrated once.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("scratch")]
 
 MORE_ARTICLES = [
     row(1, "2026-05-02", "Valley Times", "Exhibition of glass", f"{GLASS} {WIRE}"),

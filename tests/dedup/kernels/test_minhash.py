@@ -32,8 +32,9 @@ def sets_at(similarity: float, size: int, count: int, seed: int) -> list[set[int
 
 
 @pytest.mark.parametrize("slots", [16, 256, 1024])
-def test_compiled_signatures_have_the_same_bits(slots: int) -> None:
+def test_compiled_signatures_have_the_same_bits(slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba", reason="the extra `fast` is not installed")
+    monkeypatch.setattr(minhash, "_FEW", -1)
     random = np.random.default_rng(slots)
     # Sets with and without empty slots, with repeated members, the largest hashes, and one without members.
     sizes = np.array([0, 1, 2, 16, 0, 300, 4_000, *random.integers(1, 900, 60), 0])
@@ -43,6 +44,16 @@ def test_compiled_signatures_have_the_same_bits(slots: int) -> None:
     shingles = Shingles(members, np.cumsum([0, *sizes], dtype=np.int64))
     assert np.array_equal(minhash.signatures(shingles, slots), minhash.numpy_signatures(shingles, slots))
     assert minhash.signatures(Shingles(members[:0], np.zeros(1, dtype=np.int64)), slots).shape == (0, slots)
+
+
+def test_compiled_code_is_loaded_for_much_work_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(minhash, "_compiled", lambda: asked.append(minhash._members))
+    monkeypatch.setattr(minhash, "_FEW", 100)
+    monkeypatch.setattr(minhash, "_members", 0)
+    for _ in range(3):
+        minhash.signatures(hashed([set(range(45))]), 16)
+    assert asked == [135]
 
 
 def candidates(sets: list[set[int]], threshold: float, slots: int = 256, recall: float = 0.999) -> Pairs:
