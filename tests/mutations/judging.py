@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 
 from newsdedup_site import embedded
 from tests.mutations.areas import area_of, module_name
@@ -36,10 +37,15 @@ def judge(mutants: Sequence[Mutant], options: argparse.Namespace, say: Callable[
     if covering.failed:
         say(f"{len(covering.failed)} tests fail or are skipped without any mutant, and are not asked:")
         say("  " + "\n  ".join(covering.failed))
-    tries = _Tries(places, covering, options.budget, say, len(mutants))
+    killed = _killed_before(mutants) if options.go_on else {}
+    tries = _Tries(places, covering, options.budget, say, len(mutants) - len(killed))
     deadline = time.monotonic() + options.minutes * 60
+
+    def judged_one(mutant: Mutant) -> Judged | None:
+        return killed.get(mutant.key) or tries.judge(mutant, deadline)
+
     with ThreadPoolExecutor(len(places)) as pool:
-        judged = [each for each in pool.map(lambda mutant: tries.judge(mutant, deadline), mutants) if each]
+        judged = [each for each in pool.map(judged_one, mutants) if each]
     unsure = tries.unsure([each.killer for each in judged])
     if unsure:
         say(f"These fail without a mutant as well, so what they killed is tried again: {sorted(unsure)}")
@@ -49,6 +55,18 @@ def judge(mutants: Sequence[Mutant], options: argparse.Namespace, say: Callable[
     if options.mutant and judged:
         say(tries.last.said)
     return judged
+
+
+def _killed_before(mutants: Sequence[Mutant]) -> dict[str, Judged]:
+    """Return those of these mutants that an earlier run has killed, by key."""
+    rows = [json.loads(line) for file in _folder().glob("results-*.jsonl") for line in file.read_text().splitlines()]
+    before = {each.key: each for each in (Judged(**row) for row in rows) if each.is_killed}
+    # The number of a mutant holds until its module is changed.
+    return {each.key: before[each.key] for each in mutants if each.key in before and before[each.key].diff == each.diff}
+
+
+def _folder() -> Path:
+    return embedded.home() / "mutations"
 
 
 class _Tries:
@@ -61,7 +79,7 @@ class _Tries:
         for bench in places:
             self._idle.put(bench)
         self._covering, self._budget, self._say, self._total = covering, budget, say, total
-        self._results = embedded.home() / "mutations" / f"results-{time.strftime('%Y%m%d-%H%M%S')}.jsonl"
+        self._results = _folder() / f"results-{time.strftime('%Y%m%d-%H%M%S')}.jsonl"
         self._done: Counter[str] = Counter()
         self.last = Outcome("survived")
 
