@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core.checks.registry import registry
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.urls import get_resolver, path
@@ -144,6 +145,7 @@ def test_the_check_names_addresses_without_a_rule_and_rules_without_an_address(m
 
 def test_the_check_finds_nothing_here_and_misses_the_middleware(settings) -> None:
     assert len(list(checks.walk(get_resolver(urls)))) > len(ADDRESSES)
+    assert checks.check_addresses in registry.get_checks()
     assert checks.check_addresses() == []
     settings.MIDDLEWARE = [each for each in settings.MIDDLEWARE if each != checks.MIDDLEWARE]
     [error] = checks.check_addresses()

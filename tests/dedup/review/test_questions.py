@@ -134,3 +134,12 @@ def test_what_is_asked_first_and_what_is_nearly_certain(editor: User, store: Sto
     update_questions(rebuild_clusters().articles)
     assert OpenQuestion.objects.filter(pair=unlikely).exists()
     assert not OpenQuestion.objects.filter(certain=True).exists()
+
+
+def test_a_pair_that_no_pass_finds_any_more_is_no_question(store: StoreArticle) -> None:
+    pair = make_pair(store(), store(), verdict="similar", duplicate_probability=0.4, trigram=0.7)
+    assert OpenQuestion.objects.filter(pair=pair).exists()
+    Pair.objects.filter(pk=pair.pk).update(best_score=0)
+    update_questions({pair.left_id, pair.right_id})
+    assert not OpenQuestion.objects.exists()
+    assert tab_counts(User.objects.create_user("mara"))["informative"] == 0
