@@ -18,7 +18,8 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from tests.crash.faults import Plan, empty
-from tests.crash.ready import CHECKOUT, Ended, ReadyCommands
+from tests.crash.ready import ReadyCommands
+from tests.forked import CHECKOUT, Ended
 
 # With these, the states, their copies and what PostgreSQL keeps between two checkpoints fit.
 DISK_BYTES = 4_000_000_000
@@ -38,7 +39,7 @@ class Installation(ABC):
 
     def run(self, *arguments: str, plan: Plan | None = None) -> Ended:
         """Run a command in the folder of outputs."""
-        return self._ready.run(list(arguments), plan, self.output)
+        return self._ready.run_armed(list(arguments), plan, self.output)
 
     def prepare(self, function: str, *arguments: str) -> None:
         """Call a function of tests.crash.states in a process of its own. Raises RuntimeError if it fails."""

@@ -159,8 +159,8 @@ class CrawlCommand:
 
     def __call__(self, *arguments: str) -> Crawled:
         given = [*_fast("--set"), *arguments]
-        status, output, errors = self.ready.run(given, self.states, self.states.parent, SECONDS)
-        return Crawled(given, status, output, errors)
+        ended = self.ready.crawl(given, self.states, self.states.parent, SECONDS)
+        return Crawled(given, ended.status, ended.output, ended.errors)
 
     def cold(self, *arguments: str) -> Crawled:
         return _finish(self.start(*arguments))
