@@ -1,7 +1,7 @@
 """A database on which the migrations have run, for test databases to be copies of.
 
 The migrations take a worker longer than any test. Both workers use one such database, and so do later runs, until a
-migration or a package that has some is another one. Django runs `migrate` on each copy all the same.
+migration changes, or the version of a package that brings some. Django runs `migrate` on each copy all the same.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Plan:
 
     `fault` happens at event `at` of the process, or of a worker if it is "worker"; `after` seconds later with "kill
     soon". `limit` is the longest file in bytes, for the faults of files, and what is left of a full disk. `counted` is
-    a file that gets a byte for each event; workers have files of their own beside it.
+    a file that grows by a byte with each event; each worker has its own beside it.
     """
 
     fault: str = ""

@@ -88,7 +88,7 @@ def test_every_right_asks_for_its_permission_and_every_address_for_a_right() -> 
         "admin": (rights.CONFIGURE, True),
         "api": (rights.ANYONE, True),
     }
-    # What stands for an address of a package comes before what stands for the package.
+    # The rule of an address comes before the rule of its package.
     assert rule_of(["admin"], "logout") == addresses.form(rights.LOGIN)
     assert rule_of(["admin"], "index") == rule_of(["admin", "of it"], None) == addresses.form(rights.CONFIGURE)
     assert [rule_of([], None), rule_of([], "nowhere"), rule_of(["elsewhere"], "queue")] == [None, None, None]

@@ -1,4 +1,4 @@
-"""Which newspaper a name, an alias, an id or a host stands for."""
+"""How a newspaper is found: by a name, an alias, an id or a host."""
 
 from __future__ import annotations
 
