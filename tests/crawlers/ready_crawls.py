@@ -27,6 +27,7 @@ IMPORTED = (
     "scrapy.squeues",
     "tldextract",
 )
+ENGLISH = "The ferry to the islands sails at noon, because the harbour has ice on it until the tide comes in. " * 3
 
 
 class ReadyCrawls(ForkedCommands):
@@ -46,7 +47,8 @@ def main() -> None:
     for name in IMPORTED:
         import_module(name)
     # What is loaded with the first article: the model of languages, and the list of public suffixes.
-    import_module("articles.normalization.language").detect_languages(["The ferry sails at noon."])
+    language = import_module("articles.normalization.language").detect_language
+    assert language(ENGLISH) == "en", "too short a text loads no model"
     import_module("articles.normalization.urls").registered_name("paper.example")
     assert "twisted.internet.reactor" not in sys.modules, "each crawl needs a reactor of its own"
     serve(_crawl)
