@@ -56,8 +56,11 @@ def has_right(user: User | AnonymousUser, right: Right) -> bool:
         return False
     if not right.role:
         return True
-    wanted = [permission for permission in (READ.permission, right.permission) if permission]
-    return user.has_perms(wanted) and (user.is_staff or not right.staff_only)
+    # A page with a menu asks dozens of times, and each time Django would ask all backends.
+    held: dict[str, bool] = vars(user).setdefault("_held_permissions", {})
+    if right.permission not in held:
+        held[right.permission] = user.has_perms(each for each in (READ.permission, right.permission) if each)
+    return held[right.permission] and (user.is_staff or not right.staff_only)
 
 
 def admins() -> QuerySet[User]:
