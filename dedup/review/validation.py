@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Count, F
 from django.utils import timezone
 
@@ -24,12 +23,11 @@ def label_pair(pair: SampledPair, label: str, *, reader: str, note: str = "") ->
 
 def take_back(sample: ValidationSample, *, reader: str) -> int | None:
     """Remove the reader's latest label in a sample; return the position of its pair, or None if there is no label."""
-    with transaction.atomic():
-        latest = SampleLabel.objects.filter(pair__sample=sample, reader=reader).select_related("pair")
-        found = latest.order_by("-labelled_at", "-id").first()
-        if found is None:
-            return None
-        found.delete()
+    latest = SampleLabel.objects.filter(pair__sample=sample, reader=reader).select_related("pair")
+    found = latest.order_by("-labelled_at", "-id").first()
+    if found is None:
+        return None
+    found.delete()
     return found.pair.position
 
 
