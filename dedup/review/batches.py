@@ -186,7 +186,7 @@ def _contradicting(batch: Batch, items: Sequence[BatchItem]) -> set[int]:
     group_of = dict(ConfirmedArticle.objects.filter(article__in=every).values_list("article", "first"))
     if batch.kind != Answer.CONFIRM:
         return contradictions_of_parting(articles, group_of)
-    groups = {group_of.get(each, each) for each in every}
+    groups = set(group_of.values())
     apart = set(SeparateArticles.objects.filter(one__in=groups).values_list("one", "other"))
     apart |= set(SeparateArticles.objects.filter(other__in=groups).values_list("one", "other"))
     # Two single articles are named by the link itself.
