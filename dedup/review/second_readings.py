@@ -96,7 +96,7 @@ def answer_collision(pair_id: int, decision_id: int, kind: str, *, user: Any, no
     with transaction.atomic():
         lock_review()
         pair = Pair.objects.get(pk=pair_id)
-        first = decisions_on(pair).filter(pk=decision_id, undone_by=None).exclude(kind=Decision.Kind.UNDO).first()
+        first = decisions_on(pair).filter(pk=decision_id, undone_by=None).first()
         said = _answer_of(first, pair) if first else None
         if first is None or said is None:
             raise ReviewError(f"Decision {decision_id} on this pair is no longer in force. Look again.")

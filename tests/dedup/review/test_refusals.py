@@ -343,10 +343,10 @@ def test_an_answer_of_a_second_editor_that_cannot_be_stored(store: StoreArticle,
         "Somebody settled this disagreement meanwhile. Look at the pair."
     )
     decisions.undo(settled.pk, user=editor)
-    decisions.undo(first.pk, user=editor)
-    assert refused(lambda: answer("confirm")) == (
-        f"Decision {first.pk} on this pair is no longer in force. Look again."
-    )
+    undo = decisions.undo(first.pk, user=editor)
+    for number in (first.pk, undo.pk):
+        said = f"Decision {number} on this pair is no longer in force. Look again."
+        assert refused(lambda number=number: answer("confirm", decision=number)) == said
 
 
 def test_a_label_that_cannot_be_stored(store: StoreArticle, editor: User, other: User) -> None:
