@@ -130,7 +130,7 @@ def _sharing(forms: Collection[str]) -> Iterator[tuple[int, list[_Seen]]]:
         "article__text_digest", "url", "article__newspaper__kept_url_parameters",
     )  # fmt: skip
     groups: dict[tuple[int, str], dict[int, _Seen]] = defaultdict(dict)
-    for newspaper_id, digest, article_id, title, text_digest, url, kept in rows[:_MAX_ROWS] if shared else ():
+    for newspaper_id, digest, article_id, title, text_digest, url, kept in rows[:_MAX_ROWS]:
         article = groups[newspaper_id, digest].setdefault(article_id, _Seen(article_id, title, text_digest))
         named = ((name, value) for name, value in dropped_parameters(url, kept).items() if _NAME.fullmatch(name))
         for name, value in islice(named, _MAX_PARAMETERS):

@@ -242,6 +242,17 @@ def test_an_attached_url_teaches_too() -> None:
 
 
 @pytest.mark.django_db
+def test_a_url_that_came_under_another_newspaper_keeps_what_its_own_one_has_learnt() -> None:
+    elsewhere = story("", HARVEST, url="https://coasttelegraph.example/barley", newspaper="Coast Telegraph")
+    store_articles([story("sid=101", FERRY), story("sid=102", SCHOOL), elsewhere])
+    seen = SeenURL("https://harbourpost.example/m/little-skerry-council?sid=101", ArticleURL.Kind.REDIRECT)
+    again = store_article(story("sid=101", FERRY, newspaper="Coast Telegraph", other_urls=[seen]))
+    assert again.outcome == "known"
+    form = "http://harbourpost.example/m/little-skerry-council?sid=101"
+    assert ArticleURL.objects.get(url=seen.url).normalized_url == form
+
+
+@pytest.mark.django_db
 def test_learning_costs_one_query_and_none_without_dropped_parameters(django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
     store_articles([story("sid=101", FERRY)])
     plain = [story(f"page={number}", FERRY) for number in range(50)]
