@@ -7,7 +7,8 @@ import datetime
 import pytest
 import time_machine
 
-from articles.models import ArticleURL
+from articles.extraction.extract import ExtractedArticle
+from articles.models import Article, ArticleURL
 from articles.normalization.times import Precision, written_time
 from articles.storage.incoming import (
     Details,
@@ -17,6 +18,7 @@ from articles.storage.incoming import (
     RejectedArticleError,
     SeenHeadline,
     check_article,
+    extracted_details,
 )
 from tests.articles.storage.test_ingest import FERRY, incoming
 
@@ -111,3 +113,15 @@ def test_what_is_not_known_of_an_article_is_empty() -> None:
     assert bare == IncomingArticle(
         datetime.date(2026, 3, 2), "Ferry", FERRY, "It sails.", "", "", Kind.PAGE, (), Details(), None, (), "", False
     )
+
+
+def test_all_details_of_an_extracted_article_are_kept() -> None:
+    extracted = ExtractedArticle(
+        "It sails.", "Ferry", datetime.date(2026, 3, 2), Article.DateSource.JSON_LD, None, language="no",
+        byline="Liv Dahl", agency="NTB", dateline="VESTBY", date_doubt="two days are given",
+        time=written_time("2026-03-02T18:30+02:00"), paywalled=True, text_doubt="x" * 301,
+    )  # fmt: skip
+    assert extracted_details(extracted) == Details(
+        "no", "Liv Dahl", "NTB", "VESTBY", Article.DateSource.JSON_LD, "two days are given", "x" * 300, True,
+        datetime.datetime(2026, 3, 2, 16, 30, tzinfo=datetime.UTC), 120, Precision.MINUTE,
+    )  # fmt: skip

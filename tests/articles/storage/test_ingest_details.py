@@ -1,12 +1,14 @@
 """The details of an article, from its page or else from its text. Against the real database."""
 
 import datetime
+import gzip
 
 import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from articles.models import Article
+from articles.extraction.kept_pages import RawPage
+from articles.models import Article, FollowingPage
 from articles.normalization.times import written_time
 from articles.storage.incoming import Details, IncomingArticle, PageCopy
 from articles.storage.ingest import store_article
@@ -45,6 +47,17 @@ def test_the_newspaper_is_not_a_dateline() -> None:
 def test_details_that_the_extraction_left_empty_stay_empty() -> None:
     article = stored(page=PageCopy(URL, "text/html", b"<p>x</p>", 2))
     assert (article.language, article.agency, article.dateline) == ("", "", "")
+
+
+@pytest.mark.django_db
+def test_the_further_pages_of_an_article_are_kept_with_their_types() -> None:
+    further = [RawPage(f"<p>{number}</p>".encode(), f"{URL}?page={number}", f"text/{number}") for number in (2, 3)]
+    stored(page=PageCopy(URL, "text/html", b"<p>1</p>", 2, following=further))
+    pages = FollowingPage.objects.values_list("number", "url", "content_type", "body")
+    assert [(number, url, kind, gzip.decompress(body)) for number, url, kind, body in pages] == [
+        (2, f"{URL}?page=2", "text/2", b"<p>2</p>"),
+        (3, f"{URL}?page=3", "text/3", b"<p>3</p>"),
+    ]
 
 
 @pytest.mark.django_db
