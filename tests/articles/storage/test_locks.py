@@ -40,6 +40,23 @@ def test_a_free_lock_is_taken_without_a_word(caplog) -> None:
     assert caplog.messages == []
 
 
+@pytest.mark.django_db
+def test_a_lock_that_is_soon_free_is_asked_for_soon_and_then_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    with psycopg.connect(database_url(), autocommit=True) as other, connection.cursor() as cursor:
+        other.execute("SELECT pg_advisory_lock(%s)", [Lock.CRAWL])
+
+        def pause(seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) == 3:
+                other.execute("SELECT pg_advisory_unlock(%s)", [Lock.CRAWL])
+
+        monkeypatch.setattr("articles.storage.locks.time.sleep", pause)
+        wait_for_lock(cursor, Lock.CRAWL)
+        locks.unlock(cursor, Lock.CRAWL)
+    assert pauses == [0.005, 0.01, 0.02]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_lock_of_a_transaction_is_refused_where_there_is_none() -> None:
     with pytest.raises(TransactionManagementError) as raised:
