@@ -6,11 +6,13 @@ import datetime
 import hashlib
 import html
 import re
+from unittest.mock import Mock
 
 import pytest
 import time_machine
 from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.contrib.auth.models import User
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
@@ -139,6 +141,17 @@ def test_admins_see_and_revoke_the_tokens_of_others_and_nobody_else_does() -> No
     assert LogEntry.objects.latest("pk").user == ada
     assert not revoke_token(token, by=vera)
     assert f"no longer has the token “of vera” ({token.start}…)" in read(client_of(ada), f"/people/{vera.pk}/")
+
+
+def test_a_token_is_revoked_only_if_it_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    vera = make_user("vera", "viewer")
+    token, text = make_token(vera, "of vera", ["read"])
+    with monkeypatch.context() as fault:
+        fault.setattr(tokens, "log_action", Mock(side_effect=OperationalError))
+        with pytest.raises(OperationalError):
+            revoke_token(token, by=vera)
+    assert find_token(text) == token
+    assert revoke_token(token, by=vera)
 
 
 def test_what_a_token_is_made_with_and_why_it_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
