@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
@@ -134,6 +134,17 @@ def test_what_is_asked_first_and_what_is_nearly_certain(editor: User, store: Sto
     update_questions(rebuild_clusters().articles)
     assert OpenQuestion.objects.filter(pair=unlikely).exists()
     assert not OpenQuestion.objects.filter(certain=True).exists()
+
+
+def test_a_cluster_that_contradicts_two_decisions_is_one_question(editor: User, store: StoreArticle) -> None:
+    articles = [store() for _ in range(4)]
+    for left, right in pairwise(articles):
+        decisions.decide_pair(make_pair(left, right, trigram=0.9).pk, "confirm", user=editor)
+    for left, right in (articles[::2], articles[1::2]):
+        decisions.decide_pair(make_pair(left, right, trigram=0.9).pk, "reject", user=editor)
+    [question] = OpenQuestion.objects.filter(conflict=True)
+    assert question.size == 4
+    assert tab_counts(editor)["conflicts"] == 1
 
 
 def test_a_pair_that_no_pass_finds_any_more_is_no_question(store: StoreArticle) -> None:
