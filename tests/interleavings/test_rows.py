@@ -172,7 +172,9 @@ def test_two_editors_are_asked_two_questions() -> None:
     def asked(_world: Desk) -> int:
         return Lease.objects.values("pair", "cluster").distinct().count()
 
-    endings = Play(prepare, (ask(0), ask(1)), asked).check()
+    play = Play(prepare, (ask(0), ask(1)), asked)
+    endings = play.check()
+    assert not play.waited
     assert results(endings) == {(True, True)}
     assert {ending.seen for ending in endings} == {2}
 
