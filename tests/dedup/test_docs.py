@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from dedup.review.batches import MOST_QUESTIONS
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -38,3 +40,8 @@ def test_every_dependency_is_explained() -> None:
     document = (CHECKOUT / "docs" / "dependencies.md").read_text()
     for name in re.findall(r'"([a-z0-9-]+)', required):
         assert re.search(rf"^\|[^|]*\b{name.removesuffix('5')}\b", document, re.MULTILINE), name
+
+
+def test_the_bound_of_a_batch_is_the_documented_one() -> None:
+    document = (CHECKOUT / "docs" / "reviewing.md").read_text()
+    assert f"A batch has at most {MOST_QUESTIONS:,} questions." in document

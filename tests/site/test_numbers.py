@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 from django.urls import get_resolver
 
+from articles.models import Newspaper
 from articles.numbers import MAX_NUMBER, read_number
 from newsdedup_site.access import checks
 from newsdedup_site.access.addresses import rule_of
@@ -50,6 +51,12 @@ def test_no_address_fails_at_a_number_that_no_row_can_have() -> None:
                     wrong.append((method, each.route, len(number), status))
     assert wrong == []
     assert asked > 300
+
+
+@pytest.mark.django_db
+def test_the_row_with_the_highest_number_has_its_page() -> None:
+    paper = Newspaper.objects.create(pk=MAX_NUMBER, name="Harbour Post", host="harbourpost.example")
+    assert "Harbour Post" in client_of("viewer").get(f"/crawls/{paper.pk}/").content.decode()
 
 
 @pytest.mark.django_db
