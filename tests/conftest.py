@@ -26,6 +26,19 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 StoreArticle = Callable[..., Article]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for the tests that take long."""
+    parser.addoption("--soak", action="store_true", help="run also the tests that ask of more what others ask of less")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that take long, unless they are asked for."""
+    if not config.getoption("--soak"):
+        left_out = [each for each in items if each.get_closest_marker("soak")]
+        items[:] = [each for each in items if not each.get_closest_marker("soak")]
+        config.hook.pytest_deselected(items=left_out)
+
+
 def pytest_collection_finish() -> None:
     """Let no later collection of garbage look through all modules and tests again."""
     gc.collect()

@@ -95,6 +95,7 @@ def articles_as_they_are() -> list[dict[str, object]]:
     return list(Article.objects.order_by("pk").values("pk", "date", "headline", "content", "language", "revision"))
 
 
+@pytest.mark.soak  # these migrations do not change any more, and a dump of the first release is upgraded every time
 def test_an_installation_of_before_has_everything_after_its_upgrade(store, client, capsys) -> None:
     done = queue_tasks()
     tasks = paths()
@@ -207,6 +208,7 @@ def a_model(*, leans_on_it: float = 0.0, of_today: bool = True) -> str:
         ("0052_models_of_one_subject", a_model(), True),
         ("0052_models_of_one_subject", a_model().replace("one subject for another", "one for another"), False),
     ],
+    ids=lambda value: "model" if isinstance(value, str) and value.startswith("{") else None,
 )
 def test_a_learnt_model_that_the_program_cannot_use_is_switched_off(migration, model, in_use, capsys) -> None:
     fitted = FittedModel.objects.create(content=model, decisions=50, in_use=True)

@@ -430,6 +430,7 @@ def test_options_and_files_that_cannot_be_used_are_refused(files, tmp_path) -> N
 # ---- real news -------------------------------------------------------------------------------------
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 def test_verdicts_on_real_news_are_as_good_as_the_documents_say(tmp_path) -> None:
     collection, labels = DATA / "lk_news_en.jsonl.gz", DATA / "labels" / "lk_pairs.jsonl"

@@ -81,7 +81,7 @@ def store_variants(store, seed: int, lengths: tuple[int, ...]) -> None:
             store(" ".join(changed), date=day.isoformat(), newspaper=f"Paper {length % 3}")
 
 
-@pytest.mark.parametrize("seed", [31, 32])
+@pytest.mark.parametrize("seed", [31, pytest.param(32, marks=pytest.mark.soak)])
 def test_pairs_over_years_are_found_with_their_exact_score(store, seed: int) -> None:
     store_variants(store, seed, (4, 30, 60, 150, 300) * 8)
     expected = every_pair(0.75)
@@ -195,7 +195,14 @@ def test_other_scripts_are_compared_by_their_characters(store) -> None:
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize(("name", "articles"), [("lk_news_en", 2200), ("congress_press", 2000), ("bund_fr", 2000)])
+@pytest.mark.parametrize(
+    ("name", "articles"),
+    [
+        ("bund_fr", 2000),
+        pytest.param("lk_news_en", 2200, marks=pytest.mark.soak),
+        pytest.param("congress_press", 2000, marks=pytest.mark.soak),
+    ],
+)
 def test_pairs_of_real_news_are_those_of_brute_force(name: str, articles: int) -> None:
     path = DATA / f"{name}.jsonl.gz"
     if not path.exists():

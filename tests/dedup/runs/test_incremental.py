@@ -139,7 +139,7 @@ def groups() -> list[list[str]]:
 
 
 @pytest.mark.parametrize("dense", [False, True], indirect=True)
-@pytest.mark.parametrize("seed", [3, 4])
+@pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.soak)])
 def test_runs_of_what_is_new_end_where_a_run_of_all_ends(seed, dense) -> None:
     articles = invented(seed, 60)
     store_articles(articles[:25])
@@ -207,7 +207,7 @@ def test_a_run_with_nothing_new_keeps_clusters_questions_and_reports(store, monk
 
 
 @pytest.mark.parametrize("dense", [False, True], indirect=True)
-@pytest.mark.parametrize("seed", [5, 6])
+@pytest.mark.parametrize("seed", [5, pytest.param(6, marks=pytest.mark.soak)])
 def test_runs_from_a_day_on_end_where_a_run_of_all_ends(seed, dense) -> None:
     articles = sorted(invented(seed, 60), key=lambda each: each.date)
     day = articles[30].date
@@ -342,7 +342,7 @@ def test_a_run_over_outdated_forms_says_so(store) -> None:
     assert ("outdated" in label, number) == (True, "1")
 
 
-@pytest.mark.parametrize("seed", [7, 8])
+@pytest.mark.parametrize("seed", [7, pytest.param(8, marks=pytest.mark.soak)])
 def test_a_headline_that_turns_out_generic_ends_alike_step_by_step(seed) -> None:
     dice = random.Random(seed)
     articles = [

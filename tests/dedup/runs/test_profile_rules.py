@@ -160,7 +160,7 @@ def combined(configs: Configs) -> Mapping[tuple[int, int], dict[str, float]]:
     return every
 
 
-@pytest.mark.parametrize("seed", [11, 12])
+@pytest.mark.parametrize("seed", [11, pytest.param(12, marks=pytest.mark.soak)])
 def test_rules_give_the_pairs_of_separate_runs_combined(seed: int) -> None:
     articles = [
         dataclasses.replace(each, newspaper="Coastal Times") if place % 3 == 0 else each
