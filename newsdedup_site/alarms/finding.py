@@ -23,8 +23,17 @@ FINDERS: tuple[Callable[[datetime.datetime], Iterable[Found]], ...] = (
 )
 
 
+def find_everywhere(now: datetime.datetime) -> list[Found]:
+    """Return what an admin has to see to, also what only other machines can see and have recorded."""
+    found = find_all(now)
+    only_migrations = any(each.kind == "migrations" for each in found)
+    return found if only_migrations else [*found, *machine.find_full_disks_elsewhere(now)]
+
+
 def find_all(now: datetime.datetime) -> list[Found]:
-    """Return what an admin has to see to, the most urgent kinds first. A few quick queries; nothing is written.
+    """Return what this machine can see that an admin has to see to, the most urgent kinds first.
+
+    A few quick queries; nothing is written.
 
     While migrations wait, only they are returned: the other questions may need what they bring.
     """

@@ -23,11 +23,13 @@ from django.urls import reverse
 from dedup.models import Webhook
 from newsdedup_site import embedded
 from newsdedup_site.alarms.kinds import Found
-from newsdedup_site.models import AlarmNotice
+from newsdedup_site.models import Alarm, AlarmNotice
 
 GIGABYTE = 1_000_000_000
 # A disk with so many bytes free is not nearly full, however large it is.
 _PLENTY = 50 * GIGABYTE
+# What a machine has seen is over when it was not heard of for so long.
+FORGOTTEN = datetime.timedelta(days=1)
 
 
 def disks() -> dict[str, os.statvfs_result]:
@@ -56,6 +58,19 @@ def find_full_disks(now: datetime.datetime) -> Iterator[Found]:  # noqa: ARG001 
         host = platform.node()
         detail = f"{folders} on {host}: {left} free; the alarm is raised below {settings.ALARM_DISK_FREE:.0%}."
         yield Found("disk", f"{host}: {folders}"[:200], f"A disk is nearly full: {left} free.", detail=detail)
+
+
+def find_full_disks_elsewhere(now: datetime.datetime) -> Iterator[Found]:
+    """Another machine has recorded a nearly full disk, which this one cannot see: that of the worker, for example."""
+    recorded = Alarm.objects.filter(kind="disk", over_at=None, gone_at=None, seen_at__gt=now - FORGOTTEN)
+    for row in recorded.order_by("pk"):
+        if is_elsewhere(row):
+            yield Found(row.kind, row.subject, row.what, row.since, row.detail)
+
+
+def is_elsewhere(alarm: Alarm) -> bool:
+    """Return whether only another machine can see it: its own disks."""
+    return alarm.kind == "disk" and not alarm.subject.startswith(f"{platform.node()}:")
 
 
 def database_bytes() -> int:

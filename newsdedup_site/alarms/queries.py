@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from newsdedup_site.access.rights import SEE_ALARMS, has_right
-from newsdedup_site.alarms.finding import find_all
+from newsdedup_site.alarms.finding import find_everywhere
 from newsdedup_site.alarms.kinds import Found
 from newsdedup_site.models import Alarm
 
@@ -41,7 +41,7 @@ class Present:
 def present(user: User | AnonymousUser, most: int = SHOWN_OF_A_KIND) -> Present:
     """Return what is wrong now, found on the spot: it is true also while no worker checks."""
     for_admin = has_right(user, SEE_ALARMS)
-    found = [each for each in find_all(timezone.now()) if for_admin or each.about.for_all]
+    found = [each for each in find_everywhere(timezone.now()) if for_admin or each.about.for_all]
     kinds = list(dict.fromkeys(each.kind for each in found))
     return Present(
         [_group([each for each in found if each.kind == kind], most) for kind in kinds], len(found), for_admin

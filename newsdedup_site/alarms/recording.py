@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import platform
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,13 +12,12 @@ from django.db import transaction
 from articles.storage.locks import Lock, lock_transaction
 from dedup.webhooks.queue import announce_alarms
 from newsdedup_site.alarms.kinds import KINDS, Found
+from newsdedup_site.alarms.machine import FORGOTTEN, is_elsewhere
 from newsdedup_site.alarms.mail import recipients
 from newsdedup_site.models import Alarm, AlarmNotice
 
 # What was told lately is not told again because it was over for a while.
 QUIET = datetime.timedelta(hours=36)
-# Each machine sees its own disks; what one that was not heard of for so long has seen is over.
-_FORGOTTEN = datetime.timedelta(days=1)
 
 
 def record(found: Sequence[Found], now: datetime.datetime) -> list[AlarmNotice]:
@@ -64,8 +62,7 @@ def _told_lately(found: Found, now: datetime.datetime) -> bool:
 
 def _not_seen(row: Alarm, now: datetime.datetime) -> Told | None:
     """Note that an alarm was not found; it is over once that has been so for a while."""
-    elsewhere = row.kind == "disk" and not row.subject.startswith(f"{platform.node()}:")
-    if elsewhere and now - row.seen_at < _FORGOTTEN:
+    if is_elsewhere(row) and now - row.seen_at < FORGOTTEN:
         return None
     row.gone_at = row.gone_at or now
     kind = KINDS.get(row.kind)

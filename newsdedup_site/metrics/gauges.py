@@ -15,7 +15,7 @@ from django_tasks_db.models import DBTaskResult
 from crawlers.models import Crawl, CrawlSchedule
 from dedup.models import Delivery, DetectionRun, Pair, Profile, QuestionCount, Worker
 from dedup.runs.requests import is_worker_alive
-from newsdedup_site.alarms.finding import find_all
+from newsdedup_site.alarms.finding import find_everywhere
 from newsdedup_site.alarms.kinds import KINDS
 from newsdedup_site.alarms.machine import database_bytes, disks
 from newsdedup_site.metrics.exposition import Metric, single
@@ -137,7 +137,7 @@ def _crawls() -> Iterator[Metric]:
 
 
 def _machine(now: datetime.datetime) -> Iterator[Metric]:
-    found = Counter(each.kind for each in find_all(now))
+    found = Counter(each.kind for each in find_everywhere(now))
     yield Metric("alarms", "Alarms now, by kind.", [({"kind": kind}, found[kind]) for kind in KINDS])
     yield single("database_bytes", "Size of the database with its indexes.", database_bytes())
     states = disks().items()

@@ -13,6 +13,7 @@ import pytest
 import time_machine
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from articles.models import FileImport, Newspaper
@@ -24,6 +25,9 @@ from dedup.webhooks.hooks import delete_webhook, make_webhook
 from newsdedup_site.alarms import machine
 from newsdedup_site.alarms.finding import find_all
 from newsdedup_site.alarms.kinds import KINDS, Found
+from newsdedup_site.alarms.queries import present
+from newsdedup_site.alarms.recording import record
+from newsdedup_site.models import Alarm
 from tests.databases import database_url
 from tests.factories import make_run, make_user
 
@@ -318,6 +322,19 @@ def test_a_disk_that_is_nearly_full_is_an_alarm(settings: Any, monkeypatch: pyte
     assert (alarm.subject, alarm.detail) == (
         f"{host}: /var", f"/var on {host}: 50 files free; the alarm is raised below 10%."
     )  # fmt: skip
+
+
+def test_a_full_disk_of_another_machine_is_shown_while_that_machine_is_heard_of() -> None:
+    now = timezone.now()
+    disk = Found("disk", "worker-2: /var", "A disk is nearly full: 1.9 GB free.", detail="/var on worker-2")
+    record([disk], now)
+    record([], now)  # this machine does not see it
+    ada = make_user("ada", "admin")
+    [group] = present(ada).groups
+    [shown] = group.shown
+    assert (group.label, shown.what, shown.detail, shown.since) == ("Disk nearly full", disk.what, disk.detail, now)
+    Alarm.objects.update(seen_at=now - machine.FORGOTTEN)
+    assert present(ada).groups == []
 
 
 def test_the_disks_are_those_that_are_written_to(settings: Any, tmp_path: Path) -> None:

@@ -184,5 +184,5 @@ def test_the_figures_cost_a_fixed_number_of_queries_and_no_session(
         make_pair(store(), store(), trigram=0.9)
         make_run()
         Worker.objects.update_or_create(name="w", defaults={"seen_at": timezone.now()})
-        with django_assert_num_queries(28):
+        with django_assert_num_queries(29):
             read(admin)
