@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -43,7 +44,12 @@ class Sample:
     rule: Rule | None
 
 
-def samples() -> Iterator[Sample]:
+@cache
+def samples() -> list[Sample]:
+    return list(_samples())
+
+
+def _samples() -> Iterator[Sample]:
     for each in checks.walk(get_resolver()):
         # A regular expression of the admin: the first of its alternatives, or any text.
         route = re.sub(r"\^?\(\?P<\w+>(\w*)[^)]*\)", lambda found: found[1] or "nothing-here", each.route)
