@@ -12,11 +12,9 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from urllib.parse import quote, urlencode
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
 from django.db.models import Count
 
 from articles.files import importing
@@ -27,27 +25,14 @@ from articles.storage import preparing
 from articles.storage.ingest import Again, Stored, store_prepared
 from articles.storage.preparing import Forms, Prepared
 from tests.articles.rows import json_lines, row
-from tests.databases import TEST_KEY
+from tests.databases import child_environment
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
 
-def database_url() -> str:
-    """Return the DATABASE_URL with which another process uses this test's database."""
-    settings = connection.settings_dict
-    address = urlencode({key: settings[key.upper()] for key in ("host", "port") if settings[key.upper()]})
-    user = f"{quote(settings['USER'])}:{quote(settings['PASSWORD'], safe='')}"
-    return f"postgres://{user}@/{settings['NAME']}?{address}"
-
-
 @pytest.fixture
 def environment() -> dict[str, str]:
-    return {
-        **os.environ,
-        "DATABASE_URL": database_url(),
-        "SECRET_KEY": TEST_KEY,
-        "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings",
-    }
+    return {**os.environ, **child_environment(), "DJANGO_SETTINGS_MODULE": "newsdedup_site.settings"}
 
 
 KILLED_IN_THIRD_BATCH = """

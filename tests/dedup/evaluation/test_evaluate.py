@@ -231,7 +231,8 @@ def test_a_role_that_may_make_no_schema_is_told_what_to_do(files, monkeypatch) -
     with connection.cursor() as cursor:
         cursor.execute("CREATE ROLE evaluate_reader")
     try:
-        monkeypatch.setitem(connection.settings_dict, "OPTIONS", {"assume_role": "evaluate_reader"})
+        options = {**connection.settings_dict["OPTIONS"], "assume_role": "evaluate_reader"}
+        monkeypatch.setitem(connection.settings_dict, "OPTIONS", options)
         with pytest.raises(CommandError) as raised:
             evaluate(*files)
     finally:

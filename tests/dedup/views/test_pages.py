@@ -124,7 +124,7 @@ def test_the_dashboard_costs_a_fixed_number_of_queries(
         make_run()
     # session, user with permissions, keys, articles, clusters, newspapers, waiting pairs by verdict (5), series, runs;
     # questions less those put off; progress (2), agreement, disagreements
-    with django_assert_num_queries(35):
+    with django_assert_num_queries(36):
         text_of(editor_client, "/")
 
 
