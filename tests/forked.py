@@ -36,6 +36,7 @@ class ForkedCommands:
 
     def __init__(self, program: str, environment: Mapping[str, str]) -> None:
         single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # a fork copies no other thread
+        self.at_work: int | None = None  # the number of the latest process
         self._process = subprocess.Popen(
             [sys.executable, "-m", program],
             cwd=CHECKOUT,
@@ -56,6 +57,7 @@ class ForkedCommands:
         self._process.stdin.write(json.dumps({**request, "output": str(output), "errors": str(errors)}) + "\n")
         self._process.stdin.flush()
         process = int(self._line(seconds))
+        self.at_work = process
         try:
             status = int(self._line(seconds))
         except TimeoutError:

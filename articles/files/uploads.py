@@ -27,6 +27,7 @@ from articles.storage.ingest import newest_revision
 from articles.storage.workers import database_pool
 
 State = FileImport.State
+_RESUME = "Rows already stored are kept; start the import again to resume."
 PART_BYTES = 1_000_000
 # Each is one transaction.
 BATCH_SIZE = 500
@@ -113,6 +114,18 @@ def queue_import(kept: FileImport) -> bool:
     return bool(was.update(state=State.WAITING, finished_at=None, error=""))
 
 
+def wait_again(number: int) -> bool:
+    """Let an import whose worker was killed wait for the next one; return False if it has ended. Rows stay stored."""
+    lost = FileImport.objects.filter(pk=number, state__in=[State.WAITING, State.RUNNING])
+    return bool(lost.update(state=State.WAITING))
+
+
+def fail_import(number: int, reason: str) -> None:
+    """End an import that nobody performs any more."""
+    lost = FileImport.objects.filter(pk=number, state__in=[State.WAITING, State.RUNNING])
+    lost.update(state=State.FAILED, finished_at=timezone.now(), error=f"{reason} {_RESUME}")
+
+
 def cancel_import(kept: FileImport) -> bool:
     """Stop an import after its batch, or take it from the queue; return False if it had ended. What is stored stays."""
     active = FileImport.objects.filter(pk=kept.pk, state__in=[State.PREVIEW, State.WAITING, State.RUNNING])
@@ -138,7 +151,7 @@ def perform_import(number: int) -> None:
         return
     except (DatabaseFault, OSError, WorkerDiedError, UnreadableFileError) as error:
         fault = str(error).strip()
-        _end(kept, State.FAILED, f"{fault}. Rows already stored are kept; start the import again to resume.")
+        _end(kept, State.FAILED, f"{fault}. {_RESUME}")
     except BaseException as error:
         _end(kept, State.FAILED, f"An error in this program: {type(error).__name__}.")
         raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, LiteralString
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from articles.storage.locks import Lock, lock_transaction
@@ -50,23 +51,25 @@ def ask_for_lesson(user: Any) -> tuple[Lesson, bool]:
     return lesson, True
 
 
-def fail(lesson: Lesson, reason: str) -> None:
-    """Store why a lesson brought nothing."""
-    _end(lesson, Lesson.State.FAILED, error=reason)
+def wait_again(lesson_id: int) -> bool:
+    """Let a lesson whose worker was killed wait for the next one; return False if it has ended."""
+    return bool(_open(lesson_id).update(state=Lesson.State.WAITING))
 
 
-def finish(lesson: Lesson, model: FittedModel, result: dict[str, Any]) -> None:
+def fail(lesson_id: int, reason: str) -> bool:
+    """Store why a lesson brought nothing; return False if it had ended."""
+    return _end(lesson_id, Lesson.State.FAILED, error=reason)
+
+
+def finish(lesson_id: int, model: FittedModel, result: dict[str, Any]) -> None:
     """Store what a lesson brought."""
-    _end(lesson, Lesson.State.DONE, model=model, result=result)
+    _end(lesson_id, Lesson.State.DONE, model=model, result=result)
 
 
-def give_up(lesson_id: int) -> bool:
-    """End a lesson that still waits, or whose worker is gone; return whether there was one."""
-    gone = Lesson.objects.filter(pk=lesson_id, state__in=_UNDER_WAY)
-    return bool(gone.update(state=Lesson.State.FAILED, error="Given up.", finished_at=timezone.now()))
+def _end(lesson_id: int, state: Lesson.State, **values: Any) -> bool:
+    return bool(_open(lesson_id).update(state=state, finished_at=timezone.now(), **values))
 
 
-def _end(lesson: Lesson, state: Lesson.State, **values: Any) -> None:
-    # Not one that somebody has given up.
-    open_ones = Lesson.objects.filter(pk=lesson.pk, state__in=_UNDER_WAY)
-    open_ones.update(state=state, finished_at=timezone.now(), **values)
+def _open(lesson_id: int) -> QuerySet[Lesson]:
+    """Return the lesson, unless it has ended, or somebody has given it up."""
+    return Lesson.objects.filter(pk=lesson_id, state__in=_UNDER_WAY)

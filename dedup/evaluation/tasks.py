@@ -19,11 +19,17 @@ from dedup.evaluation.learning import (
     store,
     training_set,
 )
-from dedup.evaluation.lessons import SHOWN_CHANGES, fail, finish
+from dedup.evaluation.lessons import SHOWN_CHANGES, fail, finish, wait_again
 from dedup.models import Lesson
+from dedup.runs.lost_tasks import Fate, recovered
 from dedup.verdicts.model import LABELS, ModelError
 
 
+def _learn_again(lesson_id: int) -> Fate:
+    return Fate.AGAIN if wait_again(lesson_id) else Fate.OVER
+
+
+@recovered(_learn_again, fail)
 @task()
 def learn_task(lesson_id: int) -> int | None:
     """Learn from the decisions, store the model without putting it into use, and return its number.
@@ -33,19 +39,18 @@ def learn_task(lesson_id: int) -> int | None:
     started = Lesson.objects.filter(pk=lesson_id, state=Lesson.State.WAITING).update(state=Lesson.State.RUNNING)
     if not started:
         return None
-    lesson = Lesson.objects.get(pk=lesson_id)
     try:
         training = training_set()
         learnt = learn(training)
         result = _result(training, learnt, agreement(training), change_to(learnt.model))
     except (LearningError, ModelError) as error:
-        fail(lesson, str(error))
+        fail(lesson_id, str(error))
         return None
     except Exception as error:
-        fail(lesson, f"The worker failed: {error}")
+        fail(lesson_id, f"The worker failed: {error}")
         raise
     fitted = store(learnt.model, training.decisions, in_use=False)
-    finish(lesson, fitted, result)
+    finish(lesson_id, fitted, result)
     return fitted.pk
 
 

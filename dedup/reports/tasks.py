@@ -14,12 +14,23 @@ from dedup.models import StoredReport
 from dedup.reports import REPORTS
 from dedup.reports.base import Report, ReportError
 from dedup.reports.counting import asked_for, count, key_of
+from dedup.runs.lost_tasks import Fate, recovered
 from dedup.runs.scope import Scope
 
 # A worker that was killed counts no more; after this time a count can be asked for again.
 _ASKED_AGAIN_AFTER = timedelta(minutes=10)
 
 
+def _count_again(stored_id: int) -> Fate:
+    waits = StoredReport.objects.filter(pk=stored_id, waiting_since__isnull=False).exists()
+    return Fate.AGAIN if waits else Fate.OVER
+
+
+def _end(stored_id: int, reason: str) -> None:
+    StoredReport.objects.filter(pk=stored_id).update(waiting_since=None, error=reason)
+
+
+@recovered(_count_again, _end)
 @task()
 def count_report_task(stored_id: int) -> None:
     """Count what somebody waits for; nothing if it was counted in the meantime."""
@@ -32,9 +43,9 @@ def count_report_task(stored_id: int) -> None:
     try:
         count(report, scope, make_config(report.options_class, asked["options"]))
     except ReportError as error:
-        _end(stored, str(error))
+        _end(stored_id, str(error))
     except BaseException as error:
-        _end(stored, f"{type(error).__name__}: {error}")
+        _end(stored_id, f"{type(error).__name__}: {error}")
         raise
 
 
@@ -51,10 +62,6 @@ def request_count(report: Report, scope: Scope, options: Settings, user: User) -
         stored.save(update_fields=["waiting_since", "requested_by", "error"])
         transaction.on_commit(lambda: count_report_task.enqueue(stored.pk))
     return stored
-
-
-def _end(stored: StoredReport, error: str) -> None:
-    StoredReport.objects.filter(pk=stored.pk).update(waiting_since=None, error=error)
 
 
 def _day(text: str | None) -> date | None:

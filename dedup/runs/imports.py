@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from django_tasks import task
 
-from articles.files.uploads import perform_import, queue_import
+from articles.files.uploads import fail_import, perform_import, queue_import, wait_again
 from articles.models import FileImport
+from dedup.runs.lost_tasks import Fate, recovered
 
 
+def _import_again(number: int) -> Fate:
+    return Fate.AGAIN if wait_again(number) else Fate.OVER
+
+
+@recovered(_import_again, fail_import)
 @task()
 def import_task(number: int) -> None:
     """Import an uploaded file, unless it was cancelled in the meantime."""

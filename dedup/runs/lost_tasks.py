@@ -1,49 +1,109 @@
-"""Tasks that a worker took from the queue and did not begin, because it died: they go back into the queue.
+"""Tasks whose worker was killed: they go back into the queue, or end and say so.
 
-The queue itself holds a task for begun as soon as a worker takes it. A run, an import and a night that have begun are
-resumed or asked for again by what they left behind; before that, they have left nothing.
+A task declares with `recovered` how it begins again, next to its own code. The queue itself cannot know: for it, a task
+is under way from the moment a worker takes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeVar
 
 from django.utils import timezone
-from django_tasks.base import TaskResultStatus
+from django.utils.module_loading import import_string
+from django_tasks.base import Task, TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
-from articles.models import FileImport
-from dedup.models import Profile, RunRequest, Worker
+from dedup.models import Worker
 from dedup.runs.requests import GONE_AFTER
+
+# A task during which so many workers died is probably what killed them.
+MOST_WORKERS = 3
+_KILLED = "Its worker was killed."
+_KILLED_AGAIN = f"{MOST_WORKERS} workers were killed while they did this. Look at the log and the memory of the worker."
+
+AnyTask = TypeVar("AnyTask", bound=Task[..., Any])
+
+log = logging.getLogger(__name__)
+
+
+class Fate(Enum):
+    """What becomes of a task whose worker was killed."""
+
+    AGAIN = "it is done again"
+    NOT_YET = "something is in the way; it is looked at again"
+    OVER = "nothing is left to do, or it must not be done again"
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """How a lost task begins again.
+
+    Both functions get the arguments of the task. `begin_again` lets what the task left behind wait for it again, as far
+    as that is needed, and returns what becomes of the task. `give_up` says to those who wait why it failed; it is
+    called instead when MOST_WORKERS workers were killed during the task.
+    """
+
+    begin_again: Callable[..., Fate]
+    give_up: Callable[..., object]
+
+
+# By the path of the task. The module of a task declares it.
+RECOVERIES: dict[str, Recovery] = {}
+
+
+def recovered(
+    begin_again: Callable[..., Fate], give_up: Callable[..., object] = lambda *_, **__: None
+) -> Callable[[AnyTask], AnyTask]:
+    """Declare what becomes of a task whose worker was killed; see Recovery. `give_up` gets the reason as `reason`."""
+
+    def _declare(task: AnyTask) -> AnyTask:
+        RECOVERIES[task.module_path] = Recovery(begin_again, give_up)
+        return task
+
+    return _declare
+
+
+def always_again(*_: object, **__: object) -> Fate:
+    """Do a task again that leaves nothing half done and can be repeated."""
+    return Fate.AGAIN
 
 
 def put_back_lost_tasks() -> int:
-    """Put back what workers took that are gone, if it has not begun; return how many tasks that are.
+    """Put back what workers took that are gone, end what cannot be done again; return how many tasks are put back.
 
-    One that begins at this very moment is still done once: a run needs its lock, an import and a night begin with a
-    conditional update or check, and the second one finds that there is nothing to do.
+    One whose worker gives a sign of life after all is still done once: every task begins with a conditional update or a
+    lock, or can be repeated.
     """
     alive = set(Worker.objects.filter(seen_at__gt=timezone.now() - GONE_AFTER).values_list("name", flat=True))
     taken = DBTaskResult.objects.filter(status=TaskResultStatus.RUNNING)
-    of_gone = [each for each in taken if not alive.intersection(each.worker_ids)]
-    lost = [each.pk for each in of_gone if _has_not_begun(each)] if of_gone else []
-    return _put_back(lost)
+    return sum(_is_put_back(task) for task in taken if not alive.intersection(task.worker_ids))
 
 
-def _put_back(lost: Collection[Any]) -> int:
-    still = DBTaskResult.objects.filter(pk__in=lost, status=TaskResultStatus.RUNNING)
-    return still.update(status=TaskResultStatus.READY, started_at=None)
-
-
-def _has_not_begun(task: DBTaskResult[Any, Any]) -> bool:
-    arguments = task.args_kwargs["kwargs"]
-    if number := arguments.get("request_id"):
-        return RunRequest.objects.filter(pk=number, run=None).exists()
-    if number := arguments.get("number"):
-        return FileImport.objects.filter(pk=number, state=FileImport.State.WAITING).exists()
-    if due := arguments.get("due"):
-        # A night that has begun has scheduled the next one.
-        profile = Profile.objects.filter(pk=arguments["profile_id"]).exclude(nightly_due=None).first()
-        return profile is not None and profile.nightly_due.isoformat() == due  # type: ignore[union-attr]
+def _is_put_back(task: DBTaskResult[Any, Any]) -> bool:
+    """Put a lost task back, or end it, unless another worker has done so; return whether it is put back."""
+    fate, reason = _fate(task)
+    if fate is Fate.NOT_YET:
+        return False
+    still = DBTaskResult.objects.filter(pk=task.pk, status=TaskResultStatus.RUNNING, worker_ids=task.worker_ids)
+    if fate is Fate.AGAIN:
+        return bool(still.update(status=TaskResultStatus.READY, started_at=None))
+    still.update(status=TaskResultStatus.FAILED, finished_at=timezone.now(), traceback=reason)
     return False
+
+
+def _fate(task: DBTaskResult[Any, Any]) -> tuple[Fate, str]:
+    try:
+        import_string(task.task_path)  # which declares it
+        recovery = RECOVERIES[task.task_path]
+    except (ImportError, KeyError):
+        return Fate.OVER, f"{_KILLED} This version of newsdedup does not know such tasks."
+    args, kwargs = task.args_kwargs["args"], task.args_kwargs["kwargs"]
+    if len(task.worker_ids) < MOST_WORKERS:
+        return recovery.begin_again(*args, **kwargs), _KILLED
+    log.error("Given up: %s. %s", task.task_path, _KILLED_AGAIN)
+    recovery.give_up(*args, reason=_KILLED_AGAIN, **kwargs)
+    return Fate.OVER, _KILLED_AGAIN

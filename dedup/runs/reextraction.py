@@ -9,8 +9,10 @@ from django_tasks_db.models import DBTaskResult
 from articles.models import Newspaper
 from articles.storage.ingest import MANY, refresh_statistics
 from articles.storage.reextraction import reextract
+from dedup.runs.lost_tasks import always_again, recovered
 
 
+@recovered(always_again)
 @task()
 def reextract_task(newspaper_id: int) -> int:
     """Extract the outdated pages of a newspaper; return how many articles changed."""

@@ -17,9 +17,11 @@ from articles.daily import next_time
 from articles.storage.newspapers import current_ids
 from dedup.models import DetectionRun, Profile, RunRequest
 from dedup.runs.lock import RunActiveError, run_lock
+from dedup.runs.lost_tasks import Fate, recovered
 from dedup.runs.phases import NoProgress, RunCancelledError
 from dedup.runs.pipeline import run_detection
 from dedup.runs.profiles import ProfileError, configs_of, rules_of
+from dedup.runs.requests import is_at_work
 from dedup.runs.scope import Scope, only_new
 from dedup.runs.starting import start_run, store_refused_run
 
@@ -27,6 +29,42 @@ from dedup.runs.starting import start_run, store_refused_run
 _RETRY_AFTER = datetime.timedelta(minutes=10)
 
 
+def _resume_run(*_: object, request_id: int | None = None, **__: object) -> Fate:
+    """Let a run that a killed worker had begun go on: what it has done is kept. Without a request, nobody waits."""
+    request = RunRequest.objects.filter(pk=request_id or 0).select_related("run").first()
+    if request is None:
+        return Fate.OVER
+    if (run := request.run) is None:
+        return Fate.AGAIN
+    if run.state != DetectionRun.State.RUNNING or run.cancelled_at:
+        return Fate.OVER
+    return Fate.NOT_YET if is_at_work() else Fate.AGAIN
+
+
+def _say_run_failed(
+    profile_id: int, *_: object, request_id: int | None = None, user_id: int | None = None, reason: str, **__: object
+) -> None:
+    request = RunRequest.objects.filter(pk=request_id or 0)
+    begun = DetectionRun.objects.filter(requests__in=request, state=DetectionRun.State.RUNNING)
+    if not begun.update(state=DetectionRun.State.FAILED, finished_at=timezone.now(), error=reason):
+        profile = Profile.objects.get(pk=profile_id)
+        request.update(run=store_refused_run(Scope(), reason, profile=profile, user_id=user_id))
+
+
+def _night_again(profile_id: int, due: str) -> Fate:
+    """Do a night again that has not begun; one that has begun has scheduled the next one."""
+    profile = Profile.objects.filter(pk=profile_id).exclude(nightly_due=None).first()
+    is_due = profile is not None and profile.nightly_due is not None and profile.nightly_due.isoformat() == due
+    return Fate.AGAIN if is_due else Fate.OVER
+
+
+def _lose_night(profile_id: int, due: str, reason: str) -> None:
+    if _night_again(profile_id, due) is Fate.AGAIN:
+        schedule_nightly(Profile.objects.get(pk=profile_id))
+    _say_run_failed(profile_id, reason=reason)
+
+
+@recovered(_resume_run, _say_run_failed)
 @task()
 def find_duplicates_task(
     profile_id: int,
@@ -60,6 +98,7 @@ def find_duplicates_task(
         raise
 
 
+@recovered(_night_again, _lose_night)
 @task()
 def nightly_task(profile_id: int, due: str) -> int | None:
     """Do the nightly run of a profile, on new articles, and return the id of the run.

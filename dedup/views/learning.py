@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from dedup.evaluation.lessons import answers_missing, ask_for_lesson, give_up
+from dedup.evaluation.lessons import answers_missing, ask_for_lesson, fail
 from dedup.forms import ModelForm
 from dedup.models import FittedModel, Lesson
 from dedup.views.requests import EditorRequest, decision_view
@@ -51,7 +51,7 @@ def learn(request: EditorRequest) -> HttpResponse:
 @decision_view(_address)
 def lesson_give_up(request: EditorRequest, lesson_id: int) -> HttpResponse:
     """Give up a lesson that waits, or whose worker is gone."""
-    if give_up(lesson_id):
+    if fail(lesson_id, "Given up."):
         messages.success(request, "The lesson was given up. You can start another one.")
     else:
         messages.info(request, "The lesson had ended before.")

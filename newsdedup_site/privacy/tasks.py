@@ -9,6 +9,7 @@ from django_tasks import task
 
 from articles.models import Removal
 from dedup.runs.lock import RunActiveError
+from dedup.runs.lost_tasks import always_again, recovered
 from newsdedup_site.privacy.removal import RemovalError, carry_out
 
 # After a run or a crawl that is in the way; and after which a removal without a sign of life is taken up again.
@@ -16,6 +17,7 @@ _AGAIN = datetime.timedelta(minutes=1)
 _WATCHED_EVERY = datetime.timedelta(minutes=5)
 
 
+@recovered(always_again)
 @task()
 def removal_task(removal_id: int) -> None:
     """Carry out a removal; while a run or a crawl is in the way, later."""
@@ -26,6 +28,7 @@ def removal_task(removal_id: int) -> None:
         removal_task.using(run_after=timezone.now() + _AGAIN).enqueue(removal_id=removal_id)
 
 
+@recovered(always_again)
 @task()
 def watch_task(removal_id: int) -> None:
     """Take up a removal again whose worker was killed, until it is done."""

@@ -17,13 +17,10 @@ from django.utils import timezone
 from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
-from articles.models import FileImport
 from articles.storage.locks import Lock
 from dedup.models import DetectionRun, Profile, Worker
-from dedup.runs.imports import import_task
-from dedup.runs.lost_tasks import put_back_lost_tasks
 from dedup.runs.requests import Wanted, is_worker_alive, request_run
-from dedup.runs.tasks import find_duplicates_task, nightly_task, schedule_nightly
+from dedup.runs.tasks import find_duplicates_task, nightly_task
 from tests.databases import child_environment, database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -74,53 +71,6 @@ def test_a_request_leads_to_its_run_and_a_cancelled_one_to_none(store) -> None:
     find_duplicates_task.enqueue(profile_id=profile.pk, request_id=asked.pk + 1)
     work()
     assert DetectionRun.objects.count() == 1
-
-
-def taken_by(worker: str) -> DBTaskResult:
-    """Take the task that waits, as a worker does that dies before it begins."""
-    task = DBTaskResult.objects.get()
-    task.claim(worker)
-    return task
-
-
-def test_a_run_that_a_worker_took_and_did_not_begin_is_done_by_the_next_one(store) -> None:
-    store()
-    asked, _ = request_run(Wanted(Profile.objects.get()), user=get_user_model().objects.create_user("anna"))
-    task = taken_by("dead")
-    Worker.objects.create(name="dead", seen_at=timezone.now())
-    assert put_back_lost_tasks() == 0  # it may be about to begin
-    Worker.objects.update(seen_at=timezone.now() - datetime.timedelta(seconds=31))
-    assert put_back_lost_tasks() == 1
-    assert put_back_lost_tasks() == 0
-    work()
-    asked.refresh_from_db()
-    assert asked.run.state == "done"
-    task.refresh_from_db()
-    task.status = TaskResultStatus.RUNNING
-    task.save()
-    assert put_back_lost_tasks() == 0  # its run has begun
-
-
-def test_an_import_and_a_night_that_were_taken_and_not_begun_go_back() -> None:
-    user = get_user_model().objects.create_user("anna")
-    waiting = {"state": FileImport.State.WAITING, "uploaded_by": user}
-    kept = FileImport.objects.create(name="a.jsonl", size=1, preview={}, **waiting)
-    import_task.enqueue(number=kept.pk)
-    task = taken_by("dead")
-    assert put_back_lost_tasks() == 1
-    FileImport.objects.update(state=FileImport.State.RUNNING)
-    DBTaskResult.objects.update(status=TaskResultStatus.RUNNING)
-    assert put_back_lost_tasks() == 0
-    task.delete()
-
-    profile = Profile.objects.get()
-    profile.nightly_at = datetime.time(2, 15)
-    schedule_nightly(profile)
-    taken_by("dead")
-    assert put_back_lost_tasks() == 1
-    DBTaskResult.objects.update(status=TaskResultStatus.RUNNING)
-    Profile.objects.update(nightly_due=timezone.now() + datetime.timedelta(days=1))
-    assert put_back_lost_tasks() == 0
 
 
 def test_a_worker_gives_signs_of_life_until_it_ends() -> None:
