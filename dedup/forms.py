@@ -161,7 +161,8 @@ def setting_field(setting: str, field: dataclasses.Field[Any], declared: Setting
     }
     if isinstance(field.default, int):
         return forms.IntegerField(widget=SliderInput if declared.slider else forms.NumberInput, **common)
-    return forms.FloatField(widget=forms.NumberInput(attrs={"step": "0.01"}), **common)
+    # Django writes step="any": whatever the declaration allows, a browser accepts.
+    return forms.FloatField(**common)
 
 
 def _style_of(field: dataclasses.Field[Any], declared: Setting) -> str:

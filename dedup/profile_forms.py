@@ -50,11 +50,6 @@ class PassFields:
     retired: BoundField
     advanced: list[BoundField]
 
-    @property
-    def has_hidden_errors(self) -> bool:
-        """Whether a field that is folded away has an error."""
-        return any(field.errors for field in self.advanced)
-
 
 class ProfileForm(forms.ModelForm[Profile]):
     """A form with a field for each declared setting of every pass. A new profile is a copy of the default one."""
@@ -62,6 +57,7 @@ class ProfileForm(forms.ModelForm[Profile]):
     class Meta:
         model = Profile
         fields = BASIC + ADVANCED
+        widgets = {"nightly_at": forms.TimeInput(format="%H:%M", attrs={"type": "time"})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if kwargs.get("instance") is None:

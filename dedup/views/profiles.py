@@ -54,7 +54,7 @@ def _form_page(request: EditorRequest, form: ProfileForm, *, source: Profile | N
         "boxes": [(box, found[box.name]) for box in form.boxes()],
         "profile": stored,
         "source": source,
-        "previewed": asked,
+        "previewed": asked and is_valid,
         **_rules(stored or source, configs),
     }
     return render(request, "profiles/profile.html", context, status=200 if is_valid else 400)

@@ -5,6 +5,7 @@ from typing import Any
 
 from babel import Locale
 from django import template
+from django.forms import BoundField
 from django.http import HttpRequest, QueryDict
 from django.template.defaultfilters import pluralize
 from django.utils.timesince import timesince
@@ -35,6 +36,12 @@ def duration(started: datetime, finished: datetime) -> str:
 def entries(mapping: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return the items of a mapping, whatever its keys are: in a template, a key "items" hides .items."""
     return list(mapping.items())
+
+
+@register.filter
+def have_errors(fields: list[BoundField]) -> bool:
+    """Return whether a form refuses one of these fields: what is folded around them is open then."""
+    return any(field.errors for field in fields)
 
 
 @register.filter

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from django import forms
 from django.http import QueryDict
+from lxml import html
 
 from articles.models import Newspaper
 from articles.numbers import MAX_NUMBER
-from dedup.declarations import Setting
+from dedup.declarations import Setting, option_name, settings_of
 from dedup.forms import (
     BatchForm,
     CheckForm,
@@ -37,6 +39,8 @@ from dedup.forms import (
     setting_field,
 )
 from dedup.models import Profile
+from dedup.passes import PASSES
+from dedup.profile_forms import ProfileForm, RuleForm
 from dedup.reports import REPORTS
 from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
@@ -183,7 +187,7 @@ def test_a_setting_becomes_a_field_of_its_kind_with_its_bounds_in_words() -> Non
     share = setting_field("threshold", field(0.65), declared(minimum=0.1, maximum=1, unit="of the words"), 0.7)
     assert (type(share), share.initial) == (forms.FloatField, 0.7)
     assert share.help_text == "How many. 0.1 to 1 of the words; default 0.65."
-    assert share.widget.attrs["step"] == "0.01"
+    assert share.widget.attrs["step"] == "any"
     assert (share.min_value, share.max_value) == (0.1, 1)
 
     switch = setting_field("fast", field(True), declared(), False)
@@ -193,6 +197,36 @@ def test_a_setting_becomes_a_field_of_its_kind_with_its_bounds_in_words() -> Non
     choice = setting_field("order", field("a"), declared(choices=("a", "b")), "b")
     assert (type(choice), choice.choices) == (forms.ChoiceField, [("a", "a"), ("b", "b")])
     assert (choice.label, choice.initial, choice.help_text) == ("Order", "b", "How many.")
+
+
+def browser_takes(shown: forms.BoundField, value: float) -> bool:
+    """Return whether a browser accepts a number in this field, by the rules of HTML for min, max and step."""
+    drawn = html.fragment_fromstring(str(shown))
+    least, most, step = (drawn.get(name) for name in ("min", "max", "step"))
+    if not Decimal(least or "-inf") <= Decimal(str(value)) <= Decimal(most or "inf"):
+        return False
+    return step == "any" or (Decimal(str(value)) - Decimal(least or 0)) % Decimal(step or 1) == 0
+
+
+@pytest.mark.django_db
+def test_every_number_that_a_setting_may_have_is_accepted_by_the_browser_in_every_form() -> None:
+    profile = ProfileForm()
+    every = profile.configs()
+    rule = RuleForm(configs={name: dataclasses.replace(each, enabled=True) for name, each in every.items()})
+    drawn = [(profile, f"{name}__", each.config_class) for name, each in PASSES.items()]
+    drawn += [(rule, f"{name}__", each.config_class) for name, each in PASSES.items()]
+    drawn += [(ReportForm(query(), report=each), "", each.options_class) for each in REPORTS.values()]
+    refused = [
+        (type(form).__name__, name, number)
+        for form, prefix, config in drawn
+        for setting, (each, declared) in settings_of(config).items()
+        if declared.minimum is not None and (name := prefix + option_name(setting)) in form.fields
+        for number in (each.default, declared.minimum, declared.maximum)
+        if not browser_takes(form[name], number)
+    ]
+    assert refused == []
+    assert browser_takes(profile["minhash__recall"], 0.999_5)
+    assert not browser_takes(profile["minhash__slots"], 256.5)
 
 
 # ---- which articles ----
