@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
 from django.db import Error as DatabaseFault
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -24,6 +24,7 @@ from articles.files.records import UnreadableFileError, find_rows
 from articles.models import FileImport, RejectedRow, UploadedPart
 from articles.processes import WorkerDiedError
 from articles.storage.ingest import newest_revision
+from articles.storage.locks import Lock, held_numbers, is_lost, session_lock
 from articles.storage.workers import database_pool
 
 State = FileImport.State
@@ -108,7 +109,7 @@ class _Parts(io.RawIOBase):
 def queue_import(kept: FileImport) -> bool:
     """Let a kept file wait for a worker; return False if it does already, or is being imported, or was forgotten."""
     kept.refresh_from_db()
-    if kept.is_active or not kept.parts.exists():
+    if (kept.is_active and kept.pk not in left_imports()) or not kept.parts.exists():
         return False
     was = FileImport.objects.filter(pk=kept.pk, state=kept.state, seen_at=kept.seen_at)
     return bool(was.update(state=State.WAITING, finished_at=None, error=""))
@@ -132,12 +133,27 @@ def cancel_import(kept: FileImport) -> bool:
     return bool(active.update(state=State.CANCELLED, finished_at=timezone.now()))
 
 
+def left_imports() -> set[int]:
+    """Return the imports that have begun and that no process works on: it was killed, or lost the database."""
+    running = set(FileImport.objects.filter(state=State.RUNNING).values_list("pk", flat=True))
+    return running - held_numbers(Lock.IMPORT) if running else running
+
+
 class _CancelledError(Exception):
     """The import was cancelled, or started again by somebody else."""
 
 
 def perform_import(number: int) -> None:
-    """Import a file that waits; nothing happens if it does not wait any longer."""
+    """Import a file that waits; nothing happens if it does not wait any longer, or another process is at it.
+
+    Raises LockLostError if the database was lost: the import is left, see left_imports.
+    """
+    with session_lock(Lock.IMPORT, lambda _holder: None, number) as held:
+        if held:
+            _perform(number)
+
+
+def _perform(number: int) -> None:
     now = timezone.now()
     counts = dict.fromkeys(("position", "read", "stored", "known", "rejected"), 0)
     waiting = FileImport.objects.filter(pk=number, state=State.WAITING)
@@ -145,14 +161,17 @@ def perform_import(number: int) -> None:
         return
     kept = FileImport.objects.get(pk=number)
     kept.rejects.all().delete()
+    link = connection.connection
     try:
         _import(kept)
     except _CancelledError:
         return
     except (DatabaseFault, OSError, WorkerDiedError, UnreadableFileError) as error:
+        if is_lost(link):
+            raise
         fault = str(error).strip()
         _end(kept, State.FAILED, f"{fault}. {_RESUME}")
-    except BaseException as error:
+    except Exception as error:
         _end(kept, State.FAILED, f"An error in this program: {type(error).__name__}.")
         raise
     else:

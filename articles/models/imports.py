@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
-
 from django.conf import settings
 from django.db import models
-from django.utils import timezone
-
-# Seconds without a sign of life after which an import counts as interrupted.
-SILENCE = 120
 
 
 class FileImport(models.Model):
@@ -50,15 +44,9 @@ class FileImport(models.Model):
         return self.name
 
     @property
-    def is_interrupted(self) -> bool:
-        """Whether it should be running, and nothing was heard of it for SILENCE seconds."""
-        silent = self.seen_at is None or timezone.now() - self.seen_at > datetime.timedelta(seconds=SILENCE)
-        return self.state == self.State.RUNNING and silent
-
-    @property
     def is_active(self) -> bool:
-        """Whether it waits or is under way."""
-        return self.state in (self.State.WAITING, self.State.RUNNING) and not self.is_interrupted
+        """Whether it waits for a worker, is under way, or was left and goes on by itself."""
+        return self.state in (self.State.WAITING, self.State.RUNNING)
 
 
 class UploadedPart(models.Model):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+import psycopg
 from django.db import InterfaceError, OperationalError, connection
 from django.db.transaction import TransactionManagementError
 from psycopg import sql
@@ -36,6 +37,11 @@ class Lock(IntEnum):
     CRAWL = 5_112_006  # held by the worker that does the crawls asked for on pages and those due
     CRAWL_QUEUE = 5_112_007  # one change of the crawls that wait at a time
     ALARMS = 5_112_011  # one check for alarms at a time
+    IMPORT = 5_112_012  # whoever imports an uploaded file holds its number
+
+
+class LockLostError(OperationalError):
+    """The connection was lost, and the lock with it: the server restarted, or ended the connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,20 @@ def holder_of(cursor: Any, lock: Lock, *number: int) -> Holder | None:
     return Holder(*row) if row else None
 
 
+_HELD_SQL = """
+SELECT objid::bigint FROM pg_locks
+WHERE locktype = 'advisory' AND granted AND classid = %(lock)s::oid AND objsubid = 2
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+
+
+def held_numbers(lock: Lock) -> set[int]:
+    """Return the numbers of a lock that any process holds."""
+    with connection.cursor() as cursor:
+        cursor.execute(_HELD_SQL, {"lock": int(lock)})
+        return {number for (number,) in cursor.fetchall()}
+
+
 def lock_transaction(lock: Lock) -> None:
     """Wait for the lock and hold it until the transaction ends. Raises TransactionManagementError outside of one."""
     if not connection.in_atomic_block:
@@ -88,34 +108,47 @@ def lock_transaction(lock: Lock) -> None:
 
 
 @contextmanager
-def session_lock(lock: Lock, on_wait: Callable[[Holder | None], None]) -> Iterator[bool]:
-    """Hold the lock unless another process does; yield whether it is held.
+def session_lock(lock: Lock, on_wait: Callable[[Holder | None], None], *number: int) -> Iterator[bool]:
+    """Hold the lock, or one of its numbers, unless another process does; yield whether it is held.
 
     If the holder may have been killed, `on_wait` is called with it, and the lock is waited for until the holder shows
     life, for ENDING_SECONDS at most.
 
-    The lock belongs to the database connection: it is released when the process ends, for whatever reason.
+    The lock belongs to the database connection: it is released when the process ends, for whatever reason. Raises
+    LockLostError if the connection is lost.
     """
     with connection.cursor() as cursor:
-        held = try_lock(cursor, lock) or _outlive(cursor, lock, on_wait)
+        held = try_lock(cursor, lock, *number) or _outlive(cursor, lock, on_wait, *number)
+    link = connection.connection
     try:
         yield held
+    except Exception as error:
+        if held and is_lost(link):
+            raise LockLostError(*error.args) from (error.__cause__ or error)
+        raise
     finally:
         # If the connection is lost, the lock is already released.
         with suppress(OperationalError, InterfaceError):
-            if held:
+            if held and not link.closed:
                 with connection.cursor() as cursor:
-                    unlock(cursor, lock)
+                    unlock(cursor, lock, *number)
 
 
-def _outlive(cursor: Any, lock: Lock, on_wait: Callable[[Holder | None], None]) -> bool:
+def is_lost(link: psycopg.Connection[Any]) -> bool:
+    """Return whether a connection to the database has ended; it notices only when it is used."""
+    with suppress(psycopg.Error):
+        link.execute("SELECT")
+    return link.closed
+
+
+def _outlive(cursor: Any, lock: Lock, on_wait: Callable[[Holder | None], None], *number: int) -> bool:
     """Wait for the lock of a process that has perhaps been killed; return whether it is held now."""
-    before, deadline, said = holder_of(cursor, lock), time.monotonic() + ENDING_SECONDS, False
+    before, deadline, said = holder_of(cursor, lock, *number), time.monotonic() + ENDING_SECONDS, False
     while time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
-        if try_lock(cursor, lock):
+        if try_lock(cursor, lock, *number):
             return True
-        now = holder_of(cursor, lock)
+        now = holder_of(cursor, lock, *number)
         if now and now.shows_life(before):
             return False
         if not said:
@@ -145,6 +178,11 @@ def _wait(cursor: Any, attempt: str, wait: str, lock: Lock, *number: int) -> Non
 def try_lock(cursor: Any, lock: Lock, *number: int) -> bool:
     """Hold a lock, or one of its numbers, as wait_for_lock does; return False if another connection holds it."""
     return bool(_call(cursor, "pg_try_advisory_lock", lock, *number))
+
+
+def try_lock_in_transaction(cursor: Any, lock: Lock, *number: int) -> bool:
+    """Hold a lock, or one of its numbers, until the transaction ends; return False if another connection holds it."""
+    return bool(_call(cursor, "pg_try_advisory_xact_lock", lock, *number))
 
 
 def unlock(cursor: Any, lock: Lock, *number: int) -> None:

@@ -6,22 +6,28 @@ is under way from the moment a worker takes it.
 
 from __future__ import annotations
 
+import datetime
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
 
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from django_tasks.base import Task, TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
+from articles.storage.locks import LockLostError
 from dedup.models import Worker
 from dedup.runs.requests import GONE_AFTER
 
 # A task during which so many workers died is probably what killed them.
 MOST_WORKERS = 3
+# What ended from outside: by a lost database, or because the worker was told twice to end. It is remembered so long.
+_FROM_OUTSIDE = [f"{error.__module__}.{error.__qualname__}" for error in (LockLostError, SystemExit, KeyboardInterrupt)]
+_REMEMBERED = datetime.timedelta(days=1)
 _KILLED = "Its worker was killed."
 _KILLED_AGAIN = f"{MOST_WORKERS} workers were killed while they did this. Look at the log and the memory of the worker."
 
@@ -45,10 +51,14 @@ class Recovery:
     Both functions get the arguments of the task. `begin_again` lets what the task left behind wait for it again, as far
     as that is needed, and returns what becomes of the task. `give_up` says to those who wait why it failed; it is
     called instead when MOST_WORKERS workers were killed during the task.
+
+    `is_left` says of a task that holds a lock whether it has begun and no process works on it: it is lost at once, and
+    not only when its worker has given no sign of life for GONE_AFTER.
     """
 
     begin_again: Callable[..., Fate]
     give_up: Callable[..., object]
+    is_left: Callable[..., bool]
 
 
 # By the path of the task. The module of a task declares it.
@@ -56,12 +66,14 @@ RECOVERIES: dict[str, Recovery] = {}
 
 
 def recovered(
-    begin_again: Callable[..., Fate], give_up: Callable[..., object] = lambda *_, **__: None
+    begin_again: Callable[..., Fate],
+    give_up: Callable[..., object] = lambda *_, **__: None,
+    is_left: Callable[..., bool] = lambda *_, **__: False,
 ) -> Callable[[AnyTask], AnyTask]:
     """Declare what becomes of a task whose worker was killed; see Recovery. `give_up` gets the reason as `reason`."""
 
     def _declare(task: AnyTask) -> AnyTask:
-        RECOVERIES[task.module_path] = Recovery(begin_again, give_up)
+        RECOVERIES[task.module_path] = Recovery(begin_again, give_up, is_left)
         return task
 
     return _declare
@@ -79,8 +91,16 @@ def put_back_lost_tasks() -> int:
     lock, or can be repeated.
     """
     alive = set(Worker.objects.filter(seen_at__gt=timezone.now() - GONE_AFTER).values_list("name", flat=True))
-    taken = DBTaskResult.objects.filter(status=TaskResultStatus.RUNNING)
-    return sum(_is_put_back(task) for task in taken if not alive.intersection(task.worker_ids))
+    from_outside = Q(exception_class_path__in=_FROM_OUTSIDE, finished_at__gt=timezone.now() - _REMEMBERED)
+    unfinished = Q(status=TaskResultStatus.RUNNING) | Q(from_outside, status=TaskResultStatus.FAILED)
+    return sum(_is_put_back(task) for task in DBTaskResult.objects.filter(unfinished) if _is_lost(task, alive))
+
+
+def _is_lost(task: DBTaskResult[Any, Any], alive: Collection[str]) -> bool:
+    if task.status == TaskResultStatus.FAILED or not set(alive).intersection(task.worker_ids):
+        return True
+    recovery = _recovery(task)
+    return recovery is not None and recovery.is_left(*task.args_kwargs["args"], **task.args_kwargs["kwargs"])
 
 
 def _is_put_back(task: DBTaskResult[Any, Any]) -> bool:
@@ -88,18 +108,17 @@ def _is_put_back(task: DBTaskResult[Any, Any]) -> bool:
     fate, reason = _fate(task)
     if fate is Fate.NOT_YET:
         return False
-    still = DBTaskResult.objects.filter(pk=task.pk, status=TaskResultStatus.RUNNING, worker_ids=task.worker_ids)
+    still = DBTaskResult.objects.filter(pk=task.pk, status=task.status, worker_ids=task.worker_ids)
     if fate is Fate.AGAIN:
         return bool(still.update(status=TaskResultStatus.READY, started_at=None))
-    still.update(status=TaskResultStatus.FAILED, finished_at=timezone.now(), traceback=reason)
+    ended = {"finished_at": timezone.now(), "traceback": reason, "exception_class_path": ""}
+    still.update(status=TaskResultStatus.FAILED, **ended)
     return False
 
 
 def _fate(task: DBTaskResult[Any, Any]) -> tuple[Fate, str]:
-    try:
-        import_string(task.task_path)  # which declares it
-        recovery = RECOVERIES[task.task_path]
-    except (ImportError, KeyError):
+    recovery = _recovery(task)
+    if recovery is None:
         return Fate.OVER, f"{_KILLED} This version of newsdedup does not know such tasks."
     args, kwargs = task.args_kwargs["args"], task.args_kwargs["kwargs"]
     if len(task.worker_ids) < MOST_WORKERS:
@@ -107,3 +126,12 @@ def _fate(task: DBTaskResult[Any, Any]) -> tuple[Fate, str]:
     log.error("Given up: %s. %s", task.task_path, _KILLED_AGAIN)
     recovery.give_up(*args, reason=_KILLED_AGAIN, **kwargs)
     return Fate.OVER, _KILLED_AGAIN
+
+
+def _recovery(task: DBTaskResult[Any, Any]) -> Recovery | None:
+    """Return how a task begins again; None if this version does not know such tasks."""
+    try:
+        import_string(task.task_path)  # which declares it
+    except ImportError:
+        return None
+    return RECOVERIES.get(task.task_path)

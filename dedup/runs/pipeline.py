@@ -151,7 +151,7 @@ def run_detection(
             with clock.phase(COUNTS):
                 counts = counts_of(run, scope)
             _finish(run, DetectionRun.State.DONE, counts=counts | {"phases": clock.seconds()})
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):
             _finish(run, DetectionRun.State.INTERRUPTED, error="Interrupted.")
             raise
         except RunCancelledError as error:

@@ -8,12 +8,13 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from django_tasks import task
 
 from articles.boilerplate.mode import Mode
 from articles.daily import next_time
+from articles.storage.locks import Lock, try_lock_in_transaction
 from articles.storage.newspapers import current_ids
 from dedup.models import DetectionRun, Profile, RunRequest
 from dedup.runs.lock import RunActiveError, run_lock
@@ -27,25 +28,34 @@ from dedup.runs.starting import start_run, store_refused_run
 
 # A nightly run that finds another run active retries after this time.
 _RETRY_AFTER = datetime.timedelta(minutes=10)
+_UNFINISHED = (DetectionRun.State.RUNNING, DetectionRun.State.INTERRUPTED)
+_PUT_BACK = "Its worker was killed, or lost the database. The run was put back into the queue, to resume by itself."
 
 
 def _resume_run(*_: object, request_id: int | None = None, **__: object) -> Fate:
-    """Let a run that a killed worker had begun go on: what it has done is kept. Without a request, nobody waits."""
-    request = RunRequest.objects.filter(pk=request_id or 0).select_related("run").first()
-    if request is None:
-        return Fate.OVER
-    if (run := request.run) is None:
-        return Fate.AGAIN
-    if run.state != DetectionRun.State.RUNNING or run.cancelled_at:
-        return Fate.OVER
-    return Fate.NOT_YET if is_at_work() else Fate.AGAIN
+    """Let the request of a run that was left wait again: what it has done is kept. Without a request, nobody waits."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        if not try_lock_in_transaction(cursor, Lock.RUN):
+            return Fate.NOT_YET
+        request = RunRequest.objects.filter(pk=request_id or 0)
+        begun = DetectionRun.objects.filter(requests__in=request)
+        left = begun.filter(state__in=_UNFINISHED, cancelled_at=None)
+        interrupted = {"state": DetectionRun.State.INTERRUPTED, "finished_at": timezone.now(), "error": _PUT_BACK}
+        if begun.exists() and not left.update(**interrupted):
+            return Fate.OVER
+        return Fate.AGAIN if request.update(run=None) else Fate.OVER
+
+
+def _is_run_left(*_: object, request_id: int | None = None, **__: object) -> bool:
+    begun = DetectionRun.objects.filter(requests=request_id or 0, state=DetectionRun.State.RUNNING)
+    return begun.exists() and not is_at_work()
 
 
 def _say_run_failed(
     profile_id: int, *_: object, request_id: int | None = None, user_id: int | None = None, reason: str, **__: object
 ) -> None:
     request = RunRequest.objects.filter(pk=request_id or 0)
-    begun = DetectionRun.objects.filter(requests__in=request, state=DetectionRun.State.RUNNING)
+    begun = DetectionRun.objects.filter(requests__in=request, state__in=_UNFINISHED)
     if not begun.update(state=DetectionRun.State.FAILED, finished_at=timezone.now(), error=reason):
         profile = Profile.objects.get(pk=profile_id)
         request.update(run=store_refused_run(Scope(), reason, profile=profile, user_id=user_id))
@@ -64,7 +74,7 @@ def _lose_night(profile_id: int, due: str, reason: str) -> None:
     _say_run_failed(profile_id, reason=reason)
 
 
-@recovered(_resume_run, _say_run_failed)
+@recovered(_resume_run, _say_run_failed, is_left=_is_run_left)
 @task()
 def find_duplicates_task(
     profile_id: int,

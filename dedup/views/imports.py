@@ -16,7 +16,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from articles.files.formats import FileUsageError
 from articles.files.records import UnreadableFileError
-from articles.files.uploads import MAX_KEPT_REJECTS, PART_BYTES, cancel_import, keep_upload
+from articles.files.uploads import MAX_KEPT_REJECTS, PART_BYTES, cancel_import, keep_upload, left_imports
 from articles.models import FileImport
 from articles.paging import page_of
 from dedup.import_forms import ImportForm
@@ -75,7 +75,7 @@ _OTHER = "An admin can raise IMPORT_MEGABYTES, or use manage.py import_articles 
 
 def _list(request: HttpRequest, form: ImportForm) -> HttpResponse:
     page = page_of(_rows(), request.GET.get("page"))
-    context = {"form": form, "page": page, "megabytes": settings.IMPORT_BYTES // 1_000_000}
+    context = {"form": form, "page": page, "megabytes": settings.IMPORT_BYTES // 1_000_000, "left": left_imports()}
     return render(request, "imports/imports.html", context, status=400 if form.errors else 200)
 
 
@@ -94,10 +94,12 @@ def import_state(request: EditorRequest, import_id: int) -> HttpResponse:
 
 
 def _context(import_id: int) -> dict[str, Any]:
-    kept = get_object_or_404(_rows(), pk=import_id)
+    kept, left = get_object_or_404(_rows(), pk=import_id), left_imports()
+    can_start = (not kept.is_active or kept.pk in left) and kept.state != FileImport.State.FINISHED
     return {
         "kept": kept,
-        "can_start": not kept.is_active and kept.state != FileImport.State.FINISHED and kept.parts.exists(),
+        "left": left,
+        "can_start": can_start and kept.parts.exists(),
         "worker_alive": is_worker_alive(),
         "reasons": sorted(kept.reasons.items(), key=lambda each: -each[1]),
         "most_rejects": MAX_KEPT_REJECTS,

@@ -11,18 +11,18 @@ import secrets
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import count
-from pathlib import Path
-from random import Random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count, islice, takewhile
 
 from rich.console import Console
 from rich.table import Table
 
 from tests.crash.installation import Installation, own_server
-from tests.crash.rounds import Outcome, Undisturbed, crash, faults_of, undisturbed
+from tests.crash.plan import Round, UnknownRoundError, chosen_rounds, rounds_of, seed_of
+from tests.crash.rounds import Outcome, Undisturbed, crash, undisturbed
 from tests.crash.site import served
-from tests.crash.subjects import Subject, make_states, subjects
+from tests.crash.subjects import Subject, make_states
 
 _SEEDS = 1_000_000
 
@@ -33,16 +33,20 @@ def main() -> int:
     seed = secrets.randbelow(_SEEDS) if options.seed is None else options.seed
     until = time.monotonic() + 60 * options.minutes if options.minutes else None
     console = Console(width=None if sys.stdout.isatty() else 150)
+    if options.round and options.seed is None:
+        seed = seed_of(options.round, seed)
     with own_server() as installation, served() as url:
-        chosen = [each for each in subjects(installation.folder / "files") if options.only in each.name]
-        if not chosen:
-            known = ", ".join(each.name for each in subjects(Path()))
-            console.print(f"There is no command {options.only!r}; there are {known}.")
+        planned = rounds_of(installation, seed)
+        try:
+            chosen = chosen_rounds(planned, only=options.only, name=options.round)
+        except UnknownRoundError as error:
+            console.print(str(error), markup=False, highlight=False)
             return 2
-        console.print(f"Seed {seed}. Making the states that {len(chosen)} commands begin in …")
-        _prepare(installation, url, chosen)
+        commands = {each.subject.name: each.subject for each in chosen}
+        console.print(f"Seed {seed}. Making the states that {len(commands)} commands begin in …")
+        _prepare(installation, url, list(commands.values()))
         outcomes = []
-        for outcome in _rounds(installation, chosen, seed, options, until):
+        for outcome in _outcomes(installation, _repeated(chosen, len(planned), options, until)):
             outcomes.append(outcome)
             for line in outcome.wrong:
                 console.print(f"{outcome.seed}: {line}", highlight=False, markup=False, soft_wrap=True)
@@ -61,7 +65,12 @@ def _options() -> argparse.Namespace:
     length.add_argument("--rounds", type=int, default=0, help="so many rounds in all (default: one of each)")
     parser.add_argument("--seed", type=int, help="the same seed draws the same faults (default: random)")
     parser.add_argument("--only", default="", metavar="COMMAND", help="only commands whose name has this in it")
-    parser.add_argument("--round", metavar="SEED", help="only this round, by the seed that a failure was printed with")
+    parser.add_argument(
+        "--round",
+        default="",
+        metavar="NAME",
+        help="only this round, by the name that a failure was printed with, or its beginning",
+    )
     return parser.parse_args()
 
 
@@ -73,24 +82,22 @@ def _prepare(installation: Installation, url: str, chosen: Sequence[Subject]) ->
     make_states(installation, url, {each.state for each in chosen} | {each.reads for each in chosen})
 
 
-def _rounds(
-    installation: Installation, chosen: Sequence[Subject], seed: int, options: argparse.Namespace, until: float | None
-) -> Iterator[Outcome]:
-    """Yield rounds until the time is over: all commands in turn, with all faults in turn."""
+def _repeated(
+    chosen: Sequence[Round], planned: int, options: argparse.Namespace, until: float | None
+) -> Iterator[Round]:
+    """Yield the rounds again and again, until the time is over or there were as many as were asked for."""
+    again = (replace(each, number=each.number + turn * planned) for turn in count() for each in chosen)
+    if until is None:
+        again = islice(again, options.rounds or len(chosen))
+    return takewhile(lambda _round: until is None or time.monotonic() < until, again)
+
+
+def _outcomes(installation: Installation, rounds: Iterable[Round]) -> Iterator[Outcome]:
     known: dict[str, Undisturbed] = {}
-    all_pairs = [(subject, fault) for subject in chosen for fault in faults_of(installation, subject)]
-    Random(seed).shuffle(all_pairs)
-    rounds = options.rounds or len(all_pairs)
-    for number in count():
-        if (until and time.monotonic() >= until) or (not until and number >= rounds):
-            return
-        subject, fault = all_pairs[number % len(all_pairs)]
-        name = f"{subject.name}/{fault}/{seed}-{number}"
-        if options.round and name != options.round:
-            continue
-        if subject.name not in known:
-            known[subject.name] = undisturbed(installation, subject)
-        yield crash(installation, subject, known[subject.name], fault, name)
+    for each in rounds:
+        if each.subject.name not in known:
+            known[each.subject.name] = undisturbed(installation, each.subject)
+        yield crash(installation, each.subject, known[each.subject.name], each.fault, each.name)
 
 
 def _print(console: Console, outcomes: Sequence[Outcome]) -> None:

@@ -138,17 +138,13 @@ def results(folder: str) -> None:
 
 
 def queue_run() -> None:
-    """Queue a run as the page does, unless one has been done."""
+    """Queue a run as the page does."""
     from django.contrib.auth.models import User  # noqa: PLC0415
 
-    from dedup.models import DetectionRun, Profile  # noqa: PLC0415
+    from dedup.models import Profile  # noqa: PLC0415
     from dedup.runs.requests import Wanted, request_run  # noqa: PLC0415
 
-    _half_a_minute_later()
-    user = User.objects.get(username="mara")
-    done = DetectionRun.objects.filter(requested_by=user, state=DetectionRun.State.DONE)
-    if not done.exists():
-        request_run(Wanted(Profile.objects.get(is_default=True)), user=user)
+    request_run(Wanted(Profile.objects.get(is_default=True)), user=User.objects.get(username="mara"))
 
 
 def upload(path: str) -> None:
@@ -162,24 +158,11 @@ def upload(path: str) -> None:
     request_import(keep_upload("articles.jsonl", [Path(path).read_bytes()], newspaper="", user=user))
 
 
-def queue_import() -> None:
-    """Queue the import of the file again, unless it has finished."""
-    from articles.models import FileImport  # noqa: PLC0415
-    from dedup.runs.imports import request_import  # noqa: PLC0415
-
-    _half_a_minute_later()
-    [kept] = FileImport.objects.all()
-    if kept.state != FileImport.State.FINISHED:
-        request_import(kept)
-
-
-def _half_a_minute_later() -> None:
-    """Let the worker that died be seen as gone, and the next one put back what it took and did not begin."""
+def half_a_minute_later() -> None:
+    """Let the worker that died be seen as gone: what it did goes on by itself with the next one."""
     from dedup.models import Worker  # noqa: PLC0415
-    from dedup.runs.lost_tasks import put_back_lost_tasks  # noqa: PLC0415
 
     Worker.objects.all().delete()
-    put_back_lost_tasks()
 
 
 def main(function: str, *arguments: str) -> None:

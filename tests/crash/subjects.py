@@ -111,8 +111,8 @@ def _writers(files: Path) -> list[Subject]:
         Subject("merge_newspapers", "news", merge, statuses=(0, 2)),
         Subject("import_labels", "sample", ("import_labels", "crash", labels, "--reader=mara")),
         Subject("import_detection", "news", ("import_detection", found, "--workers=1"), reads="results"),
-        Subject("db_worker: a run", "queued run", worker, again=("queue_run",)),
-        Subject("db_worker: an import", "queued import", worker, again=("queue_import",)),
+        Subject("db_worker: a run", "queued run", worker, again=("half_a_minute_later",)),
+        Subject("db_worker: an import", "queued import", worker, again=("half_a_minute_later",)),
     ]
 
 

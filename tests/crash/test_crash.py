@@ -13,6 +13,7 @@ from django.db import connection
 from psycopg.sql import SQL, Identifier
 
 from tests.crash.installation import Installation
+from tests.crash.plan import Round, UnknownRoundError, chosen_rounds, seed_of
 from tests.crash.rounds import crash, faults_of, undisturbed
 from tests.crash.stored_rows import Differences, compared, stored_rows
 from tests.crash.subjects import Subject, subjects
@@ -109,3 +110,20 @@ def test_rows_that_are_lost_doubled_or_different_are_found(installation: TestSer
     assert [each.partition(" ")[0] for each in found.lost] == ["articles_articleurl"]
     assert [each.partition(" ")[0] for each in found.doubled] == ["dedup_separatearticles"]
     assert [each.partition(" ")[0] for each in found.inconsistent] == ["articles_article"]
+
+
+def test_a_round_is_found_by_its_name_or_the_beginning_of_it_and_the_others_are_listed() -> None:
+    subject, other = Subject("crawl", "empty", ()), Subject("import", "empty", ())
+    planned = [Round(subject, "kill", 7, 0), Round(subject, "kill soon", 7, 1), Round(other, "kill", 7, 2)]
+    assert chosen_rounds(planned) == planned
+    assert chosen_rounds(planned, only="imp") == planned[2:]
+    for name in ("import/kill/7-2", "imp"):
+        assert chosen_rounds(planned, name=name) == planned[2:]
+    assert chosen_rounds(planned, name="crawl/kill/7-3") == [Round(subject, "kill", 7, 3)]  # of a second turn
+    for name, problem in (("crawl/kill", "More than one round begins"), ("export", "No round begins")):
+        with pytest.raises(UnknownRoundError, match=problem) as raised:
+            chosen_rounds(planned, name=name)
+        assert "  crawl/kill soon/7-1" in str(raised.value)
+    with pytest.raises(UnknownRoundError, match="There is no command 'export'; there are crawl, import"):
+        chosen_rounds(planned, only="export")
+    assert (seed_of("crawl/kill/7-2", 1), seed_of("crawl/kill", 1)) == (7, 1)

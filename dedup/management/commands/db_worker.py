@@ -55,6 +55,7 @@ class Command(ProjectCommand, db_worker.Command):
 def _signs_of_life(name: str) -> Iterator[None]:
     try:
         _sign(name)
+        _put_back()
         with _beside(partial(_go_on_signing, name)):
             yield
     finally:
@@ -94,9 +95,13 @@ def _go_on_signing(name: str, ended: threading.Event) -> None:
         # Without a database there is nobody to see the sign; it is tried again.
         with suppress(OperationalError, InterfaceError):
             _sign(name)
-            if lost := put_back_lost_tasks():
-                logger.info("Put back into the queue, because their worker is gone: %s.", lost)
+            _put_back()
         connection.close()
+
+
+def _put_back() -> None:
+    if lost := put_back_lost_tasks():
+        logger.info("Put back into the queue, because their worker is gone: %s.", lost)
 
 
 def _sign(name: str) -> None:
