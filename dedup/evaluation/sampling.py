@@ -105,7 +105,7 @@ def draw(plan: Plan, *, seed: int, name: str = "", user: Any = None) -> Validati
         others, drawn = _of_not_proposed(plan, seed)
         strata, chosen = [*strata, others], [*chosen, *drawn]
     if not chosen:
-        raise SampleError("no pass proposes any pair; run manage.py find_duplicates first")
+        raise SampleError("no pass proposes any pair; start a run first")
     random.Random(seed).shuffle(chosen)  # noqa: S311 - drawn again from the seed, not secret
     sample = _stored(plan, strata, len(chosen), seed=seed, name=name, user=user)
     revisions = _revisions([*{each.left for each in chosen}, *{each.right for each in chosen}])

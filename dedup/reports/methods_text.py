@@ -65,7 +65,7 @@ _WORKS = {
 def paragraph(facts: Facts) -> str:
     """Return a paragraph of about 120 words for the methods section of a paper. What was not measured is said."""
     if facts.run is None:
-        return "No run has finished yet, so there is nothing to describe; run manage.py find_duplicates."
+        return "No run has finished yet, so there is nothing to describe."
     if not facts.counts.articles:
         return "There are no articles to describe."
     return " ".join([_searched(facts), *_passes(facts), *_judged(facts), _quality(facts.measured), _agreed(facts)])

@@ -163,9 +163,7 @@ def _result(request: HttpRequest, name: str) -> Counted | HttpResponse:
     except ReportError as error:
         return _refused(str(error))
     if found is None:
-        return _refused(
-            f"The report {name} was not counted yet. Count it on its page, or with manage.py report {name}."
-        )
+        return _refused(f"The report {name} was not counted yet. Count it on its page.")
     return found
 
 

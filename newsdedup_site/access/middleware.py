@@ -12,10 +12,9 @@ from django.shortcuts import render
 
 from articles.numbers import MAX_NUMBER
 from newsdedup_site.access.addresses import rule_of
-from newsdedup_site.access.rights import READ, Right, admins, has_right
+from newsdedup_site.access.rights import READ, SHOWN_ADMINS, Right, admins, has_right
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-_SHOWN_ADMINS = 5
 
 log = logging.getLogger(__name__)
 
@@ -63,5 +62,5 @@ def _refusal(request: HttpRequest, right: Right | None) -> HttpResponse:
     """Answer 403: with the missing right, or for users who may not even read, with whom to ask."""
     if right is None or has_right(request.user, READ):
         return render(request, "403.html", {"missing": right}, status=403)
-    asked = {"admins": admins()[:_SHOWN_ADMINS]}
+    asked = {"admins": admins()[:SHOWN_ADMINS]}
     return render(request, "accounts/no_role.html", asked, status=403)

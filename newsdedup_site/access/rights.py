@@ -10,6 +10,8 @@ from django.db.models import QuerySet
 
 # Groups of these names, each with the rights of those before it; made by migrations of `dedup`.
 ROLES = ("viewer", "editor", "admin")
+# Where a page names whom to ask, it names so many.
+SHOWN_ADMINS = 5
 
 
 @dataclass(frozen=True)

@@ -114,17 +114,21 @@ Opener = Callable[..., Page]
 
 @pytest.fixture
 def open_site(chromium: Browser, stored: Stored, live_server: Any) -> Iterator[Opener]:
-    """Return a function that opens a new window in which this user is logged in; no page may report an error."""
+    """Return a function that opens a new window in which this user, "" for nobody, is logged in.
+
+    No page may report an error.
+    """
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
     def _open(user: str = "mara", **options: Any) -> Page:
         context = chromium.new_context(base_url=live_server.url, **options)
         contexts.append(context)
-        client = Client()
-        client.force_login(User.objects.get(username=user))
-        session = client.cookies[settings.SESSION_COOKIE_NAME].value
-        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+        if user:
+            client = Client()
+            client.force_login(User.objects.get(username=user))
+            session = client.cookies[settings.SESSION_COOKIE_NAME].value
+            context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
         page = context.new_page()
         page.set_default_timeout(10_000)
         # A refusal by the Content-Security-Policy is an error of the console too.

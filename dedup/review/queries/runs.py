@@ -13,7 +13,7 @@ from articles.models import Newspaper
 from dedup.models import DetectionRun, Profile, RunBlock, RunPhase, RunRequest
 from dedup.passes import PASSES
 from dedup.runs.facts import PassCount, RuleFacts, label, pass_counts, rule_facts, run_facts, run_settings
-from dedup.runs.requests import is_at_work, is_worker_alive, last_sign
+from dedup.runs.requests import is_at_work, is_worker_alive
 from dedup.types import BOILERPLATE, RECURRING, VERDICTS
 
 # What is left of a phase is estimated once it is this far, by share and in seconds.
@@ -59,17 +59,16 @@ class RunProgress:
 
 @dataclass(frozen=True)
 class Queue:
-    """The requests that wait for a worker, when a worker was last seen, and whether that is recent."""
+    """The requests that wait for a worker, and whether a worker gave a sign of life lately."""
 
     requests: list[RunRequest]
-    worker_seen_at: datetime.datetime | None
     worker_alive: bool
 
 
 def queue() -> Queue:
     """Return what waits for a worker, the longest first."""
     waiting = RunRequest.objects.filter(run=None).select_related("profile", "requested_by")
-    return Queue(list(waiting), last_sign(), is_worker_alive())
+    return Queue(list(waiting), is_worker_alive())
 
 
 def newspapers_of(request: RunRequest) -> list[str]:

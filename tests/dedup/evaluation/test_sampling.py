@@ -159,7 +159,7 @@ BANDS = ((0.9, "0.90-1.00"), (0.8, "0.80-0.90"), (0.6, "0.60-0.80"), (0.0, "0.00
 
 @pytest.mark.django_db
 def test_strata_with_too_few_pairs_and_plans_that_cannot_be_drawn(store) -> None:
-    with pytest.raises(SampleError, match="no pass proposes any pair; run manage"):
+    with pytest.raises(SampleError, match="no pass proposes any pair; start a run"):
         draw(Plan(), seed=1)
     one, other, third, far = (store(date=f"2026-03-{day}") for day in ("01", "01", "02", "20"))
     make_pair(one, other, trigram=0.95, minhash=0.7)

@@ -78,7 +78,7 @@ def test_a_heavy_report_waits_for_a_worker_and_its_page_shows_what_it_counted(
         assert editor_client.post("/reports/slow/count/").status_code == 302
     stored = StoredReport.objects.get()
     assert stored.waiting_since
-    assert "waits for a worker, and none answers" in editor_client.get("/reports/slow/").content.decode()
+    assert "No worker answers. The report waits for one." in editor_client.get("/reports/slow/").content.decode()
     assert "HX-Refresh" not in editor_client.get("/reports/slow/waiting/").headers
 
     count_report_task.func(stored.pk)

@@ -16,7 +16,7 @@ from articles.storage.boilerplate_marks import mark_weeks
 from articles.storage.boilerplate_weeks import outdated_weeks
 from tests.articles.boilerplate.test_rules import STORIES, SUBSCRIBE
 from tests.conftest import StoreArticle
-from tests.factories import make_pair, make_user
+from tests.factories import make_pair, make_run, make_user
 from tests.pages import notices
 
 pytestmark = pytest.mark.django_db
@@ -73,7 +73,9 @@ def test_the_list_is_filtered(editor_client: Client, articles: list[Article]) ->
     ]
 
 
-def test_an_empty_list_says_what_to_do(editor_client: Client) -> None:
+def test_an_empty_list_says_what_to_do(editor_client: Client, store: StoreArticle) -> None:
+    store()
+    make_run()
     assert "Nothing has been searched" in editor_client.get(reverse("boilerplate_list")).content.decode()
     assert "Clear the filter" in editor_client.get(reverse("boilerplate_list"), {"sentence": "x"}).content.decode()
 

@@ -107,8 +107,10 @@ def test_the_list_costs_the_same_queries_for_one_and_for_ten(
 QUERIES_OF_THE_LIST = 8
 
 
-def test_an_empty_list_says_what_comes_next(editor_client: Client) -> None:
-    assert "<code>find_duplicates</code>" in editor_client.get(reverse("groups")).content.decode()
+def test_an_empty_list_says_what_comes_next(editor_client: Client, store: StoreArticle) -> None:
+    store()
+    make_run()
+    assert "There are no dense groups. A run makes one" in editor_client.get(reverse("groups")).content.decode()
 
 
 def test_shows_the_articles_the_pairs_and_where_some_were_left_out(

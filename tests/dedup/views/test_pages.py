@@ -68,20 +68,6 @@ def test_pages_keep_a_strict_policy_and_are_clean(visitor: Client, name: str) ->
 # ---- dashboard ----
 
 
-def test_the_dashboard_of_an_empty_installation_says_what_to_do_first(editor_client: Client) -> None:
-    page = text_of(editor_client, "/")
-
-    assert "manage.py import_articles FILE" in page
-    assert "manage.py find_duplicates" in page
-    assert "Start reviewing" not in page
-
-
-def test_the_dashboard_with_articles_and_no_run(editor_client: Client, store: StoreArticle) -> None:
-    store()
-
-    assert "manage.py find_duplicates" in text_of(editor_client, "/")
-
-
 def test_the_dashboard_counts(editor_client: Client, store: StoreArticle) -> None:
     make_cluster(store(), store(), store())
     store()

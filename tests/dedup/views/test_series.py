@@ -85,10 +85,6 @@ def test_the_list_costs_the_same_queries_for_one_and_for_ten(
             assert len(listed(editor_client)) == expected
 
 
-def test_an_empty_list_says_what_comes_next(editor_client: Client) -> None:
-    assert "Nobody has looked for series yet: a run does." in editor_client.get(reverse("series_list")).content.decode()
-
-
 def test_shows_the_articles_and_the_pairs_among_them(
     editor_client: Client, articles: list[Article], series: Series
 ) -> None:

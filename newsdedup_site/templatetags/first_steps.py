@@ -1,0 +1,118 @@
+"""The first steps of an installation: from nothing to the first run that is done, without a shell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django import template
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import Exists
+from django.urls import reverse
+
+from articles.models import Article, FileImport
+from crawlers.desk.queue import crawlable
+from crawlers.models import Crawl
+from dedup.models import DetectionRun, RunRequest
+from dedup.runs.requests import is_worker_alive
+from newsdedup_site.access.addresses import ADDRESSES
+from newsdedup_site.access.rights import SHOWN_ADMINS, admins, has_right
+
+register = template.Library()
+_ACTIVE = (FileImport.State.WAITING, FileImport.State.RUNNING)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something to do first: the button for it, what is done of it, and what is under way with its page."""
+
+    label: str
+    explains: str
+    name: str  # of the address of the button
+    done: int  # how many of `things` there are
+    things: str
+    now: str = ""
+    now_at: str = ""
+    allowed: bool = True
+    is_next: bool = False
+
+
+@dataclass(frozen=True)
+class FirstSteps:
+    """The steps as a user sees them, whether a worker runs, and who can take the steps that this user may not."""
+
+    steps: Sequence[Step]
+    worker_alive: bool
+    admins: Sequence[User]
+
+    @property
+    def articles(self) -> int:
+        """How many articles are stored."""
+        return self.steps[0].done
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the user may take any of the steps."""
+        return any(step.allowed for step in self.steps)
+
+
+@register.simple_tag(takes_context=True)
+def first_steps(context: dict[str, Any]) -> FirstSteps | None:
+    """Return the first steps; None once a run has compared articles."""
+    runs = DetectionRun.objects.filter(Exists(Article.objects.all()), state=DetectionRun.State.DONE)
+    if runs.exists():
+        return None
+    user: User | AnonymousUser = context["request"].user
+    found = [_bring(), _crawl(), _compare()]
+    following = found[-1] if found[0].done else found[0]
+    steps = [
+        replace(step, allowed=has_right(user, ADDRESSES[step.name].right), is_next=step is following) for step in found
+    ]
+    asked = [] if all(step.allowed for step in steps) else list(admins()[:SHOWN_ADMINS])
+    return FirstSteps(steps, is_worker_alive(), asked)
+
+
+def _bring() -> Step:
+    under_way = FileImport.objects.filter(state__in=_ACTIVE).order_by("-pk").first()
+    return Step(
+        name="imports",
+        label="Import a file",
+        explains="A CSV or JSON Lines file with the URL, the day, the headline and the text of an article in each row.",
+        done=Article.objects.count(),
+        things="article",
+        now=f"{under_way.name}: {under_way.get_state_display()}" if under_way else "",
+        now_at=reverse("import", args=[under_way.pk]) if under_way else "",
+    )
+
+
+def _crawl() -> Step:
+    under_way = Crawl.objects.filter(state__in=(Crawl.State.WAITING, Crawl.State.RUNNING)).order_by("-pk").first()
+    return Step(
+        name="newspaper_add",
+        label="Add a newspaper",
+        explains="Instead of a file, or as well: enter a home page, and its articles are fetched as they appear.",
+        done=len(crawlable()),
+        things="newspaper",
+        now=f"A crawl: {under_way.get_state_display()}" if under_way else "",
+        now_at=reverse("crawls"),
+    )
+
+
+def _compare() -> Step:
+    waiting = RunRequest.objects.filter(run=None).first()
+    latest = DetectionRun.objects.first()
+    now, now_at = "", ""
+    if waiting:
+        now, now_at = "A run: waiting for a worker", reverse("run_request", args=[waiting.pk])
+    elif latest:
+        now, now_at = f"{latest}: {latest.get_state_display()}", reverse("run", args=[latest.pk])
+    return Step(
+        name="run_new",
+        label="Start a run",
+        explains="A run compares the articles with each other and puts what it is not sure of into the queue.",
+        done=0,
+        things="run",
+        now=now,
+        now_at=now_at,
+    )
