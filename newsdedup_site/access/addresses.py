@@ -219,6 +219,7 @@ ADDRESSES: dict[str, Rule] = {
     "removal_continue": form(REMOVE),
     "removal_lift": form(REMOVE),
     "newspaper_remove": form(REMOVE),
+    "newspaper_pages": form(REMOVE),
     "article_remove": form(REMOVE),
     "article_withhold": form(REMOVE),
     "article_release": form(REMOVE),

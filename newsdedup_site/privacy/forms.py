@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from articles.models import Newspaper
 from newsdedup_site.privacy.removal import MAX_REASON_CHARACTERS
 
 
@@ -41,3 +42,14 @@ class RemovalForm(ReasonForm):
         if typed != self._wanted:
             raise forms.ValidationError(f"“{typed}” is not “{self._wanted}”. Type it exactly, or nothing is removed.")
         return typed
+
+
+class PageDaysForm(forms.ModelForm[Newspaper]):
+    """For how many days the fetched pages of a newspaper are kept."""
+
+    class Meta:
+        model = Newspaper
+        fields = ("page_days",)
+        labels = {"page_days": "Days"}
+        help_texts = {"page_days": "Counted from the day on which a page was fetched. Empty: for ever."}
+        widgets = {"page_days": forms.NumberInput(attrs={"class": "form-control", "inputmode": "numeric"})}

@@ -7,11 +7,14 @@ import logging
 import threading
 from collections.abc import Iterator
 
+from django.contrib.admin.models import CHANGE
+from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError, connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from articles.models import ArticlePage, ArticleRevision, Newspaper
+from articles.storage.audit_log import log_action
 from articles.storage.ingest import writing
 
 AT_ONCE = 500
@@ -39,6 +42,21 @@ def remove_pages(newspaper: Newspaper, days: int) -> Iterator[int]:
         yield len(pages) + len(versions)
 
 
+def set_page_days(newspaper: Newspaper, days: int | None, *, user: User) -> None:
+    """Have a newspaper's fetched pages kept for so many days, None for ever, and log who wanted it."""
+    with writing():
+        before = Newspaper.objects.select_for_update().get(pk=newspaper.pk).page_days
+        if before != days:
+            Newspaper.objects.filter(pk=newspaper.pk).update(page_days=days)
+            act = f"has its fetched pages kept {kept_for(days)} (before: {kept_for(before)})."
+            log_action(newspaper, CHANGE, act, user=user, object_id=str(newspaper.pk))
+
+
+def kept_for(days: int | None) -> str:
+    """Say how long that is."""
+    return "for ever" if days is None else f"for {days:,} day{'' if days == 1 else 's'}"
+
+
 def watch(ended: threading.Event) -> None:
     """Delete what newspapers no longer keep, every PAUSE seconds until `ended`. A worker does it next to its tasks."""
     while not ended.wait(PAUSE):
@@ -60,6 +78,12 @@ def remove_outdated_pages(ended: threading.Event) -> int:
             if ended.is_set():
                 return removed
     return removed
+
+
+def count_old(newspaper: Newspaper, days: int) -> int:
+    """Return how many pages, and versions with what was fetched of them, `remove_pages` would delete."""
+    before = timezone.now() - datetime.timedelta(days=days)
+    return old_pages(newspaper, before).count() + _old_versions(newspaper, before).count()
 
 
 def old_pages(newspaper: Newspaper, before: datetime.datetime) -> QuerySet[ArticlePage]:

@@ -13,8 +13,8 @@ from articles.models import Article, Newspaper, Removal
 from articles.paging import page_of
 from dedup.runs.requests import is_worker_alive
 from newsdedup_site.privacy import removal as removals_made
-from newsdedup_site.privacy import withholding
-from newsdedup_site.privacy.forms import ReasonForm, RemovalForm
+from newsdedup_site.privacy import retention, withholding
+from newsdedup_site.privacy.forms import PageDaysForm, ReasonForm, RemovalForm
 from newsdedup_site.privacy.previews import preview_articles, preview_newspaper
 from newsdedup_site.privacy.removal import RemovalError
 from newsdedup_site.privacy.tasks import request_removal
@@ -57,6 +57,21 @@ def newspaper_remove(request: AdminRequest, newspaper_id: int) -> HttpResponse:
     except RemovalError as error:
         context["fault"] = f"{error}."
     return render(request, "privacy/remove.html", {**context, "form": form}, status=400 if form.errors else 200)
+
+
+def newspaper_pages(request: AdminRequest, newspaper_id: int) -> HttpResponse:
+    """Set for how many days the fetched pages of a newspaper are kept; first show what a worker would delete."""
+    newspaper = get_object_or_404(Newspaper.objects.in_use(), pk=newspaper_id)
+    form = PageDaysForm(request.POST or None, instance=newspaper)
+    context: dict[str, Any] = {"newspaper": newspaper, "form": form, "kept": retention.count_old(newspaper, 0)}
+    if request.method == "POST" and form.is_valid():
+        days = form.cleaned_data["page_days"]
+        if "preview" not in request.POST:
+            retention.set_page_days(newspaper, days, user=request.user)
+            messages.success(request, f"The fetched pages of {newspaper} are kept {retention.kept_for(days)}.")
+            return redirect("newspaper_crawls", newspaper.pk)
+        context |= {"previewed": True, "goes": retention.count_old(newspaper, days) if days else 0}
+    return render(request, "privacy/pages.html", context, status=400 if form.errors else 200)
 
 
 def article_remove(request: AdminRequest, article_id: int) -> HttpResponse:

@@ -99,6 +99,7 @@ def addresses(stored: Stored) -> list[str]:
         "/alarms/",
         "/removals/",
         f"/newspapers/{pair.left.newspaper_id}/remove/",
+        f"/newspapers/{pair.left.newspaper_id}/pages/",
         f"/articles/{pair.left_id}/remove/",
         f"/articles/{pair.left_id}/withhold/",
         f"/set-password/{urlsafe_base64_encode(force_bytes(mara.pk))}/{default_token_generator.make_token(mara)}/",

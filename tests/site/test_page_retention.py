@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 import io
+import re
 import threading
 
 import pytest
@@ -14,6 +15,7 @@ from django.utils import timezone
 from articles.models import Article, ArticlePage, Newspaper
 from newsdedup_site.privacy import retention
 from tests.conftest import StoreArticle
+from tests.site.test_rights import client_of, samples
 
 pytestmark = pytest.mark.django_db
 
@@ -75,3 +77,36 @@ def test_a_worker_removes_them_until_it_is_told_to_end(
     assert retention.remove_outdated_pages(ended) == 1
     assert retention.remove_outdated_pages(threading.Event()) == 1
     assert left() == {pages[0].pk}
+
+
+def test_an_admin_sets_the_days_on_a_page_that_first_says_what_goes(pages: list[ArticlePage]) -> None:
+    paper = pages[0].article.newspaper
+    address, client = f"/newspapers/{paper.pk}/pages/", client_of("admin")
+    assert f'href="{address}">Fetched pages: kept for ever<' in client.get(f"/crawls/{paper.pk}/").content.decode()
+
+    shown = client.post(address, {"page_days": "30", "preview": "1"}).content.decode()
+    assert "<strong>1</strong> of 2 pages would be deleted" in shown
+    assert 'name="page_days" value="30"' in shown
+    assert "No page would be deleted" in client.post(address, {"preview": "1"}).content.decode()
+    assert Newspaper.objects.filter(page_days=None).count() == 2
+
+    page = client.post(address, {"page_days": "30"}, follow=True).content.decode()
+    assert "kept for 30 days" in page
+    assert "(before: for ever)" in page
+    assert list(Newspaper.objects.exclude(page_days=None).values_list("pk", "page_days")) == [(paper.pk, 30)]
+    refused = client.post(address, {"page_days": "0"})
+    assert (refused.status_code, "greater than or equal to 1" in refused.content.decode()) == (400, True)
+    client.post(address, {"page_days": ""})
+    assert not Newspaper.objects.exclude(page_days=None).exists()
+
+
+def test_every_setting_of_a_newspaper_is_a_field_of_a_page_of_an_admin(store: StoreArticle) -> None:
+    newspaper, client, fields = store().newspaper, client_of("admin"), set()
+    for each in samples():
+        if ("newspaper" in each.name or each.name in ("crawl_schedule", "extraction_rule")) and "987654321" in each.url:
+            answer = client.get(each.url.replace("987654321", str(newspaper.pk)))
+            if answer.status_code == 200:
+                fields |= set(re.findall(r'<(?:input|select|textarea)[^>]* name="(\w+)"', answer.content.decode()))
+    columns = {field.name for field in Newspaper._meta.concrete_fields if field.editable and not field.primary_key}
+    assert "page_days" in columns
+    assert columns - fields == set()
