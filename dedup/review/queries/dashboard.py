@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from django.db.models import Count, Q, QuerySet, Sum
 
 from articles.models import Article, Newspaper
-from articles.paging import count_up_to_ceiling, write_count
+from articles.paging import COUNT_CEILING, count_up_to_ceiling, write_count
 from dedup.models import Cluster, DetectionRun, Pair, Series
-from dedup.review.queries.pairs import ANY, VERDICTS
-from dedup.review.queries.runs import latest_runs
+from dedup.review.queries.pairs import ANY, VERDICTS, count_by_verdict
+from dedup.review.queries.runs import last_finished_run, latest_runs
 
 RUNS_SHOWN = 5
 _NAMED = [name for name in VERDICTS if name not in ("", ANY)]
@@ -22,7 +22,7 @@ class Overview:
 
     articles: int
     newspapers: int
-    by_verdict: list[tuple[str, str, str]]  # of the pairs that wait: name, label and number, counted up to a ceiling
+    by_verdict: list[tuple[str, str, str]]  # of the pairs that wait: name, label and number
     series: int  # without a rule
     clusters: dict[str, int]
     duplicates: int
@@ -43,7 +43,7 @@ def overview() -> Overview:
     return Overview(
         articles=articles,
         newspapers=Newspaper.objects.in_use().count(),
-        by_verdict=[(name, VERDICTS[name][0], write_count(number)) for name, number in _waiting().items() if number],
+        by_verdict=[(name, VERDICTS[name][0], number) for name, number in _waiting().items()],
         series=Series.objects.filter(ruled_at=None).count(),
         clusters=clusters,
         duplicates=duplicates,
@@ -52,6 +52,25 @@ def overview() -> Overview:
     )
 
 
-def _waiting() -> dict[str, int]:
-    """Return how many pairs of each verdict wait, counted up to a ceiling from the index pair_waiting_by_verdict."""
-    return {name: count_up_to_ceiling(Pair.objects.in_queue().filter(VERDICTS[name][1])) for name in _NAMED}
+def _waiting() -> dict[str, str]:
+    """Return how many pairs of each verdict wait, without those of which none does.
+
+    They are counted up to a ceiling from the index pair_waiting_by_verdict. Beyond it, the last run has counted all
+    pairs of a verdict, and those that are decided are fewer.
+    """
+    counted = {name: count_up_to_ceiling(Pair.objects.in_queue().filter(VERDICTS[name][1])) for name in _NAMED}
+    known = _known() if any(number > COUNT_CEILING for number in counted.values()) else {}
+    return {
+        # Less than the ceiling is known only if pairs have come since that run.
+        name: f"{known[name]:,}" if number > COUNT_CEILING < known.get(name, 0) else write_count(number)
+        for name, number in counted.items()
+        if number
+    }
+
+
+def _known() -> dict[str, int]:
+    """Return how many pairs of each verdict wait, from the counts of the last run."""
+    run = last_finished_run()
+    decided = count_by_verdict(Pair.objects.proposed().exclude(state=Pair.State.UNDECIDED))
+    found = run.counts.get("verdicts", {}) if run else {}
+    return {name: number - decided.get(name, 0) for name, number in found.items()}

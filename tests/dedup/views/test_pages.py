@@ -12,9 +12,10 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.models import Article, ArticleURL, Newspaper
+from articles.paging import count_up_to_ceiling, write_count
 from articles.storage.incoming import SeenURL
 from articles.storage.ingest import attach_urls
-from dedup.models import Decision, FittedModel, Pair
+from dedup.models import Decision, DetectionRun, FittedModel, Pair
 from dedup.review import decisions
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_run, make_series, make_user
@@ -91,6 +92,24 @@ def test_the_dashboard_counts_what_waits_by_verdict(editor_client: Client, edito
     counts = re.findall(r'href="/queue/\?verdict=(\w+)"><strong>(\d+)</strong>', page)
     wanted = [("duplicate", "1"), ("version", "1"), ("template", "2"), ("similar", "1"), ("unjudged", "1")]
     assert counts == wanted
+
+
+def test_the_dashboard_counts_beyond_the_ceiling_what_the_last_run_knows(
+    editor_client: Client, editor: User, store: StoreArticle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("dedup.review.queries.dashboard.COUNT_CEILING", "articles.paging.COUNT_CEILING"):
+        monkeypatch.setattr(module, 1)
+    monkeypatch.setattr(count_up_to_ceiling, "__defaults__", (1,))
+    monkeypatch.setattr(write_count, "__defaults__", (1,))
+    pairs = [
+        make_pair(store(), store(), verdict=kind, trigram=0.9) for kind in ("version", "version", "version", "similar")
+    ]
+    counts = re.compile(r'href="/queue/\?verdict=(\w+)"><strong>([^<]+)</strong>')
+    assert counts.findall(text_of(editor_client, "/")) == [("version", "more than 1"), ("similar", "1")]
+    DetectionRun.objects.update(counts={"verdicts": {"version": 3, "similar": 1}})
+    assert counts.findall(text_of(editor_client, "/"))[0] == ("version", "3")
+    decisions.decide_pair(pairs[0].pk, "reject", user=editor)
+    assert counts.findall(text_of(editor_client, "/"))[0] == ("version", "2")
 
 
 def test_the_dashboard_when_only_clear_cases_are_left(editor_client: Client, store: StoreArticle) -> None:
