@@ -11,7 +11,6 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Abs
 
 from articles.querysets import LONG_TEXTS
-from dedup.types import VerdictKind
 
 if TYPE_CHECKING:
     from dedup.models import (  # noqa: F401 - the base classes name some of them in strings
@@ -42,10 +41,6 @@ class PairQuerySet(models.QuerySet["Pair"]):
     def joining(self) -> PairQuerySet:
         """Return the proposed pairs whose verdict puts both articles in one cluster."""
         return self.proposed().filter(joins=True)
-
-    def no_copies(self) -> PairQuerySet:
-        """Return the pairs that the full comparison found not to be copies of each other."""
-        return self.filter(verdict__in=[VerdictKind.TEMPLATE.value, VerdictKind.SIMILAR.value])
 
     def among(self, article_ids: Collection[int] | QuerySet[Any]) -> PairQuerySet:
         """Return the pairs with both articles among these."""

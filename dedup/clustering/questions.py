@@ -16,10 +16,11 @@ from django.db import connection, transaction
 from psycopg.sql import SQL
 
 from dedup.clustering.constraints import lock_review
+from dedup.clustering.doubts import cluster_is_doubted, pair_is_doubted
 from dedup.models import OpenQuestion, QuestionCount
 
-# From this probability on, articles are nearly certain to be the same. As far from certainty as the pairs are that the
-# default profile does not ask about.
+# From this probability on, articles are nearly certain to be the same, unless there is a doubt (doubts.py). As far from
+# certainty as the pairs are that the default profile does not ask about.
 CERTAIN_FROM = 0.9
 # The clusters of so many articles are looked up one by one.
 FEW = 200
@@ -48,7 +49,7 @@ RETURNING asked, asked AND certain, asked AND cluster_id IS NOT NULL, conflict
 # one cluster, by the verdict.
 _QUESTIONS_SQL = SQL("""
 WITH open_pair AS MATERIALIZED (
-    SELECT id, left_id, right_id, joins, verdict,
+    SELECT id, left_id, right_id, joins,
         CASE WHEN joins THEN probability ELSE duplicate_probability END AS chance,
         verdict = 'duplicate' OR duplicate_probability >= coalesce(
             (SELECT asked_from FROM dedup_profile WHERE is_default), 0.1
@@ -65,7 +66,7 @@ WITH open_pair AS MATERIALIZED (
     WHERE NOT %(few)s
         OR member.article_id = ANY (ARRAY(SELECT left_id FROM open_pair UNION SELECT right_id FROM open_pair))
 ), waiting AS MATERIALIZED (
-    SELECT pair.id, pair.joins, pair.verdict, pair.chance, pair.asked, left_member.cluster_id,
+    SELECT pair.id, pair.joins, pair.chance, pair.asked, left_member.cluster_id,
         coalesce(-left_member.cluster_id, pair.left_id) AS left_part,
         coalesce(-right_member.cluster_id, pair.right_id) AS right_part,
         coalesce(left_member.size, 1) AS left_size,
@@ -74,7 +75,7 @@ WITH open_pair AS MATERIALIZED (
     LEFT JOIN member AS left_member ON left_member.article_id = pair.left_id
     LEFT JOIN member AS right_member ON right_member.article_id = pair.right_id
 ), card AS (
-    SELECT cluster_id, bool_and(verdict NOT IN ('template', 'similar')) AS copies
+    SELECT cluster_id
     FROM waiting
     WHERE left_part = right_part AND left_size > 2
     GROUP BY cluster_id
@@ -88,7 +89,8 @@ WITH open_pair AS MATERIALIZED (
 ), about_cluster AS (
     SELECT NULL::bigint AS pair_id, cluster.id AS cluster_id, cluster.id AS number, cluster.kept_id AS article,
         cluster.size, card.cluster_id IS NOT NULL AS asked,
-        card.copies IS TRUE AND parted.cluster_id IS NULL AND cluster.lowest_score >= %(certain_from)s AS certain,
+        CASE WHEN card.cluster_id IS NOT NULL AND parted.cluster_id IS NULL
+            AND cluster.lowest_score >= %(certain_from)s THEN NOT {cluster_is_doubted} ELSE false END AS certain,
         parted.cluster_id IS NOT NULL AS conflict,
         (cluster.size - 1) * CASE WHEN parted.cluster_id IS NULL THEN 1 - cluster.lowest_score ELSE 1 END AS change,
         abs(cluster.lowest_score - 0.5) AS doubt
@@ -98,7 +100,9 @@ WITH open_pair AS MATERIALIZED (
 ), about_pair AS (
     SELECT DISTINCT ON (least(left_part, right_part), greatest(left_part, right_part))
         id AS pair_id, NULL::bigint AS cluster_id, id AS number, NULL::bigint AS article, 2 AS size, true AS asked,
-        left_part = right_part AND joins AND chance >= %(certain_from)s AS certain,
+        CASE WHEN left_part = right_part AND joins AND chance >= %(certain_from)s
+            THEN (SELECT NOT {pair_is_doubted} FROM dedup_pair AS pair WHERE pair.id = waiting.id)
+            ELSE false END AS certain,
         left_part <> right_part AND joins AS conflict,
         CASE WHEN left_part = right_part THEN 1 - chance ELSE chance * left_size * right_size END AS change,
         abs(chance - 0.5) AS doubt
@@ -109,7 +113,7 @@ WITH open_pair AS MATERIALIZED (
 SELECT * FROM about_cluster UNION ALL SELECT * FROM about_pair
 -- So that the same questions get the same ids, whatever plan PostgreSQL chooses.
 ORDER BY cluster_id, pair_id
-""")
+""").format(cluster_is_doubted=cluster_is_doubted(), pair_is_doubted=pair_is_doubted())
 _INSERT_SQL = (
     SQL("""
 INSERT INTO dedup_openquestion

@@ -10,6 +10,8 @@ from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from articles.models import Article
+from dedup.clustering.doubts import doubts_of_article
 from dedup.comparison.differences import Segment
 from dedup.comparison.highlighting import Passage
 from dedup.judging.judge import JudgedRow
@@ -65,6 +67,12 @@ _GLOSSES = {
     Verdict.TEMPLATE: "The same form filled with other facts: not duplicates, however alike they look.",
     Verdict.SIMILAR: "Two different articles that have something in common.",
 }
+
+
+@register.filter
+def doubts(article: Article) -> list[str]:
+    """Return what is uncertain about an article, in two words each."""
+    return doubts_of_article(article)
 
 
 @register.filter

@@ -29,7 +29,9 @@ def blinded(shown: Pair, details: PairDetails) -> PairDetails:
     """Return the details without anything that the first answer shows through, and make the pair undecided."""
     shown.state, shown.implied = Pair.State.UNDECIDED, False
     nothing = ClustersOf(None, None, shared=False)
-    return replace(details, decisions=[], seen=0, clusters=nothing, kept_apart=False, implied_by=[], declared=None)
+    doubts = [doubt for doubt in details.doubts if doubt.name != "apart"]
+    hidden = replace(details, decisions=[], seen=0, implied_by=[], declared=None)
+    return replace(hidden, clusters=nothing, kept_apart=False, doubts=doubts)
 
 
 def store_second_reading(request: EditorRequest, pair_id: int, values: dict[str, Any]) -> None:

@@ -10,10 +10,11 @@ from django.db import connection
 from django.db.models import prefetch_related_objects
 
 from articles.models import Article
+from dedup.clustering.doubts import Doubt, doubts_of_pair
 from dedup.comparison.differences import Differences, Segment, compare_texts
 from dedup.comparison.evidence_marks import NO_MARKS, PairMarks
 from dedup.comparison.highlighting import MarkedText, Passage, highlight, passages
-from dedup.models import Decision, DenseGroup, Evidence, Membership, Pair, Series
+from dedup.models import Decision, DenseGroup, Evidence, Membership, Pair, Series, Verdict
 from dedup.review.decisions import decisions_on
 from dedup.review.declared_pairs import declaration_among
 from dedup.review.implied import implied_by
@@ -46,6 +47,7 @@ class PairDetails:
     declared: Decision | None  # the decision that made a pair of them, if no pass ever proposed it
     read_again: bool  # by a second editor
     has_revisions: bool  # later versions of either article are stored
+    doubts: list[Doubt]  # of a pair judged to be duplicates
 
 
 class _Around(NamedTuple):
@@ -101,6 +103,7 @@ def pair_details(pair: Pair) -> PairDetails:
         declared=None if evidence else declaration_among(decisions, pair),
         read_again=around.read_again,
         has_revisions=around.has_revisions,
+        doubts=doubts_of_pair(pair) if pair.verdict == Verdict.DUPLICATE else [],
     )
 
 

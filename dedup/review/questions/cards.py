@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from articles.models import Article
 from articles.normalization.times import publication_order
-from dedup.clustering.components import LEAST_IN_COMMON
-from dedup.clustering.constraints import constraints_in_force
+from dedup.clustering.doubts import Doubt, doubts_of_cluster
 from dedup.comparison.differences import Differences, Segment, compare_texts
-from dedup.models import Cluster, Pair, Verdict
-from dedup.querysets import WEAK_PROBABILITY
+from dedup.models import Cluster
 
 # Comparing two long texts takes milliseconds, and nobody reads more: the page of the cluster lists all articles.
 TEXTS_SHOWN = 6
@@ -37,12 +35,6 @@ class Text:
     differences: Differences
 
     @property
-    def unlike(self) -> bool:
-        """Whether it shares less than LEAST_IN_COMMON of the shorter text with the kept one."""
-        shorter = self.differences.same + min(self.differences.deleted, self.differences.inserted)
-        return self.differences.same < LEAST_IN_COMMON * shorter
-
-    @property
     def number(self) -> int:
         """How many articles have this text."""
         return len(self.copies) + self.more
@@ -57,19 +49,7 @@ class Card:
     kept: Text
     others: list[Text]
     left_out: int  # articles whose texts are not shown
-    weakly_held: bool
-    no_copies: int  # undecided pairs inside that were judged templates or merely similar
-    contradictions: int
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether an editor should look inside before confirming."""
-        return bool(self.weakly_held or self.no_copies or self.contradictions or self.unlike)
-
-    @property
-    def unlike(self) -> int:
-        """How many of the other texts shown have little in common with the kept one."""
-        return sum(1 for each in self.others if each.unlike)
+    doubts: list[Doubt]  # with any, an editor should look inside before confirming
 
 
 def card_of(cluster: Cluster) -> Card:
@@ -84,16 +64,13 @@ def card_of(cluster: Cluster) -> Card:
     texts = list(by_text.items())
     same, others = texts[0], texts[1 : TEXTS_SHOWN + 1]
     same[1].sort(key=lambda each: each.pk != kept.pk)  # the kept one first, the others as they were
-    inside = Pair.objects.among(ids)
     return Card(
         article_ids=ids,
         newspapers=len({each.newspaper_id for each in articles.values()}),
         kept=_text(kept, *same),
         others=[_text(kept, *each) for each in others],
         left_out=sum(len(found) for _, found in texts[TEXTS_SHOWN + 1 :]),
-        weakly_held=cluster.lowest_score < WEAK_PROBABILITY,
-        no_copies=inside.in_queue().filter(verdict__in=[Verdict.TEMPLATE, Verdict.SIMILAR]).count(),
-        contradictions=sum(1 for ends in constraints_in_force(ids).cannot if articles.keys() >= set(ends)),
+        doubts=doubts_of_cluster(cluster.pk),
     )
 
 

@@ -143,7 +143,7 @@ _TABS: tuple[Tab, ...] = (
     _stored(
         "certain",
         "Nearly certain",
-        "Copies with a chance of at least 90% to be the same article.",
+        "Copies with a chance of at least 90% to be the same article, about which nothing is in doubt.",
         "No question is nearly certain.",
     ),
     _stored(
