@@ -49,7 +49,7 @@ def decision_view(
         @wraps(view)
         def answer(request: EditorRequest, **numbers: Any) -> HttpResponse:
             if request.method == "GET":
-                messages.warning(request, "Nothing was decided: you had to log in first.")
+                messages.warning(request, "Nothing was changed. If you had to log in first, send the form again.")
                 return redirect(address(request, **numbers))
             return _in_background(request, guarded(request, **numbers), said_by)
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import is_valid_path
 
 from articles.numbers import MAX_NUMBER
 from newsdedup_site.access.addresses import rule_of
 from newsdedup_site.access.rights import READ, SHOWN_ADMINS, Right, admins, has_right
 
+_NOTHING_CHANGED = "Nothing was changed. If you had to log in first, send the form again."
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 log = logging.getLogger(__name__)
@@ -22,14 +26,23 @@ log = logging.getLogger(__name__)
 class RightsMiddleware:
     """Sends users without a login to the login page, and answers 403 to those without the right.
 
-    An address without a rule is refused for everybody. A page, which changes nothing, answers 405 to a POST.
+    An address without a rule is refused for everybody. A page, which changes nothing, answers 405 to a POST. A GET of
+    an address that takes only POST is sent to the page above it: browsers send one after a login if the session had
+    ended when a form was posted.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
+        response = self.get_response(request)
+        if request.method == "GET" and response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            match = request.resolver_match
+            if match and not match.namespaces and request.user.is_authenticated:
+                messages.warning(request, _NOTHING_CHANGED)
+                query = request.META.get("QUERY_STRING", "")
+                return redirect(_page_above(request.path) + (f"?{query}" if query else ""))
+        return response
 
     def process_view(
         self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]
@@ -56,6 +69,15 @@ class RightsMiddleware:
         ):
             raise Http404(f"No row has so high a number: the highest is {MAX_NUMBER}.")
         return None
+
+
+def _page_above(path: str) -> str:
+    """Return the longest beginning of a path that is an address too."""
+    while path != "/":
+        path = path.rstrip("/").rpartition("/")[0] + "/"
+        if is_valid_path(path):
+            break
+    return path
 
 
 def _refusal(request: HttpRequest, right: Right | None) -> HttpResponse:

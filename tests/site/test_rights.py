@@ -21,7 +21,7 @@ from django.test import Client
 from django.urls import get_resolver, resolve
 from django.utils import timezone
 
-from newsdedup_site.access import checks, rights
+from newsdedup_site.access import checks, middleware, rights
 from newsdedup_site.access.addresses import Rule, rule_of
 from newsdedup_site.access.backend import RightsBackend
 from newsdedup_site.access.middleware import RightsMiddleware
@@ -120,6 +120,30 @@ def test_every_address_is_open_to_the_roles_that_are_declared_and_to_no_other(
             if each.name in ("logout", "admin:logout"):
                 client = client_of(role)
     assert wrong == []
+
+
+def test_no_address_refuses_a_link_with_a_blank_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    client, sent = client_of("superuser"), {}
+    above = middleware._page_above
+    # Only what is sent to the page above it: what the others show is another question.
+    monkeypatch.setattr(middleware, "_page_above", lambda path: sent.setdefault(path, above(path)))
+    forms = [each for each in samples() if each.rule and each.rule.is_form and ":" not in each.name]
+    answers = {each.url: client.get(each.url).status_code for each in forms if each.name != "logout"}
+    assert [url for url, status in answers.items() if status == 405] == []
+    assert len(sent) > 10
+    # There, a link is answered: with a page, or because its row does not exist here.
+    assert {client.get(page).status_code for page in set(sent.values())} <= {200, 404}
+
+
+def test_a_form_that_comes_as_a_link_leads_to_its_page_and_says_that_nothing_was_changed() -> None:
+    client = client_of("admin")
+    answer = client.get("/crawls/start/?page=2", follow=True)
+    assert answer.redirect_chain == [("/crawls/?page=2", 302)]
+    said = "Nothing was changed. If you had to log in first, send the form again."
+    assert said in answer.content.decode()
+    assert said in client.get("/newspapers/merges/new/", follow=True).content.decode()
+    assert client.get("/logout/")["Location"] == "/"
+    assert client.put("/crawls/start/").status_code == 405
 
 
 def test_who_has_a_right(settings) -> None:
