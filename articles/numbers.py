@@ -1,4 +1,4 @@
-"""Whole numbers in addresses, forms and files, which can be higher than Python reads or PostgreSQL stores."""
+"""Whole numbers in addresses, forms and files, which can be higher than Python reads or PostgreSQL stores; in words."""
 
 from __future__ import annotations
 
@@ -22,3 +22,8 @@ def read_number(text: str, *, least: int = 0, most: int = MAX_NUMBER) -> int | N
         return None
     number = int(digits)
     return number if least <= number <= most else None
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, of which the plural ends in s: 1 pair, 1,234 pairs."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from articles.numbers import counted
 from dedup.declarations import Finds, Settings, setting, settings_of
 from dedup.types import Candidate, Tally, Window
 
@@ -166,3 +167,9 @@ class PreparedPass(Pass, Protocol):
     ) -> Iterator[Candidate]:
         """Yield the candidates of a block."""
         ...
+
+
+def too_far(days: int, most: int) -> str:
+    """Say that two articles are more days apart than a pass compares."""
+    bound = f"at most {counted(most, 'day')} apart" if most else "of the same day"
+    return f"They are {counted(days, 'day')} apart; this pass compares articles {bound}."

@@ -17,7 +17,7 @@ from dedup.kernels.containment import HASHES, common_hashes, contained_texts
 from dedup.kernels.masked_shingles import Hashes, ShingleSets
 from dedup.kernels.parity_join import TOLERANCE, DayRange
 from dedup.kernels.tokens import distinct
-from dedup.passes.base import Connection, Explanation, PassConfig, Reach
+from dedup.passes.base import Connection, Explanation, PassConfig, Reach, too_far
 from dedup.passes.reading import (
     Holders,
     first_day_read,
@@ -162,10 +162,7 @@ class ContainmentPass:
         first, second = np.split(two.sets.values, two.sets.offsets[1:-1])
         common = np.intersect1d(first, second, assume_unique=True)
         if days > config.day_window:
-            why = (
-                f"They are {days:,} days apart; this pass compares articles at most {config.day_window:,} days apart. "
-                f"They share {_shingles(len(common))}."
-            )
+            why = f"{too_far(days, config.day_window)} They share {_shingles(len(common))}."
             return Explanation(False, why, None, config.threshold)
         if len(common) < config.minimum_shared:
             why = f"They share {_shingles(len(common))}; at least {config.minimum_shared:,} are needed."

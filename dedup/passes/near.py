@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dedup.kernels import dense_join, parity_join
 from dedup.kernels.tokens import IntArray, Ragged
-from dedup.passes.base import Explanation, NearConfig
+from dedup.passes.base import Explanation, NearConfig, too_far
 from dedup.passes.reading import ArticleBatch, Fresh, first_row
 from dedup.types import Tally, Window
 
@@ -72,10 +72,8 @@ def explain_near(
     if not all(articles.texts):
         return Explanation(False, "An article has no text to compare.", None, threshold)
     if days > config.day_window:
-        why = (
-            f"They are {days:,} days apart; this pass compares articles at most {config.day_window:,} days apart. "
-            f"The score {'would reach' if reached else 'is also below'} the threshold of {threshold:g}."
-        )
+        level = f"{'would reach' if reached else 'is also below'} the threshold of {threshold:g}"
+        why = f"{too_far(days, config.day_window)} The score {level}."
         return Explanation(False, why, score, threshold)
     return Explanation(reached, f"The score {level}. {compared}", score, threshold)
 

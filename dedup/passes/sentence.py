@@ -27,7 +27,7 @@ from dedup.kernels.sentences import (
     shared_sentences,
 )
 from dedup.kernels.tokens import IntArray, Ragged, distinct
-from dedup.passes.base import Connection, Explanation, PassConfig, Reach
+from dedup.passes.base import Connection, Explanation, PassConfig, Reach, too_far
 from dedup.passes.reading import (
     ArticleRow,
     ArticleSentences,
@@ -201,10 +201,7 @@ class SentencePass:
         one, other = (sentence_forms(text, minimum_characters=config.minimum_characters) for _, _, text in two)
         common = len(one.keys() & other.keys())
         if days > config.day_window:
-            why = (
-                f"They are {days:,} days apart; this pass compares articles at most {config.day_window:,} days apart. "
-                f"They share {_sentences(common)}."
-            )
+            why = f"{too_far(days, config.day_window)} They share {_sentences(common)}."
             return Explanation(False, why, None, config.threshold)
         if not common:
             why = f"They share no sentence of at least {config.minimum_characters:,} characters."

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from dedup.article_sql import article_sql, scope_parameters
 from dedup.declarations import Finds, setting
 from dedup.kernels.contents import READ_CHARACTERS, has_contents
-from dedup.passes.base import Connection, Explanation, PassConfig, Reach
+from dedup.passes.base import Connection, Explanation, PassConfig, Reach, too_far
 from dedup.passes.grouping import near_candidates
 from dedup.types import Candidate, Tally, Window
 
@@ -190,8 +190,7 @@ def _fault(one: _Headline, other: _Headline, config: TitleConfig) -> str:
     if one.newspaper != other.newspaper and not config.across_newspapers:
         return "They have the same headline but are of two newspapers; this pass compares within one."
     if days > config.days_apart:
-        bound = f"at most {config.days_apart:,} days apart" if config.days_apart else "of the same day"
-        return f"They have the same headline but are {days:,} days apart; this pass compares articles {bound}."
+        return f"They have the same headline. {too_far(days, config.days_apart)}"
     return ""
 
 

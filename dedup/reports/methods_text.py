@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from articles.numbers import counted
 from dedup.reports.methods_facts import AgreementFacts, Facts, Measured, PassFacts
 
 _MANAGE = "manage.py"
@@ -76,7 +77,7 @@ def _searched(facts: Facts) -> str:
     days = f", published from {counts.first_day} to {counts.last_day}," if counts.first_day else ""
     left_out = "" if (facts.run or {})["boilerplate"] == "keep" else ", without the sentences that newspapers repeat"
     return (
-        f"We searched {_counted(counts.articles, 'article')} of {_counted(counts.newspapers, 'newspaper')}{days} for "
+        f"We searched {counted(counts.articles, 'article')} of {counted(counts.newspapers, 'newspaper')}{days} for "
         f"near-duplicates with newsdedup {facts.versions['newsdedup']}{left_out}."
     )
 
@@ -84,7 +85,7 @@ def _searched(facts: Facts) -> str:
 def _passes(facts: Facts) -> Iterator[str]:
     if facts.passes:
         named = "; ".join(map(_pass, facts.passes))
-        yield f"Its passes proposed {_counted(facts.counts.pairs, 'pair')} of articles: {named}."
+        yield f"Its passes proposed {counted(facts.counts.pairs, 'pair')} of articles: {named}."
 
 
 def _pass(each: PassFacts) -> str:
@@ -92,9 +93,9 @@ def _pass(each: PassFacts) -> str:
     if each.lowest_score is not None:
         bounds.append(f"score from {each.lowest_score:g}")
     if each.most_days is not None and each.most_days < _ANY_DAYS:
-        bounds.append(f"at most {_counted(each.most_days, 'day')} apart" if each.most_days else "of the same day")
+        bounds.append(f"at most {counted(each.most_days, 'day')} apart" if each.most_days else "of the same day")
     name = each.label[:1].lower() + each.label[1:]
-    return f"{name} ({', '.join([*bounds, _counted(each.pairs, 'pair')])})"
+    return f"{name} ({', '.join([*bounds, counted(each.pairs, 'pair')])})"
 
 
 def _judged(facts: Facts) -> Iterator[str]:
@@ -102,11 +103,11 @@ def _judged(facts: Facts) -> Iterator[str]:
     share = f" ({counts.duplicate_articles / counts.articles:.1%})" if counts.articles else ""
     yield (
         f"Each pair was compared in full; a logistic model ({facts.model['version']}) called "
-        f"{_counted(counts.verdicts['duplicate'], 'pair')} duplicates, and editors decided "
-        f"{_counted(counts.decided_pairs, 'pair')}."
+        f"{counted(counts.verdicts['duplicate'], 'pair')} duplicates, and editors decided "
+        f"{counted(counts.decided_pairs, 'pair')}."
     )
     yield (
-        f"The resulting {_counted(counts.clusters, 'cluster')} hold {_counted(counts.clustered_articles, 'article')}; "
+        f"The resulting {counted(counts.clusters, 'cluster')} hold {counted(counts.clustered_articles, 'article')}; "
         f"{counts.duplicate_articles:,} of all articles{share} duplicate another one."
     )
 
@@ -117,7 +118,7 @@ def _quality(measured: Measured | None) -> str:
     verdict = measured.verdict
     of = "recall" if measured.of_all else "recall among proposed pairs"
     return (
-        f"On {_counted(measured.pairs, 'labelled pair')} of a stratified random sample (seed {measured.seed}), this "
+        f"On {counted(measured.pairs, 'labelled pair')} of a stratified random sample (seed {measured.seed}), this "
         f"verdict had a precision of {_estimate(verdict, 'precision', 'called')} and a {of} of "
         f"{_estimate(verdict, 'recall', 'duplicates')}."
     )
@@ -129,7 +130,7 @@ def _estimate(numbers: dict[str, Any], name: str, whole: str) -> str:
         return "unknown value"
     low, high = numbers[f"{name}_interval"]
     if low == high:
-        return f"{numbers[name]:.2f} (of all {_counted(numbers[whole], 'such pair')}, so without an interval)"
+        return f"{numbers[name]:.2f} (of all {counted(numbers[whole], 'such pair')}, so without an interval)"
     return f"{numbers[name]:.2f} (95% interval {low:.2f}–{high:.2f})"
 
 
@@ -142,16 +143,12 @@ def _agreed(facts: Facts) -> str:
 
 def _too_few(found: Sequence[AgreementFacts]) -> str:
     readings = max(each.readings for each in found)
-    return f"Two readers both read {_counted(readings, 'pair')}, too few to measure their agreement."
+    return f"Two readers both read {counted(readings, 'pair')}, too few to measure their agreement."
 
 
 def _kappa(each: AgreementFacts) -> str:
     low, high = each.kappa_interval or (0.0, 0.0)
-    return f"{each.kappa:.2f} ({low:.2f}–{high:.2f}; {each.of}, {_counted(each.readings, 'pair')})"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{each.kappa:.2f} ({low:.2f}–{high:.2f}; {each.of}, {counted(each.readings, 'pair')})"
 
 
 # ---- BibTeX ----------------------------------------------------------------------------------------

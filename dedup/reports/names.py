@@ -17,11 +17,6 @@ def xml_text(text: str) -> str:
     return _NOT_IN_XML.sub("\ufffd", text)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, of which the plural ends in s: 1 pair, 1,234 pairs."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def drawn_name(name: str) -> str:
     """Return a name for a chart: one line without marks of direction, shortened with an ellipsis."""
     line = " ".join(_DIRECTIONS.sub("", xml_text(name)).split())

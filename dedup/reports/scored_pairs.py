@@ -17,6 +17,7 @@ from django.db import connection, transaction
 
 from articles.boilerplate.mode import Mode
 from articles.models import Article
+from articles.numbers import counted
 from dedup.article_sql import article_sql
 from dedup.bounds import bound_named
 from dedup.declarations import Finds, Settings, setting, settings_of
@@ -236,7 +237,9 @@ def _lacking(name: str, used: PassConfig, run: DetectionRun, asked: PassConfig) 
     if _bound(name, used, Finds.FROM_SCORE) > _bound(name, asked, Finds.FROM_SCORE):
         return f"run {run.pk} found pairs from {_bound(name, used, Finds.FROM_SCORE):g} on"
     if _bound(name, used, Finds.WITHIN_DAYS) < _bound(name, asked, Finds.WITHIN_DAYS):
-        return f"run {run.pk} compared articles up to {_bound(name, used, Finds.WITHIN_DAYS):,.0f} days apart"
+        return (
+            f"run {run.pk} compared articles up to {counted(round(_bound(name, used, Finds.WITHIN_DAYS)), 'day')} apart"
+        )
     return ""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from articles.numbers import counted
 from dedup.bounds import bound_named
 from dedup.declarations import Finds, settings_of
 from dedup.models import DetectionRun
@@ -68,6 +69,10 @@ _COUNTS = (
     "duplicate_articles", "duplicate_share", "contradictions", "dense_groups", "dense_articles",
 )  # fmt: skip
 
+# What a step counts that does not count articles, and the steps that also find something.
+_UNITS = {VERDICTS: "pairs", RECURRING: "months of newspapers", REPORTS: "reports"}
+_FINDING = {BOILERPLATE, *PASSES}
+
 _PASS_COUNTS = ("candidates", "verified", "pairs", "seconds")
 
 
@@ -117,6 +122,13 @@ def run_facts(run: DetectionRun) -> list[tuple[str, str]]:
     return facts + [(words, text) for words, text in [dense_fact(run)] if text]
 
 
+def unit(step: str, found: int) -> str:
+    """Return what a step of a run counts, and how many pairs or sentences it has found: articles, 1,234 pairs."""
+    if step in _FINDING:
+        return f"articles, {found:,} {'sentences' if step == BOILERPLATE else 'pairs'}"
+    return _UNITS.get(step, "articles")
+
+
 def dense_fact(run: DetectionRun) -> tuple[str, str]:
     """Return the number of dense groups after a run, as a label and a text; the text is empty if there are none."""
     groups, articles = run.counts.get("dense_groups", 0), run.counts.get("dense_articles", 0)
@@ -158,9 +170,9 @@ def rule_facts(stored: Mapping[str, Any]) -> RuleFacts:
 
 
 def _bounds_in_words(name: str, values: Mapping[str, float]) -> str:
-    words = {Finds.WITHIN_DAYS: "at most {:,} days apart", Finds.FROM_SCORE: "score from {:.12g}"}
-    bounds = ((bound_named(name, finds) or "", text) for finds, text in words.items())
-    return ", ".join(text.format(values[setting]) for setting, text in bounds if setting in values)
+    days, score = (bound_named(name, finds) for finds in (Finds.WITHIN_DAYS, Finds.FROM_SCORE))
+    said = [f"at most {counted(int(values[days]), 'day')} apart"] if days in values else []
+    return ", ".join([*said, f"score from {values[score]:.12g}"] if score in values else said)
 
 
 def label(pass_name: str) -> str:

@@ -36,8 +36,8 @@ from dedup.runs.facts import (
     run_facts,
     run_summary,
     scores_in_order,
+    unit,
 )
-from dedup.types import BOILERPLATE, FORMS, RECURRING, REPORTS, SENTENCES, SERIES, SHINGLES, VERDICTS
 
 _PAIRS_AT_ONCE = 1_000
 
@@ -68,7 +68,7 @@ class RunProgress:
         if step in self._tasks:
             self._bars.update(self._tasks[step], total=self._totals[step])
             return
-        self._tasks[step] = self._bars.add_task(label(step), total=total, unit=self._unit(step))
+        self._tasks[step] = self._bars.add_task(label(step), total=total, unit=unit(step, self._pairs[step]))
 
     def read(self, step: str, amount: int) -> None:
         """Move a bar forward inside a block; the last 5 % wait for the block's end."""
@@ -84,18 +84,7 @@ class RunProgress:
     def _show(self, step: str) -> None:
         inside = min(self._read[step], 0.95 * self._totals[step])
         completed = max(self._finished[step], inside)
-        self._bars.update(self._tasks[step], completed=completed, unit=self._unit(step))
-
-    def _unit(self, step: str) -> str:
-        if step == VERDICTS:
-            return "pairs"
-        if step == RECURRING:
-            return "months of newspapers"
-        if step in (SHINGLES, SENTENCES, FORMS, SERIES):
-            return "articles"
-        if step == REPORTS:
-            return "reports"
-        return f"articles, {self._pairs[step]:,} {'sentences' if step == BOILERPLATE else 'pairs'}"
+        self._bars.update(self._tasks[step], completed=completed, unit=unit(step, self._pairs[step]))
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from dedup.evaluation.sampling import Plan, draw
 from dedup.models import DetectionRun, Profile, SampleLabel, ValidationSample
 from dedup.review import decisions
 from tests.browser.conftest import Opener, Stored, settled
+from tests.pages import ONE_OF_MANY
 
 pytestmark = pytest.mark.browser
 
@@ -135,6 +136,7 @@ def test_no_page_shuts_anybody_out_or_is_wider_than_a_phone(stored: Stored, open
     for address in addresses(stored):
         page.goto(address)
         found += faults(page)
+        found += [f"{address}: {each}" for each in ONE_OF_MANY.findall(page.locator("main").inner_text())]
         page.set_viewport_size(PHONE)
         widths[address] = page.evaluate("document.documentElement.scrollWidth")
         page.set_viewport_size(screen)

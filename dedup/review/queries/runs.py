@@ -12,9 +12,8 @@ from django.utils import timezone
 from articles.models import Newspaper
 from dedup.models import DetectionRun, Profile, RunBlock, RunPhase, RunRequest
 from dedup.passes import PASSES
-from dedup.runs.facts import PassCount, RuleFacts, label, pass_counts, rule_facts, run_facts, run_settings
+from dedup.runs.facts import PassCount, RuleFacts, label, pass_counts, rule_facts, run_facts, run_settings, unit
 from dedup.runs.requests import is_at_work, is_worker_alive
-from dedup.types import BOILERPLATE, RECURRING, VERDICTS
 
 # What is left of a phase is estimated once it is this far, by share and in seconds.
 _ESTIMATED_FROM_SHARE, _ESTIMATED_FROM_SECONDS = 0.05, 3.0
@@ -97,17 +96,7 @@ def phase_row(phase: RunPhase, now: datetime.datetime | None) -> PhaseRow:
     share = phase.done / phase.total if phase.total else 0.0
     if state == "running" and now and share >= _ESTIMATED_FROM_SHARE and seconds >= _ESTIMATED_FROM_SECONDS:
         left = round(seconds * (1 - share) / share)
-    return PhaseRow(label(phase.name), state, phase.done, phase.total, _words(phase), seconds, left)
-
-
-def _words(phase: RunPhase) -> str:
-    if phase.name == VERDICTS:
-        return "pairs"
-    if phase.name == RECURRING:
-        return "months of newspapers"
-    if phase.name in PASSES or phase.name == BOILERPLATE:
-        return f"articles, {phase.found:,} {'sentences' if phase.name == BOILERPLATE else 'pairs'}"
-    return "articles"
+    return PhaseRow(label(phase.name), state, phase.done, phase.total, unit(phase.name, phase.found), seconds, left)
 
 
 def latest_runs() -> QuerySet[DetectionRun]:
