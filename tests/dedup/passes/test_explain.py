@@ -39,8 +39,7 @@ SETTINGS = {
     "url": ({}, {"largest_group": 2}),
     "title": (
         {},
-        {"largest_group": 2},
-        {"days_apart": 1},
+        {"largest_group": 2, "days_apart": 1},
         {"days_apart": 40, "across_newspapers": True, "generic_contents": 4},
     ),
     "exact": ({}, {"largest_group": 2}, {"minimum_characters": 200}),
