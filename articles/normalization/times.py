@@ -207,3 +207,13 @@ def is_later(time: PublicationTime | None, than: PublicationTime | None) -> bool
     if Precision.MINUTE in (time.precision, than.precision):
         return time.at.replace(second=0) > than.at.replace(second=0)
     return time.at > than.at
+
+
+def is_before(
+    one: tuple[datetime.date, PublicationTime | None], other: tuple[datetime.date, PublicationTime | None]
+) -> bool:
+    """Return whether one article, a day and a time, was certainly published before another: the order of every pair.
+
+    By day, and on the same day by the times. If these do not say it, the article that was stored first goes first.
+    """
+    return one[0] < other[0] or (one[0] == other[0] and is_later(other[1], one[1]))

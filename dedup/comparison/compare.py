@@ -8,20 +8,24 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 from rapidfuzz.distance import Levenshtein
 
-from articles.normalization.times import is_later
+from articles.normalization.times import is_before
 from dedup.comparison.alignment import Change, Replacement, match_sentences
 from dedup.comparison.coverage import Coverage, coverage
-from dedup.comparison.prepared import DATE, NUMBER, PreparedArticle
+from dedup.comparison.prepared import DATE, NAME, NUMBER, PreparedArticle
 from dedup.comparison.rare_words import replaced_subjects, subject_exchanges, subjects_swapped, words_kept
 from dedup.comparison.recurring import NO_RECURRENCE, Recurrence, recurring_in
 
 # How many words from the start of an article count as its lead: its first sentence, in most newspapers.
 LEAD_WORDS = 25
+# How many words that two articles have in common are named.
+_MOST_IN_COMMON = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,10 @@ class Comparison:
     inserted_words: int  # within edited sentences: words without a counterpart
     changes: dict[Change, int] = field(default_factory=dict)
     replacements: tuple[Replacement, ...] = ()
-    newer: Literal["left", "right", ""] = ""  # by their times of publication, if they are of one day
+    vocabularies: tuple[AbstractSet[str], AbstractSet[str]] = (frozenset(), frozenset())  # the words of left and right
+    earlier: Literal["left", "right", ""] = ""  # by day and time of publication; "" if these do not say it
+    moved: bool = False  # whether sentences of both are in another order
+    words_in_common: tuple[str, ...] = ()  # if no sentence is: a few that say what both are about
 
     def changed(self, change: Change) -> int:
         """Return the number of replacements of this kind."""
@@ -73,7 +80,7 @@ def compare(
     left_recurrence: Recurrence = NO_RECURRENCE,
     right_recurrence: Recurrence = NO_RECURRENCE,
 ) -> Comparison:
-    """Return how two articles compare; symmetric, except for the sides of the replacements and the newer one."""
+    """Return how two articles compare; symmetric, except for what is said of left and right."""
     swapped = (len(right.words), right.date, right.words) < (len(left.words), left.date, left.words)
     shorter, longer = (right, left) if swapped else (left, right)
     matches = match_sentences(shorter, longer)
@@ -114,16 +121,30 @@ def compare(
         inserted_words=sum(match.inserted for match in matches),
         changes=dict(Counter(each.change for each in replacements)),
         replacements=tuple(replacements),
-        newer=_newer(left, right),
+        vocabularies=(left.vocabulary, right.vocabulary),
+        earlier=_earlier(left, right),
+        moved=any(one.right > other.right for one, other in pairwise(matches)),
+        words_in_common=() if matches else tuple(_words_in_common(shorter, longer, common)),
     )
 
 
-def _newer(left: PreparedArticle, right: PreparedArticle) -> Literal["left", "right", ""]:
-    if left.date != right.date:
-        return ""
-    if is_later(left.time, right.time):
+def _earlier(left: PreparedArticle, right: PreparedArticle) -> Literal["left", "right", ""]:
+    dated = (left.date, left.time), (right.date, right.time)
+    if is_before(*dated):
         return "left"
-    return "right" if is_later(right.time, left.time) else ""
+    return "right" if is_before(*dated[::-1]) else ""
+
+
+def _words_in_common(shorter: PreparedArticle, longer: PreparedArticle, common: frozenset[str]) -> list[str]:
+    """Return the most frequent rare words that both have; names and numbers if the newspaper is not known."""
+    telling = shorter.rare_words(common) if common else None
+    words = Counter(
+        word
+        for word, kind in zip(shorter.words, shorter.kinds, strict=True)
+        if word in longer.vocabulary and (word in telling if telling is not None else kind in {NAME, NUMBER})
+    )
+    shown = dict(zip(shorter.words, shorter.shown, strict=True))
+    return [shown[word] for word, _ in words.most_common(_MOST_IN_COMMON)]
 
 
 def _share(part: int, whole: int) -> float:

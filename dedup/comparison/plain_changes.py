@@ -1,28 +1,39 @@
 """Which replacements an editor would call the change of a number, a date or a name, and how to show them. Pure.
 
 The kind of a replacement (alignment.py) says what its words contain. A rewritten stretch may contain a number and is
-still no change of a number: here only what is replaced one for one counts, without the words around it.
+still no change of a number: here only what is replaced one for one counts, without the words around it, and only if
+both differ in meaning (same_meaning.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from dedup.comparison.alignment import Change, Replacement
 from dedup.comparison.prepared import DATE, MONTH, NAME, NUMBER, word_kind
+from dedup.comparison.same_meaning import (
+    comparable,
+    is_unit,
+    number_values,
+    other_scale,
+    same_amount,
+    same_digits,
+    same_kind_of_date,
+    same_name,
+    same_number,
+    same_word,
+    scale_of,
+)
 
 # Up to this many other words may be replaced with a number or a date, and with a name.
 _OTHERS_BY_A_NUMBER = 2
 _OTHERS_BY_A_NAME = 1
 # A longer stretch of capitalised words is a list.
 _LONGEST_NAME = 4
-# A capital alone is an initial.
-_SHORTEST_NAME = 2
-_ORDINALS = frozenset({"st", "nd", "rd", "th"})
-# Words of so few letters are "of" and "on"; units are too, but then they abbreviate the other word.
-_SHORT = 2
-
+# A shorter one is an initial, or a word as So and On.
+_SHORTEST_NAME = 3
 _KINDS: Mapping[Change, Collection[int]] = {
     Change.NUMBER: (NUMBER,),
     Change.DATE: (DATE, MONTH),
@@ -34,58 +45,137 @@ _KINDS: Mapping[Change, Collection[int]] = {
 _kind_of = lru_cache(maxsize=50_000)(word_kind)
 
 
-def plain_change(replacement: Replacement) -> Replacement | None:
-    """Return a replacement as an editor reads it; None if it is rather a rewording."""
-    if replacement.change is Change.SPELLING:
-        return replacement
-    if replacement.change is Change.WORDING:
-        return None
+def plain_changes(
+    replacements: Iterable[Replacement], vocabularies: tuple[AbstractSet[str], AbstractSet[str]]
+) -> list[Replacement | None]:
+    """Return replacements as an editor reads them; None for what is rather a rewording.
+
+    What means the same is a change of spelling. What the other article has too, at another place, is a rewording.
+    `vocabularies` are the words of both articles, as they are compared.
+    """
+    known = _Known(*vocabularies)
+    return [
+        None if change and known.both_have(change) else change
+        for replacement in replacements
+        for change in _plain(replacement)
+    ]
+
+
+def _plain(replacement: Replacement) -> list[Replacement | None]:
     left, right = replacement.left.split(), replacement.right.split()
+    if replacement.change is Change.SPELLING:
+        scaled = other_scale(replacement.left, replacement.right)
+        return [replacement._replace(change=Change.UNIT) if scaled else replacement]
+    if replacement.change is Change.WORDING:
+        return [None]
     if replacement.change is Change.UNIT:
-        return replacement if replacement.alone and _are_after_a_number(left, right) else None
+        return [_unit(replacement)]
     if replacement.change is Change.NAME:
-        return _name(replacement, left, right) if replacement.alone else None
-    return _number(replacement, left, right)
+        return [_name(replacement, left, right) if replacement.alone else None]
+    return _numbers(replacement, left, right)
 
 
-def _number(replacement: Replacement, left: Sequence[str], right: Sequence[str]) -> Replacement | None:
+def _unit(replacement: Replacement) -> Replacement | None:
+    left, right = replacement.left, replacement.right
+    if not replacement.alone or " " in left or " " in right:
+        return None
+    if same_word(left, right):
+        return replacement._replace(change=Change.SPELLING)
+    return replacement if is_unit(left) and is_unit(right) else None
+
+
+def _numbers(replacement: Replacement, left: Sequence[str], right: Sequence[str]) -> list[Replacement | None]:
+    """Return what is replaced one for one: the first number by the first one, and so on."""
     kinds = _KINDS[replacement.change]
     cores = _core(left, kinds), _core(right, kinds)
-    if len(cores[0]) != len(cores[1]) or _same(*cores):
-        return None
+    if len(cores[0]) != len(cores[1]):
+        return [None]
     if max(len(left) - len(cores[0]), len(right) - len(cores[1])) > _OTHERS_BY_A_NUMBER:
+        return [None]
+    if len(cores[0]) == 1 and replacement.change is Change.NUMBER:
+        return [_amount(replacement, left, right)]
+    judged = _date if replacement.change is Change.DATE else _number
+    return [judged(replacement._replace(left=one, right=other)) for one, other in zip(*cores, strict=True)]
+
+
+def _number(replacement: Replacement) -> Replacement | None:
+    left, right = replacement.left, replacement.right
+    if same_number(left, right):
+        return replacement._replace(change=Change.SPELLING)
+    # In a larger change, one may be a piece of the other: 1 647 and 1,647.
+    short, long = sorted((left, right), key=len)
+    cut = not replacement.alone and (long.startswith(short) or long.endswith(short))
+    return replacement if comparable(left, right) and not cut else None
+
+
+def _amount(replacement: Replacement, left: Sequence[str], right: Sequence[str]) -> Replacement | None:
+    """Return a number that replaces another one, each with the unit after it."""
+    amounts = [_with_unit(_from_first(words, (NUMBER,))) for words in (left, right)]
+    plain = replacement._replace(left=amounts[0][0], right=amounts[1][0])
+    units = [unit for _, unit in amounts if unit]
+    if len(units) < len(amounts) and not any(map(scale_of, units)):
+        return _number(plain)
+    if same_amount(*amounts[0], *amounts[1]):
+        return plain._replace(change=Change.SPELLING)
+    return plain._replace(left=" ".join(amounts[0]).strip(), right=" ".join(amounts[1]).strip())
+
+
+def _with_unit(words: Sequence[str]) -> tuple[str, str]:
+    return words[0], words[1] if len(words) > 1 and is_unit(words[1]) else ""
+
+
+def _date(replacement: Replacement) -> Replacement | None:
+    left, right = replacement.left, replacement.right
+    if not same_kind_of_date(left, right):
         return None
-    return _shown(replacement, left, right)
+    return replacement._replace(change=Change.SPELLING) if same_word(left, right) else replacement
 
 
 def _name(replacement: Replacement, left: Sequence[str], right: Sequence[str]) -> Replacement | None:
     kinds = _KINDS[Change.NAME]
     cores = _core(left, kinds), _core(right, kinds)
-    if max(len(left) - len(cores[0]), len(right) - len(cores[1])) > _OTHERS_BY_A_NAME or _same(*cores):
+    if max(len(left) - len(cores[0]), len(right) - len(cores[1])) > _OTHERS_BY_A_NAME:
         return None
     if not all(len(core) <= _LONGEST_NAME and max(map(len, core), default=0) >= _SHORTEST_NAME for core in cores):
         return None
-    change = Change.NUMBER if all(any(map(str.isdigit, "".join(core))) for core in cores) else Change.NAME
-    return _shown(replacement, left, right)._replace(change=change)
+    shown = replacement._replace(left=" ".join(cores[0]), right=" ".join(cores[1]))
+    if all(any(map(str.isdigit, "".join(core))) for core in cores):
+        same, change = same_digits(shown.left, shown.right), Change.NUMBER
+    elif all(_kind_of(" ".join(core).removesuffix("'s")) == DATE for core in cores):
+        return _date(shown._replace(change=Change.DATE))
+    else:
+        same, change = same_name(*cores), Change.NAME
+    return shown._replace(change=Change.SPELLING if same else change)
 
 
-def _shown(replacement: Replacement, left: Sequence[str], right: Sequence[str]) -> Replacement:
-    """Return only the words of the kind; with the one word after them, such as a unit, if both sides have one."""
-    kinds = _KINDS[replacement.change]
-    cores = _core(left, kinds), _core(right, kinds)
-    tails = _from_first(left, kinds), _from_first(right, kinds)
-    kept = tails if all(len(tail) == len(core) + 1 for tail, core in zip(tails, cores, strict=True)) else cores
-    return replacement._replace(left=" ".join(kept[0]), right=" ".join(kept[1]))
+class _Known:
+    """The words of both articles, and what their numbers mean."""
 
+    def __init__(self, left: AbstractSet[str], right: AbstractSet[str]) -> None:
+        self._sides = left, right
+        self._values: list[AbstractSet[object]] = []
 
-def _are_after_a_number(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Return whether two words after a number say what is counted, as far as their form shows it."""
-    if len(left) != 1 or len(right) != 1 or _ORDINALS & {left[0].casefold(), right[0].casefold()}:
+    def both_have(self, change: Replacement) -> bool:
+        """Return whether the fact of either side is in the other article too, so that nothing was replaced.
+
+        A name is not replaced if either is; a number that is replaced may well be in the text for something else.
+        """
+        if change.change is Change.NAME:
+            return self._has(0, change.right) or self._has(1, change.left)
+        if change.change in {Change.NUMBER, Change.DATE}:
+            return self._has(0, change.right) and self._has(1, change.left)
         return False
-    if {word_kind(left[0]), word_kind(right[0])} & {DATE, MONTH}:
-        return False
-    short = [len(word) <= _SHORT for word in (left[0], right[0])]
-    return short[0] == short[1] or left[0][0].casefold() == right[0][0].casefold()
+
+    def _has(self, side: int, fact: str) -> bool:
+        return all(self._has_word(side, word) for word in fact.split())
+
+    def _has_word(self, side: int, word: str) -> bool:
+        if not word[0].isnumeric():
+            return not self._sides[side].isdisjoint({word.casefold(), word.casefold().removesuffix("'s")})
+        if not self._values:
+            numbers = ([word for word in words if word[0].isnumeric()] for words in self._sides)
+            self._values = [frozenset().union(*map(number_values, words)) for words in numbers]
+        return not self._values[side].isdisjoint(number_values(word))
 
 
 def _core(words: Sequence[str], kinds: Collection[int]) -> list[str]:
@@ -95,7 +185,3 @@ def _core(words: Sequence[str], kinds: Collection[int]) -> list[str]:
 def _from_first(words: Sequence[str], kinds: Collection[int]) -> Sequence[str]:
     first = next((place for place, word in enumerate(words) if _kind_of(word) in kinds), 0)
     return words[first:]
-
-
-def _same(left: Sequence[str], right: Sequence[str]) -> bool:
-    return [word.casefold() for word in left] == [word.casefold() for word in right]

@@ -10,7 +10,8 @@ import datetime
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import compress, pairwise
@@ -263,7 +264,7 @@ def shown_sentences(content: str) -> list[str]:
 
 def word_kind(word: str) -> int:
     """Return the kind of a word as far as the word alone shows it."""
-    weekdays, months = _date_words()
+    weekdays, months = date_words()
     if word[0].isnumeric():
         return NUMBER
     if (key := word.casefold()) in weekdays:
@@ -304,16 +305,19 @@ def _masked_shingles(content: str) -> Hashes:
     return masked_shingle_sets([normalize_text(content)]).values
 
 
+def known_locales() -> Iterator[Locale]:
+    """Yield what is known of each language, as CLDR has it."""
+    for language in _LANGUAGES:
+        with suppress(UnknownLocaleError):  # a babel built without this locale
+            yield Locale(language)
+
+
 @cache
-def _date_words() -> tuple[frozenset[str], frozenset[str]]:
+def date_words() -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of weekdays and of months in all known languages, as they are compared."""
     weekdays: set[str] = set()
     months: set[str] = set()
-    for language in _LANGUAGES:
-        try:
-            locale = Locale(language)
-        except UnknownLocaleError:  # a babel built without this locale
-            continue
+    for locale in known_locales():
         for context in ("format", "stand-alone"):
             weekdays.update(locale.days[context]["wide"].values())
             months.update(locale.months[context]["wide"].values())

@@ -24,7 +24,7 @@ from dedup.runs.terms import RunTerms
 from dedup.types import SERIES, VERDICTS
 
 # Increase this when the comparison of two articles or the wording of its reasons changes: all pairs are judged again.
-COMPARISON_VERSION = 5
+COMPARISON_VERSION = 6
 # Their articles take about 80 MB.
 PAIRS_AT_ONCE = 1_000
 _FETCHED_AT_ONCE = 10_000

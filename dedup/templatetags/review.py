@@ -61,11 +61,12 @@ def shares(pair: Pair | JudgedRow) -> list[Share]:
     return shares_of(labels, [duplicate, own, max(1 - duplicate - own, 0.0)])
 
 
-_GLOSSES = {
-    Verdict.DUPLICATE: "The same article, whole or cropped.",
-    Verdict.VERSION: "A later version of the same article, with new information.",
-    Verdict.TEMPLATE: "The same form filled with other facts: not duplicates, however alike they look.",
-    Verdict.SIMILAR: "Two different articles that have something in common.",
+# Definitions: they stand above the reasons of any pair, so they say nothing of its texts or of its order.
+GLOSSES = {
+    Verdict.DUPLICATE: "A reader would call the two one article.",
+    Verdict.VERSION: "Two versions of one article.",
+    Verdict.TEMPLATE: "One form that is printed again and again: not duplicates, however alike they look.",
+    Verdict.SIMILAR: "Two different articles.",
 }
 
 
@@ -84,7 +85,7 @@ def points(value: float) -> str:
 @register.filter
 def gloss(verdict: str) -> str:
     """Explain a verdict in a sentence."""
-    return _GLOSSES[Verdict(verdict)]
+    return GLOSSES[Verdict(verdict)]
 
 
 @register.filter

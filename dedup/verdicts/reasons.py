@@ -8,7 +8,7 @@ from typing import Final
 
 from dedup.comparison.alignment import Change, Replacement
 from dedup.comparison.compare import Comparison
-from dedup.comparison.plain_changes import plain_change
+from dedup.comparison.plain_changes import plain_changes
 from dedup.comparison.recurring import SERIES_DAYS
 
 # Given when an editor's rule decides, not the model: on a series, or on a dense group.
@@ -30,7 +30,7 @@ _ALL = 0.95
 _CHANGES: Final[Mapping[Change, tuple[str, str]]] = {
     Change.NUMBER: ("number", "numbers"),
     Change.DATE: ("date", "dates"),
-    Change.UNIT: ("word after a number", "words after numbers"),
+    Change.UNIT: ("unit", "units"),
     Change.NAME: ("name", "names"),
     Change.SPELLING: ("spelling", "spellings"),
 }
@@ -59,19 +59,14 @@ def leftover(headlines: int) -> str:
     return f"This text comes under {headlines} headlines; it is probably what is left of a page, not an article."
 
 
-def version_reasons(comparison: Comparison) -> list[str]:
-    """Return which of two versions is the newer one, if the days of publication do not say it."""
-    if comparison.newer:
-        newer = "first" if comparison.newer == "left" else "second"
-        return [f"The {newer} article is the newer one: it was published later that day."]
-    if comparison.days or comparison.shorter_words == comparison.longer_words:
-        return []
-    return ["The longer article is probably the newer one, because a story grows."]
-
-
 def reasons_for(comparison: Comparison) -> list[str]:
-    """Return what an editor should know about a pair, a sentence each: texts, series, headlines, time."""
-    changes = [plain_change(each) for each in comparison.replacements]
+    """Return what an editor should know about a pair, a sentence each: texts, series, headlines, time.
+
+    What was replaced reads from the earlier article to the later one.
+    """
+    changes = plain_changes(comparison.replacements, comparison.vocabularies)
+    if comparison.earlier == "right":
+        changes = [change and change._replace(left=change.right, right=change.left) for change in changes]
     return [
         *_on_sentences(comparison, changes),
         *_on_changes(comparison, [each for each in changes if each]),
@@ -88,11 +83,9 @@ def _on_sentences(comparison: Comparison, changes: Sequence[Replacement | None])
     if not sentences:
         yield "One of the articles has no text."
     elif exact == sentences == comparison.longer_sentences:
-        yield "The texts are the same, word for word."
+        yield f"The texts are the same, word for word{', but for the order of sentences' * comparison.moved}."
     elif not exact and not close:
-        phrases = comparison.phrases.shared
-        but = f", but {_count(phrases, 'phrase')} of four words" if phrases else ""
-        yield f"The articles share no sentence{but}."
+        yield _without_sentences(comparison)
     elif exact == sentences:
         yield f"{_all_of(sentences)} of the shorter article {_appear(sentences)} word for word in the longer one."
     elif close and not rest and (kinds := _only_changes(comparison, changes)):
@@ -103,12 +96,22 @@ def _on_sentences(comparison: Comparison, changes: Sequence[Replacement | None])
         yield f"{_shared(exact, close, sentences)}{_not_shared(rest)}."
 
 
+def _without_sentences(comparison: Comparison) -> str:
+    phrases = comparison.phrases.shared
+    parts = [f"{_count(phrases, 'phrase')} of four words"] if phrases else []
+    if words := comparison.words_in_common:
+        parts.append(f"the word{'s' * (len(words) > 1)} {_listed([f'“{word}”' for word in words])}")
+    if not parts:
+        return "The articles share no sentence."
+    return f"The articles share {' and '.join(parts)}, but no sentence."
+
+
 def _shared(exact: int, close: int, sentences: int) -> str:
     of = f"of the shorter article's {_count(sentences, 'sentence')}"
     if close == sentences:
-        return f"{_all_of(sentences)} of the shorter article {_appear(sentences)} reworded in the longer one"
+        return f"{_all_of(sentences)} of the shorter article {_appear(sentences)} with changes in the longer one"
     if not exact:
-        return f"{close} {of} {_appear(close)} reworded in the longer one"
+        return f"{close} {of} {_appear(close)} with changes in the longer one"
     edited = f", and {close} more with changes" if close else ""
     return f"{exact} {of} {_appear(exact)} word for word in the longer one{edited}"
 
@@ -157,7 +160,7 @@ def _shortened(text: str) -> str:
 def _on_added_text(comparison: Comparison) -> Iterator[str]:
     added = round((1 - comparison.matched_longer) * comparison.longer_words)
     if added and (comparison.matched_share == 1 or comparison.matched_longer < _ALL <= comparison.matched_share):
-        yield f"The longer article adds {_count(added, 'word')} to the shorter one's {comparison.shorter_words}."
+        yield f"The longer article adds {_count(added, 'word')}."
     elif comparison.matched_share >= _RECURRING and added > comparison.shorter_words:
         yield f"The longer article has {_count(added, 'word')} of its own."
 
@@ -186,9 +189,10 @@ def _on_headlines(comparison: Comparison) -> Iterator[str]:
 
 def _on_time(comparison: Comparison) -> str:
     papers = "by the same newspaper" if comparison.same_newspaper else "by two newspapers"
-    if not comparison.days:
-        return f"Published on the same day {papers}."
-    return f"Published {_count(comparison.days, 'day')} apart {papers}."
+    if comparison.days:
+        return f"Published {_count(comparison.days, 'day')} apart {papers}."
+    order = "the first article earlier than the second" if comparison.earlier else "it is not known which came first"
+    return f"Published on the same day {papers}; {order}."
 
 
 def _count(number: int, noun: str) -> str:

@@ -10,7 +10,7 @@ from dedup.comparison.compare import Comparison
 from dedup.types import VerdictKind
 from dedup.verdicts.features import features_of
 from dedup.verdicts.model import Probabilities, VerdictModel, default_model
-from dedup.verdicts.reasons import UNLIKE, reasons_for, version_reasons
+from dedup.verdicts.reasons import UNLIKE, reasons_for
 
 # A duplicate joins a cluster from this probability on. Of the labelled pairs called duplicates with a lower one, half
 # are versions or templates; of the others, one in ten.
@@ -63,8 +63,6 @@ def judgement_of(comparison: Comparison, model: VerdictModel | None = None) -> J
     probabilities = model.probabilities(features)
     kind, probability = kind_of(probabilities, model.threshold)
     reasons = reasons_for(comparison)
-    if kind is VerdictKind.VERSION:
-        reasons += version_reasons(comparison)
     if model.unlike(features, probabilities.duplicate):
         reasons.append(UNLIKE)
     return Judgement(kind, probability, probabilities.duplicate, tuple(reasons))

@@ -147,7 +147,10 @@ def test_the_comparison_is_symmetric_except_for_the_replacements() -> None:
     there, back = compare(left, right), compare(right, left)
     assert there.replacements == (Replacement(Change.NUMBER, "120", "95"),)
     assert back.replacements == (Replacement(Change.NUMBER, "95", "120"),)
-    assert replace(there, replacements=()) == replace(back, replacements=())
+    assert (there.earlier, back.earlier) == ("right", "left")
+    assert there.vocabularies == back.vocabularies[::-1]
+    sides = {"replacements": (), "earlier": "", "vocabularies": ()}
+    assert replace(there, **sides) == replace(back, **sides)
 
 
 # ---- what differs ----------------------------------------------------------------------------------

@@ -198,7 +198,7 @@ def test_results_by_district_on_one_day_are_not_duplicates() -> None:
         (REWRITTEN, r"^The articles share no sentence\.$"),
         (
             "It was cold, but the sports hall of the old theatre was full that evening, and all seats were taken.",
-            r"^The articles share no sentence, but 2 phrases of four words\.$",
+            r"^The articles share 2 phrases of four words, but no sentence\.$",
         ),
         ("…", r"\bno text\b"),
         (". ".join(SENTENCES[:3]) + ".", r"^All 3 .* appear word for word .*longer one\.$"),
@@ -230,13 +230,12 @@ def test_reasons_name_what_is_replaced() -> None:
     assert re.search("3 days apart .*two newspapers", reasons[-1])
 
 
-def test_a_long_example_is_cut() -> None:
+def test_numbers_in_a_row_are_replaced_one_for_one() -> None:
     place = "boats at the old quay on the hill behind the harbour of the town, as in every year"
     counts = (", ".join(str(first + number) for number in range(12)) for first in (1200, 3400))
     left, right = (article(f"They counted {each} {place}.", "") for each in counts)
-    assert (
-        "1 number replaced: 1200 1201 1202 1203 1204 1205 1206 1207… → 3400 3401 3402 3403 3404 3405 3406 3407…."
-        in reasons_for(compared(left, right))
+    assert "12 numbers replaced: 1200 → 3400, 1201 → 3401, 1202 → 3402 and 9 more." in reasons_for(
+        compared(left, right)
     )
 
 
@@ -269,7 +268,7 @@ def test_reasons_say_how_many_of_the_shared_phrases_recur() -> None:
 
 def test_reasons_say_what_the_longer_one_adds() -> None:
     reasons = reasons_for(compared(ORIGINAL, article(f"{STORY} Nobody was hurt.", HEADLINE)))
-    assert "The longer article adds 3 words to the shorter one's 182." in reasons
+    assert "The longer article adds 3 words." in reasons
 
 
 # ---- the verdict and the model ---------------------------------------------------------------------
@@ -287,36 +286,29 @@ def test_a_doubtful_duplicate_joins_no_cluster_where_the_newspapers_are_known() 
     assert not certain(VerdictKind.VERSION, 0.9, unknown)
 
 
-def test_the_newer_of_two_versions_of_one_day_is_the_longer_one() -> None:
-    newer = ". ".join([*SENTENCES[:3], *SENTENCES[5:6]]) + ". " + REWRITTEN + " A court will hear the case in May. " * 2
-    same_day, later = (
-        judgement_of(compared(ORIGINAL, article(newer, "Ferry operator faces inquiry", day))) for day in (0, 1)
-    )
-    assert same_day.kind == later.kind == VerdictKind.VERSION
-    sentence = "The longer article is probably the newer one, because a story grows."
-    assert sentence in same_day.reasons
-    assert sentence not in later.reasons
-
-
 @pytest.mark.parametrize(
-    ("times", "reason"),
+    ("times", "arrow", "order"),
     [
-        (("18:30", "07:10"), "The first article is the newer one: it was published later that day."),
-        (("07:10", "18:30"), "The second article is the newer one: it was published later that day."),
-        (("07:10", "07:10"), "The longer article is probably the newer one, because a story grows."),
-        (("07:10", ""), "The longer article is probably the newer one, because a story grows."),
+        (("18:30", "07:10"), "95 → 120", "the first article earlier than the second"),
+        (("07:10", "18:30"), "120 → 95", "the first article earlier than the second"),
+        (("07:10", "07:10"), "120 → 95", "it is not known which came first"),
+        (("07:10", ""), "120 → 95", "it is not known which came first"),
     ],
 )
-def test_times_say_which_of_two_versions_of_one_day_is_the_newer_one(times: tuple[str, str], reason: str) -> None:
-    newer = ". ".join([*SENTENCES[:3], *SENTENCES[5:6]]) + ". " + REWRITTEN + " A court will hear the case in May. " * 2
-    pair = (ORIGINAL, article(newer, "Ferry operator faces inquiry"))
+def test_what_is_replaced_reads_from_the_earlier_article_to_the_later_one(
+    times: tuple[str, str], arrow: str, order: str
+) -> None:
+    pair = ORIGINAL, article(STORY.replace("120", "95"), HEADLINE)
     left, right = (
         replace(each, time=written_time(f"2026-03-02T{time}Z")) for each, time in zip(pair, times, strict=True)
     )
     judgement, of_days = judgement_of(compared(left, right)), judgement_of(compared(*pair))
 
-    assert [each for each in judgement.reasons if "newer" in each] == [reason]
+    assert f"1 number replaced: {arrow}." in judgement.reasons
+    assert f"Published on the same day by the same newspaper; {order}." in judgement.reasons
     assert replace(judgement, reasons=()) == replace(of_days, reasons=())
+    later = replace(left, date=right.date + datetime.timedelta(days=3))
+    assert "1 number replaced: 95 → 120." in judgement_of(compared(later, right)).reasons
 
 
 def test_probabilities_add_up() -> None:
@@ -369,7 +361,7 @@ def test_no_series_is_assumed_if_none_is_given() -> None:
         (
             "The old ferry to the outer islands sails at noon on all weekdays until the end of May.",
             "The ferry to the outer islands sails at noon on weekdays until the end of May. Tickets cost more.",
-            r"single sentence .* appears reworded",
+            r"single sentence .* appears with changes",
         ),
     ],
 )

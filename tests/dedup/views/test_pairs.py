@@ -132,7 +132,7 @@ def test_one_line_says_the_verdict_and_its_reasons_are_folded(editor_client: Cli
         "1% other",
     ]
     line, folded = head.split('<details class="why"')
-    assert "The same form filled with other facts" in folded
+    assert "One form that is printed again and again" in folded
     assert re.findall("<li dir.*?>(.*?)</li>", folded) == [
         "3 numbers replaced: 41 → 58.",
         "No &lt;b&gt;sentence&lt;/b&gt; is shared.",

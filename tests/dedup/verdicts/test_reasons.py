@@ -1,0 +1,176 @@
+"""What is said about a pair makes sense: facts differ in meaning, and no two sentences contradict each other."""
+
+import datetime
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from articles.normalization.times import written_time
+from dedup.comparison.compare import compare
+from dedup.comparison.prepared import ArticleText, Preparer
+from dedup.comparison.same_meaning import comparable, same_name, same_number
+from dedup.templatetags.review import GLOSSES
+from dedup.verdicts.reasons import reasons_for
+from dedup.verdicts.verdict import judgement_of
+from tests.claims import contradictions
+
+DAY = datetime.date(2026, 3, 2)
+
+# Each row is one fact, written in several ways.
+ONE_FACT = [
+    ("9", "09", "9.0", "9.00"),
+    ("4", "4.00", "04"),
+    ("1,000", "1000", "1.000"),
+    ("1,234.50", "1234.5", "1.234,50"),
+    ("9:20", "9.20", "09:20"),
+    ("7/8", "07/08"),
+    ("686,386", "6,863,86"),
+    ("٣", "3", "三", "３"),
+    ("1500 million", "1.5 billion", "1.5 bn", "1,500,000,000"),
+    ("1.5 billion", "1,513,675,780 crowns"),
+    ("40 km", "40 kilometres"),
+    ("40 per cent", "40 percent", "40%", "40 pct"),
+    ("Rs 40", "LKR 40", "Rs40", "LKR40"),
+    ("40 USD", "40 dollars"),
+    ("12 Sept", "12 September", "12th Sept", "12th September"),
+    ("the 2nd", "the second"),
+    ("Harbour Works Ltd", "Harbour Works Limited", "Harbour Works Ltd."),
+    ("Mr Petar Babić", "Minister Petar Babić", "Dr Petar Babić", "Petar Babić", "P. Babić", "Babić"),
+    ("Prof Ana Kovač", "Professor Ana Kovač", "M. Kovač", "Mme Kovač"),
+    ("the Harbour Labour Union", "the HLU"),
+    ("the Govt", "the Government"),
+    ("Zadar's mayor", "Zadar mayor"),
+    ("Ukraine", "Ukrainian"),
+    ("НДС 09", "НДС 9"),
+    ("୦୯", "9"),
+]
+# Of each row, neither is the other one more exactly or of another kind: nothing is said to be replaced.
+OF_ANOTHER_KIND = [
+    ("2", "2024"),
+    ("27", "27/01/2024"),
+    ("31.03.2025", "2025"),
+    ("10:30", "10"),
+    ("1989/90", "1989"),
+    ("2017", "20173"),
+    ("2011", "2011,1"),
+    ("20", "1.00"),
+    ("Tuesday 4", "March 4"),
+]
+DIFFERENT = [
+    ("120", "95"),
+    ("40,000", "40"),
+    ("1.5", "15"),
+    ("2023", "2024"),
+    ("7", "7.40"),
+    ("302.55/58", "302.55/60"),
+    ("40 dollars", "40 euros"),
+    ("40 million", "40 billion"),
+    ("Tuesday", "Friday"),
+    ("Asia", "Australia"),
+    ("Mali", "Malawi"),
+    ("Matale", "Ratnapura"),
+    ("Ana Kovač", "Ivo Barić"),
+]
+SENTENCE = "The harbour office said in its report that {} was what it had written down about the old ferry at the quay."
+
+
+def said(left: str, right: str, preparer: Preparer | None = None) -> list[str]:
+    preparer = preparer or Preparer()
+    one, other = (preparer.prepare(ArticleText(1, DAY, "", text)) for text in (left, right))
+    return reasons_for(compare(one, other))
+
+
+def arrows(sentences: list[str]) -> list[str]:
+    return [each for each in sentences if "→" in each or "replaced" in each]
+
+
+@pytest.mark.parametrize("forms", [*ONE_FACT, *OF_ANOTHER_KIND], ids=lambda forms: forms[0])
+def test_what_means_the_same_is_never_said_to_be_replaced(forms: tuple[str, ...]) -> None:
+    for left, right in product(forms, repeat=2):
+        sentences = said(SENTENCE.format(left), SENTENCE.format(right))
+        assert arrows(sentences) == [], f"{left} and {right}: {sentences}"
+
+
+@pytest.mark.parametrize(("left", "right"), DIFFERENT)
+def test_what_differs_in_meaning_is_said_to_be_replaced(left: str, right: str) -> None:
+    for one, other in ((left, right), (right, left)):
+        assert len(arrows(said(SENTENCE.format(one), SENTENCE.format(other)))) == 1
+
+
+def test_facts_that_change_places_are_not_replaced() -> None:
+    first, second = "The mayor thanked {} for the new bridge.", "A day later the town council invited {} to dinner."
+    facts = [("Ana Kovač", "Harbour Board"), ("120", "95"), ("Tuesday", "Friday")]
+    for one, other in facts:
+        left, right = (f"{first.format(a)} {second.format(b)}" for a, b in ((one, other), (other, one)))
+        assert arrows(said(left, right)) == [], one
+
+
+def test_texts_in_another_order_are_not_called_the_same() -> None:
+    one, other = (SENTENCE.format(word) for word in ("rust", "a new engine"))
+    assert said(f"{one} {other}", f"{other} {one}")[0] == (
+        "The texts are the same, word for word, but for the order of sentences."
+    )
+
+
+def test_two_articles_without_a_common_sentence_are_said_to_share_words() -> None:
+    left = "In the outer port, the crew of the Hektorović met Ana Kovač, who praised it. Nobody else came."
+    right = "Nobody had expected that Ana Kovač would sail. Yet she boarded the Hektorović at noon."
+    assert said(left, right)[0] == ("The articles share the words “Ana”, “Kovač” and “Hektorović”, but no sentence.")
+
+
+facts = st.sampled_from(sorted({fact for row in [*ONE_FACT, *OF_ANOTHER_KIND, *DIFFERENT] for fact in row}))
+sentences = st.tuples(
+    st.sampled_from(
+        [
+            SENTENCE,
+            "Nobody at {} wanted to comment on the accident before the inquiry has come to an end.",
+            "Islanders asked {} for a second ship.",
+            "У порту {} чекали на вечірній пором до островів разом із тими, хто мав вантаж.",
+        ]
+    ),
+    facts,
+)
+texts = st.lists(sentences, max_size=5).map(lambda pairs: " ".join(form.format(fact) for form, fact in pairs))
+times = st.sampled_from([None, written_time("2026-03-02T07:10Z"), written_time("2026-03-02T18:30Z")])
+articles = st.builds(
+    ArticleText,
+    newspaper=st.integers(1, 2),
+    date=st.sampled_from([DAY, DAY + datetime.timedelta(days=1)]),
+    headline=st.sampled_from(["", "Ferry cancelled", "Ferry 2 cancelled", "Ferry 3 cancelled"]),
+    content=texts,
+    time=times,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(articles, articles, facts, facts)
+def test_what_is_said_of_one_pair_is_without_contradictions(
+    left: ArticleText, right: ArticleText, old: str, new: str
+) -> None:
+    preparer = Preparer()
+    for other in (right, replace(right, content=left.content.replace(old, new))):
+        comparison = compare(preparer.prepare(left), preparer.prepare(other))
+        there, back = reasons_for(comparison), reasons_for(compare(preparer.prepare(other), preparer.prepare(left)))
+        judgement = judgement_of(comparison)
+        assert contradictions([GLOSSES[judgement.kind], *judgement.reasons]) == []  # type: ignore[index]
+        for gloss in GLOSSES.values():
+            assert contradictions([gloss, *there]) == []
+        # The earlier one is on the left, whichever is stored first.
+        assert comparison.earlier == "" or there == back
+
+
+def test_the_check_finds_contradictions() -> None:
+    same, changed = "The texts are the same, word for word.", "2 of 3 sentences appear with changes in the longer one."
+    assert contradictions([same, "1 number replaced: 3 → 4."])
+    assert contradictions([same, changed])
+    assert contradictions(["1 number replaced: 9 → 09."])
+    assert contradictions(["2 names replaced: Ana → Ivo, Ivo → Ana."])
+    assert contradictions(["2 of 3 sentences are shared; one differs only in names.", "1 number replaced: 3 → 4."])
+    assert contradictions(["Two different articles.", "This is new."])
+    assert not contradictions([changed, "1 number replaced: 3 → 4."])
+    assert same_number("09", "9")
+    assert not comparable("2", "2024")
+    assert same_name(["Ltd"], ["Limited"])
