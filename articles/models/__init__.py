@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from articles.models.articles import Article, ArticlePage, ArticleURL, DeclaredURL, FollowingPage, HeadlineVariant
+from articles.models.articles import (
+    Article,
+    ArticlePage,
+    ArticleURL,
+    DeclaredURL,
+    FollowingPage,
+    HeadlineVariant,
+    in_order,
+)
 from articles.models.boilerplate import BoilerplateWeek, RepeatedSentence, WhitelistedSentence
 from articles.models.extraction_rules import ExtractionRule
 from articles.models.imports import FileImport, RejectedRow, UploadedPart
@@ -33,4 +41,5 @@ __all__ = [
     "WhitelistedSentence",
     "WithheldRow",
     "Withholding",
+    "in_order",
 ]

@@ -9,7 +9,7 @@ from django.db.models.functions import MD5, Upper
 from django.utils import timezone
 
 from articles.models.newspapers import Newspaper
-from articles.normalization.times import Precision, PublicationTime
+from articles.normalization.times import Precision, PublicationTime, is_before
 from articles.querysets import ArticleQuerySet
 
 
@@ -209,6 +209,16 @@ class Article(models.Model):
         if self.published_at is None:
             return None
         return PublicationTime(self.published_at, self.published_offset, Precision(self.published_precision))
+
+
+def in_order(one: Article, other: Article) -> tuple[Article, Article]:
+    """Return the two articles of a pair as pages and files have them: first, on the left, the one published first.
+
+    The order of `is_before`; where days and times do not say it, the one stored first is the first.
+    """
+    left, right = sorted((one, other), key=lambda article: article.pk)
+    later_first = is_before((right.date, right.publication_time), (left.date, left.publication_time))
+    return (right, left) if later_first else (left, right)
 
 
 class ArticleURL(models.Model):

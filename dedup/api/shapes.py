@@ -62,7 +62,7 @@ class PairRow(Schema):
     """Two articles that a pass has proposed as a pair."""
 
     id: int
-    left: ArticleRow
+    left: ArticleRow = Field(description="The article published first; of one day and time, the one stored first.")
     right: ArticleRow
     state: str = Field(description="What editors decided last, or “undecided”.")
     implied: bool = Field(description="Whether the state follows from decisions on other pairs alone.")
@@ -191,12 +191,15 @@ def pair_row(pair: Pair) -> PairRow:
 
 def pair_full(pair: Pair, decision: Decision | None) -> PairFull:
     """Return a pair in full; `decision` is the latest one on it."""
+    matched = (pair.left_matched, pair.right_matched)
+    if pair.earlier != pair.left:
+        matched = matched[::-1]
     current = sorted((each for each in pair.evidence.all() if not each.stale), key=lambda each: each.pass_name)
     return PairFull(
         **_pair(pair),
         reasons=pair.reasons,
-        left_matched=pair.left_matched,
-        right_matched=pair.right_matched,
+        left_matched=matched[0],
+        right_matched=matched[1],
         evidence=[EvidenceRow(pass_name=each.pass_name, score=each.score) for each in current],
         decision=decision.pk if decision else None,
     )
@@ -206,8 +209,8 @@ def _pair(pair: Pair) -> dict[str, Any]:
     names = ("state", "implied", "probability", "duplicate_probability", "best_score", "days_apart", "same_newspaper")
     return {
         "id": pair.pk,
-        "left": article_row(pair.left),
-        "right": article_row(pair.right),
+        "left": article_row(pair.earlier),
+        "right": article_row(pair.later),
         "verdict": pair.verdict or None,
         **{name: getattr(pair, name) for name in names},
     }

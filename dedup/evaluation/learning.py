@@ -190,8 +190,8 @@ def _described(change: ChangedVerdict, pair: Pair) -> dict[str, Any]:
         "old_duplicate_probability": round(change.old_duplicate_probability, 4),
         "new_duplicate_probability": round(change.new_duplicate_probability, 4),
         "state": pair.state,
-        "left": f"{pair.left.date}  {pair.left.newspaper.name}: {pair.left}",
-        "right": f"{pair.right.date}  {pair.right.newspaper.name}: {pair.right}",
+        "left": f"{pair.earlier.date}  {pair.earlier.newspaper.name}: {pair.earlier}",
+        "right": f"{pair.later.date}  {pair.later.newspaper.name}: {pair.later}",
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from articles.querysets import LONG_TEXTS
 from dedup.exports.base import Export, in_batches
 from dedup.models import Decision
 
@@ -30,7 +31,9 @@ _COLUMNS = {
 
 
 def _rows(decisions: QuerySet[Any]) -> Iterator[dict[str, Any]]:
-    full = Decision.objects.select_related("decided_by", "pair", "undone_by").defer("pair__reasons")
+    texts = [f"pair__{side}__{name}" for side in ("left", "right") for name in LONG_TEXTS]
+    full = Decision.objects.select_related("decided_by", "pair__left", "pair__right", "undone_by")
+    full = full.defer("pair__reasons", *texts)
     for batch in in_batches(full.filter(pk__in=decisions.order_by().values("pk")).order_by("pk")):
         for decision in batch:
             yield _row(decision)
@@ -44,8 +47,8 @@ def _row(decision: Any) -> dict[str, Any]:
         "decided_by": decision.decided_by.get_username(),
         "decided_at": decision.decided_at,
         "pair": decision.pair_id,
-        "left_article": decision.pair.left_id if decision.pair else None,
-        "right_article": decision.pair.right_id if decision.pair else None,
+        "left_article": decision.pair.earlier.pk if decision.pair else None,
+        "right_article": decision.pair.later.pk if decision.pair else None,
         "cluster": decision.cluster_number,
         "group": decision.group_number,
         "articles": decision.articles,

@@ -57,8 +57,8 @@ def _row(pair: Any, scores: dict[str, float], decided: tuple[Any, Any, Any]) -> 
     decision, editor, moment = decided
     return {
         "pair": pair.pk,
-        **article_values(pair.left, "left_"),
-        **article_values(pair.right, "right_"),
+        **article_values(pair.earlier, "left_"),
+        **article_values(pair.later, "right_"),
         "days_apart": pair.days_apart,
         "verdict": pair.verdict,
         "probability": pair.probability,

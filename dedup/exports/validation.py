@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
+from articles.querysets import TIME_COLUMNS
 from dedup.evaluation.samples import read_sample
 from dedup.exports.base import ROWS_AT_ONCE
 from dedup.models import PairLabel, SampledPair, ValidationSample
@@ -68,7 +69,15 @@ def labelled_rows(sample: ValidationSample, names: Names) -> Iterator[dict[str, 
 
 
 def _pairs(sample: ValidationSample, *, texts: bool) -> Iterator[SampledPair]:
-    names = ("external_id", "url", "date", "headline", "newspaper__name", *(("content",) if texts else ()))
+    names = (
+        "external_id",
+        "url",
+        "date",
+        *TIME_COLUMNS,
+        "headline",
+        "newspaper__name",
+        *(("content",) if texts else ()),
+    )
     fields = [f"{side}__{name}" for side in ("left", "right") for name in names]
     pairs = sample.pairs.select_related("left__newspaper", "right__newspaper").order_by("position")
     return pairs.only("sample", "position", "stratum", "weight", "settled_note", *fields).iterator(ROWS_AT_ONCE)
@@ -86,7 +95,7 @@ def _row(pair: SampledPair, label: str, weight: float, columns: Mapping[str, str
         "source_dataset_l": SOURCE_DATASET,
         "source_dataset_r": SOURCE_DATASET,
     }
-    for article, side, splink in ((pair.left, "a", "l"), (pair.right, "b", "r")):
+    for article, side, splink in ((pair.earlier, "a", "l"), (pair.later, "b", "r")):
         values |= {
             side: article.external_id,
             f"url_{side}": article.url,

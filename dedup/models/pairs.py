@@ -6,13 +6,30 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from articles.models import Article
+from articles.models import Article, in_order
 from dedup.models.runs import DetectionRun
 from dedup.models.verdicts import Verdict
 from dedup.querysets import DOUBT, EvidenceQuerySet, PairQuerySet
 
 
-class Pair(models.Model):
+class TwoArticles:
+    """Two articles as pages and files show them; `left` and `right`, which are stored, are in order of id."""
+
+    left: Article
+    right: Article
+
+    @property
+    def earlier(self) -> Article:
+        """The one to show on the left."""
+        return in_order(self.left, self.right)[0]
+
+    @property
+    def later(self) -> Article:
+        """The one to show on the right."""
+        return in_order(self.left, self.right)[1]
+
+
+class Pair(TwoArticles, models.Model):
     """Two articles that a pass has proposed as a pair. Deleted only if an admin removes one of the articles."""
 
     class State(models.TextChoices):

@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from articles.models import Article
+from dedup.models.pairs import TwoArticles
 from dedup.models.runs import DetectionRun
 
 
@@ -48,7 +49,7 @@ class ValidationSample(models.Model):
         return self.name
 
 
-class SampledPair(models.Model):
+class SampledPair(TwoArticles, models.Model):
     """A pair of a sample: two articles, the stratum it was drawn from, and how many pairs it represents."""
 
     sample = models.ForeignKey(ValidationSample, on_delete=models.CASCADE, related_name="pairs")

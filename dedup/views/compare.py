@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from articles.models import Article
+from articles.models import Article, in_order
 from articles.normalization.logins import without_login
 from dedup.forms import DeclarationForm
 from dedup.models import Decision
@@ -49,7 +49,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {}
     if len(two) == 2:
         left, right = sorted(two, key=lambda article: article.pk)
-        if left != two[0]:
+        if in_order(left, right)[0] != two[0]:
             # The boxes show the two in the order in which they are compared.
             _swap(*boxes)
             boxes.reverse()
@@ -92,7 +92,7 @@ def _compared(request: HttpRequest, left: Article, right: Article) -> dict[str, 
         "pair": known,
         "explained": said,
         "profile_fault": fault,
-        "clusters": clusters_of(left.pk, right.pk),
+        "clusters": clusters_of(*(article.pk for article in in_order(left, right))),
         "seen": latest_decision(left.pk, right.pk),
         "answers": ANSWERS,
         "note": refused_note(request),

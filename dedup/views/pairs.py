@@ -76,7 +76,7 @@ def pair(request: EditorRequest, pair_id: int) -> HttpResponse:
         "note": refused_note(request),
         "note_length": decisions.MAX_NOTE_CHARACTERS,
         "markable": MARKABLE,
-        "versions": versions_of(shown.left, shown.right) if details.has_revisions else [],
+        "versions": versions_of(shown.earlier, shown.later) if details.has_revisions else [],
         **comparison(request, shown.left, shown.right, marked_evidence(shown, details.evidence, asked)),
     }
     return render(request, "pairs/pair.html", context)

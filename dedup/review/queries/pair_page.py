@@ -9,7 +9,7 @@ from typing import LiteralString, NamedTuple
 from django.db import connection
 from django.db.models import prefetch_related_objects
 
-from articles.models import Article
+from articles.models import Article, in_order
 from dedup.clustering.doubts import Doubt, doubts_of_pair
 from dedup.comparison.differences import Differences, Segment, compare_texts
 from dedup.comparison.evidence_marks import NO_MARKS, PairMarks
@@ -53,8 +53,8 @@ class PairDetails:
 class _Around(NamedTuple):
     """What is stored about a pair elsewhere."""
 
-    left_cluster: int | None
-    right_cluster: int | None
+    earlier_cluster: int | None
+    later_cluster: int | None
     group: int | None
     read_again: bool
     decided: bool
@@ -64,8 +64,8 @@ class _Around(NamedTuple):
 # Most pairs have none of it: a statement each would take longer to make than to run.
 _AROUND_SQL: LiteralString = """
 SELECT
-    (SELECT cluster_id FROM dedup_membership WHERE article_id = %(left)s),
-    (SELECT cluster_id FROM dedup_membership WHERE article_id = %(right)s),
+    (SELECT cluster_id FROM dedup_membership WHERE article_id = %(earlier)s),
+    (SELECT cluster_id FROM dedup_membership WHERE article_id = %(later)s),
     (
         SELECT one.group_id
         FROM dedup_groupmember AS one
@@ -84,10 +84,11 @@ _OF_EVIDENCE = ("pair", "pass_name", "score", "details", "stale", "run__config",
 def pair_details(pair: Pair) -> PairDetails:
     """Return what the page of a pair shows."""
     with connection.cursor() as cursor:
-        cursor.execute(_AROUND_SQL, {"pair": pair.pk, "left": pair.left_id, "right": pair.right_id})
+        ends = {"left": pair.left_id, "right": pair.right_id, "earlier": pair.earlier.pk, "later": pair.later.pk}
+        cursor.execute(_AROUND_SQL, {"pair": pair.pk, **ends})
         around = _Around(*cursor.fetchone())
     decisions = list(with_actors(decisions_on(pair)).order_by("-pk")) if around.decided else []
-    clusters = _clusters(around.left_cluster, around.right_cluster)
+    clusters = _clusters(around.earlier_cluster, around.later_cluster)
     joins = pair.joins and pair.best_score > 0 and pair.state not in (*NO_DUPLICATES, Pair.State.VERSION)
     found = pair.evidence.select_related("run").only(*_OF_EVIDENCE)
     evidence = list(found.order_by("stale", "-score", "id"))
@@ -155,7 +156,12 @@ class SideBySide:
 
 
 def side_by_side(left: Article, right: Article, found: PairMarks = NO_MARKS) -> SideBySide:
-    """Compare the texts and the facts of two articles; mark what a pass has found in both."""
+    """Compare the texts and the facts of two articles, the earlier one on the left; mark what a pass has found in both.
+
+    `found` is by the articles as they are given.
+    """
+    if in_order(left, right) != (left, right):
+        return side_by_side(right, left, PairMarks(found.right, found.left, found.shared))
     prefetch_related_objects([left, right], "urls")
     marked_texts = (
         MarkedText(left.content, left.boilerplate, found.left),
