@@ -19,7 +19,7 @@ CLAIMS: dict[str, dict[str, str]] = {
     r"A reader would call the two one article\.": {"verdict": "duplicate"},
     r"Two versions of one article\.": {"verdict": "version"},
     r"One form that is printed again and again: .*": {"verdict": "template"},
-    r"Two different articles\.": {"verdict": "similar"},
+    r"Neither duplicates nor versions of one article, nor .*\.": {"verdict": "similar"},
     re.escape(reasons.RULE_REASON): {"verdict": "template"},
     re.escape(reasons.GROUP_RULE_REASON): {"verdict": "template"},
     re.escape(reasons.NOTHING_LEFT): {"verdict": "similar", "sentences shared": "no"},

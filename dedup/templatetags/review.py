@@ -66,7 +66,7 @@ GLOSSES = {
     Verdict.DUPLICATE: "A reader would call the two one article.",
     Verdict.VERSION: "Two versions of one article.",
     Verdict.TEMPLATE: "One form that is printed again and again: not duplicates, however alike they look.",
-    Verdict.SIMILAR: "Two different articles.",
+    Verdict.SIMILAR: "Neither duplicates nor versions of one article, nor one form that is printed again.",
 }
 
 
