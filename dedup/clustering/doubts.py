@@ -40,7 +40,7 @@ class ArticleDoubt:
 
 @dataclass(frozen=True, slots=True)
 class PairDoubt:
-    """A condition on the row `pair` of dedup_pair. An empty `title`: the pair's own reasons say it."""
+    """A condition on the row `pair` of dedup_pair. An empty `title`: the page says it in other words."""
 
     name: str
     title: str
@@ -82,7 +82,7 @@ PAIR_DOUBTS = (
     ),
     PairDoubt(
         "apart",
-        "Judged duplicates, but not in one cluster.",
+        "",
         "pair.joins AND NOT EXISTS ("
         "SELECT FROM dedup_membership AS one JOIN dedup_membership AS other ON other.cluster_id = one.cluster_id "
         "WHERE one.article_id = pair.left_id AND other.article_id = pair.right_id)",

@@ -35,9 +35,9 @@ class Item:
 
 ROW = (
     Entry("Queue", "queue", ("pair", "pair_why", "cluster_card")),
-    Entry("Clusters", "clusters", ("cluster", "cluster_preview")),
+    Entry("Clusters", "clusters", ("cluster", "cluster_preview", "cluster_lineage")),
     Entry("Series", "series_list", ("series",)),
-    Entry("Articles", "articles", ("article",)),
+    Entry("Articles", "articles", ("article", "article_revision")),
     Entry("History", "history"),
 )
 GROUPS = (
@@ -72,7 +72,20 @@ GROUPS = (
         (
             Entry("Runs", "runs", ("run", "run_new", "run_request")),
             Entry("Profiles", "profiles", ("profile", "profile_new", "profile_rule", "profile_rule_new")),
-            Entry("Crawls", "crawls", ("newspaper_crawls", "newspaper_merges", "newspaper_merge", "extraction_rule")),
+            Entry(
+                "Crawls",
+                "crawls",
+                (
+                    "newspaper_crawls",
+                    "newspaper_add",
+                    "newspaper_merge",
+                    "newspaper_merges",
+                    "newspaper_pages",
+                    "crawl_log",
+                    "extraction_rule",
+                    "trial",
+                ),
+            ),
             Entry("Imports", "imports", ("import_new", "import")),
             Entry("Alarms", "alarms"),
             Entry("Removals", "removals", ("newspaper_remove", "article_remove", "article_withhold")),

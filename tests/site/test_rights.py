@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,10 +26,12 @@ from newsdedup_site.access import checks, middleware, rights
 from newsdedup_site.access.addresses import Rule, rule_of
 from newsdedup_site.access.backend import RightsBackend
 from newsdedup_site.access.middleware import RightsMiddleware
+from newsdedup_site.templatetags.menu import GROUPS, ROW
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
 
+TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 # In the order of their rights; a superuser has all.
 ROLES = ("nobody", "no role", "viewer", "editor", "admin", "superuser")
 SAMPLES = {"int": "987654321", "path": "987654321", "str": "987654321", "slug": "exact"}
@@ -194,6 +197,29 @@ def test_the_menu_offers_what_a_role_may_open_and_marks_the_section() -> None:
         assert (link in offered["viewer"]) == (address in {"/queue/", "/batches/", "/runs/"})
     assert '<summary class="current">More</summary>' in offered["viewer"]
     assert '<a href="/learning/" class="current" aria-current="page">' in offered["viewer"]
+
+
+# What is in no section: one's own login, the first page and the help, which have their own links, and what is no page.
+OUTSIDE = {
+    "dashboard", "favicon", "healthz", "help", "help_page", "keys", "keys_switch", "login", "logout", "metrics",
+    "password_change", "password_change_done", "set_password",
+    # sent to by forms that name them in a variable
+    "cluster_merge", "cluster_reject", "cluster_split", "cluster_take_out",
+}  # fmt: skip
+NO_PAGES = re.compile(r"(\.(csv|jsonl|json|svg|atom)|/(state|phases|progress|waiting|lease|count|next|files/\w+)/?)$")
+
+
+def test_every_page_marks_its_entry_of_the_menu() -> None:
+    templates = "".join(path.read_text() for path in TEMPLATES.rglob("*.html"))
+    # A form is sent to these, and no link leads there: they show no page.
+    tags = "".join(re.findall(r"""action="[^>]*>""", templates))
+    only_forms = set(re.findall(r"url '(\w+)'", tags))
+    only_forms -= set(re.findall(r"""href="\{% url '(\w+)'""", templates))
+    pages = {each.name for each in samples() if ":" not in each.name and not NO_PAGES.search(each.url)}
+    entries = [entry for entries in (ROW, *(entries for _, entries in GROUPS)) for entry in entries]
+    marked = [name for entry in entries for name in (entry.name, *entry.belonging)]
+    assert pages - only_forms - set(marked) - OUTSIDE == set()
+    assert len(marked) == len(set(marked))
 
 
 def test_static_files_need_no_login(client: Client) -> None:

@@ -19,6 +19,7 @@ from dedup.review.decisions import decisions_on
 from dedup.review.declared_pairs import declaration_among
 from dedup.review.implied import implied_by
 from dedup.review.queries.clusters import NO_DUPLICATES
+from dedup.review.queries.conflicts import Conflict, conflict_between
 from dedup.review.queries.history import with_actors
 from dedup.review.queries.series import series_of_both
 
@@ -42,6 +43,7 @@ class PairDetails:
     seen: int  # the id of the latest decision, 0 for none
     clusters: ClustersOf
     kept_apart: bool  # joined by the verdict, but not by the clusters
+    conflict: Conflict | None  # what keeps them apart, if it is still there
     series: Series | None
     group: DenseGroup | None  # the dense group of both
     declared: Decision | None  # the decision that made a pair of them, if no pass ever proposed it
@@ -99,6 +101,7 @@ def pair_details(pair: Pair) -> PairDetails:
         seen=decisions[0].pk if decisions else 0,
         clusters=clusters,
         kept_apart=joins and not clusters.shared,
+        conflict=conflict_between(pair, clusters.left, clusters.right) if joins and not clusters.shared else None,
         series=series_of_both(pair.left, pair.right),
         group=DenseGroup.objects.get(pk=around.group) if around.group else None,
         declared=None if evidence else declaration_among(decisions, pair),

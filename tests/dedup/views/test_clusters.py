@@ -546,7 +546,16 @@ def test_a_duplicate_that_is_left_out_is_shown(editor_client: Client, editor: Us
     section = shown(editor_client, cluster).split('id="left-out-title"')[1].split("</section>")[0]
     assert re.findall(r"/pairs/(\d+)/", section) == [str(left_out.pk)]
     said = "Judged duplicates, but not in one cluster"
-    assert said in editor_client.get(reverse("pair", args=[left_out.pk])).content.decode()
+    page = editor_client.get(reverse("pair", args=[left_out.pk])).content.decode()
+    assert f'{said}: that would bring together <a href="/compare/?left={part.pk}&amp;right={other.pk}">' in page
+    assert "which no pass found alike" in page
+    unlike = make_pair(part, other, verdict="template", trigram=0.7)
+    page = editor_client.get(reverse("pair", args=[left_out.pk])).content.decode()
+    assert f'{said}: that would bring together <a href="/pairs/{unlike.pk}/?verdict=any&amp;state=any">' in page
+    assert "which were judged: template" in page
+    decisions.decide_pair(unlike.pk, "reject", user=editor)
+    assert "which a decision keeps apart" in editor_client.get(reverse("pair", args=[left_out.pk])).content.decode()
+    decisions.undo(Decision.objects.get().pk, user=editor)
 
     decisions.decide_pair(left_out.pk, "confirm", user=editor)
     assert members(Cluster.objects.get()) == {article.pk for article in trio}
