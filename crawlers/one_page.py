@@ -30,7 +30,7 @@ from crawlers.reasons import find_reason
 
 logger = logging.getLogger(__name__)
 
-# Seconds, below the 30 after which gunicorn takes a worker for dead.
+# Seconds, for which a thread of the pages waits.
 LONGEST = 22
 # Not by -m: the models that this module needs are known only after setup.
 _PROGRAM = "import django; django.setup(); from crawlers.one_page import main; main()"

@@ -28,6 +28,7 @@ WORDINGS = {
     "GNU Lesser General Public License v2 or later (LGPLv2+)": "LGPL-2.0-or-later",
     "MIT License": "MIT",
     "PSFL": "PSF-2.0",
+    "ZPL 2.1": "ZPL-2.1",
 }
 _SPDX = re.compile(r"[A-Za-z0-9.+-]+-\d[A-Za-z0-9.+-]*|MIT|0BSD")
 

@@ -28,7 +28,7 @@ from articles.extraction.selectors import find_selected, made_page
 # Seconds that a selector may take on the made page, which is about as large as the largest pages of newspapers.
 MOST_SECONDS = 1.0
 _CHAINS, _DEPTH, _SIBLINGS = 400, 25, 1_500
-# Seconds of the whole trial, below the 30 after which gunicorn takes a worker for dead.
+# Seconds of the whole trial, for which a thread of the pages waits.
 LONGEST = 22
 _ROOT = Path(__file__).resolve().parents[2]
 _PROGRAM = "from articles.extraction.trial import main; main()"

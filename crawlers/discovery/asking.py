@@ -20,7 +20,7 @@ from crawlers.reasons import find_reason
 
 logger = logging.getLogger(__name__)
 
-# Seconds, with the end of the process below the 30 after which gunicorn takes a worker for dead.
+# Seconds, for which a thread of the pages waits.
 LONGEST = 20
 GRACE = 5
 PAUSE = 0.3  # seconds between two requests

@@ -44,7 +44,7 @@ def ensure_running() -> None:
     """
     # PGHOSTADDR, PGSERVICE, PGOPTIONS and the like are for another server, but libpq would use them.
     for name in [name for name in os.environ if name.startswith("PG")]:
-        del os.environ[name]
+        os.environ.pop(name, None)  # another thread may have been faster
     if holds_user_lock() and answers():
         ensure_keeper()
         return

@@ -173,7 +173,7 @@ def _server() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    command = [sys.executable, "-m", "gunicorn", "--bind", address, "--workers", "3", "newsdedup_site.wsgi"]
+    command = [sys.executable, "-m", "gunicorn", "--bind", address, "newsdedup_site.wsgi"]
     environment = {**os.environ, **child_environment(), "SERVE_COLLECTED_STATIC": "false"}
     with subprocess.Popen([*command, "--log-level", "error"], cwd=CHECKOUT, env=environment) as server:
         try:

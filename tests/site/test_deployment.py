@@ -57,6 +57,11 @@ def test_the_migration_runs_once_before_pages_and_worker() -> None:
         assert SERVICES[name]["depends_on"] == {"migrate": {"condition": "service_completed_successfully"}}
 
 
+def test_nothing_sets_the_number_of_processes_but_the_configuration() -> None:
+    for name in ("Dockerfile", "docker-compose.yml", "script/demo"):
+        assert not re.search(r"gunicorn.*--(workers|threads|worker-class)", (CHECKOUT / name).read_text()), name
+
+
 def test_every_command_of_manage_py_exists() -> None:
     text = (CHECKOUT / "docker-compose.yml").read_text()
     named = re.findall(r"manage\.py[\", ]+([a-z_]+)", text)
@@ -118,12 +123,14 @@ def test_static_files_can_be_collected_for_production(tmp_path: Path) -> None:
     assert list(tmp_path.rglob("*.gz"))
 
 
-def test_gunicorn_loads_the_pages_once_and_opens_no_control_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gunicorn_loads_the_pages_once_and_leaves_connections_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(CHECKOUT)
     monkeypatch.setattr(sys, "argv", ["gunicorn", "newsdedup_site.wsgi"])
     settings = WSGIApplication().cfg
     assert settings.preload_app
     assert settings.control_socket_disable
+    # Runs, crawls and commands need connections to the database too; PostgreSQL allows 100.
+    assert settings.workers * settings.threads <= 50
 
 
 def test_what_draws_charts_is_loaded_before_the_first_request() -> None:

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -138,7 +138,8 @@ def served(**environment: str) -> Iterator[http.client.HTTPConnection]:
             listening = next(line for line in server.stderr if "Listening at" in line)
             found = re.search(r"http://127\.0\.0\.1:(\d+)", listening)
             assert found is not None
-            yield http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=30)
+            with closing(http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=30)) as connection:
+                yield connection
         finally:
             server.terminate()
 
