@@ -21,7 +21,7 @@ COPY docs docs
 RUN pip install --no-cache-dir --no-deps --no-build-isolation --no-index --editable . \
     && SECRET_KEY="$(python -c 'import secrets; print(secrets.token_urlsafe(50))')" \
        DATABASE_URL=postgres://nobody@localhost/none python manage.py collectstatic --no-input \
-    && mkdir -p var/crawl && chown 10001:10001 var/crawl
+    && mkdir -p var/crawl var/tmp && chown 10001:10001 var/crawl var/tmp
 
 # By number: Kubernetes cannot tell from a name that it is not root.
 USER 10001:10001

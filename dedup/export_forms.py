@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 from django import forms
 from django.http import QueryDict
@@ -15,6 +16,14 @@ from dedup.forms import ScopeForm
 
 _FORMATS = (("parquet", "Parquet"), ("csv.gz", "CSV"), ("jsonl.gz", "JSON lines"))
 _DEFAULTS = {"policy": Policy.KEEP_SYNDICATION.value, "boilerplate": Mode.KEEP.value, "format": "parquet"}
+
+
+def form_of(stored: dict[str, Any]) -> CorpusForm:
+    """Return the form that had these values."""
+    given = QueryDict(mutable=True)
+    for name, value in stored.items():
+        given.setlist(name, [str(each) for each in (value if isinstance(value, list) else [value]) if each])
+    return CorpusForm(given)
 
 
 class CorpusForm(ScopeForm):
@@ -36,7 +45,7 @@ class CorpusForm(ScopeForm):
         ],
         label="Boilerplate",
     )
-    format = forms.ChoiceField(choices=_FORMATS, label="File format of the command")
+    format = forms.ChoiceField(choices=_FORMATS, label="File format")
 
     field_order = ("policy", "confirmed", "since", "until", "newspapers", "boilerplate", "format")
 
@@ -60,6 +69,13 @@ class CorpusForm(ScopeForm):
             Mode(chosen["boilerplate"]),
             confirmed_only=chosen["confirmed"],
         )
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """The values as JSON; the form must be valid."""
+        chosen = self.cleaned_data
+        days = {name: chosen[name] and chosen[name].isoformat() for name in ("since", "until")}
+        return chosen | days | {"newspapers": sorted(each.pk for each in chosen["newspapers"])}
 
     @property
     def command(self) -> str:

@@ -43,6 +43,8 @@ def _remedy(number: int | None, folder: Path | None) -> str:
         return "; send it elsewhere"
     if number == errno.ENOSPC:
         return f" ({_free(folder)}); {_MAKE_ROOM}"
+    if number == errno.EROFS:
+        return f"; {folder.resolve()} is read-only: choose another folder (for a container, mount one: docs/running.md)"
     if number == errno.EDQUOT:
         return f" in {folder}; {_MAKE_ROOM}"
     if number == errno.EFBIG:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dedup.models.batches import Batch, BatchItem
 from dedup.models.clusters import Cluster, Membership
+from dedup.models.corpora import CorpusExport, CorpusPart
 from dedup.models.decisions import ConfirmedArticle, Decision, Link, SeparateArticles
 from dedup.models.fetches import PageFetch
 from dedup.models.groups import CrowdedArticle, DenseGroup, GroupMember
@@ -33,6 +34,8 @@ __all__ = [
     "ChangedArticle",
     "Cluster",
     "ConfirmedArticle",
+    "CorpusExport",
+    "CorpusPart",
     "CrowdedArticle",
     "Decision",
     "Delivery",

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from articles.models import Newspaper
 from dedup.declarations import Settings
+from dedup.exports.corpus.members import Part
 from dedup.reports.base import Cell, Column, ColumnType, File, Report, Table
 from dedup.reports.methods_facts import Facts, facts_of
 from dedup.reports.methods_text import bibtex, commands, paragraph
@@ -66,6 +67,11 @@ class MethodsReport(Report):
             File("methods.txt", "text/plain", "Methods paragraph", f"{result.paragraph}\n"),
             File("methods.bib", "application/x-bibtex", "BibTeX", result.bibtex, shown=True),
         ]
+
+
+def methods_of(part: Part) -> str:
+    """Return the paragraph for the articles of a corpus."""
+    return paragraph(facts_of(Scope(part.since, part.until, part.newspaper_ids)))
 
 
 _COUNT_COLUMNS = (Column("counted", "Counted"), Column("count", "Count", ColumnType.COUNT))

@@ -1,4 +1,4 @@
-"""The page of exports, and the files: what a list shows, all of it, and small corpora, as CSV or JSON lines."""
+"""The page of exports, and files that are sent at once: what a list shows, all of it, and small corpora."""
 
 from __future__ import annotations
 
@@ -19,24 +19,30 @@ from dedup.exports.corpus.writing import corpus_pieces
 from dedup.exports.formats import FORMATS
 from dedup.filters.exports import EVERYTHING, list_filter
 from dedup.filters.pairs import PairFilter
-from dedup.models import Cluster, Pair
+from dedup.models import Cluster, CorpusExport, Pair
+from dedup.models.corpora import KEPT
 from dedup.review.questions.tabs import TABS, tab_named
 from dedup.views.requests import EditorRequest, query_of
 
 CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
-# A page sends a corpus of so many articles at most: more would keep a process of the server busy for minutes.
+# A page sends a corpus of so many articles at once: more would keep a process of the server busy for minutes. A worker
+# writes larger ones: dedup/exports/corpus/kept.py.
 MAX_DOWNLOADED = 20_000
 _CONTENTS = ("articles", "removed")
+# Corpora that were asked for, on the page.
+_SHOWN = 20
 
 
 def exports(request: EditorRequest) -> HttpResponse:
-    """Show what can be taken out, and how: the form for a corpus, its command, and its files if it is small."""
+    """Show what can be taken out, and how: the form for a corpus, its files, and its command."""
     form = CorpusForm(request.GET)
     context: dict[str, Any] = {
         "form": form,
         "lists": [(name, f"?{EVERYTHING[name]}" if name in EVERYTHING else "") for name in EXPORTS],
         "most": MAX_DOWNLOADED,
+        "kept_days": KEPT.days,
+        "kept": CorpusExport.objects.defer("description").select_related("requested_by")[:_SHOWN],
         "has_clusters": Cluster.objects.exists(),
         "query": query_of(request),
     }
@@ -63,7 +69,7 @@ def _corpus(request: EditorRequest, content: str, file_format: FileFormat) -> Ht
     form = CorpusForm(request.GET)
     faults = [f"{name}: {error}" for name, errors in form.errors.items() for error in errors]
     if not faults and (fault := _fault(form, _articles_up_to_bound(form))):
-        faults = [f"{fault} Use: {form.command}"]
+        faults = [f"{fault} Ask for the files on the page Exports, or use: {form.command}"]
     if faults:
         return HttpResponse("\n".join([*faults, ""]), content_type="text/plain; charset=utf-8", status=400)
     name = "corpus" if content == "articles" else "corpus.removed"
@@ -80,9 +86,9 @@ def _articles_up_to_bound(form: CorpusForm) -> int:
 def _fault(form: CorpusForm, articles: int) -> str:
     """Return why a page cannot send this corpus; empty if it can."""
     if articles > MAX_DOWNLOADED:
-        return f"These are more than {MAX_DOWNLOADED:,} articles, too many for a download."
+        return f"These are more than {MAX_DOWNLOADED:,} articles, too many to be sent at once."
     if form.asked.boilerplate is not Mode.KEEP:
-        return "Only the command removes boilerplate, since it first looks for new boilerplate."
+        return "Boilerplate is not removed at once, because new boilerplate must be looked for first."
     return ""
 
 

@@ -230,7 +230,7 @@ def settle() -> None:
         if ShingleSample.objects.exists():
             ShingleSample.objects.all().delete()
             complete_samples()
-        traces.forget_reports()
+        traces.forget_results()
 
 
 def _finish(removal: Removal) -> None:

@@ -1,4 +1,7 @@
-"""How long the fetched pages of articles are kept: for ever, unless a newspaper or a command says for how many days."""
+"""How long the fetched pages of articles are kept: for ever, unless a newspaper or a command says for how many days.
+
+The files of corpora are deleted here, too, some days after they were written.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from django.utils import timezone
 from articles.models import ArticlePage, ArticleRevision, Newspaper
 from articles.storage.audit_log import log_action
 from articles.storage.ingest import writing
+from dedup.exports.corpus.kept import forget_old_corpora
 
 AT_ONCE = 500
 # Seconds between two looks of a worker. The first comes after a pause too.
@@ -58,9 +62,10 @@ def kept_for(days: int | None) -> str:
 
 
 def watch(ended: threading.Event) -> None:
-    """Delete what newspapers no longer keep, every PAUSE seconds until `ended`. A worker does it next to its tasks."""
+    """Delete what is no longer kept, every PAUSE seconds until `ended`. A worker does it next to its tasks."""
     while not ended.wait(PAUSE):
         try:
+            forget_old_corpora()
             remove_outdated_pages(ended)
         except (OperationalError, InterfaceError):
             logger.info("Outdated pages wait for the database.")

@@ -27,6 +27,7 @@ from articles.models import (
     WhitelistedSentence,
 )
 from crawlers.models import Crawl, PendingLink, Trial, Visit
+from dedup.exports.corpus.kept import forget_corpora
 from dedup.models import Batch, Delivery, DetectionRun, Lesson, PageFetch, SavedView, Series, StoredReport
 
 REMOVED = "removed"
@@ -88,6 +89,7 @@ def traces_of_newspapers(newspapers: Iterable[Newspaper]) -> set[str]:
 
 def scrub(traces: Collection[str]) -> None:
     """Empty every value outside the articles' own tables that has one of these texts."""
+    forget_results()
     if not traces:
         return
     # As JSON, a text is spelled with escapes.
@@ -100,11 +102,11 @@ def scrub(traces: Collection[str]) -> None:
     _scrub_previews(spelled)
     _scrub_uploads(spelled)
     _scrub_sessions(spelled)
-    forget_reports()
 
 
-def forget_reports() -> None:
-    """Delete the kept results of reports, which list headlines; each is counted again when somebody asks for it."""
+def forget_results() -> None:
+    """Delete the kept results of reports, which list headlines, and the files of corpora; all can be made again."""
+    forget_corpora("An article was removed, withheld or released meanwhile; start it again.")
     StoredReport.objects.filter(waiting_since=None).delete()
     StoredReport.objects.update(result="", shown=None)
 

@@ -38,7 +38,7 @@ def withhold(article_id: int, *, reason: str, user: Any = None) -> Withholding:
         made = Withholding.objects.create(article=article, reason=reason, withheld_by=user)
         take_away(made)
         forget_texts([article_id], for_good=False)
-        traces.forget_reports()
+        traces.forget_results()
     return made
 
 
@@ -51,7 +51,7 @@ def release(article_id: int, *, user: Any = None) -> Withholding:
         put_back(found)
         found.released_at, found.released_by = timezone.now(), user
         found.save(update_fields=["released_at", "released_by"])
-        traces.forget_reports()
+        traces.forget_results()
     return found
 
 

@@ -110,8 +110,8 @@ def _add(found: dict[str, Target], url: str, fields: dict[str, set[str]] | None 
 
 # Whose rows the places of a route name, where that is not a model of this name.
 _MODELS = {
-    "group": "densegroup", "import": "fileimport", "merge": "newspapermerge", "person": "user",
-    "reading": "secondreading", "request": "runrequest", "rule": "profilerule", "run": "detectionrun",
+    "export": "corpusexport", "group": "densegroup", "import": "fileimport", "merge": "newspapermerge",
+    "person": "user", "reading": "secondreading", "request": "runrequest", "rule": "profilerule", "run": "detectionrun",
     "sample": "validationsample", "view": "savedview",
 }  # fmt: skip
 

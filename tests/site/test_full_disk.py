@@ -1,5 +1,6 @@
 """What commands say when what they write to is full: one sentence, and nothing half-written is left."""
 
+import errno
 import gc
 import gzip
 import io
@@ -199,6 +200,12 @@ def test_a_full_disk_names_what_is_free_and_the_remedy(tmp_path: Path) -> None:
         rf"{tmp_path}\); make room or choose another folder, then run the same command again",
         str(raised.value),
     )
+
+
+def test_a_read_only_folder_is_named_with_what_a_container_needs(tmp_path: Path) -> None:
+    said = rf"Read-only file system; {tmp_path} is read-only: choose another folder \(for a container, mount one: docs/"
+    with pytest.raises(UnwritableError, match=said), writing("a.jsonl", tmp_path):
+        raise OSError(errno.EROFS, "read-only")
 
 
 def test_a_folder_without_permission_is_named(tmp_path: Path) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
+import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from articles.models import Newspaper
@@ -20,15 +19,44 @@ from dedup.runs.facts import run_summary
 
 # The format of the description. Raise it if a member changes its meaning.
 FORMAT = 1
-_READ_AT_ONCE = 1 << 20
+
+
+class Digested(io.RawIOBase):
+    """Passes on what is written, one write after the other, and counts and digests it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._digest = hashlib.sha256()
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._stream.write(data)
+        self._digest.update(data)
+        self._size += memoryview(data).nbytes
+        return memoryview(data).nbytes
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        if not self._stream.closed:
+            self._stream.flush()
+
+    @property
+    def sha256(self) -> str:
+        """The digest of what was written."""
+        return self._digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A file that is complete and open: what it has, its number of rows, and the path that it is to have."""
+    """A file that is complete: what it has, its number of rows, and the name that it is to have."""
 
-    stream: BinaryIO
-    path: Path
+    written: Digested
+    name: str
     content: str
     rows: int
 
@@ -47,10 +75,11 @@ class Counts:
         return self.kept + self.removed.total()
 
 
-def description(asked: Asked, other: str, counts: Counts, files: Sequence[WrittenFile]) -> dict[str, Any]:
+def description(asked: Asked, other: str, counts: Counts, files: Sequence[WrittenFile], methods: str) -> dict[str, Any]:
     """Return all of it, for JSON. The same state of the archive gives the same description."""
     return {
         "format": FORMAT,
+        "methods": f"{methods} {_what_became_of_copies(asked, counts)}",
         "policy": {"name": asked.policy.value, "rule": RULES[asked.policy]},
         "options": _options(asked, other),
         "counts": {
@@ -66,6 +95,11 @@ def description(asked: Asked, other: str, counts: Counts, files: Sequence[Writte
         "files": [_file(each) for each in files],
         "columns": {"corpus": _dictionary(CORPUS), "removed": _dictionary(REMOVED)},
     }
+
+
+def _what_became_of_copies(asked: Asked, counts: Counts) -> str:
+    kept = f"The corpus has {counts.kept:,} of these {counts.chosen:,} articles."
+    return f"{kept} Its policy for copies is {asked.policy.value}. {RULES[asked.policy]}"
 
 
 def _options(asked: Asked, other: str) -> dict[str, Any]:
@@ -108,15 +142,11 @@ def _dictionary(columns: Sequence[Column]) -> list[dict[str, str]]:
     return [{"name": each.name, "type": each.kind.value, "meaning": each.meaning} for each in columns]
 
 
-def _file(written: WrittenFile) -> dict[str, Any]:
-    digest, size = hashlib.sha256(), 0
-    while part := os.pread(written.stream.fileno(), _READ_AT_ONCE, size):
-        digest.update(part)
-        size += len(part)
+def _file(file: WrittenFile) -> dict[str, Any]:
     return {
-        "name": written.path.name,
-        "content": written.content,
-        "rows": written.rows,
-        "bytes": size,
-        "sha256": digest.hexdigest(),
+        "name": file.name,
+        "content": file.content,
+        "rows": file.rows,
+        "bytes": file.written.tell(),
+        "sha256": file.written.sha256,
     }

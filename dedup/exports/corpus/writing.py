@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeAlias, TypeVar
+from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from articles.files.exporting import ExportedRow, csv_lines, json_lines, laid_out
 from articles.files.records import FileFormat
 from articles.files.whole_files import text_into, whole_bytes
 from articles.files.write_faults import writing
 from dedup.exports.corpus.columns import CORPUS, CORPUS_NAMES, REMOVED, REMOVED_NAMES
-from dedup.exports.corpus.description import Counts, WrittenFile, description
+from dedup.exports.corpus.description import Counts, Digested, WrittenFile, description
 from dedup.exports.corpus.other import OtherCorpus
 from dedup.exports.corpus.parquet import write_parquet
 from dedup.exports.corpus.places import Asked, corpus_tables, decide_places
@@ -25,6 +25,8 @@ from dedup.exports.formats import FORMATS
 
 CorpusFormat: TypeAlias = Literal["jsonl", "csv", "parquet"]
 AnyRow = TypeVar("AnyRow")
+# To write to: the articles, the removed ones, and the description.
+Streams: TypeAlias = tuple[BinaryIO, BinaryIO, BinaryIO]
 
 # Lines of a file that are sent at once.
 _LINES_AT_ONCE = 50
@@ -52,6 +54,13 @@ class Target:
         return self.path.with_name(f"{self.name}.json")
 
 
+class Written(NamedTuple):
+    """What was written: the counts, and the description."""
+
+    counts: Counts
+    description: dict[str, Any]
+
+
 def target_named(name: str, file_format: CorpusFormat | None) -> Target:
     """Return the target of a file name, whose ending may be left out if the format is given. Raises ValueError."""
     ending = _ENDING.search(name)
@@ -70,38 +79,50 @@ def target_named(name: str, file_format: CorpusFormat | None) -> Target:
 
 
 def write_corpus(
-    asked: Asked, other: OtherCorpus | None, target: Target, on_article: Callable[[], object] = lambda: None
-) -> Counts:
+    asked: Asked,
+    other: OtherCorpus | None,
+    target: Target,
+    *,
+    methods: str,
+    on_progress: Callable[[float], object] = lambda _articles: None,
+    opened: Callable[[Target], AbstractContextManager[Streams]] | None = None,
+) -> Written:
     """Write the three files and return what they have. The description names the others by their hash.
 
-    The files get their names when all are complete, the description last: with a description, all are of one export.
-    `on_article` is called for each row of the two lists. Raises UnwritableError, TooManyColumnsError, NoParquetError
-    and UnreadableFileError.
+    `methods` is what a paper says of the run; `on_progress` is told how many more articles are done: half of
+    one when it is read, the rest when it is written, which some formats do after the last was read. `opened` opens the
+    files elsewhere than in folders. Raises UnwritableError, TooManyColumnsError, NoParquetError and
+    UnreadableFileError.
     """
     with corpus_tables():
         of_other = other.store() if other else {}
         decide_places(asked)
-        with _whole_files(target) as (articles, removals, described):
-            rows = _Counted(corpus_rows(asked), on_article)
+        with (opened or _whole_files)(target) as (articles, removals, described):
+            kept, gone = Digested(articles), Digested(removals)
+            rows = _Counted(corpus_rows(asked), lambda: on_progress(0.5))
             with writing(target.path, target.path.parent):
-                _write_articles(rows, target, articles)
+                _write_articles(rows, lambda: on_progress(0.5), target, cast("BinaryIO", kept))
             with writing(target.removed, target.path.parent):
-                _write_removed(_Counted(removed_rows(), on_article), target, removals)
+                left_out = _Counted(removed_rows(), lambda: on_progress(1.0))
+                _write_removed(left_out, target, cast("BinaryIO", gone))
             counts = Counts(rows.count, removed_by_reason(), of_other)
             files = [
-                WrittenFile(articles, target.path, "corpus", counts.kept),
-                WrittenFile(removals, target.removed, "removed", counts.removed.total()),
+                WrittenFile(kept, target.path.name, "corpus", counts.kept),
+                WrittenFile(gone, target.removed.name, "removed", counts.removed.total()),
             ]
-            words = description(asked, other.name if other else "", counts, files)
+            words = description(asked, other.name if other else "", counts, files, methods)
             with writing(target.described, target.path.parent):
                 described.write(f"{json.dumps(words, indent=2, ensure_ascii=False)}\n".encode())
                 described.flush()
-    return counts
+    return Written(counts, words)
 
 
 @contextmanager
-def _whole_files(target: Target) -> Iterator[tuple[BinaryIO, BinaryIO, BinaryIO]]:
-    """Open the articles, the removed ones and the description; at the end they get their names, in this order."""
+def _whole_files(target: Target) -> Iterator[Streams]:
+    """Open the articles, the removed ones and the description; at the end they get their names, in this order.
+
+    The description comes last: with one, all files are of one export.
+    """
     with (
         whole_bytes(target.described) as described,
         whole_bytes(target.removed) as removed,
@@ -143,15 +164,17 @@ def _article_lines(rows: Iterable[ExportedRow], file_format: FileFormat) -> Iter
     return json_lines(rows) if file_format == "jsonl" else csv_lines(rows, CORPUS_NAMES)
 
 
-def _write_articles(rows: Iterable[ExportedRow], target: Target, raw: BinaryIO) -> None:
+def _write_articles(
+    rows: Iterable[ExportedRow], on_written: Callable[[], object], target: Target, raw: BinaryIO
+) -> None:
     if target.file_format == "parquet":
         with laid_out(rows, CORPUS_NAMES) as (extra, laid):
             with_nulls = (chain(values, (cell or None for cell in cells)) for values, cells in laid)
-            write_parquet(raw, CORPUS, extra, map(tuple, with_nulls))
+            write_parquet(raw, CORPUS, extra, _Counted(map(tuple, with_nulls), on_written))
         raw.flush()
         return
     with text_into(raw, target.path) as file:
-        file.writelines(_article_lines(rows, target.file_format))
+        file.writelines(_Counted(_article_lines(rows, target.file_format), on_written))
 
 
 def _write_removed(rows: Iterable[dict[str, Any]], target: Target, raw: BinaryIO) -> None:

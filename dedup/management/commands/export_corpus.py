@@ -20,6 +20,7 @@ from dedup.exports.corpus.parquet import NoParquetError, check_parquet
 from dedup.exports.corpus.places import Asked
 from dedup.exports.corpus.writing import CorpusFormat, Target, target_named, write_corpus
 from dedup.models import Cluster
+from dedup.reports.methods import methods_of
 
 
 class Command(LongCommand):
@@ -101,7 +102,14 @@ class Command(LongCommand):
             if asked.boilerplate is not Mode.KEEP:
                 mark_outdated_weeks(progress, **bounds)
             task = progress.add_task("articles", total=Article.objects.in_scope(**bounds).count())
-            return write_corpus(asked, other, target, lambda: progress.update(task, advance=1))
+            written = write_corpus(
+                asked,
+                other,
+                target,
+                methods=methods_of(asked.part),
+                on_progress=lambda articles: progress.update(task, advance=articles),
+            )
+        return written.counts
 
     def _say(self, counts: Counts, target: Target) -> None:
         if rows := counts.other.get("rows_without_an_article_here"):

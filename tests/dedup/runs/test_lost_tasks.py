@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.http import QueryDict
 from django.utils import timezone
 from django_tasks.base import Task, TaskResultStatus
 from django_tasks_db.models import DBTaskResult
@@ -23,8 +24,10 @@ from psycopg.sql import SQL, Identifier
 from articles.files.uploads import keep_upload
 from articles.models import Article, FileImport, Newspaper, Removal
 from dedup.evaluation.lessons import ask_for_lesson
-from dedup.models import DetectionRun, Lesson, Profile, StoredReport, Worker
+from dedup.export_forms import CorpusForm
+from dedup.models import CorpusExport, CorpusPart, DetectionRun, Lesson, Profile, StoredReport, Worker
 from dedup.reports import REPORTS
+from dedup.reports.corpora import request_corpus
 from dedup.reports.tasks import request_count
 from dedup.runs.imports import request_import
 from dedup.runs.lost_tasks import MOST_WORKERS, RECOVERIES, put_back_lost_tasks
@@ -91,6 +94,12 @@ def ask_for_a_report(user: User) -> None:
     request_count(REPORTS["overview"], Scope(), REPORTS["overview"].options_class(), user)
 
 
+def ask_for_a_corpus(user: User) -> None:
+    form = CorpusForm(QueryDict("format=jsonl.gz"))
+    assert form.is_valid()
+    request_corpus(form.stored, user)
+
+
 KINDS = (
     Kind(
         "dedup.runs.tasks.find_duplicates_task",
@@ -130,6 +139,12 @@ KINDS = (
         ask_for_a_report,
         "articles_article",
         lambda: StoredReport.objects.get().counted_at is not None,
+    ),
+    Kind(
+        "dedup.reports.corpora.write_corpus_task",
+        ask_for_a_corpus,
+        "dedup_corpuspart",
+        lambda: CorpusExport.objects.get().state == "finished" and CorpusPart.objects.count() == 3,
     ),
     Kind(
         "newsdedup_site.privacy.tasks.removal_task",

@@ -1,0 +1,95 @@
+"""Corpora that a worker writes: asked for, watched, downloaded, cancelled, deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+
+from dedup.export_forms import CorpusForm, form_of
+from dedup.exports.corpus.kept import CorpusRefusedError, drop, pieces_of
+from dedup.exports.corpus.parquet import NoParquetError
+from dedup.models import CorpusExport
+from dedup.reports.corpora import request_corpus
+from dedup.runs.requests import is_worker_alive
+from dedup.views.requests import EditorRequest, decision_view, query_of
+
+_CONTENT_TYPES = {".gz": "application/gzip", ".parquet": "application/vnd.apache.parquet", ".json": "application/json"}
+
+
+def _form_page(request: HttpRequest) -> str:
+    return f"{reverse('exports')}{query_of(request)}"
+
+
+@decision_view(_form_page)
+def corpus_new(request: EditorRequest) -> HttpResponse:
+    """Queue the corpus of the options in the URL."""
+    form = CorpusForm(request.GET)
+    if not form.is_valid():
+        return redirect(_form_page(request))
+    try:
+        export = request_corpus(form.stored, request.user)
+    except (CorpusRefusedError, NoParquetError) as error:
+        messages.error(request, f"Nothing was started: {error}")
+        return redirect(_form_page(request))
+    return redirect("corpus_export", export.pk)
+
+
+def corpus_export(request: EditorRequest, export_id: int) -> HttpResponse:
+    """Show how far a corpus is, or its files and what is in them."""
+    return render(request, "exports/corpus.html", _context(request, export_id))
+
+
+def corpus_state(request: EditorRequest, export_id: int) -> HttpResponse:
+    """Show the same without the page around it, to a script that asks how far it is."""
+    return render(request, "exports/_corpus.html", _context(request, export_id))
+
+
+def _context(request: EditorRequest, export_id: int) -> dict[str, Any]:
+    export = _export(export_id)
+    form = form_of(export.asked)
+    is_valid = form.is_valid()
+    return {
+        "export": export,
+        "form": form if is_valid else None,
+        "query": f"?{form.data.urlencode()}",
+        "worker_alive": is_worker_alive(),
+        "may_drop": _may_drop(request, export),
+    }
+
+
+def _export(export_id: int) -> CorpusExport:
+    return get_object_or_404(CorpusExport.objects.select_related("requested_by"), pk=export_id)
+
+
+def _may_drop(request: EditorRequest, export: CorpusExport) -> bool:
+    return export.requested_by_id == request.user.pk or request.user.has_perm("dedup.add_detectionrun")
+
+
+@decision_view(lambda _request, export_id: reverse("corpus_export", args=[export_id]))
+def corpus_drop(request: EditorRequest, export_id: int) -> HttpResponse:
+    """Cancel a corpus, or delete its files."""
+    export = _export(export_id)
+    if not _may_drop(request, export):
+        raise PermissionDenied("Only who asked for this export, or an admin, may end it.")
+    drop(export)
+    messages.success(request, "The export was cancelled." if export.is_active else "The files were deleted.")
+    return redirect("exports")
+
+
+def corpus_file(request: EditorRequest, export_id: int, content: str) -> StreamingHttpResponse:  # noqa: ARG001 - Django's signature
+    """Send a file of a corpus while it is read from the database. Raises Http404."""
+    export = _export(export_id)
+    file = next((each for each in export.files if each["content"] == content), None)
+    if file is None:
+        raise Http404(f"Corpus {export_id} has no file {content!r}")
+    headers = {
+        "Content-Type": _CONTENT_TYPES[f".{file['name'].rpartition('.')[2]}"],
+        "Content-Disposition": f'attachment; filename="{file["name"]}"',
+        "Content-Length": str(file["bytes"]),
+    }
+    return StreamingHttpResponse(pieces_of(export, content), headers=headers)
