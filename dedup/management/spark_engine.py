@@ -13,6 +13,7 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import CommandParser
 
+from articles.loading import require
 from dedup.runs.scope import ScopeError
 
 # The options of find_duplicates that its parts have too.
@@ -56,7 +57,12 @@ def check_engine(options: Mapping[str, Any]) -> None:
 
 
 def find_with_spark(options: Mapping[str, Any], stdout: Any, stderr: Any) -> None:
-    """Export, run, import. The folder is removed at the end unless an option named it. Raises SparkRunError."""
+    """Export, run, import. The folder is removed at the end unless an option named it. Raises SparkRunError.
+
+    Raises MissingPackageError before the export, which can take long.
+    """
+    require("pyarrow")
+    require("pyspark")
     folder = options["folder"] or Path(tempfile.mkdtemp(prefix="newsdedup-spark-"))
     asked = {name: options[name] for name in _EXPORTED}
     call_command("export_detection", str(folder), **asked, stdout=stderr, stderr=stderr)

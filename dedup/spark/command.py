@@ -6,15 +6,19 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dedup.spark.check import check_bundle, check_executors
+from articles.loading import missing_package, when_used
 from dedup.spark.manifest import BundleError, Configs, Manifest, Result
 from dedup.spark.options import OptionError, with_passes, with_threshold
-from dedup.spark.plan import described, planned
-from dedup.spark.running import run_stages
-from dedup.spark.schema import Bundle
 from dedup.spark.session import SparkMissingError, spark_session
 from dedup.spark.versions import VersionsError
+
+if TYPE_CHECKING:
+    from dedup.spark import check, plan, running, schema
+else:
+    # They need pyarrow, which --help does not.
+    check, plan, running, schema = (when_used(f"dedup.spark.{name}") for name in ("check", "plan", "running", "schema"))
 
 # Two sides of 20,000 articles.
 TILE_PAIRS = 400_000_000
@@ -30,6 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(error, 2)
     except (BundleError, SparkMissingError, VersionsError) as error:
         return _failed(error, 1)
+    except ModuleNotFoundError as error:
+        if missing := missing_package(error):
+            return _failed(missing, 1)
+        raise
     except KeyboardInterrupt:
         print("Interrupted. Run the same command with --resume to continue.", file=sys.stderr)
         return 130
@@ -46,17 +54,17 @@ def _parser() -> argparse.ArgumentParser:
         prog="newsdedup-spark", description="Finds duplicates on a cluster, in what manage.py export_detection wrote."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    plan = commands.add_parser("plan", help="print what a run will cost: CPU hours, shuffle, tiles; needs no Spark")
-    plan.set_defaults(perform=_plan)
-    check = commands.add_parser("check", help="check the export, and the versions and the disks of all executors")
-    check.set_defaults(perform=_check)
+    planning = commands.add_parser("plan", help="print what a run will cost: CPU hours, shuffle, tiles; needs no Spark")
+    planning.set_defaults(perform=_plan)
+    checking = commands.add_parser("check", help="check the export, and the versions and the disks of all executors")
+    checking.set_defaults(perform=_check)
     run = commands.add_parser("run", help="find, judge and cluster the pairs; manage.py import_detection stores them")
     run.set_defaults(perform=_run)
-    for each in (plan, check, run):
+    for each in (planning, checking, run):
         each.add_argument(
             "folder", metavar="DIR", type=Path, help="the folder of the export, as every executor sees it"
         )
-    for each in (plan, run):
+    for each in (planning, run):
         each.add_argument("--passes", help="run only these passes, separated by commas")
         each.add_argument(
             "--threshold",
@@ -72,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
             metavar="N",
             help="compare at most so many pairs of articles in one task (default: %(default)s)",
         )
-    for each in (check, run):
+    for each in (checking, run):
         each.add_argument("--master", help="where Spark runs, such as local[2] (default: as spark-submit says)")
         each.add_argument(
             "--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark; may be repeated"
@@ -97,29 +105,29 @@ def _configs(options: argparse.Namespace, manifest: Manifest) -> Configs:
 
 
 def _plan(options: argparse.Namespace) -> None:
-    manifest = Manifest.read(Bundle(options.folder).manifest)
-    for line in described(planned(manifest, _configs(options, manifest), tile_pairs=options.tile_pairs)):
+    manifest = Manifest.read(schema.Bundle(options.folder).manifest)
+    for line in plan.described(plan.planned(manifest, _configs(options, manifest), tile_pairs=options.tile_pairs)):
         print(line)
 
 
 def _check(options: argparse.Namespace) -> None:
-    bundle = Bundle(options.folder)
+    bundle = schema.Bundle(options.folder)
     manifest = Manifest.read(bundle.manifest)
-    check_bundle(bundle, manifest)
+    check.check_bundle(bundle, manifest)
     with spark_session(options.master, _settings(options)) as spark:
-        for line in check_executors(spark, bundle, manifest):
+        for line in check.check_executors(spark, bundle, manifest):
             print(line)
 
 
 def _run(options: argparse.Namespace) -> None:
-    bundle = Bundle(options.folder)
+    bundle = schema.Bundle(options.folder)
     manifest = Manifest.read(bundle.manifest)
     configs = _configs(options, manifest)
-    check_bundle(bundle, manifest)
+    check.check_bundle(bundle, manifest)
     with spark_session(options.master, _settings(options)) as spark:
-        for line in check_executors(spark, bundle, manifest):
+        for line in check.check_executors(spark, bundle, manifest):
             print(line, file=sys.stderr)
-        result = run_stages(
+        result = running.run_stages(
             spark,
             bundle=bundle,
             manifest=manifest,
@@ -140,7 +148,7 @@ def _settings(options: argparse.Namespace) -> dict[str, str]:
     return settings
 
 
-def _print(result: Result, bundle: Bundle) -> None:
+def _print(result: Result, bundle: schema.Bundle) -> None:
     for name, counts in result.passes.items():
         print(f"{name}: {counts['pairs']:,.0f} pairs")
     print(f"Verdicts: {', '.join(f'{kind} {count:,}' for kind, count in result.counts['verdicts'].items())}.")

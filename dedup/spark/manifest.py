@@ -28,6 +28,14 @@ class BundleError(RuntimeError):
     """A folder is not an export, or not a finished run; the message says what to do."""
 
 
+class AlphabetError(RuntimeError):
+    """PostgreSQL's lower() cannot be followed; the message says which database can."""
+
+
+class ChangedArticlesError(RuntimeError):
+    """Articles are not as they were exported; the message names some, and the remedy."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Stored:
     """What is kept as a JSON file. `remedy`: what to do if there is none."""

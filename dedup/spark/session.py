@@ -34,7 +34,7 @@ _LOCAL: Final = {
 
 
 class SparkMissingError(RuntimeError):
-    """PySpark or Java is not installed; the message says how to install it."""
+    """Java is not installed; the message says how to install it."""
 
 
 @contextmanager
@@ -56,14 +56,9 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
 
 
 def _started(master: str | None, settings: Mapping[str, str]) -> Any:
-    try:
-        from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415 - an extra
-        from pyspark.sql import SparkSession  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise SparkMissingError(
-            f"Spark needs the package {error.name}, which is not installed; install it with pip install "
-            "'newsdedup[spark]'"
-        ) from None
+    from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415 - an extra
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
     # Workers on this machine are the Python that has newsdedup, not the first one on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYTHONHASHSEED", "0")

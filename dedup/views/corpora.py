@@ -10,9 +10,9 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from articles.loading import MissingPackageError
 from dedup.export_forms import CorpusForm, form_of
 from dedup.exports.corpus.kept import CorpusRefusedError, drop, pieces_of
-from dedup.exports.corpus.parquet import NoParquetError
 from dedup.models import CorpusExport
 from dedup.reports.corpora import request_corpus
 from dedup.runs.requests import is_worker_alive
@@ -33,7 +33,7 @@ def corpus_new(request: EditorRequest) -> HttpResponse:
         return redirect(_form_page(request))
     try:
         export = request_corpus(form.stored, request.user)
-    except (CorpusRefusedError, NoParquetError) as error:
+    except (CorpusRefusedError, MissingPackageError) as error:
         messages.error(request, f"Nothing was started: {error}")
         return redirect(_form_page(request))
     return redirect("corpus_export", export.pk)

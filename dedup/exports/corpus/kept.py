@@ -26,6 +26,7 @@ from psycopg.errors import DiskFull
 from articles.boilerplate.mode import Mode
 from articles.files.exporting import TooManyColumnsError
 from articles.files.write_faults import UnwritableError
+from articles.loading import MissingPackageError
 from articles.models import Article
 from articles.processes import WorkerDiedError
 from articles.storage.boilerplate_marks import mark_weeks
@@ -34,7 +35,7 @@ from articles.storage.newspapers import current_ids
 from articles.storage.workers import database_pool
 from dedup.clustering.policies import Policy
 from dedup.exports.corpus.members import Part
-from dedup.exports.corpus.parquet import NoParquetError, check_parquet
+from dedup.exports.corpus.parquet import check_parquet
 from dedup.exports.corpus.places import Asked
 from dedup.exports.corpus.writing import Streams, Target, target_named, write_corpus
 from dedup.models import CorpusExport, CorpusPart
@@ -62,7 +63,7 @@ class _EndedError(Exception):
 def store_request(asked: Mapping[str, Any], user: User) -> tuple[CorpusExport, bool]:
     """Store that a user wants a corpus; return it and True, or the same one that is under way already and False.
 
-    Raises CorpusRefusedError and NoParquetError.
+    Raises CorpusRefusedError and MissingPackageError.
     """
     if asked["format"] == "parquet":
         check_parquet()
@@ -116,7 +117,7 @@ def perform(number: int, methods_of: Callable[[Part], str]) -> None:
         return
     except (DatabaseFault, UnwritableError, WorkerDiedError) as error:
         _end(export, f"{_said_of(error)}. Nothing of it was kept; then start it again.")
-    except (TooManyColumnsError, NoParquetError) as error:
+    except (TooManyColumnsError, MissingPackageError) as error:
         _end(export, f"{str(error).rstrip('.')}.")
     except Exception as error:
         _end(export, f"An error in this program: {type(error).__name__}.")

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import datetime
-import importlib.util
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, BinaryIO
 
+from articles.loading import require
 from dedup.exports.corpus.columns import Column, Kind
 
 # Rows of a row group; memory holds the texts of one.
 _ROWS_AT_ONCE = 2_000
 
 
-class NoParquetError(RuntimeError):
-    """Parquet was asked for, and pyarrow is not installed; the message includes the remedy."""
-
-
 def check_parquet() -> None:
-    """Raise NoParquetError if pyarrow is not installed."""
-    if importlib.util.find_spec("pyarrow") is None:
-        raise NoParquetError(
-            "Parquet needs the package pyarrow, which is not installed; install it with pip install "
-            "'newsdedup[parquet]', or write .csv or .jsonl"
-        )
+    """Raise MissingPackageError if Parquet cannot be written or read."""
+    require("pyarrow", ", or use .csv or .jsonl instead")
 
 
 def write_parquet(file: BinaryIO, columns: Sequence[Column], extra: Sequence[str], rows: Iterable[Any]) -> None:

@@ -91,7 +91,7 @@ def write_corpus(
 
     `methods` is what a paper says of the run; `on_progress` is told how many more articles are done: half of
     one when it is read, the rest when it is written, which some formats do after the last was read. `opened` opens the
-    files elsewhere than in folders. Raises UnwritableError, TooManyColumnsError, NoParquetError and
+    files elsewhere than in folders. Raises UnwritableError, TooManyColumnsError and
     UnreadableFileError.
     """
     with corpus_tables():

@@ -16,7 +16,7 @@ from dedup.clustering.policies import RULES, Policy
 from dedup.exports.corpus.description import Counts
 from dedup.exports.corpus.members import Part
 from dedup.exports.corpus.other import OtherCorpus, OtherCorpusError, other_corpus
-from dedup.exports.corpus.parquet import NoParquetError, check_parquet
+from dedup.exports.corpus.parquet import check_parquet
 from dedup.exports.corpus.places import Asked
 from dedup.exports.corpus.writing import CorpusFormat, Target, target_named, write_corpus
 from dedup.models import Cluster
@@ -33,7 +33,6 @@ class Command(LongCommand):
     resuming = "No partial file was left; run the same command again."
     exit_codes: ClassVar = {
         OtherCorpusError: ExitCode.USAGE,
-        NoParquetError: ExitCode.ERROR,
         TooManyColumnsError: ExitCode.ERROR,
     }
 

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.core.management.base import CommandParser
 
 from articles.boilerplate.mode import Mode
+from articles.loading import require, when_used
 from articles.management.base import ExitCode, LongCommand
 from articles.models import Article
 from dedup.management.arguments import add_run_options, chosen_configs, chosen_profile, chosen_scope
-from dedup.runs.cluster.exporting import Asked, export_detection, last_day_read
-from dedup.runs.cluster.tables import AlphabetError
 from dedup.runs.headlines import update_series
 from dedup.runs.lock import RunActiveError, run_lock
 from dedup.runs.pipeline import mark_boilerplate, update_forms
 from dedup.runs.profiles import ProfileError
 from dedup.runs.progress import run_progress
 from dedup.runs.scope import ScopeError
-from dedup.spark.manifest import BundleError
+from dedup.spark.manifest import AlphabetError, BundleError
+
+if TYPE_CHECKING:
+    from dedup.runs.cluster import exporting
+else:
+    # It needs pyarrow, which --help does not.
+    exporting = when_used("dedup.runs.cluster.exporting")
 
 
 class Command(LongCommand):
@@ -43,17 +48,18 @@ class Command(LongCommand):
         add_run_options(parser)
 
     def handle(self, **options: Any) -> None:
+        require("pyarrow")
         profile = chosen_profile(options)
         scope = chosen_scope(profile, options)
-        asked = Asked(profile, chosen_configs(profile, options), scope)
+        asked = exporting.Asked(profile, chosen_configs(profile, options), scope)
         with run_lock(self.stderr.write), run_progress(show=not options["no_progress"]) as progress:
             update_forms(progress)
             if scope.boilerplate is not Mode.KEEP:
                 mark_boilerplate(scope, progress)
             update_series()  # which moves the rules of merged newspapers
-            ahead = Article.objects.in_scope(None, last_day_read(scope.until), scope.newspaper_ids)
+            ahead = Article.objects.in_scope(None, exporting.last_day_read(scope.until), scope.newspaper_ids)
             progress.start("export", ahead.count())
-            manifest = export_detection(
+            manifest = exporting.export_detection(
                 options["folder"], asked, lambda articles: progress.advance("export", articles, 0)
             )
         written = sum(manifest.files.values())

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.core.checks import Tags
 from django.core.management.base import CommandParser
 from django.db import DEFAULT_DB_ALIAS
 
+from articles.loading import require, when_used
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
 from articles.processes import WorkerDiedError
 from dedup.management.auditing import add_audit_option, audit_run, check_audit
 from dedup.models import DetectionRun
-from dedup.runs.cluster.importing import (
-    ChangedArticlesError,
-    Finished,
-    StoredResults,
-    check_articles,
-    clusters_differ,
-    read_results,
-    start_import,
-    terms_have_changed,
-)
 from dedup.runs.lock import RunActiveError, run_lock
 from dedup.runs.phases import RunCancelledError
 from dedup.runs.pipeline import run_detection
 from dedup.runs.progress import print_run, run_progress
 from dedup.runs.scope import ScopeError
-from dedup.spark.manifest import BundleError
+from dedup.spark.manifest import BundleError, ChangedArticlesError
 from dedup.spark.versions import VersionsError
+
+if TYPE_CHECKING:
+    from dedup.runs.cluster import importing
+else:
+    # It needs pyarrow, which --help does not.
+    importing = when_used("dedup.runs.cluster.importing")
 
 
 class Command(LongCommand):
@@ -59,20 +56,21 @@ class Command(LongCommand):
         )
 
     def handle(self, **options: Any) -> None:
+        require("pyarrow")
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
-        finished = read_results(options["folder"])
+        finished = importing.read_results(options["folder"])
         check_audit(options, finished.configs)
         with run_lock(self.stderr.write):
-            check_articles(finished)
-            if changed := terms_have_changed(finished):
+            importing.check_articles(finished)
+            if changed := importing.terms_have_changed(finished):
                 self.stderr.write(f"Changed since the export: {', '.join(changed)}. All pairs are judged again here.")
             if options["dry_run"]:
                 self._describe(finished)
                 return
             self._store(finished, options)
 
-    def _store(self, finished: Finished, options: dict[str, Any]) -> None:
-        run = start_import(finished)
+    def _store(self, finished: importing.Finished, options: dict[str, Any]) -> None:
+        run = importing.start_import(finished)
         if run.state == DetectionRun.State.DONE:
             self.stdout.write(f"Run {run.pk} has stored these results; nothing to do.")
             return
@@ -83,15 +81,15 @@ class Command(LongCommand):
                 finished.scope,
                 progress=progress,
                 workers=options["workers"],
-                results=StoredResults(finished),
+                results=importing.StoredResults(finished),
             )
         print_run(run, options["format"], self.stdout)
-        if why := clusters_differ(finished):
+        if why := importing.clusters_differ(finished):
             self.stderr.write(f"The clusters are not those of {options['folder']}: {why}.")
         if options["audit"]:
             audit_run(finished.configs, finished.scope, options, self.stdout, self.stderr)
 
-    def _describe(self, finished: Finished) -> None:
+    def _describe(self, finished: importing.Finished) -> None:
         counts = finished.result.counts
         for name, of_pass in finished.result.passes.items():
             self.stdout.write(f"{name}: {of_pass['pairs']:,.0f} pairs")

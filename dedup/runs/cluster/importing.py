@@ -40,7 +40,7 @@ from dedup.runs.profiles import Configs, enabled, snapshot
 from dedup.runs.scope import Scope
 from dedup.runs.starting import end_killed_runs, resumed
 from dedup.runs.terms import RunTerms, model_in_use
-from dedup.spark.manifest import CONTEXT_DAYS, BundleError, Manifest, Result, configs_of
+from dedup.spark.manifest import CONTEXT_DAYS, BundleError, ChangedArticlesError, Manifest, Result, configs_of
 from dedup.spark.schema import Bundle, month_of
 from dedup.spark.versions import check_versions, versions
 from dedup.types import DENSE_GROUPS, STORING, VERDICTS, Candidate, Tally, Window
@@ -56,10 +56,6 @@ _TERMS = {
     "group_rules": "rules of groups",
 }
 _AROUND = datetime.timedelta(days=CONTEXT_DAYS)
-
-
-class ChangedArticlesError(RuntimeError):
-    """Articles have changed since they were exported; the message names some."""
 
 
 @dataclass(frozen=True, slots=True)

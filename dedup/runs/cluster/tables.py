@@ -16,6 +16,7 @@ from articles.models import Newspaper
 from dedup.clustering.constraints import constraints_in_force
 from dedup.models import GroupMember, Series
 from dedup.passes.trigram import whole_alphabet
+from dedup.spark.manifest import AlphabetError
 from dedup.spark.schema import (
     ALPHABET,
     COMPRESSION,
@@ -27,10 +28,6 @@ from dedup.spark.schema import (
 )
 
 TABLES = ("newspapers", "links", "series_rules", "group_rules", "alphabet")
-
-
-class AlphabetError(RuntimeError):
-    """PostgreSQL's lower() cannot be followed; the message says which database can."""
 
 
 def write_tables(bundle: Bundle) -> dict[str, str]:

@@ -347,7 +347,7 @@ def test_without_articles_clusters_runs_or_pyarrow(
     assert "Articles: 1. Kept: 1." in said
     assert (tmp_path / "corpus.csv").exists()
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(CommandError, match=r"pip install 'newsdedup\[parquet\]', or write .csv or .jsonl"):
+    with pytest.raises(CommandError, match=r"pip install 'newsdedup\[parquet\]', or use .csv or .jsonl"):
         export(tmp_path / "d.parquet")
 
 

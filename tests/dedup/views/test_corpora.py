@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import importlib.util
 import io
 import json
 import threading
@@ -19,7 +20,7 @@ from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
 from articles.models import Article
-from dedup.exports.corpus import kept, parquet
+from dedup.exports.corpus import kept
 from dedup.models import CorpusExport, CorpusPart
 from dedup.reports.corpora import write_corpus_task
 from newsdedup_site.privacy.retention import watch
@@ -195,9 +196,9 @@ def test_a_fault_is_one_sentence_with_a_remedy(
     assert "make room there. Nothing of it was kept; then start it again." in page_of(vera, export)
     assert not CorpusPart.objects.exists()
 
-    monkeypatch.setattr(parquet.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     refused = vera.post("/exports/corpus/new/?format=parquet", follow=True).content.decode()
-    assert "Nothing was started: Parquet needs the package pyarrow, which is not installed" in refused
+    assert "Nothing was started: the package pyarrow is needed and not installed; install it" in refused
     assert vera.post("/exports/corpus/new/?policy=best").status_code == 302
     assert CorpusExport.objects.count() == 1
 
