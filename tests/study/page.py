@@ -1,0 +1,193 @@
+"""What is kept of the reports, and docs/study.md, which is tests/study/study.md with the figures of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import networkx
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results.json"
+PAGE = HERE.parents[1] / "docs" / "study.md"
+TOGETHER, DESCRIPTION = "together", "description"
+_COUNTS = ("pairs", "exact", "partial", "same_headline", "same_text", "same_both", "new", "articles", "headline_again")
+_GAPS = (
+    "lowest",
+    "highest",
+    "same_newspaper",
+    "pairs",
+    "same_day",
+    "later",
+    "quantiles",
+    "mean",
+    "longest",
+    "median_hours",
+)
+
+
+def record(reports: dict[str, Any]) -> dict[str, Any]:
+    """Return the counts of the reports of one installation, without names of websites and titles of articles."""
+    thresholds, gaps, network = reports["thresholds"], reports["gaps"], reports["network"]
+    return {
+        "exact": reports["exact"],
+        "bands": [_band(each) for each in thresholds["bands"]],
+        "thresholds": [_band(each) for each in thresholds["thresholds"]],
+        "subset": thresholds["subset"],
+        "gaps": [{name: each[name] for name in _GAPS} for each in gaps["gaps"]],
+        "far": gaps["far"],
+        "advised": gaps["advised"],
+        "policies": {
+            each["policy"]: {"removed": each["removed"], "by_reason": each["by_reason"]}
+            for each in reports["policies"]["policies"]
+        },
+        "websites": _websites(reports["sources"], network),
+    }
+
+
+def _band(found: dict[str, Any]) -> dict[str, Any]:
+    bounds = {name: found[name] for name in ("lowest", "highest") if name in found}
+    return bounds | {name: found["counts"][name] for name in _COUNTS}
+
+
+def _websites(sources: dict[str, Any], network: dict[str, Any]) -> dict[str, int]:
+    edges = [(each["left_id"], each["right_id"]) for each in network["edges"]]
+    newspapers = sources["newspapers"]
+    return {
+        "websites": len(newspapers),
+        "sharing": len(network["nodes"]),
+        "edges": len(edges),
+        "most_shared": max((each["pairs"] for each in network["edges"]), default=0),
+        "groups": networkx.number_connected_components(networkx.Graph(edges)),
+        "duplicates": sum(each["duplicates"] for each in newspapers),
+        "own": sum(each["own_same_day"] + each["own_other_day"] for each in newspapers),
+        "others": sum(each["others_same_day"] + each["others_other_day"] for each in newspapers),
+    }
+
+
+def page_of(results: dict[str, Any]) -> str:
+    """Return the page. Raises KeyError if it has a figure that the results do not give."""
+    return Template((HERE / "study.md").read_text(encoding="utf-8")).substitute(dict(_figures(results)))
+
+
+def _figures(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    both = {name: results[name] for name in (TOGETHER, DESCRIPTION)}
+    together, articles = both[TOGETHER], both[DESCRIPTION]["exact"]["exact"]["articles"]
+    yield from {"alerts": f"{results['alerts']:,}", "articles": f"{articles:,}"}.items()
+    yield "repeated", str(results["alerts"] - articles)
+    yield from _exact(both[DESCRIPTION]["exact"])
+    yield from _thresholds(together["thresholds"], articles)
+    yield "bands", "\n".join(_bands(both[DESCRIPTION]["bands"], articles))
+    yield from _subset(together["subset"])
+    yield from _datasketch(results["datasketch"], together["thresholds"])
+    yield from _gaps(together["gaps"])
+    for name, counts in both.items():
+        yield from _far(name, counts["far"])
+        yield f"advised_{name}", str(counts["bands"][0]["pairs"])
+        yield from _policies(name, counts["policies"], articles)
+    yield "advised_days", str(together["advised"]["days"])
+    yield "advised_share", f"{together['advised']['share']:.0%}"
+    yield from ((name, f"{count:,}") for name, count in together["websites"].items())
+
+
+def _of(count: int, whole: int) -> str:
+    return f"{count:,} ({count / whole:.2%})"
+
+
+def _exact(forms: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for form, counts in forms.items():
+        for name in ("headline", "text", "both"):
+            yield f"{form}_{name}", f"{counts[name]['groups']:,}"
+        for name in ("any", "same_day", "other_day"):
+            yield f"{form}_{name}", _of(counts[name], counts["articles"])
+
+
+def _thresholds(thresholds: list[dict[str, Any]], articles: int) -> Iterator[tuple[str, str]]:
+    for each in thresholds:
+        begin = f"t{each['lowest'] * 100:.0f}"
+        yield from ((f"{begin}_{name}", f"{each[name]:,}") for name in ("pairs", "exact", "partial", "new"))
+        yield f"{begin}_articles", f"{each['articles'] / articles:.2%}"
+        yield f"{begin}_headline_again", f"{each['headline_again'] / each['articles']:.2%}"
+
+
+def _bands(bands: list[dict[str, Any]], articles: int) -> Iterator[str]:
+    names = ("pairs", "exact", "partial", "same_headline", "same_text", "same_both", "new", "articles")
+    for each in bands:
+        cells = [f"{each[name]:,}" for name in names]
+        yield f"| {_label(each)} | {' | '.join(cells)} | {each['articles'] / articles:.2%} |"
+
+
+def _label(band: dict[str, Any]) -> str:
+    return f"{_score(band['lowest'])} to {_score(band['highest'])}"
+
+
+def _score(score: float) -> str:
+    return "1" if score == 1 else f"{score:.2f}"[1:]
+
+
+def _subset(subset: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    rows = (
+        f"| {_score(each['threshold'])} | {_score(each['lower'])} | {each['pairs']:,} | {each['missing']:,} | "
+        f"{each['only_lower']:,} |"
+        for each in subset
+    )
+    yield "subset", "\n".join(rows)
+    missed = sum(each["only_lower"] for each in subset)
+    yield "missed", f"It missed {missed:,} here." if missed else "It missed none here."
+
+
+def _datasketch(datasketch: dict[str, Any], thresholds: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    yield "datasketch_version", datasketch["version"]
+    found, lost = datasketch["found"], datasketch["lost"]
+    rows = [
+        f"| {_score(each['lowest'])} | {each['pairs']:,} | {mine:,} | {'' if gone is None else gone} |"
+        for each, mine, gone in zip(thresholds, found, lost, strict=True)
+    ]
+    yield "datasketch", "\n".join(rows).replace("|  |", "| |")
+    shares = [1 - mine / each["pairs"] for each, mine in zip(thresholds, found, strict=True)]
+    yield from {"missed_least": f"{min(shares):.0%}", "missed_most": f"{max(shares):.0%}"}.items()
+    yield "lost", f"{sum(filter(None, lost))}"
+
+
+def _gaps(gaps: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    yield "gaps", "\n".join(map(_gap, gaps))
+    below = [each for each in gaps if each["highest"] < 1]
+    for name, same in (("same", True), ("two", False)):
+        medians = [each["quantiles"][2] for each in below if each["same_newspaper"] is same and each["quantiles"]]
+        yield from {f"{name}_least": f"{min(medians):g}", f"{name}_most": f"{max(medians):g}"}.items()
+    hours = [each["median_hours"] for each in below if not each["same_newspaper"]]
+    yield from {"least_hours": f"{min(hours):.1f}", "most_hours": f"{max(hours):.1f}"}.items()
+
+
+def _gap(each: dict[str, Any]) -> str:
+    website = "the same" if each["same_newspaper"] else "two"
+    days = (
+        ["", "", ""] if each["mean"] is None else [f"{each['quantiles'][2]:g}", f"{each['mean']:.1f}", each["longest"]]
+    )
+    cells = [_label(each), website, each["pairs"], each["same_day"], each["later"], *days]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _far(name: str, far: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    *bands, in_all = far
+    for each in bands:
+        yield f"far{each['lowest'] * 100:.0f}_{name}", _far_of(**each)
+    yield f"farall_{name}", _far_of(**in_all)
+
+
+def _far_of(far: int, later: int, **_band: float) -> str:
+    return f"{far:,} of {later:,}" + (f" ({far / later:.2%})" if far else "")
+
+
+def _policies(name: str, policies: dict[str, Any], articles: int) -> Iterator[tuple[str, str]]:
+    syndication = policies["keep-syndication"]["by_reason"]
+    later = sum(syndication.get(f"same newspaper, {which} day", 0) for which in ("later", "earlier"))
+    counts = {
+        "one": policies["one-per-cluster"]["removed"],
+        "day": syndication.get("same newspaper, same day", 0),
+        "later": later,
+        "drop": policies["drop-all-copies"]["removed"],
+    }
+    yield from ((f"{each}_{name}", _of(count, articles)) for each, count in counts.items())
