@@ -7,8 +7,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Abs
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import MD5, Abs, Cast, Concat
 
 from articles.querysets import LONG_TEXTS
 
@@ -41,6 +41,10 @@ class PairQuerySet(models.QuerySet["Pair"]):
     def joining(self) -> PairQuerySet:
         """Return the proposed pairs whose verdict puts both articles in one cluster."""
         return self.proposed().filter(joins=True)
+
+    def drawn(self, lot: str) -> PairQuerySet:
+        """Return the same pairs in a random order, the same one every time; another lot gives another order."""
+        return self.order_by(MD5(Concat(Value(lot, models.TextField()), Cast("pk", models.TextField()))))
 
     def among(self, article_ids: Collection[int] | QuerySet[Any]) -> PairQuerySet:
         """Return the pairs with both articles among these."""

@@ -10,7 +10,20 @@ from django.utils import timezone
 from articles.models import Article, Newspaper
 from dedup.clustering.questions import update_questions
 from dedup.clustering.rebuild import rebuild_clusters
-from dedup.models import Cluster, DetectionRun, Evidence, HeadlineForm, Membership, Pair, Profile, Series
+from dedup.evaluation.support import directions
+from dedup.models import (
+    Cluster,
+    DetectionRun,
+    Evidence,
+    FittedModel,
+    HeadlineForm,
+    Lesson,
+    Membership,
+    Pair,
+    Profile,
+    Series,
+)
+from dedup.verdicts.model import default_model, dump_model
 
 PASSWORD = "a-long-passphrase"  # noqa: S105 - of users that live as long as a test
 
@@ -75,6 +88,43 @@ def make_pair(
     together = Membership.objects.filter(cluster__memberships__article__in=[left, right])
     update_questions({left.pk, right.pk, *together.values_list("article", flat=True)})
     return pair
+
+
+def make_lesson(*changed: Pair, old: str = "version", new: str = "similar") -> Lesson:
+    """Return a lesson whose model would change these pairs, and has been tested on none that was drawn at random."""
+    rows = [
+        {
+            "pair": pair.pk,
+            "old": old,
+            "new": new,
+            "state": pair.state,
+            "old_duplicate_probability": 0.4,
+            "new_duplicate_probability": 0.1,
+            "left": str(pair.left),
+            "right": str(pair.right),
+        }
+        for pair in changed
+    ]
+    result = {
+        "decisions": 63,
+        "left_out": 0,
+        "learnt_from": {"D": 14, "V": 43, "T": 1, "E": 4, "N": 1},
+        "adjusted": "nothing",
+        "tested": 20,
+        "right_before": 10,
+        "right_after": 10,
+        "drawn": 0,
+        "compared": 3_100,
+        "judged": 3_100,
+        "changed": 3_033,
+        "counts": [{"old": old, "new": new, "pairs": 3_033}],
+        "moves": directions({(old, new): 3_033}),
+        "examples": rows,
+        "to_answer": rows,
+        "support": {"new_right": 0, "old_right": 0, "neither": 0},
+    }
+    model = FittedModel.objects.create(content=dump_model(default_model()), decisions=63)
+    return Lesson.objects.create(state=Lesson.State.DONE, finished_at=timezone.now(), result=result, model=model)
 
 
 def make_series(newspaper: Newspaper, form: str, *articles: Article) -> Series:

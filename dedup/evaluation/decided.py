@@ -8,12 +8,12 @@ decided together.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models import F, Min, OuterRef, Subquery
 
-from dedup.models import Decision, Link, Pair
+from dedup.models import BatchItem, Decision, Link, Pair
 
 # Twenty decisions on pairs can already adjust a model, so one decision should not count for more than that. A cluster
 # of six articles has fewer pairs.
@@ -66,11 +66,24 @@ def spread(pairs: Sequence[Ends], most: int) -> list[Ends]:
     return [pairs[place * len(pairs) // count] for place in range(count)]
 
 
-def _in_force() -> Iterator[tuple[Ends, str, Pair.State, int | None]]:
+def labels_of(pairs: Collection[int]) -> dict[int, str]:
+    """Return the labels of those of these pairs that are decided, by pair."""
+    found = {ends: label for ends, label, _, _ in _in_force(pairs)}
+    among = Pair.objects.filter(pk__in=pairs).values_list("pk", "left", "right")
+    return {pk: found[left, right] for pk, left, right in among if (left, right) in found}
+
+
+def drawn_ends() -> set[Ends]:
+    """Return the pairs, by article ids, that were drawn at random for the sample of a batch that is decided."""
+    drawn = BatchItem.objects.filter(place__isnull=False, pair__isnull=False, answer__isnull=False)
+    return set(drawn.values_list("pair__left", "pair__right"))
+
+
+def _in_force(pairs: Collection[int] | None = None) -> Iterator[tuple[Ends, str, Pair.State, int | None]]:
     """Yield each decided pair by article ids: its label, its state, and what it shares; None if decided by itself.
 
     Confirmed pairs share their cluster, which may confirm a pair without a link; others share a decision, and so do all
-    pairs of a batch: its number is negative, so that it is no cluster.
+    pairs of a batch: its number is negative, so that it is no cluster. `pairs`: only these.
     """
     by_itself = Decision.objects.filter(pair=OuterRef("pk"), kind__in=_ON_A_PAIR, undone_by=None).order_by("-pk")
     links = Link.objects.filter(left=OuterRef("left"), right=OuterRef("right"), decision__undone_by=None)
@@ -85,6 +98,8 @@ def _in_force() -> Iterator[tuple[Ends, str, Pair.State, int | None]]:
             cluster=F("left__membership__cluster"),
         )
     )
+    if pairs is not None:
+        decided = decided.filter(pk__in=pairs)
     columns = ("left", "right", "state", "last", "editor", "decision", "kind", "cluster")
     known = _know_other_answers()
     for left, right, name, last, editor, decision, kind, cluster in (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import TextField, Value
@@ -15,14 +16,18 @@ from django.utils import timezone
 from articles.models import Article
 from articles.numbers import read_number
 from dedup.evaluation.adjusting import LEAST_OF_EACH, Adjusted, adjusted
-from dedup.evaluation.decided import decided_pairs
+from dedup.evaluation.decided import decided_pairs, drawn_ends
 from dedup.evaluation.labels import FoundPair
+from dedup.evaluation.lessons import CHANGES
 from dedup.evaluation.metrics import LabelledPair, date_folds
-from dedup.models import FittedModel, Pair
+from dedup.evaluation.samples import read_sample
+from dedup.evaluation.support import Support, support_of
+from dedup.models import FittedModel, Pair, ValidationSample
 from dedup.runs.judging import features_of_pairs
 from dedup.runs.terms import model_in_use
+from dedup.types import VerdictKind
 from dedup.verdicts.model import LABELS, ModelError, VerdictModel, default_model, dump_model, fit, load_model
-from dedup.verdicts.verdict import ChangedVerdict, VerdictChanges, verdict_changes
+from dedup.verdicts.verdict import ChangedVerdict, VerdictChanges, kind_of, verdict_changes
 
 # Changes are measured on at most this many pairs, the same ones every time: about ten seconds of comparisons.
 MOST_COMPARED = 20_000
@@ -40,13 +45,23 @@ class LearningError(ValueError):
 class TrainingSet:
     """What a model is learnt from: labelled pairs with their features. The first `decisions` are decided pairs.
 
-    `left_out` is the number of decided pairs that do not count, because one decision brought so many.
+    `left_out` is the number of decided pairs that do not count, because one decision brought so many. `drawn` has the
+    places of the decided pairs that chance chose, for the sample of a batch; the queue or an editor chose the others.
     """
 
     pairs: Sequence[LabelledPair]
     rows: Sequence[Row]
     decisions: int
     left_out: int
+    drawn: AbstractSet[int] = frozenset()
+
+
+class HeldOut(NamedTuple):
+    """A training pair by its place, with the verdict of the model in use and of one fitted to other dates."""
+
+    place: int
+    old: VerdictKind
+    new: VerdictKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +95,9 @@ def training_set(labels: Sequence[FoundPair] = ()) -> TrainingSet:
         for (left, right), (label, weight) in ((ends, answers[ends]) for ends in known)
     ]
     decisions = sum(ends in decided for ends in known)
-    return TrainingSet(pairs, [features[ends] for ends in known], decisions, len(found.left_out))
+    chance = drawn_ends()
+    drawn = {place for place, ends in enumerate(known[:decisions]) if ends in chance}
+    return TrainingSet(pairs, [features[ends] for ends in known], decisions, len(found.left_out), drawn)
 
 
 def _check_numbers(labels: Sequence[str]) -> None:
@@ -131,29 +148,57 @@ def _chosen(training: TrainingSet, places: Sequence[int]) -> tuple[list[Row], li
     return [training.rows[place] for place in places], [pair.label for pair in pairs], [pair.weight for pair in pairs]
 
 
-def agreement(training: TrainingSet) -> tuple[int, int, int]:
-    """Return how many training pairs were tested, and how many of them the model in use and a fitted one agree with.
-
-    Each block of dates is tested with a model fitted to the training pairs of all other blocks.
-    """
-    now, tested, before, after = model_in_use(), 0, 0, 0
+def held_out(training: TrainingSet) -> list[HeldOut]:
+    """Return the verdicts on the training pairs, each by a model fitted to the training pairs of other dates."""
+    now, found = model_in_use(), []
     for train, test in date_folds(training.pairs, _FOLDS):
         try:
             model = _adjusted(training, train.tolist()).model
         except ModelError:
             continue
-        for place in test.tolist():
-            if training.pairs[place].label == "V":
-                continue
-            answer = training.pairs[place].label == "D"
-            tested += 1
-            before += answer == _calls(now, training.rows[place])
-            after += answer == _calls(model, training.rows[place])
-    return tested, before, after
+        rows = [(place, training.rows[place]) for place in test.tolist()]
+        found += [HeldOut(place, _verdict(now, row), _verdict(model, row)) for place, row in rows]
+    return found
 
 
-def _calls(model: VerdictModel, row: Row) -> bool:
-    return model.probabilities(row).duplicate >= model.threshold
+def agreement(training: TrainingSet, tested: Sequence[HeldOut]) -> tuple[int, int, int]:
+    """Return how many pairs were tested, and how many of them the model in use and a fitted one agree with.
+
+    They agree if both call the pair a duplicate, or neither does. Versions are neither, and are left out.
+    """
+    counted = [each for each in tested if training.pairs[each.place].label != "V"]
+    answers = [(each, training.pairs[each.place].label == "D") for each in counted]
+    before = sum((each.old is VerdictKind.DUPLICATE) == answer for each, answer in answers)
+    after = sum((each.new is VerdictKind.DUPLICATE) == answer for each, answer in answers)
+    return len(counted), before, after
+
+
+def drawn_support(training: TrainingSet, tested: Sequence[HeldOut]) -> Support:
+    """Return what the answers say about the verdicts that change, of the pairs that chance chose."""
+    drawn = [each for each in tested if each.place in training.drawn and each.old is not each.new]
+    return support_of((training.pairs[each.place].label, each.old, each.new, 1.0) for each in drawn)
+
+
+def sample_support(model: VerdictModel) -> Support:
+    """Return what the labels of validation samples say about the verdicts that change; no model learns from them."""
+    found = [pair for sample in ValidationSample.objects.all() for pair in read_sample(sample).pairs]
+    labels = {(pair.left, pair.right): pair.label for pair in found}
+    # The model has learnt from the decided ones.
+    decided = Pair.objects.exclude(state=Pair.State.UNDECIDED).among({end for ends in labels for end in ends})
+    for ends in decided.values_list("left", "right"):
+        labels.pop(ends, None)
+    now = model_in_use()
+    verdicts = {ends: (_verdict(now, row), _verdict(model, row)) for ends, row in features_of_pairs(labels).items()}
+    # A reader who says N knows the other answers.
+    return support_of(
+        (labels[ends].label.replace("N", "E"), old, new, labels[ends].weight)
+        for ends, (old, new) in verdicts.items()
+        if old is not new
+    )
+
+
+def _verdict(model: VerdictModel, row: Row) -> VerdictKind:
+    return kind_of(model.probabilities(row), model.threshold)[0]
 
 
 def change_to(model: VerdictModel) -> ModelChange:
@@ -175,9 +220,19 @@ def change_counts(change: ModelChange) -> list[dict[str, Any]]:
     return [{"old": str(old), "new": str(new), "pairs": pairs} for (old, new), pairs in counts]
 
 
+def drawn_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
+    """Return changed pairs that nobody has decided, at most so many, drawn at random: the same ones every time."""
+    changed = {change.pairs[each.place]: each for each in change.changes.changed}
+    drawn = Pair.objects.in_queue().filter(pk__in=changed).drawn(CHANGES)[:most].values_list("pk", flat=True)
+    return _all_described(change, [changed[pk] for pk in drawn])
+
+
 def described_changes(change: ModelChange, most: int) -> list[dict[str, Any]]:
     """Return the largest changes, at most so many, each with its pair's number, headlines and state."""
-    shown = change.changes.changed[:most]
+    return _all_described(change, change.changes.changed[:most])
+
+
+def _all_described(change: ModelChange, shown: Sequence[ChangedVerdict]) -> list[dict[str, Any]]:
     pairs = Pair.objects.with_articles().in_bulk([change.pairs[each.place] for each in shown])
     return [_described(each, pairs[change.pairs[each.place]]) for each in shown]
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django_tasks import task
 
 from dedup.evaluation.adjusting import Adjusted
 from dedup.evaluation.learning import (
+    HeldOut,
     LearningError,
     ModelChange,
     TrainingSet,
@@ -15,11 +18,16 @@ from dedup.evaluation.learning import (
     change_counts,
     change_to,
     described_changes,
+    drawn_changes,
+    drawn_support,
+    held_out,
     learn,
+    sample_support,
     store,
     training_set,
 )
-from dedup.evaluation.lessons import SHOWN_CHANGES, fail, finish, wait_again
+from dedup.evaluation.lessons import ASKED_CHANGES, SHOWN_CHANGES, fail, finish, wait_again
+from dedup.evaluation.support import directions
 from dedup.models import Lesson
 from dedup.runs.lost_tasks import Fate, recovered
 from dedup.verdicts.model import LABELS, ModelError
@@ -42,7 +50,7 @@ def learn_task(lesson_id: int) -> int | None:
     try:
         training = training_set()
         learnt = learn(training)
-        result = _result(training, learnt, agreement(training), change_to(learnt.model))
+        result = _result(training, learnt, held_out(training), change_to(learnt.model))
     except (LearningError, ModelError) as error:
         fail(lesson_id, str(error))
         return None
@@ -55,10 +63,11 @@ def learn_task(lesson_id: int) -> int | None:
 
 
 def _result(
-    training: TrainingSet, learnt: Adjusted, agreed: tuple[int, int, int], change: ModelChange
+    training: TrainingSet, learnt: Adjusted, verdicts: Sequence[HeldOut], change: ModelChange
 ) -> dict[str, Any]:
     labels = [pair.label for pair in training.pairs]
-    tested, before, after = agreed
+    tested, before, after = agreement(training, verdicts)
+    counts = change_counts(change)
     return {
         "decisions": training.decisions,
         "left_out": training.left_out,
@@ -69,7 +78,11 @@ def _result(
         "right_after": after,
         "compared": change.compared,
         "judged": change.judged,
-        "counts": change_counts(change),
+        "counts": counts,
+        "moves": directions({(row["old"], row["new"]): row["pairs"] for row in counts if row["old"] != row["new"]}),
+        "drawn": len(training.drawn),
+        "support": asdict(drawn_support(training, verdicts) + sample_support(learnt.model)),
+        "to_answer": drawn_changes(change, ASKED_CHANGES),
         "changed": len(change.changes.changed),
         "examples": described_changes(change, SHOWN_CHANGES),
     }

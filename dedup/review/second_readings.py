@@ -6,14 +6,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery, TextField, Value
-from django.db.models.functions import MD5, Cast, Concat
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from dedup.clustering.constraints import lock_review
 from dedup.models import Answer, Decision, Link, Pair, SecondReading
-from dedup.models.decisions import DRAWN_BY, DRAWN_WITH
-from dedup.querysets import PairQuerySet
+from dedup.models.decisions import DRAWN_BY
 from dedup.review.decisions import MAX_NOTE_CHARACTERS, SENT_AGAIN_WITHIN, ReviewError, decide_pair, decisions_on
 
 # What a link says as an answer about its two articles. A tie that keeps a cluster together is no answer.
@@ -56,12 +54,6 @@ def waiting_for(user: Any) -> QuerySet[Decision]:
 
 def _one_of(rows: QuerySet[Any]) -> Subquery:
     return Subquery(rows.order_by().values("pk")[:1])
-
-
-def drawn_first(pairs: PairQuerySet) -> PairQuerySet:
-    """Return these pairs in the order in which a growing share of all pairs would draw them."""
-    number = Concat(Value(DRAWN_WITH, TextField()), Cast("pk", TextField()))
-    return pairs.order_by(MD5(number))
 
 
 def waits_for(pair_id: int, user: Any) -> bool:

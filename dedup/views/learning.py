@@ -9,28 +9,46 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from dedup.evaluation.lessons import answers_missing, ask_for_lesson, fail
+from articles.numbers import read_number
+from dedup.evaluation.lessons import (
+    HeldBackError,
+    answers_missing,
+    ask_for_lesson,
+    check_use,
+    fail,
+    verification_of,
+)
 from dedup.forms import ModelForm
 from dedup.models import FittedModel, Lesson
 from dedup.views.requests import EditorRequest, decision_view
 
 LESSONS_SHOWN = 10
 MODELS_SHOWN = 10
+ANSWERED_FIRST = 10
 
 
 def learning(request: HttpRequest) -> HttpResponse:
     """Show the latest lesson and the models, and offer to learn."""
     lessons = list(Lesson.objects.select_related("asked_by", "model")[:LESSONS_SHOWN])
     latest = lessons[0] if lessons else None
+    verification = verification_of(latest) if latest and latest.state == Lesson.State.DONE else None
+    models = FittedModel.objects.prefetch_related("lessons")[:MODELS_SHOWN]
     context = {
+        "verification": verification,
+        "to_answer": verification.to_answer[:ANSWERED_FIRST] if verification else [],
         "missing": answers_missing(),
         "lesson": latest,
         "under_way": latest and latest.state in (Lesson.State.WAITING, Lesson.State.RUNNING),
         "earlier": lessons[1:],
-        "models": FittedModel.objects.all()[:MODELS_SHOWN],
+        "models": [(model, _is_held_back(model)) for model in models],
         "in_use": FittedModel.objects.filter(in_use=True).first(),
     }
     return render(request, "learning/learning.html", context)
+
+
+def _is_held_back(model: FittedModel) -> bool:
+    found = [verification_of(lesson) for lesson in model.lessons.all()]
+    return any(each and each.held_back for each in found)
 
 
 def _address(_request: HttpRequest, **_numbers: Any) -> str:
@@ -65,8 +83,10 @@ def model_use(request: EditorRequest) -> HttpResponse:
 
     form = ModelForm(request.POST)
     try:
+        if (number := read_number(request.POST.get("model", ""))) is not None:
+            check_use(number)
         fitted = use(form.cleaned_data["model"]) if form.is_valid() else None
-    except LearningError as error:
+    except (LearningError, HeldBackError) as error:
         messages.error(request, f"Nothing was switched: {error}.")
         return redirect("learning")
     if form.errors:

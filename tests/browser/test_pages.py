@@ -16,6 +16,7 @@ from dedup.evaluation.sampling import Plan, draw
 from dedup.models import DetectionRun, Profile, SampleLabel, ValidationSample
 from dedup.review import decisions
 from tests.browser.conftest import Opener, Stored, settled
+from tests.factories import make_lesson
 from tests.pages import ONE_OF_MANY
 
 pytestmark = pytest.mark.browser
@@ -41,6 +42,7 @@ def read_sample() -> ValidationSample:
 def addresses(stored: Stored) -> list[str]:
     pair, cluster, sample = stored.first, stored.cluster, read_sample()
     mara = User.objects.get(username="mara")
+    make_lesson(stored.first, stored.other)
     return [
         "/",
         "/queue/?sort=date",

@@ -13,7 +13,7 @@ from dedup.models import Decision, Pair
 from dedup.review import decisions
 from dedup.runs.headlines import update_series
 from tests.browser.conftest import Opener, Stored, settled
-from tests.factories import PASSWORD, make_user
+from tests.factories import PASSWORD, make_lesson, make_user
 
 pytestmark = pytest.mark.browser
 
@@ -372,3 +372,25 @@ def test_the_texts_come_first_and_can_be_walked_through(stored: Stored, open_sit
     expect(folded).to_be_visible()
     expect(page.locator(".judgement-gloss")).to_be_visible()
     expect(page.locator(".decide")).not_to_be_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_changes_of_a_model_that_is_held_back_are_answered_one_after_the_other(
+    scripts: bool, stored: Stored, open_site: Opener
+) -> None:
+    make_lesson(stored.first, stored.second, stored.other)
+    page = open_site(java_script_enabled=scripts)
+    page.goto("/learning/")
+    expect(page.get_by_text("Held back.")).to_be_visible()
+    expect(page.get_by_text("It finds fewer versions: 3,033 versions would become merely similar.")).to_be_visible()
+    page.locator("#to-answer a").first.click()
+    for left in (2, 1, 0):
+        expect(page.get_by_text("Changes of a new model").first).to_be_visible()
+        if scripts:
+            settled(page)
+        page.locator("button[value=version]").click()
+        if left:
+            expect(page.locator(".strip-answer")).to_have_count(3 - left)
+    expect(page.get_by_text("All of them are answered.")).to_be_visible()
+    page.goto("/learning/")
+    expect(page.get_by_text("the new verdict is right on 0 and the old one on 3")).to_be_visible()

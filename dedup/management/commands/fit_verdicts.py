@@ -30,6 +30,7 @@ from dedup.evaluation.learning import (
     change_counts,
     change_to,
     described_changes,
+    held_out,
     learn,
     store,
     training_set,
@@ -160,7 +161,7 @@ class Command(LongCommand):
             learnt = learn(training)
             model = learnt.model
             progress.advance(task)
-            agreed = agreement(training)
+            agreed = agreement(training, held_out(training))
             progress.advance(task)
             change = change_to(model)
             progress.advance(task)

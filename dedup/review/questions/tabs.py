@@ -9,9 +9,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from dedup.evaluation.lessons import changes_to_answer
 from dedup.models import Cluster, OpenQuestion, Pair, Postponement
 from dedup.review.batches import sample_questions
 from dedup.review.queries.few import Narrowing, questions_on
@@ -22,7 +23,7 @@ Rows = QuerySet[Any]
 _KINDS = ("pair", "cluster")
 _BY_CHANGE = ("-change", "doubt", "number", "id")
 # The names of tabs that other modules name.
-DISAGREEMENTS, SECOND, SAMPLE = "disagreements", "second", "sample"
+DISAGREEMENTS, SECOND, SAMPLE, CHANGES = "disagreements", "second", "sample", "changes"
 _BY_SIZE = ("-size", "number", "id")
 
 
@@ -196,6 +197,18 @@ _TABS: tuple[Tab, ...] = (
         "The sample of your latest batch is answered.",
         rows=lambda user: sample_questions(user).order_by("place"),
         count=lambda user: sample_questions(user).count(),
+        quiet=True,
+        keeps=True,
+    ),
+    Tab(
+        CHANGES,
+        "Changes of a new model",
+        "Pairs to which a model that was just learnt gives another verdict, drawn at random. Your answers show whether "
+        "it is better than the one in use.",
+        "All of them are answered.",
+        rows=lambda _user: changes_to_answer().annotate(pair=F("pk"), pair_id=F("pk")),
+        count=lambda _user: changes_to_answer().count(),
+        cards=False,
         quiet=True,
         keeps=True,
     ),

@@ -13,10 +13,11 @@ from django.db.models.functions import Abs
 from articles.management.base import ProjectCommand
 from crawlers.demo_newspapers.papers import PAPERS
 from dedup.models import Cluster, Decision, Pair, Series
+from dedup.models.decisions import DRAWN_WITH
 from dedup.querysets import PairQuerySet
 from dedup.review.decisions import decide_pair, keep_article, undo
 from dedup.review.queries.series import TEMPLATES_FOR_A_RULE, members_of
-from dedup.review.second_readings import answer_collision, drawn_first, read_again, waits_for
+from dedup.review.second_readings import answer_collision, read_again, waits_for
 from newsdedup_site.people.actions import set_role
 
 # They have no passwords: nobody can log in as them.
@@ -90,7 +91,7 @@ def _call_templates(anna: User) -> None:
 
 def _read_again(anna: User, ben: User) -> None:
     """Decide on pairs that are drawn for a second reading: the other editor has read one of them."""
-    drawn = drawn_first(_pairs().filter(verdict="duplicate"))[:_DRAWN]
+    drawn = _pairs().filter(verdict="duplicate").drawn(DRAWN_WITH)[:_DRAWN]
     decided = [decide_pair(pair.pk, Decision.Kind.CONFIRM, user=anna) for pair in drawn]
     waiting = [decision.pair_id for decision in decided if waits_for(decision.pair_id or 0, ben)]
     if waiting:

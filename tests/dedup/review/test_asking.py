@@ -17,7 +17,17 @@ from dedup.review.questions.cards import card_of
 from dedup.review.questions.leases import give_back, reader_of, take_lease
 from dedup.review.questions.question import Question, question_of, read_questions, write_questions
 from dedup.review.questions.rows import Row, rows_of_tab
-from dedup.review.questions.tabs import DEFAULT, DISAGREEMENTS, SAMPLE, SECOND, TABS, tab_counts, tab_named, without
+from dedup.review.questions.tabs import (
+    CHANGES,
+    DEFAULT,
+    DISAGREEMENTS,
+    SAMPLE,
+    SECOND,
+    TABS,
+    tab_counts,
+    tab_named,
+    without,
+)
 from tests.conftest import StoreArticle
 from tests.factories import make_cluster, make_pair, make_user
 
@@ -94,11 +104,20 @@ def test_every_tab_says_what_it_lists_and_what_an_empty_one_means() -> None:
             "Questions drawn from the latest batch that you began. Once all are answered, you can decide the batch.",
             "The sample of your latest batch is answered.",
         ),
+        (
+            "changes",
+            "Changes of a new model",
+            (
+                "Pairs to which a model that was just learnt gives another verdict, drawn at random. Your answers show "
+                "whether it is better than the one in use."
+            ),
+            "All of them are answered.",
+        ),
     ]
     assert list(TABS) == [tab.name for tab in TABS.values()]
     flags = {name: [tab.name for tab in TABS.values() if getattr(tab, name)] for name in ("blind", "quiet", "keeps")}
-    assert flags == {"blind": [SECOND], "quiet": [SAMPLE], "keeps": [DISAGREEMENTS, SECOND, SAMPLE]}
-    assert [tab.name for tab in TABS.values() if not tab.cards] == [DISAGREEMENTS, SECOND]
+    assert flags == {"blind": [SECOND], "quiet": [SAMPLE, CHANGES], "keeps": [DISAGREEMENTS, SECOND, SAMPLE, CHANGES]}
+    assert [tab.name for tab in TABS.values() if not tab.cards] == [DISAGREEMENTS, SECOND, CHANGES]
     assert [tab_named(name).name for name in ("clusters", "nonsense", "", None)] == ["clusters", *[DEFAULT] * 3]
     assert DEFAULT == "informative"
 

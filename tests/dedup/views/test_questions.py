@@ -56,7 +56,7 @@ def test_the_queue_lists_questions_in_tabs(
 ) -> None:
     # session, user with permissions, keys, newspapers of the form, counts of the tabs (5),
     # progress (2), page, count, pairs, evidence, clusters, their newspapers, saved views
-    with django_assert_num_queries(19):
+    with django_assert_num_queries(20):
         page = editor_client.get(reverse("queue")).content.decode()
     places = [page.index(f'row-link" href="/pairs/{pair.pk}/?tab=informative"') for pair in doubtful]
     card = page.index(f'row-link" href="/clusters/{copies.pk}/card/?tab=informative"')
