@@ -37,11 +37,11 @@ _CHANGES: Final[Mapping[Change, tuple[str, str]]] = {
 # The reasons that name no difference in facts and no other cause for doubt, as patterns of LIKE. An editor looks closer
 # at a pair with any other reason.
 CLEAR: Final = (
-    "The texts are the same, word for word.",
+    "The texts are the same, word for word%.",
     "% of the shorter article appear% word for word in the longer one.",
     "% of the shorter article's % word for word in the longer one, and % more with changes.",
     "% sentences % shared; the other % only in spellings.",
-    "The longer article adds % to the shorter one's %.",
+    "The longer article adds %.",
     "The headlines are the same.",
     "Published on the same day by %.",
     "Published % apart by %.",

@@ -103,7 +103,8 @@ def test_a_pair_in_doubt_is_not_nearly_certain_and_its_page_says_why(
     assert certain() == 0
     [doubt] = [each for each in PAIR_DOUBTS if each.name == name]
     if name != "verdict":  # which the page begins with
-        assert (doubt.title or CHANGED) in shown(editor_client, pair)
+        said = {"reasons": CHANGED, "apart": "Judged duplicates, but not in one cluster"}
+        assert said.get(name, doubt.title) in shown(editor_client, pair)
 
 
 @pytest.mark.parametrize("doubt", ARTICLE_DOUBTS, ids=[doubt.field for doubt in ARTICLE_DOUBTS])
@@ -159,7 +160,7 @@ SPELLINGS = "29 of 31 sentences are shared; the other 2 differ only in"
         ("All 3 sentences of the shorter article appear reworded in the longer one.", False),
         (f"{SPELLINGS} spellings.", True),
         (f"{SPELLINGS} names and spellings.", False),
-        ("The longer article adds 13 words to the shorter one's 225.", True),
+        ("The longer article adds 13 words.", True),
         ("The longer article has 300 words of its own.", False),
         ("Published 1 day apart by two newspapers.", True),
         ("The headlines differ only in numbers or dates.", False),

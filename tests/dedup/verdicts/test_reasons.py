@@ -1,6 +1,7 @@
 """What is said about a pair makes sense: facts differ in meaning, and no two sentences contradict each other."""
 
 import datetime
+import re
 from dataclasses import replace
 from itertools import product
 
@@ -13,7 +14,7 @@ from dedup.comparison.compare import compare
 from dedup.comparison.prepared import ArticleText, Preparer
 from dedup.comparison.same_meaning import comparable, same_name, same_number
 from dedup.templatetags.review import GLOSSES
-from dedup.verdicts.reasons import reasons_for
+from dedup.verdicts.reasons import CLEAR, reasons_for
 from dedup.verdicts.verdict import judgement_of
 from tests.claims import contradictions
 
@@ -98,6 +99,24 @@ def test_what_means_the_same_is_never_said_to_be_replaced(forms: tuple[str, ...]
 def test_what_differs_in_meaning_is_said_to_be_replaced(left: str, right: str) -> None:
     for one, other in ((left, right), (right, left)):
         assert len(arrows(said(SENTENCE.format(one), SENTENCE.format(other)))) == 1
+
+
+def test_every_reason_that_gives_no_cause_for_doubt_is_really_said() -> None:
+    rust, engine, crew = (SENTENCE.format(word) for word in ("rust", "a new engine", "the crew"))
+    pairs = ((rust, rust), (rust, f"{rust} {engine}"), (f"{rust} {engine}", f"{rust} {SENTENCE.format('a new engin')}"))
+    pairs += (
+        (f"{rust} {engine}", f"{engine} {rust}"),
+        (f"{rust} {engine}", f"{rust} {SENTENCE.format('old age')} {crew}"),
+    )
+    sentences = [sentence for left, right in pairs for sentence in said(left, right)]
+    preparer = Preparer()
+    one, other = (
+        preparer.prepare(ArticleText(1, day, "Ferry sold", rust)) for day in (DAY, DAY + datetime.timedelta(3))
+    )
+    sentences += reasons_for(compare(one, other))
+    patterns = {pattern: re.compile(".*".join(map(re.escape, pattern.split("%")))) for pattern in CLEAR}
+    unsaid = [pattern for pattern, form in patterns.items() if not any(map(form.fullmatch, sentences))]
+    assert unsaid == [], sentences
 
 
 def test_facts_that_change_places_are_not_replaced() -> None:
