@@ -140,7 +140,9 @@ def same_amount(left: str, left_unit: str, right: str, right_unit: str) -> bool:
 
 def other_scale(left: str, right: str) -> bool:
     """Return whether two words mean different powers of ten: million and billion, which look like one misspelt word."""
-    return bool(scale_of(left) and scale_of(right)) and scale_of(left) != scale_of(right)
+    # In French, billions are what trillion is in English.
+    scales = scale_of(left), scale_of(right)
+    return None not in scales and scales[0] != scales[1] and not same_word(left, right)
 
 
 def same_digits(one: str, other: str) -> bool:

@@ -36,6 +36,7 @@ ONE_FACT = [
     ("40 per cent", "40 percent", "40%", "40 pct"),
     ("Rs 40", "LKR 40", "Rs40", "LKR40"),
     ("40 USD", "40 dollars"),
+    ("40 billion", "40 Billions"),
     ("12 Sept", "12 September", "12th Sept", "12th September"),
     ("the 2nd", "the second"),
     ("Harbour Works Ltd", "Harbour Works Limited", "Harbour Works Ltd."),
