@@ -97,10 +97,10 @@ class PassOptions(Settings):
     """Which pass, and the lowest score that is looked at."""
 
     pass_: str = setting(
-        "minhash",
+        "containment",
         help="Whose pairs are counted.",
         unit="a pass",
-        source="a study of a Google Alerts feed counts the pairs of MinHash",
+        source="a choice: it is part of every run, and can compare articles however far apart",
         choices=tuple(PASSES),
     )
     lowest: float = setting(

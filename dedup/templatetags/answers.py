@@ -8,6 +8,8 @@ from django import template
 
 from dedup.models import Decision
 from dedup.review.queries.answers import LastAnswer, last_answers
+from dedup.review.queries.progress import progress_of
+from dedup.review.questions.tabs import tab_named
 
 register = template.Library()
 
@@ -30,6 +32,14 @@ _WORDS = {
 def answer(given: LastAnswer) -> str:
     """Write what an editor answered, in the words of the buttons."""
     return _WORDS.get(given.kind, given.kind.label)
+
+
+@register.inclusion_tag("questions/_left.html", takes_context=True)
+def left(context: dict[str, Any]) -> dict[str, Any]:
+    """Show how many questions are left in the tab, and how far the user is, after the answer that was just stored."""
+    request = context["request"]
+    number = tab_named(request.GET.get("tab")).count(request.user)
+    return {"in_tab": f"{number:,}", "progress": progress_of(request.user, number)}
 
 
 @register.inclusion_tag("pairs/_strip.html", takes_context=True)

@@ -1,6 +1,7 @@
 """Template filters of the review pages: numbers, names of passes, marked differences."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,6 +22,13 @@ from dedup.verdicts.model import DUPLICATE_FROM
 from dedup.verdicts.shares import Share, percentage, shares_of
 
 register = template.Library()
+
+
+@register.filter
+def common_zone(articles: Iterable[Article]) -> str:
+    """Return the zone of most times of publication of a list, to be said once above it; empty if none has one."""
+    zones = Counter(article.publication_time.zone for article in articles if article.publication_time)
+    return min(zones, key=lambda zone: (-zones[zone], zone), default="")
 
 
 @register.filter

@@ -27,6 +27,10 @@ SCHEMES: tuple[tuple[Literal["light", "dark"], dict[str, Any]], ...] = (
     ("dark", {"runOnly": ["color-contrast", "link-in-text-block"]}),
 )
 AXE = Axe().axe_script
+# Lists of warnings in which two lines are the same.
+SAID_TWICE = """[...document.querySelectorAll(".notice :is(ul, ol)")].filter(
+    list => new Set([...list.children].map(line => line.innerText)).size < list.children.length
+).map(list => list.innerText)"""
 PHONE: ViewportSize = {"width": 375, "height": 667}
 
 
@@ -138,6 +142,7 @@ def test_no_page_shuts_anybody_out_or_is_wider_than_a_phone(stored: Stored, open
     for address in addresses(stored):
         page.goto(address)
         found += faults(page)
+        found += page.evaluate(SAID_TWICE)
         found += [f"{address}: {each}" for each in ONE_OF_MANY.findall(page.locator("main").inner_text())]
         page.set_viewport_size(PHONE)
         widths[address] = page.evaluate("document.documentElement.scrollWidth")

@@ -6,11 +6,13 @@ import re
 from statistics import median
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from dedup.filters.pairs import PairFilter
 from dedup.models import Decision, Pair
 from dedup.review import decisions
+from dedup.review.questions.tabs import DEFAULT, TABS
 from dedup.runs.headlines import update_series
 from tests.browser.conftest import Opener, Stored, settled
 from tests.factories import PASSWORD, make_lesson, make_user
@@ -83,6 +85,20 @@ def test_a_sitting_by_keys_alone(stored: Stored, open_site: Opener) -> None:
     page.get_by_role("link", name="History").click()
     kinds_of = [decision.kind for decision in Decision.objects.order_by("pk")]
     assert kinds_of == ["confirm", "version", "template", "reject", "unsure", *["undo"] * 5, "confirm"]
+
+
+def test_how_many_are_left_counts_the_answers_before(stored: Stored, open_site: Opener) -> None:
+    page = open_site()
+    page.goto("/queue/next/")
+    left = page.locator("[data-left]")
+    before = int(left.inner_text().split()[0])
+    assert before > 1
+    page.wait_for_selector("html[data-question]")
+    press(page, "y")
+    stored_answers(page, 1)
+    now = TABS[DEFAULT].count(User.objects.get(username="mara"))
+    assert now < before
+    expect(left).to_have_text(re.compile(f"^{now} left · 1 answered today"))
 
 
 def test_keys_are_remapped_and_a_question_comes_back_if_its_answer_is_refused(

@@ -17,3 +17,13 @@ def test_general_pages_use_nothing_of_the_review(area: str) -> None:
         folders = set(re.findall(r'{% (?:include|extends) "([a-z]+)/', text))
         assert loaded <= OF_EVERY_PAGE, template.name
         assert folders <= {"layout", area}, template.name
+
+
+def test_a_table_says_its_time_zone_once() -> None:
+    rows = [
+        (str(path.relative_to(TEMPLATES)), cell)
+        for path in TEMPLATES.rglob("*.html")
+        for cell in re.findall(r"<td[^>]*>{% include \"articles/_published.html\" [^%]+%}", path.read_text())
+    ]
+    assert len(rows) >= 3
+    assert [row for row in rows if "zone=zone" not in row[1]] == []

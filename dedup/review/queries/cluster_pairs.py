@@ -15,17 +15,22 @@ from dedup.clustering.constraints import constraints_in_force
 from dedup.models import Cluster, Pair, Verdict
 
 APART_SHOWN = 5
+# So many are read to find those that look the same.
+_APART_READ = 200
 LEFT_OUT_SHOWN = 5
 CONTRADICTIONS_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """The undecided pairs of a cluster that were judged templates or merely similar; the most certain are listed."""
+    """The undecided pairs of a cluster that were judged templates or merely similar; the most certain are listed.
+
+    Of pairs with the same headlines and the same verdict, one is listed, with how many others look like it.
+    """
 
     templates: int
     similar: int
-    pairs: list[Pair]
+    pairs: list[tuple[Pair, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ UNION ALL
 
 def pairs_inside(cluster: Cluster) -> tuple[Pair | None, Apart]:
     """Return the pair with the lowest probability that connects a cluster, and the pairs judged apart."""
-    values = {"cluster": cluster.pk, "lowest": cluster.lowest_score, "shown": APART_SHOWN}
+    values = {"cluster": cluster.pk, "lowest": cluster.lowest_score, "shown": _APART_READ}
     with connection.cursor() as cursor:
         cursor.execute(_INSIDE_SQL, values)
         rows = cursor.fetchall()
@@ -71,7 +76,17 @@ def pairs_inside(cluster: Cluster) -> tuple[Pair | None, Apart]:
     pairs = Pair.objects.with_articles().in_bulk([pk for _, pk, _ in rows if pk])
     weakest = next((pairs[pk] for kind, pk, _ in rows if kind == "weakest"), None)
     apart = [pairs[pk] for kind, pk, _ in rows if kind == "apart"]
-    return weakest, Apart(counts.get(Verdict.TEMPLATE, 0), counts.get(Verdict.SIMILAR, 0), apart)
+    return weakest, Apart(
+        counts.get(Verdict.TEMPLATE, 0), counts.get(Verdict.SIMILAR, 0), _each_once(apart)[:APART_SHOWN]
+    )
+
+
+def _each_once(pairs: list[Pair]) -> list[tuple[Pair, int]]:
+    """Return the first pair of each line that a page would show, in order, with how many more would be the same."""
+    lines: dict[tuple[str, ...], list[Pair]] = {}
+    for pair in pairs:
+        lines.setdefault((*sorted((pair.left.headline, pair.right.headline)), pair.verdict), []).append(pair)
+    return [(same[0], len(same) - 1) for same in lines.values()]
 
 
 _LEFT_OUT_SQL = """

@@ -76,8 +76,12 @@ function show(question) {
 }
 
 function showNext() {
-  if (ahead.length) show(ahead.shift());
-  else {
+  if (ahead.length) {
+    const question = ahead.shift();
+    // What was fetched ahead does not know of the answers since; what is on the screen does, or will soon.
+    showLeft(document.querySelector("[data-left]"), question.main);
+    show(question);
+  } else {
     page.loop = "waiting";
     fill();
   }
@@ -192,10 +196,16 @@ function stored(said, headers) {
   dropSettled((headers.get("X-Settled") ?? "").split(","));
   const strip = said.getElementById("strip");
   if (strip) replaceStrip(document.adoptNode(strip));
+  showLeft(said.querySelector("[data-left]"), document);
   for (const each of said.querySelectorAll(".notice")) {
     if (each.matches(".notice-success, .notice-info:not(:has(a))")) saidInStrip(each.querySelector("span").textContent);
     else showNotice(document.adoptNode(each));
   }
+}
+
+function showLeft(known, where) {
+  const shown = where.querySelector("[data-left]");
+  if (known && shown) shown.replaceChildren(...[...known.childNodes].map((each) => each.cloneNode(true)));
 }
 
 function saidInStrip(sentence) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import datetime
 import io
 import itertools
@@ -20,10 +21,12 @@ from django.utils.html import escape
 from articles.models import Article
 from dedup.declarations import ConfigError, Settings, make_config, setting, settings_of
 from dedup.models import Pair
+from dedup.passes import PASSES
 from dedup.reports import REPORTS
 from dedup.reports.base import Chart, Column, ColumnType, File, FileReport, Linked, Report, Table
 from dedup.reports.drawing import alt
 from dedup.reports.formats import as_csv
+from dedup.runs.profiles import configs_of, default_profile
 from dedup.runs.scope import Scope
 from tests.conftest import StoreArticle
 from tests.factories import make_pair
@@ -155,6 +158,16 @@ def test_every_option_is_declared_in_full_and_its_range_is_kept(report: Report) 
         for value in (type(field.default)(declared.minimum - 1), type(field.default)(declared.maximum + 1)):
             with pytest.raises(ConfigError, match=f"{name} is .*; it must be from"):
                 make_config(report.options_class, {name: value})
+
+
+@EVERY_REPORT
+def test_a_report_counts_a_pass_by_default_that_is_part_of_runs(report: Report) -> None:
+    options = report.options_class()
+    named = {value for name, value in dataclasses.asdict(options).items() if value in PASSES}
+    used = configs_of(default_profile().settings)
+    assert {name for name in named if not used[name].enabled} == set()
+    # With its own defaults, no report refuses to count.
+    report.check(options)
 
 
 def test_an_option_has_one_type_in_all_reports() -> None:

@@ -43,11 +43,11 @@ TEXT = "The ferry to Little Skerry sails again from Monday, as the harbour offic
 
 
 def thresholds(scope: Scope | None = None, **options: Any) -> Thresholds:
-    return ThresholdsReport().result(scope or Scope(), ThresholdsOptions(**options))
+    return ThresholdsReport().result(scope or Scope(), ThresholdsOptions(**{"pass_": "minhash"} | options))
 
 
 def gaps(scope: Scope | None = None, **options: Any) -> Gaps:
-    return GapsReport().result(scope or Scope(), GapsOptions(**options))
+    return GapsReport().result(scope or Scope(), GapsOptions(**{"pass_": "minhash"} | options))
 
 
 def minhash_run(*, retired: bool = False, scope: dict[str, Any] | None = None, **settings: Any) -> DetectionRun:

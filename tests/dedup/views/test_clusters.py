@@ -518,7 +518,7 @@ def test_a_cluster_held_by_a_version_says_so(editor_client: Client, store: Store
 def test_pairs_inside_that_the_comparison_parts_are_shown(
     editor_client: Client, store: StoreArticle, verdicts: list[str], text: str
 ) -> None:
-    articles = [store() for _ in range(4)]
+    articles = [store(headline=f"Headline {number}") for number in range(4)]
     cluster = make_cluster(*articles)
     assert "apart-title" not in shown(editor_client, cluster)
     ends = [(1, 2), (1, 3), (2, 3)]
@@ -531,6 +531,12 @@ def test_pairs_inside_that_the_comparison_parts_are_shown(
     assert f'<h2 id="apart-title">{text}</h2>' in page
     section = page.split('id="apart-title"')[1].split("</section>")[0]
     assert re.findall(r"/pairs/(\d+)/", section) == [str(pair.pk) for pair in apart]
+    # Lines that would be the same are one line.
+    Article.objects.update(headline="Tides")
+    section = shown(editor_client, cluster).split('id="apart-title"')[1].split("</section>")[0]
+    assert re.findall(r"and (\d+) more pairs? with these headlines", section) == (
+        [str(verdicts.count(verdicts[0]) - 1)] if verdicts.count(verdicts[0]) > 1 else []
+    )
     Pair.objects.filter(pk__in=[pair.pk for pair in apart]).update(state="unsure")
     assert "apart-title" not in shown(editor_client, cluster)
 

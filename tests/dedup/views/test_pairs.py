@@ -17,6 +17,7 @@ from articles.storage.ingest import attach_urls
 from dedup.models import Cluster, Decision, DetectionRun, Evidence, HeadlineForm, Pair, Series
 from dedup.review import decisions
 from dedup.review.queries.why import why
+from dedup.review.questions.tabs import TABS
 from dedup.runs.headlines import update_series
 from dedup.runs.judging import judge_now
 from dedup.verdicts.shares import percentage
@@ -52,6 +53,15 @@ def test_marks_what_differs_in_text_and_headline(editor_client: Client, pair: Pa
     assert "Pier <del>closes</del></a>" in page
     assert "Pier <ins>closed</ins></a>" in page
     assert "1 day apart" in page
+
+
+def test_very_long_texts_are_called_so_with_their_lengths(
+    editor_client: Client, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dedup.comparison.differences.MAX_COMPARISONS", -1)
+    page = editor_client.get(reverse("pair", args=[pair.pk])).content.decode()
+    assert re.search(r"<strong>Very long texts:</strong> (\d+) and \1 words, too many to mark what differs", page)
+    assert page.count(">Very long text<") == 2
 
 
 def test_merged_and_unmarked_views(editor_client: Client, pair: Pair) -> None:
@@ -322,6 +332,9 @@ def test_a_script_that_shows_the_next_question_itself_gets_what_became_of_the_an
     assert page.count('class="strip-answer strip-confirm"') == 2
     assert f'action="/decisions/{Decision.objects.latest("pk").pk}/undo/?sort=date"' in page
     assert "<main" not in page
+    # In a tab, it also gets how many questions are left now.
+    later = editor_client.post(reverse("pair_later", args=[pair.pk]) + "?tab=informative", **background)
+    assert f"<span data-left>{TABS['informative'].count(editor)} left · 2 answered today" in later.content.decode()
 
     answer = editor_client.post(address, form, **background)
     assert (answer.status_code, answer["X-Answer"]) == (200, "refused")

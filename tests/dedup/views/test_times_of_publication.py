@@ -15,7 +15,7 @@ from tests.factories import make_pair
 def times(page: str) -> list[tuple[str, str]]:
     """Return the time elements of articles: their machine-readable dates and what people read."""
     found = re.findall(r'<time datetime="([^"]*)"[^>]*>(.*?)</time>', page)
-    return [(machine, re.sub("<[^>]*>", "", shown)) for machine, shown in found]
+    return [(machine, re.sub("<[^>]*>", "", shown).strip()) for machine, shown in found]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,10 @@ def test_lists_and_pairs(visitor: Client, store: StoreArticle) -> None:
     def expected(*rows: tuple[str, str], weekday: str = "") -> list[tuple[str, str]]:
         return [(machine, shown.format(weekday)) for machine, shown in rows]
 
-    assert times(visitor.get(reverse("articles")).content.decode()) == expected(later, day, late)
+    # The table says the time zone once, above its rows.
+    page = visitor.get(reverse("articles")).content.decode()
+    assert times(page) == [(machine, text.removesuffix(" UTC+02:00")) for machine, text in expected(later, day, late)]
+    assert page.count("UTC+02:00") == 1
     pair = make_pair(timed, dated, trigram=0.9)
     same = make_pair(dated, store(), trigram=0.9)
     queue = visitor.get(reverse("queue"), {"verdict": "any"}).content.decode()
