@@ -170,7 +170,7 @@ def rule_facts(stored: Mapping[str, Any]) -> RuleFacts:
 
 
 def _bounds_in_words(name: str, values: Mapping[str, float]) -> str:
-    days, score = (bound_named(name, finds) for finds in (Finds.WITHIN_DAYS, Finds.FROM_SCORE))
+    days, score = (bound_named(name, finds) or "" for finds in (Finds.WITHIN_DAYS, Finds.FROM_SCORE))
     said = [f"at most {counted(int(values[days]), 'day')} apart"] if days in values else []
     return ", ".join([*said, f"score from {values[score]:.12g}"] if score in values else said)
 
