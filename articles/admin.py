@@ -24,6 +24,7 @@ from articles.models import (
     RepeatedSentence,
     WhitelistedSentence,
 )
+from articles.normalization.url_patterns import pattern_fault
 from articles.read_only_admin import NewspaperFilter, ReadOnlyAdmin
 from articles.storage.boilerplate_whitelist import WhitelistError, end_whitelisting, whitelist_sentence
 from articles.storage.ingest import writing
@@ -56,6 +57,12 @@ class NewspaperForm(forms.ModelForm[Newspaper]):
         if alias:
             raise forms.ValidationError(f"{name} is an alias of {alias.newspaper}. Remove the alias first.")
         return name
+
+    def clean_article_url_pattern(self) -> str:
+        pattern: str = self.cleaned_data["article_url_pattern"]
+        if fault := pattern_fault(pattern):
+            raise forms.ValidationError(fault)
+        return pattern
 
 
 class AliasForm(forms.ModelForm[NewspaperAlias]):

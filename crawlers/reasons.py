@@ -36,6 +36,7 @@ _WAIT = "The next crawl tries again."
 _ASK = "Ask the newspaper, or remove the URL."
 _LOOK = "Open the example. If it is an article, its page needs its own extraction rule; if not, narrow the URL pattern."
 DATABASE_LOST = "database lost"
+SLOW_PATTERN = "article URL pattern takes too long"
 UNCHANGED = 304
 
 REASONS = {
@@ -161,6 +162,7 @@ REASONS = {
         Reason("cannot be stored", "The database does not accept the article; the detail says why.", _LOOK),
         Reason("no article", "The page has no article; the detail says why.", _LOOK),
         Reason("article URL pattern is no regular expression", "The pattern is not valid.", "Correct it in the admin."),
+        Reason(SLOW_PATTERN, "The pattern takes more than a second for one URL.", "Write a simpler one in the admin."),
         Reason(
             DATABASE_LOST,
             "The database did not respond, or its disk is full.",

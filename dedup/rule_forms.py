@@ -32,9 +32,15 @@ class Selectors(forms.CharField):
         return "\n".join(value) if isinstance(value, list | tuple) else value
 
 
+def _selectors(label: str, help_text: str) -> Selectors:
+    area = forms.Textarea(attrs={"rows": 2, "class": "form-control selectors", "spellcheck": "false"})
+    return Selectors(required=False, label=label, help_text=help_text, widget=area)
+
+
 class RuleForm(forms.Form):
     """A rule to try or to save, why, and a page to try it on that is not stored."""
 
+    vars().update({name: _selectors(*words) for name, words in _LABELS.items()})
     note = forms.CharField(
         required=False, max_length=MAX_NOTE_CHARACTERS, label="Why", help_text="For the history below the form."
     )
@@ -45,14 +51,8 @@ class RuleForm(forms.Form):
     )
     restores = forms.ModelChoiceField(SavedRule.objects.none(), required=False, widget=forms.HiddenInput)
 
-    field_order = (*_LABELS, "note", "url", "restores")
-
     def __init__(self, *args: Any, saved: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, (label, help_text) in _LABELS.items():
-            area = forms.Textarea(attrs={"rows": 2, "class": "form-control selectors", "spellcheck": "false"})
-            self.fields[name] = Selectors(required=False, label=label, help_text=help_text, widget=area)
-        self.order_fields(self.field_order)
         self.fields["restores"].queryset = saved  # type: ignore[attr-defined]
         for name in ("note", "url"):
             self.fields[name].widget.attrs["class"] = "form-control"

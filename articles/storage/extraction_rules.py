@@ -30,10 +30,10 @@ def save_rule(
 
     Its pages are extracted by it from now on; those that are stored are outdated until `reextract`.
     """
+    if faults := rule_faults(rule):
+        raise RuleError(" ".join(fault for found in faults.values() for fault in found))
     with transaction.atomic():
         newspaper = Newspaper.objects.select_for_update().get(pk=newspaper.pk)
-        if faults := rule_faults(rule):
-            raise RuleError(" ".join(fault for found in faults.values() for fault in found))
         current = rule_of(newspaper)
         if all(current.selectors(field) == rule.selectors(field) for field in FIELDS):
             raise RuleError("Nothing was saved: the newspaper has this rule already.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from django.http import QueryDict
 
 from articles.models import Newspaper, NewspaperAlias
 from articles.normalization.logins import without_login
+from articles.normalization.url_patterns import pattern_fault
 from crawlers.discovery.found import FIELDS as _KINDS
 from crawlers.discovery.found import FoundNewspaper, FoundSource
 from crawlers.fetching.sites import is_visitable
@@ -164,12 +164,10 @@ class DraftForm(ScheduleForm):
         return [(source, source.url in self.ticked) for source in self.sources]
 
     def clean_article_url_pattern(self) -> str:
-        """Return the pattern if it is a regular expression."""
+        """Return the pattern if it can be used."""
         pattern: str = self.cleaned_data["article_url_pattern"]
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise forms.ValidationError(f"This is not a regular expression: {error}.") from error
+        if fault := pattern_fault(pattern):
+            raise forms.ValidationError(fault)
         return pattern
 
     def clean(self) -> dict[str, Any]:

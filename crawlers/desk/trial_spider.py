@@ -10,7 +10,6 @@ import asyncio
 import dataclasses
 import datetime
 import json
-import re
 import signal
 import sys
 import time
@@ -25,6 +24,7 @@ from scrapy.http import HtmlResponse, Response
 from articles.extraction.extract import ExtractionError
 from articles.extraction.rules import ExtractionRule
 from articles.models import ArticleURL
+from articles.normalization.url_patterns import finds
 from articles.storage.incoming import IncomingArticle, ListedDate, RejectedArticleError, check_article, story_url
 from articles.storage.newspapers import Paper
 from crawlers.desk.trying import LONGEST
@@ -122,8 +122,7 @@ class _TrialSpider(scrapy.Spider):
         """Return the articles of a sitemap, or of the sitemaps of an index that changed last."""
         document = read_sitemap(response.body, response.url, self.settings.getint("SITEMAP_MAXSIZE"))
         if document.kind == "urlset":
-            pattern = re.compile(self.source.article_url_pattern)
-            return [entry for entry in document.entries if pattern.search(entry.url)]
+            return [entry for entry in document.entries if finds(self.source.article_url_pattern, entry.url)]
         if document.kind != "sitemapindex" or named:
             return "unreadable sitemap"
         entries: list[SitemapEntry] = []

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
-import re
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from typing import Any
 from django.conf import settings as site_settings
 
 from articles.extraction.rules import NO_RULE, ExtractionRule
+from articles.normalization.url_patterns import pattern_fault
 
 # Seconds after which a trial is ended.
 LONGEST = 100
@@ -52,10 +52,8 @@ def try_newspaper(draft: Draft, *, pause: float = _PAUSE) -> dict[str, Any]:
     An article has url, headline, day, byline, language, text, paywalled, date_doubt and text_doubt as they would be
     stored, or a reason why it would not be. `pause` is the time between two requests, in seconds. Raises TrialError.
     """
-    try:
-        re.compile(draft.article_url_pattern)
-    except re.error as error:
-        raise TrialError(f"The article URL pattern is not a regular expression: {error}.") from error
+    if fault := pattern_fault(draft.article_url_pattern):
+        raise TrialError(f"The article URL pattern cannot be used. {fault}")
     networks = [str(network) for network in site_settings.CRAWL_PRIVATE_ADDRESSES]
     asked = {"draft": dataclasses.asdict(draft), "networks": networks, "pause": pause}
     try:

@@ -18,6 +18,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from articles.models import Newspaper
+from articles.normalization.url_patterns import SlowPatternError, check_pattern, finds
 from articles.storage.extraction_rules import rule_of
 from articles.storage.incoming import story_url
 from articles.storage.newspapers import Paper, UnknownNewspaperError
@@ -30,7 +31,7 @@ from crawlers.fetching.sites import is_front_page, is_visitable
 from crawlers.items import ArticleLink, FetchedPage, Source, Validator
 from crawlers.listings.window import is_before, newest_first
 from crawlers.newspapers import newspapers_to_crawl
-from crawlers.reasons import DATABASE_LOST, UNCHANGED, feed_serves, find_reason
+from crawlers.reasons import DATABASE_LOST, SLOW_PATTERN, UNCHANGED, feed_serves, find_reason
 from crawlers.spiders.following_pages import PagedArticles
 
 Arguments = ParamSpec("Arguments")
@@ -96,9 +97,12 @@ class NewspaperSpider(PagedArticles):
         """Yield requests for links that wait since an earlier crawl, then for the newspaper's sources."""
         pattern = newspaper.article_url_pattern
         try:
-            re.compile(pattern)
+            check_pattern(pattern)
         except re.error as error:
             self.count_failure(pattern, f"article URL pattern is no regular expression: {error}")
+            return
+        except SlowPatternError:
+            self.count_failure(pattern, SLOW_PATTERN)
             return
         source = await self._source_of(newspaper)
         async for request in self._waiting_requests(source):
@@ -362,6 +366,8 @@ class NewspaperSpider(PagedArticles):
         """Count an error in this program; Scrapy logs its traceback."""
         error = failure.value
         reason = DATABASE_LOST if isinstance(error, LOST) else f"fault in the crawler: {type(error).__name__}"
+        if isinstance(error, SlowPatternError):
+            reason = SLOW_PATTERN
         self.count_failure(getattr(response, "url", ""), reason)
 
 
@@ -394,4 +400,4 @@ def _may_stand_at(target: str, link: ArticleLink) -> bool:
     pattern = link.source.article_url_pattern
     if is_front_page(target):
         return False
-    return bool(re.search(pattern, target)) or not re.search(pattern, link.url)
+    return finds(pattern, target) or not finds(pattern, link.url)

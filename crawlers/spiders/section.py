@@ -9,6 +9,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 
 from articles.models import ArticleURL
+from articles.normalization.url_patterns import finds
 from crawlers.fetching.sites import is_front_page, same_site
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.spiders.base import NewspaperSpider
@@ -63,7 +64,7 @@ def _next_url(response: HtmlResponse) -> str:
 
 
 def article_urls(response: HtmlResponse, pattern: str) -> list[str]:
-    """Return the URLs of the same site that a page links to and that match the pattern."""
-    links = LinkExtractor(allow=pattern).extract_links(response)
+    """Return the URLs of the same site that a page links to and that match the pattern. Raises SlowPatternError."""
+    links = [link for link in LinkExtractor().extract_links(response) if finds(pattern, link.url)]
     urls = (link.url.partition("#")[0] for link in links)
     return [url for url in urls if same_site(url, response.url) and not is_front_page(url)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 from uuid import UUID
@@ -12,6 +11,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from articles.models import ArticleURL, Newspaper
+from articles.normalization.url_patterns import finds
 from crawlers.fetching.sites import site_of
 from crawlers.items import ArticleLink, Source, Validator
 from crawlers.listings.sitemaps import SitemapEntry, last_days, read_sitemap
@@ -134,7 +134,7 @@ class SitemapSpider(NewspaperSpider):
 
 
 def _matches(source: Source, entry: SitemapEntry) -> bool:
-    return bool(re.search(source.article_url_pattern, entry.url))
+    return finds(source.article_url_pattern, entry.url)
 
 
 def _link(source: Source, entry: SitemapEntry) -> ArticleLink:

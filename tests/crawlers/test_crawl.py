@@ -97,6 +97,14 @@ def test_a_wrong_article_url_pattern_is_counted(three_sources: Site, crawl: Craw
     assert result.returncode == 1
 
 
+def test_a_pattern_that_takes_too_long_for_a_url_ends_what_it_is_needed_for(
+    three_sources: Site, crawl: CrawlCommand
+) -> None:
+    Newspaper.objects.update(article_url_pattern="(?:(?:z|z)+|herring)$")
+    three_sources.add("/news", f"<a href='/{'z' * 200}!'>Asleep</a>")
+    assert crawl().summary == ("Fjordbladet: 2 stored, 0 known, 1 failed (article URL pattern takes too long: 1)\n")
+
+
 def test_scrapy_crawl_works_in_its_folder(three_sources: Site, crawl: CrawlCommand) -> None:
     result = crawl.scrapy("crawl", "feed", "-a", "newspapers=Fjordbladet")
     assert result.returncode == 0, result.stderr

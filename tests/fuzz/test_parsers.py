@@ -17,7 +17,7 @@ from articles.extraction.bylines import split_byline, text_bylines
 from articles.extraction.charset import decode_page
 from articles.extraction.extract import ExtractionError, extract_article
 from articles.extraction.page_series import next_page, page_number
-from articles.extraction.rules import ExtractionRule, rule_faults
+from articles.extraction.selectors import selector_fault
 from articles.extraction.written_dates import place_of, written_days
 from articles.normalization.language import detect_language
 from articles.normalization.logins import without_login
@@ -138,7 +138,7 @@ CHECKS: list[Check] = [
     ("plain_text", words, plainly(plain_text)),
     ("sentences_of", stored, plainly(sentences_of)),
     ("detect_language", stored, plainly(detect_language)),
-    ("selectors", words, plainly(lambda text: rule_faults(ExtractionRule.of({"text": [text[:300]]})))),
+    ("selectors", words, plainly(lambda text: selector_fault(text[:300], elements=False))),
     ("normalize_text", words, idempotent(normalize_text)),
     ("text_digest", words, plainly(lambda text: text_digest(normalize_text(text)))),
     ("normalize_title", words, plainly(normalize_title)),

@@ -67,6 +67,7 @@ def test_what_the_rule_does_not_find_is_extracted_as_on_other_pages_with_a_doubt
         ("//div[re:test(., 'x')]", "headline", "is not XPath (Undefined namespace prefix)"),
         ("(count(//p))", "headline", "gives a number"),
         ("//h1/@title", "drop", "finds attributes or texts; here it must find elements"),
+        ("//*[count(" * 9 + "//*" + ") > 1]" * 9, "day", "takes too long. Put fewer conditions into each other."),
         ("p" * (MAX_SELECTOR_CHARACTERS + 1), "body", "has 301 characters; a selector has at most 300"),
         ("//h1/@title", "headline", ""),
         ("h1 ~ div.story > p:not(.flag)", "body", ""),

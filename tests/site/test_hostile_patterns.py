@@ -1,0 +1,75 @@
+"""Whatever somebody may type as a pattern or selector is refused if it would keep a process busy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.forms import BaseForm
+from django.http import QueryDict
+from django.test import RequestFactory
+from django.urls import get_resolver
+
+from articles.extraction.rules import FIELDS
+from articles.models import ExtractionRule as SavedRule
+from crawlers.desk.forms import DraftForm
+from dedup.rule_forms import RuleForm
+
+pytestmark = pytest.mark.django_db
+
+_PATTERN = re.compile(r"pattern|selector|regular expression|xpath|glob\b", re.IGNORECASE)
+# Each condition looks at the whole page for each element of the one around it.
+SELECTOR = "//*[count(" * 9 + "//*" + ") > 1]" * 9
+SLOW = dict.fromkeys(FIELDS, SELECTOR) | {"article_url_pattern": "(1|1)+$"}
+# A crawl copies the newspaper's pattern to what it stores of a source, to see whether it has changed since.
+STORED = {"articles.Newspaper.article_url_pattern", "crawlers.SourceValidator.article_url_pattern"}
+
+
+def is_of_patterns(*words: object) -> bool:
+    return any(_PATTERN.search(str(word)) for word in words)
+
+
+def forms() -> Iterator[tuple[str, type[BaseForm]]]:
+    """Yield every form of ours: of the pages, and of the admin's tables."""
+    assert get_resolver().url_patterns  # which loads the pages
+    waiting = [BaseForm]
+    while waiting:
+        form = waiting.pop()
+        waiting += form.__subclasses__()
+        if form.__module__.partition(".")[0] in ("articles", "crawlers", "dedup", "newsdedup_site"):
+            yield form.__qualname__, form
+    request = RequestFactory().get("/")
+    request.user = User(is_superuser=True)
+    for model, page in admin.site._registry.items():
+        yield f"{model.__name__} in the admin", page.get_form(request, change=True)
+
+
+def hostile_forms() -> Iterator[tuple[str, type[BaseForm], str]]:
+    """Yield each field of a form that takes a pattern or selector, by its name, label, help text or type."""
+    for name, form in forms():
+        for field_name, field in form.base_fields.items():  # type: ignore[attr-defined]
+            if is_of_patterns(field_name, field.label, field.help_text, type(field).__name__):
+                yield name, form, field_name
+
+
+def test_every_form_refuses_what_would_take_too_long() -> None:
+    tried = set()
+    for name, form, field in hostile_forms():
+        assert field in SLOW, f"{name} has the field {field}: give it a hostile value here"
+        more = {"saved": SavedRule.objects.none()} if form is RuleForm else {"found": None} if form is DraftForm else {}
+        faults = form(QueryDict(urlencode({field: SLOW[field]})), **more).errors[field]
+        assert re.search("takes (too long|more than 1 second)", str(faults)), (name, field, faults)
+        tried.add((name, field))
+    rules = {("RuleForm", field) for field in FIELDS}
+    assert tried == rules | {(name, "article_url_pattern") for name in ("DraftForm", "Newspaper in the admin")}
+
+
+def test_no_other_table_stores_patterns() -> None:
+    fields = [field for model in apps.get_models() for field in model._meta.concrete_fields]
+    found = {str(field) for field in fields if is_of_patterns(field.name, field.help_text)}
+    assert found == STORED
