@@ -173,7 +173,8 @@ def deploy(image: Image, service: Mapping[str, object]) -> None:
         folder = image.root / name.lstrip("/")
         # A new volume has the content and the owner of the image's folder.
         status = folder.stat()
-        mount("-t", "tmpfs", "-o", f"uid={status.st_uid},gid={status.st_gid},mode=0755", "tmpfs", str(folder))
+        options = f"uid={status.st_uid},gid={status.st_gid},mode={status.st_mode & 0o7777:o}"
+        mount("-t", "tmpfs", "-o", options, "tmpfs", str(folder))
     for name in service["tmpfs"]:  # type: ignore[attr-defined]
         mount("-t", "tmpfs", "tmpfs", str(image.root / name.lstrip("/")))
     mount("-o", "remount,bind,ro", str(image.root))

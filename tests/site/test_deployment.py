@@ -2,20 +2,29 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from django.core.management import get_commands
+from django.db import connection
+from django.utils import timezone
+from django_tasks.signals import task_finished, task_started
 from gunicorn.app.wsgiapp import WSGIApplication
 
 from dedup.checks import MINIMUM_VERSION
+from dedup.management.commands.db_worker import _HANGS_AFTER, _Pulse
+from dedup.models import Worker
+from dedup.runs.requests import GONE_AFTER
 from newsdedup_site import healthcheck
-from tests.databases import TEST_KEY
+from tests.databases import TEST_KEY, child_environment
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 COMPOSE = yaml.safe_load((CHECKOUT / "docker-compose.yml").read_text())
@@ -24,7 +33,8 @@ SERVICES = COMPOSE["services"]
 
 
 def test_the_services_are_those_of_one_host() -> None:
-    assert list(SERVICES) == ["db", "migrate", "web", "worker"]
+    assert list(SERVICES) == ["db", "migrate", "web", "worker", "proxy"]
+    assert [name for name, service in SERVICES.items() if "profiles" in service] == ["proxy"]
 
 
 def test_the_database_is_utf8_and_its_folder_a_named_volume() -> None:
@@ -37,11 +47,40 @@ def test_the_database_is_utf8_and_its_folder_a_named_volume() -> None:
 
 @pytest.mark.parametrize("name", list(SERVICES))
 def test_no_service_runs_as_root(name: str) -> None:
+    if name == "proxy":  # in its image, root owns where certificates are kept; it gets nothing else
+        assert (SERVICES[name]["cap_drop"], SERVICES[name]["cap_add"]) == (["ALL"], ["NET_BIND_SERVICE"])
+        return
     user, *_ = str(SERVICES[name]["user"]).split(":")
     assert user not in ("0", "root")
     if "build" in SERVICES[name]:
         assert f"--uid {user} " in DOCKERFILE
         assert f"\nUSER {SERVICES[name]['user']}\n" in DOCKERFILE
+
+
+@pytest.mark.parametrize("name", list(SERVICES))
+def test_every_service_has_bounded_logs_and_time_to_stop(name: str) -> None:
+    options = SERVICES[name]["logging"]["options"]
+    assert SERVICES[name]["logging"]["driver"] == "local"
+    assert int(options["max-size"].removesuffix("m")) * int(options["max-file"]) <= 50
+    number, unit = SERVICES[name]["stop_grace_period"][:-1], SERVICES[name]["stop_grace_period"][-1]
+    # gunicorn waits 30 seconds for what it answers.
+    assert int(number) * {"s": 1, "m": 60}[unit] >= 40
+
+
+@pytest.mark.parametrize("name", list(SERVICES))
+def test_every_service_gets_the_secrets_that_it_uses_and_no_other(name: str) -> None:
+    uses = {
+        "db": {"POSTGRES_PASSWORD"},
+        "migrate": {"SECRET_KEY", "DATABASE_URL"},
+        "web": {"SECRET_KEY", "DATABASE_URL", "METRICS_TOKEN", "EMAIL_URL"},
+        "worker": {"SECRET_KEY", "DATABASE_URL", "EMAIL_URL"},
+        "proxy": set(),
+    }
+    secret = re.compile("SECRET|PASSWORD|TOKEN|DATABASE_URL|EMAIL_URL")
+    example = re.findall(r"^#? ?([A-Z_]+)=", (CHECKOUT / ".env.example").read_text(), re.MULTILINE)
+    given = dict.fromkeys(example, "set") if "env_file" in SERVICES[name] else {}
+    given |= SERVICES[name].get("environment", {})
+    assert {variable for variable, value in given.items() if value and secret.search(variable)} == uses[name]
 
 
 @pytest.mark.parametrize("name", ["db", "web", "worker"])
@@ -65,7 +104,7 @@ def test_nothing_sets_the_number_of_processes_but_the_configuration() -> None:
 def test_every_command_of_manage_py_exists() -> None:
     text = (CHECKOUT / "docker-compose.yml").read_text()
     named = re.findall(r"manage\.py[\", ]+([a-z_]+)", text)
-    assert named == ["make_editor", "crawl", "migrate", "check", "db_worker", "check"]
+    assert named == ["make_editor", "crawl", "migrate", "check", "db_worker"]
     assert set(named) <= set(get_commands())
 
 
@@ -166,3 +205,56 @@ def test_the_healthcheck_asks_a_real_server(status: int, well: bool) -> None:
 
 def test_the_healthcheck_fails_where_nobody_answers() -> None:
     assert healthcheck.healthy("http://127.0.0.1:9/healthz", {}) is False
+
+
+def is_worker_healthy() -> bool:
+    """Run the health check of the worker's container, here."""
+    program, *arguments = SERVICES["worker"]["healthcheck"]["test"][1:]
+    assert program == "python"
+    environment = {"PATH": os.environ["PATH"], **child_environment()}
+    return not subprocess.run([sys.executable, *arguments], cwd=CHECKOUT, env=environment, check=False).returncode
+
+
+def wait_for_sign() -> None:
+    """Make all signs of life too old, and wait for a new one."""
+    Worker.objects.update(seen_at=timezone.now() - GONE_AFTER)
+    until = time.monotonic() + 120
+    while not is_worker_healthy():
+        assert time.monotonic() < until
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_the_healthcheck_tells_a_living_worker_from_one_that_hangs_or_is_dead() -> None:
+    assert GONE_AFTER.total_seconds() == healthcheck.GONE_SECONDS
+    assert is_worker_healthy() is False
+    command = [sys.executable, "manage.py", "db_worker", "--no-startup-delay"]
+    environment = {"PATH": os.environ["PATH"], **child_environment()}
+    with subprocess.Popen(command, cwd=CHECKOUT, env=environment) as worker:
+        try:
+            wait_for_sign()
+            wait_for_sign()
+            worker.send_signal(signal.SIGSTOP)
+            Worker.objects.update(seen_at=timezone.now() - GONE_AFTER)
+            assert is_worker_healthy() is False
+            worker.send_signal(signal.SIGCONT)
+            wait_for_sign()
+        finally:
+            worker.terminate()
+    assert is_worker_healthy() is False
+
+
+@pytest.mark.django_db
+def test_a_worker_whose_loop_hangs_gives_no_sign_but_a_long_task_may_go_on() -> None:
+    pulse = _Pulse(interval=-_HANGS_AFTER)
+    assert pulse.is_well() is False
+    result = SimpleNamespace(id="1", status="SUCCESSFUL", task=SimpleNamespace(module_path="a.task"))
+    task_started.send(sender=None, task_result=result)
+    assert pulse.is_well() is True
+    task_finished.send(sender=None, task_result=result)
+    assert pulse.is_well() is False
+    pulse.patience = _HANGS_AFTER
+    pulse.asked -= 2 * _HANGS_AFTER
+    with connection.execute_wrapper(pulse):
+        assert pulse.is_well() is False
+        assert not Worker.objects.exists()
+    assert pulse.is_well() is True

@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime
 import logging
 import signal
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
@@ -14,9 +16,12 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import Tags
+from django.core.management import CommandParser
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection
 from django.utils import timezone
+from django.utils.crypto import get_random_string
 from django.utils.module_loading import import_string
+from django_tasks.signals import task_finished, task_started
 from django_tasks_db.management.commands import db_worker
 
 from articles.management.base import ProjectCommand
@@ -32,8 +37,43 @@ _PATIENCE_SECONDS = 2.0
 logger = logging.getLogger(__name__)
 
 
+# Seconds. A loop that asks for no task for so long beyond its interval, and does none, hangs, and gives no more signs.
+_HANGS_AFTER = 60.0
+
+
+class _Pulse:
+    """Notes whether the worker's loop goes on: it asks the database for tasks, or does one, however long."""
+
+    def __init__(self, interval: float) -> None:
+        self.patience = _HANGS_AFTER + interval
+        self.in_task = False
+        self.asked = time.monotonic()
+        task_started.connect(self._begin)
+        task_finished.connect(self._end)
+
+    def __call__(self, execute: Callable[..., Any], *statement: Any) -> Any:
+        """Execute a statement of the loop's connection."""
+        self.asked = time.monotonic()
+        return execute(*statement)
+
+    def is_well(self) -> bool:
+        """Return whether a sign of life may be given."""
+        return self.in_task or time.monotonic() - self.asked < self.patience
+
+    def _begin(self, **_named: Any) -> None:
+        self.in_task = True
+
+    def _end(self, **_named: Any) -> None:
+        self.in_task = False
+
+
 class Command(ProjectCommand, db_worker.Command):
-    """The worker of django-tasks; while it lives, also during a long run, a thread writes when it was last seen."""
+    """The worker of django-tasks; while it is well, also during a long run, a thread writes when it was last seen."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Name the worker after its machine, so that a health check there finds its signs."""
+        super().add_arguments(parser)
+        parser.set_defaults(worker_id=f"{socket.gethostname()[:40]}-{get_random_string(16)}")
 
     def handle(self, *, worker_id: str, **options: Any) -> None:
         """Run."""
@@ -45,18 +85,26 @@ class Command(ProjectCommand, db_worker.Command):
             nullcontext() if options["batch"] else _beside(import_string(work))
             for work in (settings.CRAWL_SUPERVISOR, settings.ALARM_WATCH, settings.RETENTION_WATCH)
         )
-        with _signs_of_life(worker_id), _beside(_go_on_sending), crawls, alarms, retention:
+        pulse = _Pulse(options["interval"])
+        with (
+            connection.execute_wrapper(pulse),
+            _signs_of_life(worker_id, pulse),
+            _beside(_go_on_sending),
+            crawls,
+            alarms,
+            retention,
+        ):
             super().handle(worker_id=worker_id, **options)
         if options["batch"]:
             send_due()
 
 
 @contextmanager
-def _signs_of_life(name: str) -> Iterator[None]:
+def _signs_of_life(name: str, pulse: _Pulse) -> Iterator[None]:
     try:
         _sign(name)
         _put_back()
-        with _beside(partial(_go_on_signing, name)):
+        with _beside(partial(_go_on_signing, name, pulse)):
             yield
     finally:
         # The signal may have come in the middle of a query, whose connection takes no other.
@@ -90,8 +138,10 @@ def _go_on_sending(ended: threading.Event) -> None:
         connection.close()
 
 
-def _go_on_signing(name: str, ended: threading.Event) -> None:
+def _go_on_signing(name: str, pulse: _Pulse, ended: threading.Event) -> None:
     while not ended.wait(SIGN_SECONDS):
+        if not pulse.is_well():
+            continue
         # Without a database there is nobody to see the sign; it is tried again.
         with suppress(OperationalError, InterfaceError):
             _sign(name)
