@@ -16,6 +16,7 @@ import numpy as np
 from django.db import connection, transaction
 
 from articles.storage.fingerprints import fingerprint
+from articles.storage.ingest import newest_revision
 from dedup.kernels.tokens import IntArray
 from dedup.models import DenseGroup, Series, UpToDate
 from dedup.runs.digests import newspaper_months, number_of
@@ -162,6 +163,14 @@ def outdated_verdicts(terms: RunTerms) -> Outdated:
     return Outdated(
         [PairsToJudge(rows[start : start + PAIRS_AT_ONCE, :6].copy(), terms) for start in starts], learning, mark
     )
+
+
+def is_all_judged(terms: RunTerms) -> bool:
+    """Return whether nothing that verdicts rest on has changed on these terms, as far as marks show it."""
+    with connection.cursor() as cursor:
+        mark = _mark(cursor, terms)
+        is_marked = (VERDICTS, *mark) in UpToDate.objects.values_list("name", "revision", "rests_on")
+        return is_marked and newest_revision() <= mark[0] and not _is_any_new(cursor)
 
 
 def note_judged(outdated: Outdated) -> None:

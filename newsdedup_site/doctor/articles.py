@@ -20,6 +20,14 @@ from articles.storage.renormalization import outdated_forms
 from newsdedup_site.doctor.invariant import RESTORE, Found, Invariant, Sample, by, listed
 
 _AT_ONCE = 500
+_OWN_URLS_SQL: LiteralString = """
+SELECT count(*) OVER (), format('article %s has the URL %s, which is not among its URLs', article.id, article.url)
+FROM articles_article AS article
+WHERE NOT article.withheld AND NOT EXISTS (
+    SELECT FROM articles_articleurl AS known WHERE known.article_id = article.id AND known.url = article.url
+)
+LIMIT 10
+"""
 _REVISIONS_SQL: LiteralString = """
 WITH counted AS (
     SELECT revision, count(*) AS articles, min(id) AS first FROM articles_article GROUP BY revision
@@ -77,7 +85,8 @@ def _sampled(sample: Sample) -> list[int] | None:
     return sorted(drawn)
 
 
-def _chosen(queryset: QuerySet[Any], sample: Sample, field: str = "pk") -> Iterator[Any]:
+def chosen_articles(queryset: QuerySet[Any], sample: Sample, field: str = "pk") -> Iterator[Any]:
+    """Yield the rows of the sampled articles; `field` leads to the number of the article."""
     ids = _sampled(sample)
     rows = queryset if ids is None else queryset.filter(**{f"{field}__in": ids})
     return rows.order_by().iterator(_AT_ONCE)
@@ -95,7 +104,7 @@ def _forms(sample: Sample) -> Found:
     current = Article.objects.filter(normalizer_version=NORMALIZER_VERSION, withheld=False).values_list(*_COLUMNS)
     found = listed(
         f"article {pk} has another {_which(forms, stored)} than its text and headline give"
-        for pk, newspaper, headline, content, *stored in _chosen(current, sample)
+        for pk, newspaper, headline, content, *stored in chosen_articles(current, sample)
         if (forms := Forms.of(papers[newspaper].affixes, headline, content)) != Forms(*stored)
     )
     outdated = outdated_forms().count()
@@ -115,7 +124,7 @@ def _urls(sample: Sample) -> Found:
     columns = ("pk", "article", "article__newspaper", "url", "key", "normalized_url")
     return listed(
         f"URL {pk} of article {article} has another {'form' if key == url_key(url) else 'key'} than it gives"
-        for pk, article, newspaper, url, key, form in _chosen(current.values_list(*columns), sample, "article")
+        for pk, article, newspaper, url, key, form in chosen_articles(current.values_list(*columns), sample, "article")
         if form != comparable_url(url, papers[newspaper].kept_url_parameters)
         or (key != url_key(url) and not ArticleURL.objects.filter(key=url_key(url)).exists())
     )
@@ -127,7 +136,7 @@ def _texts(sample: Sample) -> Found:
     )  # fmt: skip
     return listed(
         f"article {pk}: {fault}"
-        for pk, *values in _chosen(Article.objects.values_list(*columns), sample)
+        for pk, *values in chosen_articles(Article.objects.values_list(*columns), sample)
         for fault in _faults_of_text(*values)
     )
 
@@ -148,7 +157,7 @@ def _pages(sample: Sample) -> Found:
     pages = ArticlePage.objects.values_list("pk", "body", "feed_entry")
     return listed(
         f"the page of article {pk} cannot be unpacked"
-        for pk, *packed in _chosen(pages, sample)
+        for pk, *packed in chosen_articles(pages, sample)
         if not all(_unpacks(bytes(each)) for each in packed)
     )
 
@@ -169,6 +178,7 @@ _RENORMALIZE = (
 INVARIANTS = (
     Invariant("forms", "The normalised forms of articles are those that the rules give today.", _RENORMALIZE, _forms),
     Invariant("urls", "The keys and forms of URLs are those that the rules give today.", _RENORMALIZE, _urls),
+    Invariant("own-urls", "The URL of an article is one of its URLs.", RESTORE, by(_OWN_URLS_SQL)),
     Invariant("texts", "Lengths, digests and marks of boilerplate fit the texts.", RESTORE, _texts),
     Invariant("pages", "Every kept page can be unpacked.", RESTORE, _pages),
     Invariant("revisions", "No two articles share a revision.", RESTORE, by(_REVISIONS_SQL)),

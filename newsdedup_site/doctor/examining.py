@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from traceback import clear_frames
 
 from django.db import connection, transaction
 
-from newsdedup_site.doctor import articles, clusters, pairs, references, review, schema
+from articles.storage.locks import is_lost
+from newsdedup_site.doctor import articles, clusters, derived, pairs, references, review, schema
 from newsdedup_site.doctor.invariant import Found, Invariant, Sample
 
 INVARIANTS: tuple[Invariant, ...] = (
@@ -18,6 +20,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     *references.INVARIANTS,
     *articles.INVARIANTS,
     *pairs.INVARIANTS,
+    *derived.INVARIANTS,
     *review.INVARIANTS,
     *clusters.INVARIANTS,
 )
@@ -36,8 +39,8 @@ class Finding:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether no row breaks the promise."""
-        return not self.found.faults
+        """Whether it could be looked at, and no row breaks the promise."""
+        return not self.found.faults and not self.found.error
 
 
 class UnknownInvariantError(ValueError):
@@ -61,8 +64,9 @@ def examine(
 ) -> list[Finding]:
     """Return what the doctor finds of these promises, or of all; each with its faults, or none.
 
-    All see the database as it was at one moment: in a transaction of its own, unless the caller is in one. `sample`
-    articles are normalised again, chosen by the seed; None: all. Raises UnknownInvariantError.
+    A look that ends in an error says so, and the others go on. All see the database as it was at one moment: in a
+    transaction of its own, unless the caller is in one. `sample` articles are normalised again, chosen by the seed;
+    None: all. Raises UnknownInvariantError.
     """
     asked = Sample(sample, random.randrange(2**32) if seed is None else seed)  # noqa: S311 - not secret
     looked = []
@@ -70,9 +74,26 @@ def examine(
         for invariant in chosen(names):
             on_start(invariant)
             began = time.monotonic()
-            found = invariant.look(asked)
-            looked.append(Finding(invariant, found, time.monotonic() - began))
+            looked.append(Finding(invariant, _found(invariant, asked), time.monotonic() - began))
     return looked
+
+
+def _found(invariant: Invariant, sample: Sample) -> Found:
+    """Return what a look finds; a fault of the rows that it stumbles over is its own, and the others still look."""
+    link = connection.connection
+    try:
+        with transaction.atomic():
+            try:
+                return invariant.look(sample)
+            except Exception as error:
+                # What it was reading ends before the transaction does.
+                clear_frames(error.__traceback__)
+                raise
+    except Exception as error:
+        if is_lost(link):
+            raise
+        message = next(iter(str(error).splitlines()), "")
+        return Found(error=f"{type(error).__name__}: {message}")
 
 
 @contextmanager

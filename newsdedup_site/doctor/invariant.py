@@ -17,12 +17,13 @@ NAMED = 10
 class Found(NamedTuple):
     """How many rows break a promise, and a sentence on each of the first NAMED.
 
-    `waiting` says why a part was not looked at: the next run renews it.
+    `waiting` says why a part was not looked at: the next run renews it. `error` says why nothing could be looked at.
     """
 
     faults: int = 0
     examples: tuple[str, ...] = ()
     waiting: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,10 @@ class Sample:
 
     articles: int | None
     seed: int
+
+    def smaller(self, times: int) -> Sample:
+        """Return a sample of so many times fewer, for what takes longer."""
+        return Sample(None if self.articles is None else self.articles // times, self.seed)
 
 
 Look = Callable[[Sample], Found]

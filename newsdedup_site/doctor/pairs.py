@@ -67,10 +67,17 @@ LEFT JOIN marked USING (run_id, pass_name)
 WHERE found.pairs > coalesce(marked.pairs, 0)
 LIMIT 10
 """
-# Of the last run alone, whose evidence no later run has taken over, and only if it ended.
+# Of the last run alone, whose evidence no later run has taken over, and only if it ended. An admin's removal takes
+# evidence with it, and counts it.
 _LAST_MARKS_SQL: LiteralString = """
 WITH last_run AS (
-    SELECT id FROM (SELECT id, state FROM dedup_detectionrun ORDER BY id DESC LIMIT 1) AS latest WHERE state = 'done'
+    SELECT id, started_at FROM (SELECT * FROM dedup_detectionrun ORDER BY id DESC LIMIT 1) AS latest
+    WHERE state = 'done'
+), removed AS (
+    SELECT coalesce(sum((removal.counts ->> 'evidence')::bigint), 0) AS evidence,
+        coalesce(bool_or(removal.state <> 'done'), false) AS under_way
+    FROM articles_removal AS removal
+    JOIN last_run ON removal.seen_at > last_run.started_at
 ), marked AS (
     SELECT block.run_id, block.pass_name, sum(block.pairs) AS pairs
     FROM dedup_runblock AS block
@@ -80,11 +87,13 @@ WITH last_run AS (
 SELECT count(*) OVER (), format('run %s has %s pairs of the pass %s, and its blocks %s', marked.run_id, found.pairs,
     marked.pass_name, marked.pairs)
 FROM marked
+CROSS JOIN removed
 CROSS JOIN LATERAL (
     SELECT count(*) AS pairs FROM dedup_evidence AS evidence
     WHERE evidence.run_id = marked.run_id AND evidence.pass_name = marked.pass_name
 ) AS found
-WHERE found.pairs <> marked.pairs
+WHERE found.pairs > marked.pairs
+    OR found.pairs < marked.pairs - removed.evidence AND NOT removed.under_way
 LIMIT 10
 """
 _RUNS_SQL: LiteralString = """

@@ -34,6 +34,34 @@ SELECT conname FROM pg_constraint WHERE connamespace = current_schema()::regname
 UNION
 SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'i'
 """
+# What is of columns: of an index also its first column alone, which serves as an index of that column.
+_OF_COLUMNS_SQL: LiteralString = """
+WITH ours AS (
+    SELECT oid, oid::regclass::text AS name FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+), indexed AS (
+    SELECT ours.name, index.indisunique, ARRAY(
+        SELECT attribute.attname::text FROM unnest(index.indkey::int2[]) WITH ORDINALITY AS key (number, place)
+        JOIN pg_attribute AS attribute ON attribute.attrelid = index.indrelid AND attribute.attnum = key.number
+        ORDER BY key.place
+    ) AS columns
+    FROM pg_index AS index JOIN ours ON ours.oid = index.indrelid
+    WHERE index.indpred IS NULL AND index.indexprs IS NULL AND index.indisvalid
+)
+SELECT 'unique index', name, columns FROM indexed WHERE indisunique
+UNION
+SELECT 'index', name, columns[1:1] FROM indexed
+UNION
+SELECT 'NOT NULL', ours.name, ARRAY[attribute.attname::text]
+FROM pg_attribute AS attribute JOIN ours ON ours.oid = attribute.attrelid
+WHERE attribute.attnotnull AND NOT attribute.attisdropped
+UNION
+SELECT 'CHECK', ours.name, ARRAY[attribute.attname::text]
+FROM pg_constraint AS checked
+JOIN ours ON ours.oid = checked.conrelid
+JOIN pg_attribute AS attribute ON attribute.attrelid = checked.conrelid AND attribute.attnum = checked.conkey[1]
+WHERE checked.contype = 'c' AND cardinality(checked.conkey) = 1
+"""
 # A sequence that was never used begins with its first value.
 _SEQUENCE_SQL = SQL("""
 SELECT (SELECT coalesce(max({column}), 0) FROM {table}), (SELECT last_value FROM {sequence})
@@ -74,7 +102,32 @@ def _declared(_sample: Sample) -> Found:
     with connection.cursor() as cursor:
         cursor.execute(_NAMES_SQL)
         stored = {name for (name,) in cursor}
-    return listed(f"{name} of {table} is missing" for name, table in _expected_names() if name not in stored)
+        cursor.execute(_OF_COLUMNS_SQL)
+        on_columns = {(kind, table.strip('"'), tuple(columns)) for kind, table, columns in cursor}
+    named = (f"{name} of {table} is missing" for name, table in _expected_names() if name not in stored)
+    unnamed = (
+        f"{table}.{', '.join(columns)} has no {kind}"
+        for kind, table, columns in _expected_of_columns()
+        if (kind, table, columns) not in on_columns
+    )
+    return listed([*named, *unnamed])
+
+
+def _expected_of_columns() -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield what Django makes of fields without a name in the model: the kind, the table and the columns."""
+    for table in stored_models():
+        for columns in table.unique_together:
+            yield "unique index", table.db_table, tuple(table.get_field(name).column for name in columns)
+        for field in table.local_concrete_fields:
+            column = (table.db_table, (field.column,))
+            if field.db_parameters(connection)["check"]:
+                yield "CHECK", *column
+            if not field.null:
+                yield "NOT NULL", *column
+            if field.unique:
+                yield "unique index", *column
+            elif field.db_index:
+                yield "index", *column
 
 
 def _triggers(_sample: Sample) -> Found:

@@ -35,16 +35,17 @@ BREAKS: dict[str, tuple[str, set[str]]] = {
         "dedup_decision)"), set()),
     "permissions": ("DELETE FROM django_content_type WHERE model = 'series'", {"foreign-keys"}),
     "forms": ("UPDATE articles_article SET normalized_text = 'other' WHERE id = (SELECT max(id) FROM articles_article)",
-        set()),
+        {"index-contents"}),
     "urls": (("UPDATE articles_articleurl SET normalized_url = 'other' WHERE id = (SELECT max(id) FROM "
         "articles_articleurl)"), set()),
     "texts": ("UPDATE articles_article SET characters = 1 WHERE id = (SELECT max(id) FROM articles_article)", set()),
     "pages": (("INSERT INTO articles_articlepage (article_id, url, content_type, body, published_time, in_sitemap, "
         "feed_entry, fetched_at) SELECT max(id), '', '', '\\x1f8b', '', false, '', now() FROM "
         "articles_article"), set()),
-    "revisions": ("UPDATE articles_article SET revision = (SELECT min(revision) FROM articles_article)", set()),
+    "revisions": ("UPDATE articles_article SET revision = (SELECT min(revision) FROM articles_article)", {"indexed"}),
     "merged": (("UPDATE articles_article SET newspaper_id = (SELECT id FROM articles_newspaper WHERE merged_into_id IS "
-        "NOT NULL) WHERE id = (SELECT max(id) FROM articles_article)"), {"pair-facts"}),
+        "NOT NULL) WHERE id = (SELECT max(id) FROM articles_article)"),
+        {"indexed", "index-contents", "judged", "pair-facts"}),
     "merges": ("UPDATE articles_newspaper SET merged_into_id = NULL", set()),
     "later-versions": (("INSERT INTO articles_articlerevision (article_id, number, kind, seen_at, headline, content, "
         "note, url, content_type, body, extractor_version) SELECT max(id), 2, 'gone', now(), '', '', '', '', '', '', 0 "
@@ -52,9 +53,13 @@ BREAKS: dict[str, tuple[str, set[str]]] = {
     "repeated-sentences": (("INSERT INTO articles_repeatedsentence (newspaper_id, week, digest, sentence, kind, "
         "articles, article_ids) SELECT min(id), '2026-03-02', gen_random_uuid(), 'Again.', 'boilerplate', 3, '{{}}' "
         "FROM articles_newspaper"), set()),
+    "own-urls": ("DELETE FROM articles_articleurl WHERE id = (SELECT max(id) FROM articles_articleurl)", set()),
+    "indexed": ("DELETE FROM dedup_articleshingles", set()),
+    "index-contents": ("UPDATE dedup_articleshingles SET date = date + 1", set()),
+    "judged": ("UPDATE dedup_pair SET duplicate_probability = duplicate_probability / 2", set()),
     "scores": ("UPDATE dedup_pair SET best_score = best_score / 2 WHERE id = (SELECT min(id) FROM dedup_pair)", set()),
     "pair-facts": ("UPDATE dedup_pair SET days_apart = 9 WHERE id = (SELECT min(id) FROM dedup_pair)", set()),
-    "verdicts": ("UPDATE dedup_pair SET left_matched = 2 WHERE id = (SELECT min(id) FROM dedup_pair)", set()),
+    "verdicts": ("UPDATE dedup_pair SET left_matched = 2 WHERE id = (SELECT min(id) FROM dedup_pair)", {"judged"}),
     "evidence-marked": ("DELETE FROM dedup_runblock WHERE pass_name = 'trigram'", set()),
     "marks-with-evidence": ("UPDATE dedup_runblock SET pairs = pairs + 1 WHERE pass_name = 'trigram'", set()),
     "runs-ended": ("UPDATE dedup_detectionrun SET finished_at = NULL", set()),
@@ -87,6 +92,10 @@ def sentences(count: int, seed: int) -> list[str]:
 
 @pytest.fixture
 def archive(store: StoreArticle) -> dict[str, int]:
+    return build_archive(store)
+
+
+def build_archive(store: StoreArticle) -> dict[str, int]:
     """Return the numbers of some decisions in an archive after a run, decisions, an undo and a merge."""
     editor = make_user("anna", "editor")
     for story in range(4):

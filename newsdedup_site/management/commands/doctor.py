@@ -25,7 +25,7 @@ class Command(ProjectCommand):
     help = (
         "Checks whether the database keeps what newsdedup promises of it, and says how to repair what does not. It "
         "changes nothing, and can be run while editors and runs are at work. Exit code 1: it has found something; 2: "
-        "it could not look."
+        "it has found nothing, but could not look at everything."
     )
     # It reports them itself, also on tables that are not there.
     requires_system_checks = []
@@ -59,21 +59,22 @@ class Command(ProjectCommand):
             reason = str(error).strip()
             raise CommandError(f"The database cannot be examined: {reason}", returncode=_COULD_NOT_LOOK) from error
         self._print_json(findings) if options["format"] == "json" else self._print(findings)
-        if not all(each.is_healthy for each in findings):
+        if any(finding.found.faults for finding in findings):
             sys.exit(ExitCode.ERROR)
+        if any(finding.found.error for finding in findings):
+            sys.exit(_COULD_NOT_LOOK)
 
     def _print(self, findings: Sequence[Finding]) -> None:
         for each in findings:
-            self.stdout.write(
-                f"{'ok   ' if each.is_healthy else 'WRONG'}  {each.invariant.name}: {each.invariant.promise}"
-            )
+            state = "ok   " if each.is_healthy else "ERROR" if each.found.error else "WRONG"
+            self.stdout.write(f"{state}  {each.invariant.name}: {each.invariant.promise}")
             if each.found.waiting:
                 self.stdout.write(f"         {each.found.waiting}")
-            if not each.is_healthy:
+            if each.found.error:
+                self.stdout.write(f"         This check could not be made: {each.found.error}")
+            elif not each.is_healthy:
                 self._print_faults(each)
-        wrong = sum(1 for each in findings if not each.is_healthy)
-        said = f"{wrong} of {len(findings)} checks found something." if wrong else f"All {len(findings)} checks passed."
-        self.stdout.write(said)
+        self.stdout.write(_summary(findings))
 
     def _print_faults(self, finding: Finding) -> None:
         examples = finding.found.examples
@@ -91,9 +92,19 @@ class Command(ProjectCommand):
                 "faults": each.found.faults,
                 "examples": list(each.found.examples),
                 "waiting": each.found.waiting,
-                "repair": "" if each.is_healthy else each.invariant.repair,
+                "error": each.found.error,
+                "repair": "" if not each.found.faults else each.invariant.repair,
                 "seconds": round(each.seconds, 3),
             }
             for each in findings
         ]
         self.stdout.write(json.dumps({"healthy": all(each.is_healthy for each in findings), "checks": rows}, indent=2))
+
+
+def _summary(findings: Sequence[Finding]) -> str:
+    wrong = sum(1 for finding in findings if finding.found.faults)
+    failed = [finding.invariant.name for finding in findings if finding.found.error]
+    said = [f"{wrong} of {len(findings)} checks found something."] if wrong else []
+    if failed:
+        said.append(f"{len(failed)} of {len(findings)} could not be made: {', '.join(failed)}.")
+    return " ".join(said) or f"All {len(findings)} checks passed."

@@ -1,0 +1,198 @@
+"""Whether what runs derive from texts is what they would derive today: indexes of the texts, and verdicts."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import random
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby, islice
+from typing import Any, LiteralString, NamedTuple
+
+from django.db import connection
+from psycopg.sql import SQL, Identifier, Literal
+
+from articles.models import Article
+from dedup.judging.judge import JudgedPair, JudgedRow
+from dedup.models import ArticleSentences, ArticleShingles, DetectionRun, NewspaperMonth, Pair
+from dedup.runs.article_cache import ArticleCache
+from dedup.runs.digests import digests_around
+from dedup.runs.judging import judged_rows
+from dedup.runs.outdated_verdicts import is_all_judged
+from dedup.runs.sentence_index import SENTENCE_INDEX
+from dedup.runs.shingle_index import SHINGLE_INDEX
+from dedup.runs.terms import RunTerms, terms_in_force
+from dedup.types import SENTENCES, SERIES, SHINGLES
+from newsdedup_site.doctor.articles import chosen_articles
+from newsdedup_site.doctor.invariant import Found, Invariant, Sample, listed, rows, together
+from newsdedup_site.doctor.tables import options
+
+# To judge a pair takes about as long as to normalise so many articles.
+_ARTICLES_PER_PAIR = 10
+_AT_ONCE, _IN_A_ROW = 500, 10
+# Two machines may differ in the last digits of a probability.
+_SAME = 1e-9
+_NUMBERS = ("probability", "duplicate_probability", "left_matched", "right_matched")
+_FORGET = "Delete these rows and those of dedup_uptodate; then run `manage.py find_duplicates`, which makes them."
+_JUDGE = "Set rests_on of these pairs to NULL with SQL; then run `manage.py find_duplicates`, which judges them again."
+# The table of each index of the texts, by the name of its mark: up to there, every article has its row.
+_INDEXES = {SHINGLES: "dedup_articleshingles", SENTENCES: "dedup_articlesentences", SERIES: "dedup_headlineform"}
+_MISSING_SQL = SQL("""
+SELECT count(*) OVER (), 'article ' || article.id || ' has no row of today in ' || {name}
+FROM articles_article AS article
+LEFT JOIN {index} AS known ON known.article_id = article.id
+WHERE known.revision IS DISTINCT FROM article.revision
+    AND article.revision <= (SELECT revision FROM dedup_uptodate WHERE name = %(name)s)
+LIMIT 10
+""")
+_HEADLINE_FORMS_SQL: LiteralString = """
+SELECT count(*) OVER (), format('the headline form of article %s has another day or newspaper', article.id)
+FROM articles_article AS article
+JOIN dedup_headlineform AS known ON known.article_id = article.id AND known.revision = article.revision
+WHERE (known.date, known.newspaper_id) IS DISTINCT FROM (article.date, article.newspaper_id)
+LIMIT 10
+"""
+_PAIRS_SQL = """
+SELECT pair.id, pair.left_id, pair.right_id, coalesce((evidence.details ->> 'leftover')::bigint, 0),
+    date_trunc('month', greatest(one.date, other.date))::date AS month, one.newspaper_id, other.newspaper_id
+FROM dedup_pair AS pair
+JOIN dedup_headlineform AS one ON one.article_id = pair.left_id
+JOIN dedup_headlineform AS other ON other.article_id = pair.right_id
+LEFT JOIN dedup_evidence AS evidence
+    ON evidence.pair_id = pair.id AND evidence.pass_name = 'exact' AND NOT evidence.stale
+    AND evidence.details ? 'leftover'
+WHERE pair.best_score > 0 AND pair.rests_on IS NOT NULL AND pair.verdict <> ''
+ORDER BY month, pair.id
+"""
+
+
+def _indexed(_sample: Sample) -> Found:
+    return together(
+        [
+            rows(_MISSING_SQL.format(index=Identifier(table), name=Literal(table)), {"name": name})
+            for name, table in _INDEXES.items()
+        ]
+        + [rows(_HEADLINE_FORMS_SQL)]
+    )
+
+
+def _contents(sample: Sample) -> Found:
+    smaller = sample.smaller(_ARTICLES_PER_PAIR)
+    forms = ("pk", "newspaper", "date", "revision", "normalized_text")
+    return together(
+        [
+            _differing(
+                SHINGLE_INDEX, ArticleShingles, ("article", "newspaper", "date", "revision", "shingles"), forms, smaller
+            ),
+            _differing(
+                SENTENCE_INDEX,
+                ArticleSentences,
+                ("article", "revision", "hashes", "marks"),
+                ("pk", "revision", "content"),
+                smaller,
+            ),
+        ]
+    )
+
+
+def _differing(index: Any, model: Any, columns: Sequence[str], read: Sequence[str], sample: Sample) -> Found:
+    """Return which rows of an index are not what it makes of their articles, as far as they have one of today."""
+    articles = chosen_articles(Article.objects.values_list(*read), sample)
+    return listed(
+        f"article {made[0]} has another row in {options(model).db_table} than its text gives"
+        for batch in iter(lambda: list(islice(articles, _AT_ONCE)), [])
+        for made, stored in _both(index, model, columns, batch)
+        if made != stored
+    )
+
+
+def _both(index: Any, model: Any, columns: Sequence[str], batch: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    known = model.objects.filter(pk__in=[row[0] for row in batch]).values_list(*columns)
+    stored = {row[0]: tuple(bytes(value) if isinstance(value, memoryview) else value for value in row) for row in known}
+    revision = columns.index("revision")
+    for made in index.made(batch):
+        row = stored.get(made[0])
+        if row is not None and row[revision] == made[revision]:
+            yield tuple(made), row
+
+
+def _judged(sample: Sample) -> Found:
+    last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).select_related("profile").first()
+    if last is None:
+        return Found()
+    joins = last.profile is not None and last.profile.versions_join
+    terms = terms_in_force(versions_join=joins, boilerplate=last.boilerplate)
+    if not is_all_judged(terms):
+        return Found(waiting="The next run judges pairs again: articles or settings have changed.")
+    return listed(_judged_otherwise(_sampled_pairs(sample), terms))
+
+
+class _Stored(NamedTuple):
+    """A pair whose verdict is to be given again, and what that rests on."""
+
+    pair: JudgedPair
+    month: datetime.date
+    newspapers: tuple[int, int]
+
+
+def _sampled_pairs(sample: Sample) -> list[_Stored]:
+    with connection.cursor() as cursor:
+        cursor.execute(_PAIRS_SQL)
+        pairs = [_Stored(JudgedPair(*row[:4]), row[4], row[5:]) for row in cursor.fetchall()]
+    wanted = sample.smaller(_ARTICLES_PER_PAIR).articles
+    if wanted is None or len(pairs) <= wanted:
+        return pairs
+    # Those of a month are judged together, which takes less time.
+    starts = random.Random(sample.seed).sample(range(len(pairs)), math.ceil(wanted / _IN_A_ROW))  # noqa: S311
+    return [
+        pairs[place]
+        for place in sorted({at for start in starts for at in range(start, start + _IN_A_ROW)})
+        if place < len(pairs)
+    ]
+
+
+def _judged_otherwise(pairs: Sequence[_Stored], terms: RunTerms) -> Iterator[str]:
+    cache = ArticleCache()
+    for month, of_month in groupby(pairs, key=lambda stored: stored.month):
+        known = list(of_month)
+        settled = _settled_newspapers(month, {number for stored in known for number in stored.newspapers}, terms)
+        asked = [stored.pair for stored in known if settled.issuperset(stored.newspapers)]
+        rows_of = Pair.objects.in_bulk([pair.id for pair in asked])
+        for row in judged_rows(month, asked, terms, cache=cache):
+            if not _is_same(rows_of[row.id], row):
+                yield _difference(rows_of[row.id], row)
+
+
+def _settled_newspapers(month: datetime.date, newspapers: Collection[int], terms: RunTerms) -> set[int]:
+    """Return those whose articles around a month are still those that verdicts rest on."""
+    learnt = dict(
+        NewspaperMonth.objects.filter(month=month, newspaper__in=newspapers).values_list("newspaper", "digest")
+    )
+    now = digests_around(month, newspapers, terms.boilerplate)
+    return {newspaper for newspaper in newspapers if learnt.get(newspaper) == now.get(newspaper)}
+
+
+def _is_same(pair: Pair, row: JudgedRow) -> bool:
+    stored = (pair.verdict, pair.joins, pair.reasons)
+    return stored == (row.verdict, row.joins, json.loads(row.reasons)) and all(
+        math.isclose(getattr(pair, name) or 0.0, getattr(row, name), abs_tol=_SAME) for name in _NUMBERS
+    )
+
+
+def _difference(pair: Pair, row: JudgedRow) -> str:
+    if any(getattr(pair, name) != getattr(row, name) for name in ("verdict", "joins", *_NUMBERS)):
+        said = [
+            f"{each.verdict} {each.probability} (of duplicates {each.duplicate_probability})" for each in (pair, row)
+        ]
+        return f"pair {pair.pk} is stored as {said[0]}, and its articles give {said[1]}"
+    return f"pair {pair.pk} has other reasons than its articles give"
+
+
+INVARIANTS = (
+    Invariant(
+        "indexed", "The indexes of the texts have every article that a run has put into them.", _FORGET, _indexed
+    ),
+    Invariant("index-contents", "The indexes of the texts have what the texts give.", _FORGET, _contents),
+    Invariant("judged", "The verdict on a pair is the one that its two articles give.", _JUDGE, _judged),
+)
