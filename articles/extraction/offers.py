@@ -9,7 +9,10 @@ from articles.normalization.text import letters
 # Longer texts are articles. Of 256 articles, none asks its reader for such things in more than 0.18 of its letters.
 MAX_NOTICE_LETTERS = 3_000
 MIN_NOTICE_SHARE = 0.4
-_SENTENCE = re.compile(r"[^.!?\n。！？।؟]+[.!?\n。！？।؟]*")
+_SENTENCE = re.compile(r"[^.!?\n。！？।؟]+")
+# A text of few letters may have millions of signs. No notice has three in a row, so their first and last one will do.
+_SIGNS = re.compile(r"([^\w.!?\n。！？।؟]|_)(?:[^\w.!?\n。！？।؟]|_)+([^\w.!?\n。！？।؟]|_)")
+_WORD = re.compile(r"[^\W_]")
 _NOTICE = re.compile(
     r"""subscri(?:be|ption|bers?)\b | \bsign(?:ed)?[ -]?(?:in|up)\b | \blog(?:ged)?[ -]?in\b | \bregist(?:er|ration)\b
     | free\ trial | cancel\ any ?time | unlimited\ (?:digital\ )?access | create\ an?\ (?:free\ )?account | \bad-?block
@@ -25,8 +28,8 @@ _NOTICE = re.compile(
 
 def is_offer(text: str) -> bool:
     """Return whether a text mostly asks readers to subscribe, log in, or accept cookies."""
-    if letters(text) > MAX_NOTICE_LETTERS:
+    if not 0 < (length := letters(text)) <= MAX_NOTICE_LETTERS:
         return False
-    sentences = _SENTENCE.findall(text)
-    asking = sum(letters(sentence) for sentence in sentences if _NOTICE.search(sentence))
-    return asking >= MIN_NOTICE_SHARE * letters(text) > 0
+    sentences = _SENTENCE.findall(_SIGNS.sub(r"\1\2", text))
+    asking = sum(letters(sentence) for sentence in sentences if _WORD.search(sentence) and _NOTICE.search(sentence))
+    return asking >= MIN_NOTICE_SHARE * length
