@@ -4,6 +4,8 @@
 import errno
 import os
 import sys
+import traceback
+from pathlib import Path
 
 import django
 import psycopg
@@ -12,17 +14,20 @@ from django.core.management import ManagementUtility
 from django.db import DatabaseError, NotSupportedError, OperationalError, ProgrammingError
 from django.db.migrations.exceptions import MigrationSchemaMissing
 
+from articles.processes import is_out_of_memory
 from newsdedup_site.deployment import refuse_insecure
 from newsdedup_site.embedded import EmbeddedServerError
 
 # SQLSTATE codes, appendix A of the PostgreSQL manual.
 INSUFFICIENT_PRIVILEGE = "42501"
 DISK_FULL = "53100"
+OUT_OF_MEMORY = "53200"
 UNDEFINED_TABLE_OR_COLUMN = ("42P01", "42703")
 # What a full or broken disk says.
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # What serves others for as long as it runs, and so refuses settings that are insecure.
 SERVING = (["runserver"], ["db_worker"])
+HERE = f"{Path(__file__).resolve().parent}{os.sep}"
 
 
 def explain(error: DatabaseError) -> str | None:
@@ -57,9 +62,25 @@ def explain_loss(words: str, state: str | None) -> str:
     """Return what an operator can do about a database that does not work at the moment."""
     if state == DISK_FULL:
         return f"The disk of the database is full: {words}. Make room there, then run the same command again."
+    if state == OUT_OF_MEMORY:
+        return (
+            f"The server of the database ran out of memory: {words}. Give it more, or lower its work_mem and "
+            "max_connections; then run the same command again. Anything stored is kept."
+        )
     return (
         f"The database cannot be used: {words}. "
         "Check that its server is running and that DATABASE_URL, if set, is correct."
+    )
+
+
+def out_of_memory(arguments: list[str], error: BaseException) -> str:
+    """Return what an operator can do when memory ran out, and what the command was doing."""
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(HERE)]
+    at = f", in {own[-1].name} of {own[-1].filename.removeprefix(HERE)}" if own else ""
+    return (
+        f"Memory ran out during {' '.join(['manage.py', *arguments[1:2]])}{at}. Free some, or use a machine with more; "
+        "a command with the option --workers needs less with --workers 1. Then run the same command again: anything "
+        "stored is kept."
     )
 
 
@@ -92,7 +113,11 @@ def main(arguments: list[str]) -> None:
         # The reader has closed the pipe (`| head`).
         discard_output()
         sys.exit(1)
-    except OSError as error:
+    except (MemoryError, OSError) as error:
+        if is_out_of_memory(error) and "--traceback" not in arguments:
+            sys.exit(out_of_memory(arguments, error))
+        if isinstance(error, MemoryError):
+            raise
         if error.errno not in UNWRITABLE or "--traceback" in arguments:
             raise
         discard_output()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import multiprocessing
 import os
 import queue
@@ -36,6 +37,11 @@ _UNDER_WAY = 2
 
 class WorkerDiedError(RuntimeError):
     """A worker process ended without returning a result."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an error means that this machine, or what this process may use of it, has no memory left."""
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
 
 
 class Pool:

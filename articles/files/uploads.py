@@ -22,7 +22,7 @@ from articles.files.importing import Imported, import_rows, reason_form, settle_
 from articles.files.previews import preview_rows, storable
 from articles.files.records import UnreadableFileError, find_rows
 from articles.models import FileImport, RejectedRow, UploadedPart
-from articles.processes import WorkerDiedError
+from articles.processes import WorkerDiedError, is_out_of_memory
 from articles.storage.ingest import newest_revision
 from articles.storage.locks import Lock, held_numbers, is_lost, session_lock
 from articles.storage.workers import database_pool
@@ -172,7 +172,8 @@ def _perform(number: int) -> None:
         fault = str(error).strip()
         _end(kept, State.FAILED, f"{fault}. {_RESUME}")
     except Exception as error:
-        _end(kept, State.FAILED, f"An error in this program: {type(error).__name__}.")
+        fault = "Memory ran out" if is_out_of_memory(error) else f"An error in this program: {type(error).__name__}"
+        _end(kept, State.FAILED, f"{fault}. {_RESUME}")
         raise
     else:
         _end(kept, State.FINISHED)

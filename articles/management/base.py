@@ -21,6 +21,7 @@ from articles.files.write_faults import UnwritableError
 from articles.loading import MissingPackageError, missing_package
 from articles.management.output import NamedOutput
 from articles.management.progress import progress_bars
+from articles.processes import WorkerDiedError
 from articles.storage.newspapers import UnknownNewspaperError
 
 
@@ -69,6 +70,7 @@ class ProjectCommand(BaseCommand):
         UnknownNewspaperError: ExitCode.USAGE,
         UnreadableFileError: ExitCode.ERROR,
         UnwritableError: ExitCode.ERROR,
+        WorkerDiedError: ExitCode.ERROR,
     }
     ends: ClassVar[frozenset[ExitCode]] = frozenset({ExitCode.DONE, ExitCode.ERROR, ExitCode.USAGE})
 

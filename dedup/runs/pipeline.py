@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from articles.boilerplate.mode import Mode
-from articles.processes import THIS_PROCESS, Pool
+from articles.processes import THIS_PROCESS, Pool, is_out_of_memory
 from articles.storage.boilerplate_marks import mark_weeks
 from articles.storage.boilerplate_weeks import NewspaperWeek, outdated_weeks
 from articles.storage.ingest import newest_revision
@@ -160,7 +160,12 @@ def run_detection(
         except (OperationalError, InterfaceError):
             raise  # the database is lost, so nothing can be stored; the next run marks this one as interrupted
         except BaseException as error:
-            _finish(run, DetectionRun.State.FAILED, error=f"{type(error).__name__}: {error}")
+            fault = (
+                "Memory ran out. The same run, started again, resumes"
+                if is_out_of_memory(error)
+                else type(error).__name__
+            )
+            _finish(run, DetectionRun.State.FAILED, error=f"{fault}: {error}")
             raise
         else:
             # The run is done, whatever happens now.

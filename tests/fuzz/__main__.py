@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests import need
 from tests.fuzz.effort import ADDRESS, SECONDS, SEED
 
 HERE = Path(__file__).parent
@@ -25,6 +26,7 @@ def main() -> int:
     parser.add_argument("--only", choices=KINDS, help="one kind of input instead of all")
     parser.add_argument("--address", default="", help="only addresses whose name has this")
     given = parser.parse_args()
+    need("pytest_django", "pytest_timeout", "hypothesis")  # of the processes that it starts
     kinds = [given.only] if given.only else list(KINDS)
     print(f"Seed {given.seed}; {given.minutes} minutes for {', '.join(kinds)}.", flush=True)
     whole = sum(SHARES[kind] for kind in kinds)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from django.core.management import ManagementUtility
 from django.db import connection
 
 import manage as program
@@ -82,16 +83,22 @@ def c_locale(db):
             psycopg.errors.DiskFull("could not extend file"),
             "The disk of the database is full: could not",
         ),
+        (
+            psycopg.errors.OutOfMemory("Failed on request of size 16"),
+            "The server of the database ran out of memory: Failed on request of size 16. Give it more",
+        ),
         (OSError(errno.ENOSPC, "No space left", "rows.tmp"), "rows.tmp cannot be written: No space left. Make room"),
+        (MemoryError(), "Memory ran out during manage.py anything, in fail of tests/site/test_manage.py. Free"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "Memory ran out during manage.py anything"),
     ],
 )
 def test_what_no_command_expects_of_the_machine_is_said_in_a_sentence(
     monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
-    def fail(_arguments: list[str]) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(program, "execute", fail)
+    monkeypatch.setattr(ManagementUtility, "execute", fail)
     monkeypatch.setattr(program, "discard_output", lambda: None)
     with pytest.raises(SystemExit) as ended:
         program.main(["manage.py", "anything"])

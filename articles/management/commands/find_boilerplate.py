@@ -6,8 +6,7 @@ import argparse
 from typing import Any
 
 from articles.management.arguments import add_newspaper_arguments, add_workers_option, chosen_newspaper_ids, day
-from articles.management.base import ExitCode, LongCommand
-from articles.processes import WorkerDiedError
+from articles.management.base import LongCommand
 from articles.storage.boilerplate_marks import mark_weeks
 from articles.storage.boilerplate_weeks import outdated_weeks
 from articles.storage.ingest import MANY, refresh_statistics
@@ -15,7 +14,6 @@ from articles.storage.workers import database_pool
 
 
 class Command(LongCommand):
-    exit_codes = {WorkerDiedError: ExitCode.ERROR}
     help = (
         "Marks the boilerplate of each newspaper, week by week (Monday to Sunday): sentences that several different "
         "articles share. Only weeks whose articles, whitelist or rules have changed are processed; stored texts never "

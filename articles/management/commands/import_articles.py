@@ -36,8 +36,8 @@ from articles.files.importing import (
 from articles.files.records import FileFormat, FoundRow, find_rows
 from articles.files.write_faults import writing
 from articles.management.arguments import add_workers_option, number_up_to
-from articles.management.base import ExitCode, LongCommand, usage_error
-from articles.processes import Pool, WorkerDiedError
+from articles.management.base import LongCommand, usage_error
+from articles.processes import Pool
 from articles.storage.incoming import MAX_NEWSPAPER_CHARACTERS
 from articles.storage.ingest import (
     MAX_HEADLINE_VARIANTS,
@@ -122,7 +122,6 @@ class Rejects:
 
 
 class Command(LongCommand):
-    exit_codes = {WorkerDiedError: ExitCode.ERROR}
     help = (
         "Imports articles from .jsonl, .jsonl.gz, .csv and .csv.gz files with the columns date, headline or title, "
         "url, content or text, newspaper or source, and id. An article whose URL is already stored is left unchanged."

@@ -9,10 +9,8 @@ from typing import Any
 from django.db.models import QuerySet
 
 from articles.management.arguments import add_workers_option
-from articles.management.base import ExitCode
 from articles.management.commands._updating import UpdatingCommand
 from articles.models import Article, Newspaper
-from articles.processes import WorkerDiedError
 from articles.storage import reextraction
 from articles.storage.renormalization import UpdatedBatch
 from articles.storage.revisions import reextract_revisions
@@ -25,7 +23,6 @@ class Command(UpdatingCommand):
         "interruption."
     )
     default_batch_size = 100
-    exit_codes = {WorkerDiedError: ExitCode.ERROR}
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)

@@ -11,8 +11,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import Error as DatabaseFault
 
 from articles.management.arguments import add_workers_option
-from articles.management.base import ExitCode, LongCommand, usage_error
-from articles.processes import Pool, WorkerDiedError
+from articles.management.base import LongCommand, usage_error
+from articles.processes import Pool
 from articles.storage.ingest import MANY, Stored, newest_revision, refresh_statistics
 from articles.storage.title_affixes import affixes_line, newspapers_since, update_affixes_and_forms
 from articles.storage.workers import database_pool
@@ -21,7 +21,6 @@ from crawlers.archived_pages import store_pages
 
 
 class Command(LongCommand):
-    exit_codes = {WorkerDiedError: ExitCode.ERROR}
     help = (
         "Imports the articles of WARC files, such as those of export_warc and of Common Crawl's news: extracts the "
         "HTML pages of their response records as a crawl does, and stores each with its page, in the newspaper of its "

@@ -15,7 +15,6 @@ from django.db import DEFAULT_DB_ALIAS
 
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
-from articles.processes import WorkerDiedError
 from dedup.evaluation.apart import (
     Corpus,
     Detected,
@@ -61,7 +60,6 @@ class Command(LongCommand):
         LabelsError: ExitCode.USAGE,
         ProfileError: ExitCode.USAGE,
         ScratchError: ExitCode.ERROR,
-        WorkerDiedError: ExitCode.ERROR,
     }
 
     def add_arguments(self, parser: CommandParser) -> None:

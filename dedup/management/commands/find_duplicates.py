@@ -13,7 +13,6 @@ from psycopg.errors import DiskFull
 from articles.boilerplate.mode import Mode
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
-from articles.processes import WorkerDiedError
 from articles.storage.boilerplate_weeks import outdated_weeks
 from articles.storage.newspaper_merges import newspapers_to_renormalize
 from articles.storage.renormalization import outdated_forms
@@ -41,7 +40,6 @@ class Command(LongCommand):
         ScopeError: ExitCode.USAGE,
         RunActiveError: ExitCode.ACTIVE,
         SparkRunError: ExitCode.ERROR,
-        WorkerDiedError: ExitCode.ERROR,
         RunCancelledError: ExitCode.INTERRUPTED,
     }
 

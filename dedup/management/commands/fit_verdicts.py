@@ -15,7 +15,6 @@ from rich.table import Table
 from articles.files.whole_files import whole_file
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
-from articles.processes import WorkerDiedError
 from dedup.evaluation.adjusting import Extent
 from dedup.evaluation.apart import detected, read_corpora
 from dedup.evaluation.cross import fitted_on
@@ -71,7 +70,6 @@ class Command(LongCommand):
         ModelError: ExitCode.USAGE,
         ProfileError: ExitCode.USAGE,
         ScratchError: ExitCode.ERROR,
-        WorkerDiedError: ExitCode.ERROR,
     }
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -12,7 +12,6 @@ from django.db import DEFAULT_DB_ALIAS
 from articles.loading import require, when_used
 from articles.management.arguments import add_workers_option
 from articles.management.base import ExitCode, LongCommand
-from articles.processes import WorkerDiedError
 from dedup.management.auditing import add_audit_option, audit_run, check_audit
 from dedup.models import DetectionRun
 from dedup.runs.lock import RunActiveError, run_lock
@@ -43,7 +42,6 @@ class Command(LongCommand):
         ScopeError: ExitCode.USAGE,
         RunCancelledError: ExitCode.INTERRUPTED,
         VersionsError: ExitCode.ERROR,
-        WorkerDiedError: ExitCode.ERROR,
     }
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -12,7 +12,6 @@ from rich.table import Table
 
 from articles.management.arguments import add_workers_option, number_up_to
 from articles.management.base import ExitCode, LongCommand
-from articles.processes import WorkerDiedError
 from dedup.evaluation.apart import read_corpus
 from dedup.evaluation.labels import LabelsError
 from dedup.evaluation.noise_table import DATASKETCH, noise_table
@@ -40,7 +39,6 @@ class Command(LongCommand):
         LabelsError: ExitCode.USAGE,
         ProfileError: ExitCode.USAGE,
         ScratchError: ExitCode.ERROR,
-        WorkerDiedError: ExitCode.ERROR,
     }
 
     def add_arguments(self, parser: CommandParser) -> None:
