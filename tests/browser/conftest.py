@@ -19,7 +19,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from articles.models import Article, ArticleURL, RepeatedSentence
 from articles.storage.boilerplate_marks import mark_weeks
 from articles.storage.boilerplate_weeks import outdated_weeks
-from dedup.models import Cluster, DenseGroup, DetectionRun, Pair, Series
+from dedup.evaluation.sampling import Plan, draw
+from dedup.models import Cluster, DenseGroup, DetectionRun, Pair, SampleLabel, Series, ValidationSample
 from tests.conftest import StoreArticle
 from tests.dense import write_group
 from tests.factories import make_cluster, make_pair, make_series, make_user
@@ -59,6 +60,11 @@ class Stored:
 
 @pytest.fixture
 def stored(chromium: Browser, transactional_db: None, store: StoreArticle) -> Stored:
+    """Store what `small_archive` stores."""
+    return small_archive(store)
+
+
+def small_archive(store: StoreArticle) -> Stored:
     """Store three pairs to review, a cluster of four, and an editor who may also start runs."""
     make_user("mara", "editor", "admin")
     middle = " ".join(f"Sentence {number} of the report is the same in both papers." for number in range(12))
@@ -102,6 +108,15 @@ def stored(chromium: Browser, transactional_db: None, store: StoreArticle) -> St
     verdict = {"verdict": "template", "probability": 0.97, "duplicate_probability": 0.01}
     Pair.objects.among([each.pk for each in tenders]).update(**verdict)
     return Stored(first, second, other, cluster, series, sentence, furnished[1], DenseGroup.objects.get())
+
+
+def read_sample() -> ValidationSample:
+    """Return a validation sample that two people have labelled, each pair otherwise."""
+    sample = draw(Plan(size=3, by=(), readers=2), seed=1)
+    for pair in sample.pairs.all():
+        for reader, label in (("mara", "D"), ("ines", "V")):
+            SampleLabel.objects.create(pair=pair, reader=reader, label=label, note="A new paragraph.")
+    return sample
 
 
 def settled(page: Page) -> None:

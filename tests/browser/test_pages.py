@@ -12,10 +12,9 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from playwright.sync_api import Page, ViewportSize, expect
 
-from dedup.evaluation.sampling import Plan, draw
-from dedup.models import DetectionRun, Profile, SampleLabel, ValidationSample
+from dedup.models import DetectionRun, Profile
 from dedup.review import decisions
-from tests.browser.conftest import Opener, Stored, settled
+from tests.browser.conftest import Opener, Stored, read_sample, settled
 from tests.factories import make_lesson
 from tests.pages import ONE_OF_MANY
 
@@ -32,15 +31,6 @@ SAID_TWICE = """[...document.querySelectorAll(".notice :is(ul, ol)")].filter(
     list => new Set([...list.children].map(line => line.innerText)).size < list.children.length
 ).map(list => list.innerText)"""
 PHONE: ViewportSize = {"width": 375, "height": 667}
-
-
-def read_sample() -> ValidationSample:
-    """Return a validation sample that two people have labelled, each pair otherwise."""
-    sample = draw(Plan(size=3, by=(), readers=2), seed=1)
-    for pair in sample.pairs.all():
-        for reader, label in (("mara", "D"), ("ines", "V")):
-            SampleLabel.objects.create(pair=pair, reader=reader, label=label, note="A new paragraph.")
-    return sample
 
 
 def addresses(stored: Stored) -> list[str]:

@@ -72,12 +72,12 @@ def make_rows(store: StoreArticle, users: dict[str, User]) -> None:
         spider="feed",
         failures=[{"reason": MARKER, "number": 1, "url": f"http://x.example/{MARKER}"}],
     )
-    draw(Plan(size=4), seed=1, name="spring", user=ada)
+    draw(Plan(size=4, by=()), seed=1, name="spring", user=ada)
     FileImport.objects.create(name=f"{MARKER}.jsonl", size=0, preview={}, uploaded_by=ada)
     SavedView.objects.create(user=ada, page="queue", name=MARKER, query="sort=date")
     Trial.objects.create(url="http://paper.example/", step="discover", asked_by=ada)
     Crawl.objects.create(output=MARKER)
-    ProfileRule.objects.create(profile=profile, newspaper=newspaper)
+    ProfileRule.objects.create(profile=profile, newspaper=newspaper, left_out=True)
     SecondReading.objects.create(
         pair=waiting,
         decision=decided,

@@ -8,6 +8,7 @@ import re
 import pytest
 from django.test import Client
 from django.urls import reverse
+from lxml.html import document_fromstring
 
 from articles.models import Newspaper
 from dedup.models import Evidence, Pair, Profile, ProfileRule
@@ -58,6 +59,18 @@ def test_a_new_profile_is_a_copy_on_the_desk_and_in_the_admin(admin: Client, sto
     form = admin.get(reverse("profile_new"), {"copy": strict.pk}).context["form"]
     assert (form["name"].value(), form["trigram__threshold"].value()) == ("Copy of strict", 0.9)
     assert f"?copy={strict.pk}" in admin.get(reverse("profiles")).content.decode()
+
+
+def test_what_hides_a_fault_is_open(admin: Client) -> None:
+    address = reverse("profile", args=[default_profile().pk])
+    posted = fields_of(admin.get(address).context["form"])
+    for name, value in (("asked_from", "7"), ("minhash__slots", "100"), ("sentence__most_articles", "")):
+        answer = admin.post(address, posted | {name: value, "preview": "1"})
+        page = document_fromstring(answer.content)
+        (fault,) = page.find_class("field-error")
+        folds = list(fault.iterancestors("details"))
+        assert [fold.get("open") for fold in folds] == [""]
+        assert "Nothing is saved yet" not in page.text_content()
 
 
 def test_all_faults_are_shown_at_once_and_a_profile_needs_a_pass(admin: Client) -> None:

@@ -1,0 +1,191 @@
+"""Rows for every form of the site, and a server whose requests are all parts of the test's transaction."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from axes.models import AccessFailureLog
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.auth.tokens import default_token_generator
+from django.contrib.staticfiles.handlers import StaticFilesHandler
+from django.core.servers.basehttp import ThreadedWSGIServer
+from django.db import connection, connections, transaction
+from django.test import Client
+from django.test.testcases import LiveServerThread
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+from psycopg import sql
+
+from articles.files.uploads import keep_upload
+from articles.models import Newspaper
+from crawlers.desk.queue import request_crawl
+from crawlers.discovery.found import FoundNewspaper, FoundSource
+from crawlers.models import Crawl, Trial
+from dedup.models import Batch, BatchItem, Cluster, DetectionRun, FittedModel, Profile
+from dedup.review.batches import SAMPLES, begin
+from dedup.review.decisions import decide_pair
+from dedup.verdicts.model import default_model, dump_model
+from newsdedup_site.privacy.removal import begin_articles, carry_out
+from newsdedup_site.privacy.withholding import withhold
+from tests.browser.conftest import read_sample, small_archive
+from tests.conftest import StoreArticle
+from tests.dedup.api.test_schemathesis import one_connection
+from tests.factories import make_pair, make_run, make_user
+from tests.fuzz.world import make_rows
+
+ROW = b'{"date": "2026-03-04", "headline": "A lamp", "url": "https://paper.example/lamp", "content": "A lamp fell."}\n'
+# Tables of which a form is not the only cause of a change.
+_OWN = ("django_migrations", "axes_accesslog", "axes_accessattempt", "dedup_lease")
+
+
+def fill(store: StoreArticle) -> dict[str, str]:
+    """Store rows in every state for which a page has a form; return the numbers that forms ask for.
+
+    mara is an editor and an admin, ines an editor.
+    """
+    small = small_archive(store)
+    mara, ines = User.objects.get(username="mara"), make_user("ines", "editor")
+    User.objects.filter(pk=mara.pk).update(is_staff=True)
+    make_rows(store, {"superuser": mara, "editor": mara, "admin": ines, "viewer": ines})
+    read_sample()
+    pairs = [make_pair(store(), store(), trigram=0.9, verdict="duplicate") for _ in range(12)]
+    for pair, kind in zip(pairs, ["confirm"] * 5 + ["reject"] * 5, strict=False):
+        decide_pair(pair.pk, kind, user=mara)
+    _batch([pair.pk for pair in pairs[10:]], mara)
+    Profile.objects.create(name="loose")
+    make_run(state=DetectionRun.State.RUNNING, finished_at=None)
+    FittedModel.objects.create(content=dump_model(default_model()), decisions=60)
+    _crawls(mara)
+    keep_upload("lamps.jsonl", [ROW], newspaper="", user=mara)
+    withhold(store().pk, reason="A minor asked.", user=mara)
+    begin_articles([store().pk], reason="A court asked.", user=mara)
+    carry_out(begin_articles([store().pk], reason="A court asked again.", user=mara))
+    for number in range(10):
+        AccessFailureLog.objects.create(
+            username="ines", ip_address="203.0.113.1", user_agent=str(number), path_info="/"
+        )
+    numbers = {"compare left": small.first.left_id, "compare right": small.other.left_id}
+    numbers["cluster_preview other"] = Cluster.objects.latest("pk").pk
+    return {name: str(number) for name, number in numbers.items()}
+
+
+def _batch(pairs: list[int], user: User) -> None:
+    """Begin a batch whose sample is answered, and which has a question left."""
+    batch = begin("confirm", pairs=pairs, sample=SAMPLES[0], user=user)
+    drawn, left = BatchItem.objects.filter(batch=batch).order_by("place")
+    BatchItem.objects.filter(pk=left.pk).update(place=None)
+    Batch.objects.filter(pk=batch.pk).update(drawn=1)
+    decide_pair(drawn.pair_id, "confirm", user=user)
+
+
+def _crawls(user: User) -> None:
+    newspaper = Newspaper.objects.filter(merged_into=None).earliest("pk")
+    Newspaper.objects.update(crawl=True, feed_urls=["https://paper.example/feed"])
+    request_crawl([newspaper], user=user)
+    Crawl.objects.create(state=Crawl.State.RUNNING, started_at=timezone.now())
+    source = FoundSource("feed", "https://tried.example/feed", "News", "the home page", 9, recommended=True)
+    found = FoundNewspaper("https://tried.example/", "tried.example", "The Tried", sources=(source,))
+    draft = {"name": found.name, "host": found.host, "article_url_pattern": "", "feed_urls": [source.url]}
+    done = {"state": Trial.State.DONE, "found": found.as_json(), "draft": draft}
+    Trial.objects.create(url=found.url, step=Trial.Step.DISCOVER, asked_by=user, **done)
+
+
+def password_address(name: str) -> str:
+    """Return the one-time link of a person."""
+    person = User.objects.get(username=name)
+    number = urlsafe_base64_encode(force_bytes(person.pk))
+    return reverse("set_password", args=[number, default_token_generator.make_token(person)])
+
+
+def _session_of(name: str) -> dict[str, str]:
+    client = Client()
+    client.force_login(User.objects.get(username=name))
+    return {"name": settings.SESSION_COOKIE_NAME, "value": client.cookies[settings.SESSION_COOKIE_NAME].value}
+
+
+class _Server(ThreadedWSGIServer):
+    def _close_connections(self) -> None:
+        """Leave the connection of the test open."""
+
+
+class _Thread(LiveServerThread):
+    server_class = _Server
+
+
+@dataclass
+class Site:
+    """The site on a port of its own, with the cookie with which mara is logged in, and the numbers of `fill`.
+
+    `lock` is held while a request is answered, and while the test asks the database.
+    """
+
+    url: str
+    session: dict[str, str]
+    numbers: dict[str, str]
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Undo afterwards whatever is stored meanwhile."""
+        around = transaction.atomic()
+        around._from_testcase = True
+        with self.lock:
+            around.__enter__()
+        try:
+            yield
+        finally:
+            with self.lock:
+                transaction.set_rollback(True)
+                around.__exit__(None, None, None)
+
+    def rows(self) -> set[str]:
+        """Return every stored row as a text."""
+        with self.lock, connection.cursor() as cursor:
+            tables = [each for each in connection.introspection.table_names(cursor) if each not in _OWN]
+            parts = [
+                sql.SQL("SELECT {} || t::text FROM {} AS t").format(sql.Literal(f"{each} "), sql.Identifier(each))
+                for each in tables
+            ]
+            cursor.execute(sql.SQL(" UNION ALL ").join(parts))
+            return {row for (row,) in cursor.fetchall()}
+
+
+@contextmanager
+def served(numbers: dict[str, str]) -> Iterator[Site]:
+    """Serve the site: one request at a time, on the connection of the test, so within its transaction."""
+    shared, site = connections["default"], Site("", _session_of("mara"), numbers)
+
+    def in_turn(application: Callable[..., Iterable[bytes]]) -> Any:
+        def answer(environ: Any, start_response: Any) -> Iterable[bytes]:
+            with site.lock, one_connection():
+                connections["default"] = shared
+                try:
+                    answered = application(environ, start_response)
+                    body = b"".join(answered)
+                    answered.close()  # type: ignore[attr-defined]
+                finally:
+                    del connections["default"]
+            return [body]
+
+        return StaticFilesHandler(answer)
+
+    shared.inc_thread_sharing()
+    thread = _Thread("localhost", in_turn)
+    thread.daemon = True
+    thread.start()
+    thread.is_ready.wait()
+    if thread.error:
+        raise thread.error
+    site.url = f"http://localhost:{thread.port}"
+    try:
+        yield site
+    finally:
+        thread.terminate()
+        shared.dec_thread_sharing()
