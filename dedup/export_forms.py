@@ -18,12 +18,12 @@ _FORMATS = (("parquet", "Parquet"), ("csv.gz", "CSV"), ("jsonl.gz", "JSON lines"
 _DEFAULTS = {"policy": Policy.KEEP_SYNDICATION.value, "boilerplate": Mode.KEEP.value, "format": "parquet"}
 
 
-def form_of(stored: dict[str, Any]) -> CorpusForm:
-    """Return the form that had these values."""
+def query_of_corpus(stored: dict[str, Any]) -> QueryDict:
+    """Return the query of the form that had these values."""
     given = QueryDict(mutable=True)
     for name, value in stored.items():
         given.setlist(name, [str(each) for each in (value if isinstance(value, list) else [value]) if each])
-    return CorpusForm(given)
+    return given
 
 
 class CorpusForm(ScopeForm):

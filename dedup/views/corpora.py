@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from articles.loading import MissingPackageError
-from dedup.export_forms import CorpusForm, form_of
+from dedup.export_forms import CorpusForm, query_of_corpus
 from dedup.exports.corpus.kept import CorpusRefusedError, drop, pieces_of
 from dedup.models import CorpusExport
 from dedup.reports.corpora import request_corpus
@@ -51,12 +51,12 @@ def corpus_state(request: EditorRequest, export_id: int) -> HttpResponse:
 
 def _context(request: EditorRequest, export_id: int) -> dict[str, Any]:
     export = _export(export_id)
-    form = form_of(export.asked)
-    is_valid = form.is_valid()
+    query = query_of_corpus(export.asked)
+    form = CorpusForm(query)
     return {
         "export": export,
-        "form": form if is_valid else None,
-        "query": f"?{form.data.urlencode()}",
+        "form": form if form.is_valid() else None,
+        "query": f"?{query.urlencode()}",
         "worker_alive": is_worker_alive(),
         "may_drop": _may_drop(request, export),
     }

@@ -195,10 +195,10 @@ def _days(bounds: Mapping[str, Any]) -> dict[str, Any]:
 def asked_of(export: CorpusExport) -> Asked:
     """Return what a corpus is made of."""
     asked = export.asked
-    days = (datetime.date.fromisoformat(asked[name]) if asked[name] else None for name in ("since", "until"))
+    since, until = (datetime.date.fromisoformat(asked[name]) if asked[name] else None for name in ("since", "until"))
     return Asked(
         Policy(asked["policy"]),
-        Part(*days, tuple(current_ids(asked["newspapers"])) or None),
+        Part(since, until, tuple(current_ids(asked["newspapers"])) or None),
         Mode(asked["boilerplate"]),
         confirmed_only=asked["confirmed"],
     )
