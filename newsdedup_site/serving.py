@@ -62,7 +62,7 @@ class Channel(HTTPChannel):
         return now - self.began > SLOW_SECONDS + self.request.body_bytes_received / BYTES_A_SECOND
 
 
-class _Bounded(BaseWSGIServer):  # type: ignore[misc]
+class _Bounded(BaseWSGIServer):
     """Never stops accepting: when there are too many connections, the one that has been silent longest is closed."""
 
     channel_class = Channel
@@ -88,15 +88,15 @@ class _Bounded(BaseWSGIServer):  # type: ignore[misc]
                 channel.will_close = True
 
 
-class _Tcp(_Bounded, TcpWSGIServer):  # type: ignore[misc]
+class _Tcp(_Bounded, TcpWSGIServer):
     pass
 
 
-class _Unix(_Bounded, UnixWSGIServer):  # type: ignore[misc]
+class _Unix(_Bounded, UnixWSGIServer):
     pass
 
 
-class BufferingWorker(Worker):  # type: ignore[misc]
+class BufferingWorker(Worker):
     """A process of gunicorn with one loop for all connections, and `threads` threads for complete requests."""
 
     def init_process(self) -> None:

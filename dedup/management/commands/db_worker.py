@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 import time
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
@@ -16,7 +17,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import Tags
-from django.core.management import CommandParser
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection
 from django.utils import timezone
 from django.utils.crypto import get_random_string
@@ -70,7 +70,7 @@ class _Pulse:
 class Command(ProjectCommand, db_worker.Command):
     """The worker of django-tasks; while it is well, also during a long run, a thread writes when it was last seen."""
 
-    def add_arguments(self, parser: CommandParser) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
         """Name the worker after its machine, so that a health check there finds its signs."""
         super().add_arguments(parser)
         parser.set_defaults(worker_id=f"{socket.gethostname()[:40]}-{get_random_string(16)}")
