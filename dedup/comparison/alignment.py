@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from rapidfuzz.distance import OSA, Levenshtein
 
@@ -63,13 +63,24 @@ class Match(NamedTuple):
     replacements: tuple[Replacement, ...] = ()
 
 
+def is_longer(one: PreparedArticle, other: PreparedArticle) -> bool:
+    """Whether one article is the longer of two; of equally long ones, one of them is."""
+    return (len(other.words), other.date, other.words) < (len(one.words), one.date, one.words)
+
+
 def match_sentences(left: PreparedArticle, right: PreparedArticle) -> list[Match]:
     """Return the matched sentences in the order of the left article; each sentence is matched at most once."""
     matches, left_rest, right_rest = _equal_sentences(left, right)
     if left_rest and right_rest:
-        matches += [_aligned(left, right, *places) for places in _close_sentences(left, right, left_rest, right_rest)]
+        matches += [aligned(left, right, *places) for places in _close_sentences(left, right, left_rest, right_rest)]
         matches.sort()
     return matches
+
+
+def shared_words(one: PreparedArticle, other: PreparedArticle) -> int:
+    """Return how many words two articles have in matched sentences; the same in either order."""
+    longer = is_longer(one, other)
+    return sum(match.equal for match in match_sentences(*((other, one) if longer else (one, other))))
 
 
 def _equal_sentences(left: PreparedArticle, right: PreparedArticle) -> tuple[list[Match], list[int], list[int]]:
@@ -129,29 +140,51 @@ def _sharing(
             yield place, other, shared
 
 
-def _aligned(left: PreparedArticle, right: PreparedArticle, left_place: int, right_place: int) -> Match:
+class Edit(NamedTuple):
+    """Words of two matched sentences, by their positions in the articles: equal, replaced, or on one side only."""
+
+    tag: Literal["equal", "replace", "delete", "insert"]
+    left: slice
+    right: slice
+    change: Change | None = None  # of what is replaced
+
+    @property
+    def shared(self) -> int:
+        """How many words count as being in both: the equal ones, and as many near-equal ones as both sides have."""
+        if self.tag == "equal" or self.change is Change.SPELLING:
+            return min(self.left.stop - self.left.start, self.right.stop - self.right.start)
+        return 0
+
+
+def edits(left: PreparedArticle, right: PreparedArticle, left_place: int, right_place: int) -> Iterator[Edit]:
+    """Yield how one sentence becomes the other, in order."""
     left_start, right_start = left.starts[left_place], right.starts[right_place]
-    equal = inserted = 0
-    replacements: list[Replacement] = []
     opcodes = Levenshtein.opcodes(left.sentence(left_place), right.sentence(right_place))
-    codes = cast("list[tuple[str, int, int, int, int]]", opcodes.as_list())
-    for at, (tag, start, end, other_start, other_end) in enumerate(codes):
-        if tag == "equal":
-            equal += end - start
-        elif tag == "replace":
-            span = slice(left_start + start, left_start + end)
-            other_span = slice(right_start + other_start, right_start + other_end)
+    for tag, start, end, other_start, other_end in cast("list[tuple[Any, int, int, int, int]]", opcodes.as_list()):
+        span = slice(left_start + start, left_start + end)
+        other_span = slice(right_start + other_start, right_start + other_end)
+        change = None
+        if tag == "replace":
             after_number = (
                 start > 0 and left.kinds[span.start - 1] == NUMBER and right.kinds[other_span.start - 1] == NUMBER
             )
             change = _change(left, span, right, other_span, after_number=after_number)
-            if change is Change.SPELLING:
-                equal += min(end - start, other_end - other_start)
-            alone = (at == 0 or codes[at - 1][0] == "equal") and (at + 1 == len(codes) or codes[at + 1][0] == "equal")
-            shown = " ".join(left.shown[span]), " ".join(right.shown[other_span])
-            replacements.append(Replacement(change, *shown, alone))
-        else:
-            inserted += end - start + other_end - other_start
+        yield Edit(tag, span, other_span, change)
+
+
+def aligned(left: PreparedArticle, right: PreparedArticle, left_place: int, right_place: int) -> Match:
+    """Return the match of two sentences that are not equal."""
+    found = list(edits(left, right, left_place, right_place))
+    inserted = 0
+    replacements: list[Replacement] = []
+    for at, edit in enumerate(found):
+        if edit.change is not None:
+            alone = all(each.tag == "equal" for each in (*found[max(at - 1, 0) : at], *found[at + 1 : at + 2]))
+            shown = " ".join(left.shown[edit.left]), " ".join(right.shown[edit.right])
+            replacements.append(Replacement(edit.change, *shown, alone))
+        elif edit.tag != "equal":
+            inserted += edit.left.stop - edit.left.start + edit.right.stop - edit.right.start
+    equal = sum(edit.shared for edit in found)
     return Match(left_place, right_place, equal, exact=False, inserted=inserted, replacements=tuple(replacements))
 
 

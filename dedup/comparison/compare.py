@@ -16,7 +16,7 @@ from typing import Literal
 from rapidfuzz.distance import Levenshtein
 
 from articles.normalization.times import is_before
-from dedup.comparison.alignment import Change, Replacement, match_sentences
+from dedup.comparison.alignment import Change, Replacement, is_longer, match_sentences
 from dedup.comparison.coverage import Coverage, coverage
 from dedup.comparison.prepared import DATE, NAME, NUMBER, PreparedArticle
 from dedup.comparison.rare_words import replaced_subjects, subject_exchanges, subjects_swapped, words_kept
@@ -81,7 +81,7 @@ def compare(
     right_recurrence: Recurrence = NO_RECURRENCE,
 ) -> Comparison:
     """Return how two articles compare; symmetric, except for what is said of left and right."""
-    swapped = (len(right.words), right.date, right.words) < (len(left.words), left.date, left.words)
+    swapped = is_longer(left, right)
     shorter, longer = (right, left) if swapped else (left, right)
     matches = match_sentences(shorter, longer)
     replacements = [each for match in matches for each in match.replacements]

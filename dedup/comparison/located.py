@@ -11,10 +11,13 @@ import regex
 from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import removed_by, without_boilerplate
 from articles.normalization.text import normalize_text
+from dedup.comparison.prepared import typography
 
 Span = tuple[int, int]
 
 _RUN = regex.compile(r"\S+")
+# No ASCII character composes with what is before it, so a text is made of such parts and of what is between them.
+_NOT_ASCII = regex.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
 # What a reader sees as one character. Normalisation composes and divides characters only within such clusters.
 _CLUSTER = regex.compile(r"\X")
 # No mark composes with this letter, so a cluster between two of them is normalised as it is anywhere.
@@ -95,6 +98,35 @@ def normalized(compared: Located) -> Located:
         [compared.ends[end - 1] for _, _, end in found],
         compared.removed,
     )
+
+
+def typographic(text: Located) -> tuple[str, Sequence[int]]:
+    """Return a text in the form whose words are compared (prepared.typography), and where each character begins."""
+    wanted = typography(text.text)
+    if wanted == text.text:
+        return wanted, text.starts
+    starts: list[int] = []
+    done = 0
+    for part in _NOT_ASCII.finditer(text.text):
+        starts += text.starts[done : part.start()]
+        done = part.start()
+        for length, made in _made_of(part.group()):
+            starts += text.starts[done : done + length] if made == length else [text.starts[done]] * made
+            done += length
+    starts += text.starts[done:]
+    return wanted, starts
+
+
+@lru_cache(maxsize=10_000)
+def _made_of(part: str) -> list[tuple[int, int]]:
+    """Return the lengths of the pieces of a part, and how many characters are made of each."""
+    wanted = typography(part)
+    if wanted == part:
+        return [(len(part), len(part))]
+    clusters = [(len(each), typography(each)) for each in _CLUSTER.findall(part)]
+    if "".join(made for _, made in clusters) == wanted:
+        return [(length, len(made)) for length, made in clusters]
+    return [(len(part), len(wanted))]
 
 
 _Piece = tuple[str, int, int]  # a normalised stretch, and the start and the end of what it was made from

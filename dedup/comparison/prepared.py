@@ -174,7 +174,7 @@ class Preparer:
     def prepare(self, article: ArticleText) -> PreparedArticle:
         """Return the article ready to be compared."""
         text = self._text_of(article.content)
-        headline_text = _typography(article.headline)
+        headline_text = typography(article.headline)
         headline, headline_kinds = self._words_of(_pattern(headline_text).findall(headline_text))
         return PreparedArticle(
             newspaper=article.newspaper,
@@ -197,7 +197,7 @@ class Preparer:
     def _made(self, content: str) -> _Text:
         shown: list[str] = []
         starts = [0]
-        compared = _typography(content[:MAX_CHARACTERS])
+        compared = typography(content[:MAX_CHARACTERS])
         words_of = _pattern(compared).findall
         for sentence in sentences_of(compared):
             if found := words_of(sentence):
@@ -216,7 +216,7 @@ class Preparer:
 
     def headline_form(self, headline: str) -> str:
         """Return a headline with each number, month and weekday as "#": the form that headlines of a series share."""
-        text = _typography(headline)
+        text = typography(headline)
         keys, kinds = self._words_of(_pattern(text).findall(text))
         return " ".join("#" if kind in {NUMBER, DATE} else key for key, kind in zip(keys, kinds, strict=True))
 
@@ -257,9 +257,16 @@ class _Kinds(dict[str, int]):
 
 def shown_sentences(content: str) -> list[str]:
     """Return the sentences of a content as they are shown; sentence i is sentence i of the prepared article."""
-    compared = _typography(content[:MAX_CHARACTERS])
+    compared = typography(content[:MAX_CHARACTERS])
     pattern = _pattern(compared)
     return [sentence for sentence in sentences_of(compared) if pattern.findall(sentence)]
+
+
+def count_words(content: str) -> int:
+    """Return the length of a content in words, as every comparison counts it."""
+    compared = typography(content[:MAX_CHARACTERS])
+    words_of = _pattern(compared).findall
+    return sum(len(words_of(sentence)) for sentence in sentences_of(compared))
 
 
 def word_kind(word: str) -> int:
@@ -275,7 +282,8 @@ def word_kind(word: str) -> int:
     return NAME if capital else OTHER
 
 
-def _typography(text: str) -> str:
+def typography(text: str) -> str:
+    """Return a text in the form whose words are compared: without what is not seen, and with one kind of apostrophe."""
     if text.isascii():
         return text
     return _VANISHING.sub("", unicodedata.normalize("NFKC", text).replace("’", "'"))
@@ -326,5 +334,5 @@ def date_words() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _single_words(names: set[str]) -> frozenset[str]:
-    found = [_ANY_WORD.findall(_typography(name)) for name in names]
+    found = [_ANY_WORD.findall(typography(name)) for name in names]
     return frozenset(words[0].casefold() for words in found if len(words) == 1 and len(words[0]) > 1)

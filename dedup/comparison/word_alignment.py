@@ -1,29 +1,35 @@
-"""The alignment of two texts: stretches of equal and different words, in order. Pure."""
+"""The alignment of two texts for the eye: sentences first, as the full comparison matches them, words inside. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
-from rapidfuzz.distance import Levenshtein
+from dedup.comparison.alignment import CLOSE, Edit, Match, aligned, edits, is_longer, match_sentences
+from dedup.comparison.prepared import PreparedArticle
 
-from dedup.comparison.words import Texts, Words
+# Matching looks at so many pairs of sentences with two words in common in half a second, on one slow core.
+MAX_COMPARISONS = 2_000_000
 
-# How far a change may be moved to cover whole sentences: "[The one. ]The two." instead of "The [one. The ]two."
-MAX_SLIDE_WORDS = 40
-# Up to this many equal words between two larger changes are a coincidence ("the", a comma).
-COINCIDENCE_WORDS = 3
+StretchKind = Literal["same", "respelt", "different"]
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """Words left_start:left_end of the left text, aligned with right_start:right_end of the right one."""
+class Stretch(NamedTuple):
+    """Words left_start:left_end of the left text next to right_start:right_end of the right one.
 
-    same: bool
+    `respelt` words are near-equal: they count as being in both. `whole`: sentences without a counterpart. `moved`: the
+    number of the moved passage that it is of; then the words of the other side are elsewhere.
+    """
+
+    kind: StretchKind
     left_start: int
     left_end: int
     right_start: int
     right_end: int
+    whole: bool = False
+    moved: int = 0
 
     @property
     def left_words(self) -> int:
@@ -33,126 +39,190 @@ class Stretch:
     def right_words(self) -> int:
         return self.right_end - self.right_start
 
-    def edge(self, *, at_end: bool) -> Stretch:
-        """Return the empty equal stretch at the start or the end of this one."""
-        left, right = (self.left_end, self.right_end) if at_end else (self.left_start, self.right_start)
-        return Stretch(True, left, left, right, right)
-
-    def moved(self, start: int, end: int) -> Stretch:
-        """Return the stretch with its start and its end moved by these numbers of words, in both texts."""
-        return Stretch(
-            self.same, self.left_start + start, self.left_end + end, self.right_start + start, self.right_end + end
-        )
-
     def part(self, start: int, end: int) -> Stretch:
-        """Return words start:end of an equal stretch, counted from its beginning."""
-        return Stretch(
-            True, self.left_start + start, self.left_start + end, self.right_start + start, self.right_start + end
-        )
+        """Return words start:end of an equal stretch, counted from its beginning; of a moved one, of its side."""
+        left, right = self.left_start, self.right_start
+        lefts = (left + start, left + end) if self.left_words else (left, left)
+        rights = (right + start, right + end) if self.right_words else (right, right)
+        return Stretch(self.kind, *lefts, *rights, self.whole, self.moved)
 
 
-def align(texts: Texts) -> list[Stretch]:
-    """Return the stretches of both texts in order; changes cover whole sentences if the words allow it."""
-    return _slid(texts, _without_coincidences(texts, _opcodes(texts)))
+def comparisons(left: PreparedArticle, right: PreparedArticle) -> int:
+    """Return how many pairs of sentences with two words in common the two have; equal sentences do not count."""
+    held: list[Counter[int]] = []
+    for text, other in ((left, right), (right, left)):
+        rest = Counter(text.sentence_keys) - Counter(other.sentence_keys)
+        held.append(Counter())
+        for place, key in enumerate(text.sentence_keys):
+            if rest[key]:
+                rest[key] -= 1
+                held[-1].update(text.word_pairs(place))
+    return sum(count * held[1][word_pair] for word_pair, count in held[0].items() if word_pair in held[1])
 
 
-def _opcodes(texts: Texts) -> list[Stretch]:
-    """Return the stretches of both texts in order, equal and different ones alternating."""
-    stretches: list[Stretch] = []
-    opcodes = Levenshtein.opcodes(texts.left.keys, texts.right.keys)
-    for code in opcodes:
-        found = Stretch(code.tag == "equal", code.src_start, code.src_end, code.dest_start, code.dest_end)
-        if stretches and stretches[-1].same == found.same:
-            found = _join(stretches.pop(), found, same=found.same)
-        stretches.append(found)
+def align(left: PreparedArticle, right: PreparedArticle) -> list[Stretch]:
+    """Return the stretches of both texts in the order in which they are shown.
+
+    The words that count as shared are those of the full comparison: the same matches, with the same edits.
+    """
+    swapped = is_longer(left, right)
+    matches = match_sentences(*((right, left) if swapped else (left, right)))
+    if swapped:
+        matches = sorted(match._replace(left=match.right, right=match.left) for match in matches)
+    return list(_Walk(left, right, matches, swapped=swapped).stretches())
+
+
+def align_headlines(left: PreparedArticle, right: PreparedArticle) -> list[Stretch]:
+    """Return the stretches of two headlines: each is one sentence; if they are not close, all of it is different."""
+    one, other = (
+        replace(each, starts=[0, len(each.words)], sentence_keys=[0], _word_pairs={}) for each in (left, right)
+    )
+    match = Match(0, 0, 0, exact=True) if one.words == other.words else aligned(one, other, 0, 0)
+    close = match.exact or match.equal >= CLOSE * max(1, min(len(one.words), len(other.words)))
+    return list(_Walk(one, other, [match] if close else [], swapped=False).stretches())
+
+
+class _Walk:
+    """Goes through both texts at once, from one pair of matched sentences to the next."""
+
+    def __init__(
+        self, left: PreparedArticle, right: PreparedArticle, matches: Sequence[Match], *, swapped: bool
+    ) -> None:
+        self._texts, self._swapped = (left, right), swapped
+        in_place = _in_order(matches)
+        self._in_place = [match for place, match in enumerate(matches) if place in in_place]
+        moved = [match for place, match in enumerate(matches) if place not in in_place]
+        self._numbers = dict(zip((match.left for match in moved), _passages(moved), strict=True))
+        # By the side and the sentence.
+        self._moved = [{match.left: match for match in moved}, {match.right: match for match in moved}]
+
+    def stretches(self) -> Iterator[Stretch]:
+        done = [0, 0]
+        for match in self._in_place:
+            yield from self._between(done, (match.left, match.right))
+            yield from self._matched(match)
+            done = [match.left + 1, match.right + 1]
+        yield from self._between(done, (len(self._texts[0].sentence_keys), len(self._texts[1].sentence_keys)))
+
+    def _between(self, starts: Sequence[int], ends: Sequence[int]) -> Iterator[Stretch]:
+        """Yield what stands between two matches: sentences of one side alone, and moved ones."""
+        places = [self._texts[side].starts[starts[side]] for side in (0, 1)]
+        found: list[Stretch] = []
+        for side in (0, 1):
+            for sentence in range(starts[side], ends[side]):
+                match = self._moved[side].get(sentence)
+                span = _sentence(self._texts[side], sentence)
+                if match is None:
+                    found.append(_on_side(side, span, places))
+                else:
+                    for each in self._matched(match, moved=self._numbers[match.left]):
+                        start, end = _span(each, side)
+                        if start < end:
+                            alone = _on_side(side, (start, end), places)
+                            found.append(alone._replace(kind=each.kind, whole=False, moved=each.moved))
+                places[side] = span[1]
+        yield from _side_by_side(_merged(found))
+
+    def _matched(self, match: Match, *, moved: int = 0) -> Iterator[Stretch]:
+        """Yield the stretches of two matched sentences."""
+        left, right = self._texts
+        if match.exact:
+            yield Stretch("same", *_sentence(left, match.left), *_sentence(right, match.right), moved=moved)
+            return
+        if self._swapped:
+            found = [
+                edit._replace(left=edit.right, right=edit.left) for edit in edits(right, left, match.right, match.left)
+            ]
+        else:
+            found = list(edits(left, right, match.left, match.right))
+        yield from _merged([stretch for edit in found for stretch in _shown(edit, moved)])
+
+
+def _shown(edit: Edit, moved: int) -> Iterator[Stretch]:
+    """Yield the words of an edit that count as shared, and those of either side that do not."""
+    left, right, shared = edit.left, edit.right, edit.shared
+    middle = left.start + shared, right.start + shared
+    if shared:
+        kind: StretchKind = "same" if edit.tag == "equal" else "respelt"
+        yield Stretch(kind, left.start, middle[0], right.start, middle[1], moved=moved)
+    if middle != (left.stop, right.stop):
+        yield Stretch("different", middle[0], left.stop, middle[1], right.stop, moved=moved)
+
+
+def _span(stretch: Stretch, side: int) -> tuple[int, int]:
+    return (stretch.right_start, stretch.right_end) if side else (stretch.left_start, stretch.left_end)
+
+
+def _sentence(text: PreparedArticle, place: int) -> tuple[int, int]:
+    return text.starts[place], text.starts[place + 1]
+
+
+def _on_side(side: int, span: tuple[int, int], places: Sequence[int]) -> Stretch:
+    """Return words of one side that have no words of the other next to them."""
+    if side:
+        return Stretch("different", places[0], places[0], *span, whole=True)
+    return Stretch("different", *span, places[1], places[1], whole=True)
+
+
+def _merged(stretches: Sequence[Stretch]) -> list[Stretch]:
+    """Return the stretches with neighbouring ones that differ as one; whole sentences only of one side."""
+    found: list[Stretch] = []
+    for stretch in stretches:
+        last = found[-1] if found else None
+        if last and last.kind == "different" and _form(last) == _form(stretch):
+            found[-1] = last._replace(left_end=stretch.left_end, right_end=stretch.right_end)
+        else:
+            found.append(stretch)
+    return found
+
+
+def _form(stretch: Stretch) -> tuple[StretchKind, int, bool | None]:
+    return stretch.kind, stretch.moved, stretch.left_words > 0 if stretch.whole else None
+
+
+def _side_by_side(stretches: Sequence[Stretch]) -> Sequence[Stretch]:
+    """Return what one side has instead of the other as one stretch."""
+    if len(stretches) == 2 and all(stretch.whole for stretch in stretches):
+        left, right = stretches
+        return [left._replace(right_start=right.right_start, right_end=right.right_end)]
     return stretches
 
 
-def _join(first: Stretch, last: Stretch, *, same: bool) -> Stretch:
-    return Stretch(same, first.left_start, last.left_end, first.right_start, last.right_end)
+def _passages(moved: Sequence[Match]) -> Iterator[int]:
+    """Yield for each moved match the number of its passage: sentences that follow one another in both texts."""
+    number = 0
+    last = (-1, -1)
+    for match in moved:
+        number += (match.left - 1, match.right - 1) != last
+        last = match.left, match.right
+        yield number
 
 
-def _without_coincidences(texts: Texts, stretches: Sequence[Stretch]) -> list[Stretch]:
-    """Return the stretches with short equal ones between two longer changes merged into the change.
-
-    The rule of "semantic cleanup" (N. Fraser, Diff Strategies, 2006), in words and with an upper bound.
-    """
-    kept: list[Stretch] = []
-    for each in stretches:
-        coincidence = len(kept) > 1 and kept[-1].same and _is_coincidence(texts, kept[-2], kept[-1], each)
-        if coincidence:
-            kept.pop()
-            each = _join(kept.pop(), each, same=False)  # noqa: PLW2901 - it absorbs the stretches before it
-        kept.append(each)
+def _in_order(matches: Sequence[Match]) -> set[int]:
+    """Return the positions of the matches that stay in place: with most words of those in the same order in both."""
+    ranks = {right: rank for rank, right in enumerate(sorted(match.right for match in matches), 1)}
+    # The best sequence among the first places of the right text: its words, and its last match (a Fenwick tree).
+    best = [(0, -1)] * (len(matches) + 1)
+    before: list[int] = []
+    for place, match in enumerate(matches):
+        rank = ranks[match.right]
+        words, last = _best_until(best, rank - 1)
+        before.append(last)
+        found = words + max(match.equal, 1), place
+        while rank < len(best):
+            best[rank] = max(best[rank], found)
+            rank += rank & -rank
+    kept = set()
+    place = _best_until(best, len(matches))[1]
+    while place >= 0:
+        kept.add(place)
+        place = before[place]
     return kept
 
 
-def _is_coincidence(texts: Texts, before: Stretch, same: Stretch, after: Stretch) -> bool:
-    if same.left_words > COINCIDENCE_WORDS:
-        return False
-    length = _length(texts.left, same.left_start, same.left_end)
-    return all(
-        length
-        <= max(
-            _length(texts.left, each.left_start, each.left_end),
-            _length(texts.right, each.right_start, each.right_end),
-        )
-        for each in (before, after)
-    )
-
-
-def _length(words: Words, start: int, end: int) -> int:
-    # A change of 50 words is longer than any coincidence; counting further would take quadratic time.
-    return sum(map(len, words.keys[start : min(end, start + 50)]))
-
-
-def _slid(texts: Texts, stretches: Sequence[Stretch]) -> list[Stretch]:
-    """Return the stretches with pure deletions and insertions moved to begin a sentence, if the words allow it."""
-    if not stretches:
-        return []
-    ends = stretches[0], stretches[-1]
-    # Empty equal stretches at both ends can grow when the first or last change moves.
-    slid = [ends[0].edge(at_end=False), *stretches, ends[1].edge(at_end=True)]
-    for at in range(1, len(slid) - 1):
-        change = slid[at]
-        if change.same or (change.left_words and change.right_words):
-            continue
-        # An equal stretch between two changes must not disappear, or they would merge.
-        before = slid[at - 1].left_words - (at > 2)
-        after = slid[at + 1].left_words - (at < len(slid) - 3)
-        shift = _best_shift(texts, change, before, after)
-        slid[at - 1 : at + 2] = slid[at - 1].moved(0, shift), change.moved(shift, shift), slid[at + 1].moved(shift, 0)
-    return [each for each in slid if each.left_words or each.right_words]
-
-
-def _best_shift(texts: Texts, change: Stretch, before: int, after: int) -> int:
-    """Return by how many words to move a change that has words on one side only; negative: towards the start."""
-    if change.left_words:
-        side, start, end = texts.left, change.left_start, change.left_end
-    else:
-        side, start, end = texts.right, change.right_start, change.right_end
-    shifts = [0]
-    for limit, step in ((before, -1), (after, 1)):
-        shift = 0
-        while abs(shift) < min(limit, MAX_SLIDE_WORDS):
-            leaving, entering = (end - 1, start - 1) if step < 0 else (start, end)
-            if side.keys[leaving + shift] != side.keys[entering + shift]:
-                break
-            shift += step
-            shifts.append(shift)
-
-    def fitness(shift: int) -> tuple[int, int]:
-        first = start + shift
-        begins = 2 if first == 0 or side.ends_paragraph(first - 1) else int(side.ends_sentence(first - 1))
-        return begins, -abs(shift)
-
-    return max(shifts, key=fitness)
-
-
-def comparisons(texts: Texts) -> int:
-    """Return how many pairs of words the alignment compares; it skips an equal start and an equal end."""
-    left, right = texts.left.keys, texts.right.keys
-    shorter = min(len(left), len(right))
-    start = next((at for at in range(shorter) if left[at] != right[at]), shorter)
-    end = next((at for at in range(shorter - start) if left[-1 - at] != right[-1 - at]), shorter - start)
-    return (len(left) - start - end) * (len(right) - start - end)
+def _best_until(best: Sequence[tuple[int, int]], rank: int) -> tuple[int, int]:
+    found = (0, -1)
+    while rank:
+        found = max(found, best[rank])
+        rank -= rank & -rank
+    return found

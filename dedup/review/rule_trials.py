@@ -13,6 +13,7 @@ from articles.extraction.trial import Reading, TrialError, Tried, try_rule
 from articles.models import Article, ArticlePage, Newspaper
 from articles.storage.extraction_rules import kept_page, pages_to_try, rule_of
 from dedup.comparison.differences import Differences, compare_texts
+from dedup.comparison.highlighting import MarkedText
 from dedup.review.fetches import FetchError, fetch
 
 __all__ = ["RuleTrial", "TrialError", "check_speed", "try_on_pages"]
@@ -31,7 +32,7 @@ class TriedPage:
     @cached_property
     def text(self) -> Differences:
         """The differences between the two texts."""
-        return compare_texts(self.tried.before.text, self.tried.after.text)
+        return compare_texts(MarkedText(self.tried.before.text), MarkedText(self.tried.after.text))
 
     @property
     def facts(self) -> list[tuple[str, str, str]]:

@@ -193,7 +193,7 @@ def features_of_pairs(ends: Collection[tuple[int, int]]) -> dict[tuple[int, int]
     months: defaultdict[datetime.date, list[JudgedPair]] = defaultdict(list)
     for left, right in sorted(each for each in ends if days.keys() >= set(each)):
         months[month_of(max(days[left], days[right]))].append(JudgedPair(0, left, right, 0))
-    boilerplate = _boilerplate_of_last_run()
+    boilerplate = boilerplate_of_last_run()
     found: dict[tuple[int, int], tuple[float, ...]] = {}
     with without_collector():
         for month, pairs in sorted(months.items()):
@@ -234,7 +234,7 @@ def judge_now(left: int, right: int, *, leftover: int = 0) -> JudgedNow | None:
     if len(days) < 2:
         return None
     pair = JudgedPair(0, left, right, leftover)
-    terms = terms_in_force(versions_join=False, boilerplate=_boilerplate_of_last_run()).loaded()
+    terms = terms_in_force(versions_join=False, boilerplate=boilerplate_of_last_run()).loaded()
     batch = _Batch(month_of(max(days.values())), [pair], terms.boilerplate, cache=ArticleCache())
     articles = batch.articles_of(pair)
     comparison = compared(*articles, batch.facts)
@@ -242,7 +242,8 @@ def judge_now(left: int, right: int, *, leftover: int = 0) -> JudgedNow | None:
     return JudgedNow(judgement, features_of(comparison), terms.model)
 
 
-def _boilerplate_of_last_run() -> Mode:
+def boilerplate_of_last_run() -> Mode:
+    """Return what the verdicts leave out of the texts."""
     last = DetectionRun.objects.filter(state=DetectionRun.State.DONE).first()
     return last.boilerplate if last else Mode.KEEP
 

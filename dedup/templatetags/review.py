@@ -2,18 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import template
 from django.template.defaultfilters import pluralize
 from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from articles.models import Article
 from dedup.clustering.doubts import doubts_of_article
-from dedup.comparison.differences import Segment
+from dedup.comparison.differences import Moved, Segment
 from dedup.comparison.highlighting import Passage
 from dedup.judging.judge import JudgedRow
 from dedup.models import Evidence, Pair, Series, Verdict
@@ -185,15 +185,32 @@ def _group(articles: int = 2, headlines: int = 1) -> list[str]:
     return [f"in {articles:,} articles{under}"]
 
 
-_MARKS = {"same": "{}", "deleted": "<del>{}</del>", "inserted": "<ins>{}</ins>"}
+_MARKS = {"same": "{}", "deleted": "<del{}>{}</del>", "inserted": "<ins{}>{}</ins>"}
+_MINOR = mark_safe(' class="minor"')
+_MOVED = '<span class="moved">{}</span>'
+# A link from one end of a moved passage to the other one.
+_MOVED_NOTE = (
+    '<a class="moved-note" id="{prefix}moved-{number}-{here}" href="#{prefix}moved-{number}-{there}">Moved'
+    '<span class="visually-hidden">: also in the {there} text, further {way}.</span>'
+    '<span aria-hidden="true"> {arrow}</span></a> '
+)
 _BOILERPLATE = '<span class="boilerplate">{}</span>'
 _FOUND = '<mark class="found">{}</mark>'
 
 
 @register.filter
-def marked(segments: Iterable[Segment]) -> SafeString:
-    """Render the segments of a difference as HTML; their texts are escaped."""
-    return format_html_join("", "{}", ((_rendered(each),) for each in segments))
+def marked(segments: Sequence[Segment], prefix: object = "") -> SafeString:
+    """Render the segments of a block of a difference as HTML; their texts are escaped.
+
+    `prefix`: of the ids, for a page with several differences.
+    """
+    shown = list(segments)
+    # A block begins on a new line anyway.
+    while shown and shown[-1].kind == "same" and not shown[-1].text.strip():
+        shown.pop()
+    if shown:
+        shown[-1] = shown[-1]._replace(text=shown[-1].text.rstrip())
+    return format_html_join("", "{}", ((_rendered(each, prefix),) for each in shown))
 
 
 @register.filter
@@ -202,8 +219,19 @@ def marked_passage(passage: Passage) -> SafeString:
     return _wrapped(format_html("{}", passage.text), passage)
 
 
-def _rendered(segment: Segment) -> SafeString:
-    return _wrapped(format_html(_MARKS[segment.kind], segment.text), segment)
+def _rendered(segment: Segment, prefix: object) -> SafeString:
+    if segment.kind == "moved":
+        return _moved_note(segment.moved, prefix) if segment.moved else SafeString("")
+    minor = [] if segment.kind == "same" else [_MINOR if segment.minor else ""]
+    rendered = format_html(_MARKS[segment.kind], *minor, segment.text)
+    return _wrapped(format_html(_MOVED, rendered) if segment.moved else rendered, segment)
+
+
+def _moved_note(moved: Moved, prefix: object) -> SafeString:
+    here, there = ("first", "second") if moved.left else ("second", "first")
+    way, arrow = ("down", "↓") if moved.first else ("up", "↑")
+    places = {"here": here, "there": there, "way": way, "arrow": arrow}
+    return format_html(_MOVED_NOTE, prefix=prefix, number=moved.number, **places)
 
 
 def _wrapped(rendered: SafeString, stretch: Segment | Passage) -> SafeString:

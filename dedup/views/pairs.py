@@ -12,6 +12,7 @@ from django.utils.html import format_html
 
 from articles.models import Article
 from articles.paging import count_up_to_ceiling, write_count
+from dedup.comparison.prepared import MAX_CHARACTERS
 from dedup.filters.pairs import PairFilter
 from dedup.forms import PairDecisionForm
 from dedup.models import Decision, Pair
@@ -161,6 +162,7 @@ def comparison(
         **vars(found),
         "view": view if view in VIEWS else "",
         "views": VIEWS,
+        "most_characters": MAX_CHARACTERS,
         # If nothing differs, the common text is all there is to see.
         "unfolded": compared.text.equal or request.GET.get("unfolded") == "1",
     }

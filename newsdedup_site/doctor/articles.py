@@ -71,15 +71,15 @@ LIMIT 10
 """
 
 
-def _sampled(sample: Sample) -> list[int] | None:
-    """Return the ids of the articles to look at; None: all."""
+def sampled(rows: QuerySet[Any], sample: Sample) -> list[int] | None:
+    """Return the ids of the rows to look at; None: all."""
     if sample.articles is None:
         return None
-    known = Article.objects.order_by("pk").values_list("pk", flat=True)
+    known = rows.order_by("pk").values_list("pk", flat=True)
     count = known.count()
     if count <= sample.articles:
         return None
-    # Positions would need a sort of all ids; ids that nothing has are rare, because articles are not deleted.
+    # Positions would need a sort of all ids; ids that nothing has are rare, because rows are not deleted.
     first, last = known.first() or 0, known.last() or 0
     drawn = random.Random(sample.seed).sample(range(first, last + 1), min(sample.articles, last + 1 - first))  # noqa: S311
     return sorted(drawn)
@@ -87,7 +87,7 @@ def _sampled(sample: Sample) -> list[int] | None:
 
 def chosen_articles(queryset: QuerySet[Any], sample: Sample, field: str = "pk") -> Iterator[Any]:
     """Yield the rows of the sampled articles; `field` leads to the number of the article."""
-    ids = _sampled(sample)
+    ids = sampled(Article.objects.all(), sample)
     rows = queryset if ids is None else queryset.filter(**{f"{field}__in": ids})
     return rows.order_by().iterator(_AT_ONCE)
 

@@ -12,7 +12,7 @@ from traceback import clear_frames
 from django.db import connection, transaction
 
 from articles.storage.locks import is_lost
-from newsdedup_site.doctor import articles, clusters, derived, pairs, references, review, schema
+from newsdedup_site.doctor import articles, clusters, derived, pairs, references, review, schema, shared_words
 from newsdedup_site.doctor.invariant import Found, Invariant, Sample
 
 INVARIANTS: tuple[Invariant, ...] = (
@@ -21,10 +21,11 @@ INVARIANTS: tuple[Invariant, ...] = (
     *articles.INVARIANTS,
     *pairs.INVARIANTS,
     *derived.INVARIANTS,
+    *shared_words.INVARIANTS,
     *review.INVARIANTS,
     *clusters.INVARIANTS,
 )
-# So many articles are normalised again.
+# So many articles are normalised again, and so many pairs compared.
 SAMPLE = 1_000
 _SNAPSHOT_SQL = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 

@@ -10,6 +10,7 @@ _ANSWERED = (*_PAIR, "compare")
 _CLUSTER = ("cluster",)
 _PREVIEW = ("cluster_preview",)
 _SAMPLED = ("validation_pair",)
+_COMPARED = ("pair", "compare", *_SAMPLED)
 _STEPS = (*_PAIR, *_CLUSTER, *_SAMPLED)
 
 
@@ -65,8 +66,11 @@ _ALL = (
     Action("note", "write a note; Esc leaves it", "m", (*_STEPS, *_PREVIEW, "compare")),
     Action("next", "the next one, without an answer", "j", _STEPS, ("ArrowRight",)),
     Action("previous", "the previous one", "k", _STEPS, ("ArrowLeft",)),
-    Action("next_difference", "the next difference in the text", "J", ("pair", "compare", *_SAMPLED)),
-    Action("previous_difference", "the previous difference in the text", "K", ("pair", "compare", *_SAMPLED)),
+    Action("next_difference", "the next difference in the text", "J", _COMPARED),
+    Action("previous_difference", "the previous difference in the text", "K", _COMPARED),
+    Action("next_shared", "the next passage that both texts have", "O", _COMPARED),
+    Action("previous_shared", "the previous passage that both texts have", "I", _COMPARED),
+    Action("unfold", "unfold or fold long passages", "x", _COMPARED),
 )
 ACTIONS = {action.name: action for action in _ALL}
 

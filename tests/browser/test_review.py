@@ -375,6 +375,14 @@ def test_the_texts_come_first_and_can_be_walked_through(stored: Stored, open_sit
     expect(page.locator(".current-difference")).to_have_count(2)  # both sides of one line
     page.get_by_role("link", name="Previous difference").click()
     expect(page.locator(".current-difference").first).to_be_in_viewport()
+    page.keyboard.press("Shift+O")
+    expect(page.locator(".in-both.current-difference")).to_be_in_viewport()
+    with page.expect_navigation():
+        page.keyboard.press("x")
+    expect(page.get_by_text("Sentence 7 of the report")).not_to_be_visible()
+    with page.expect_navigation():
+        page.keyboard.press("x")
+    expect(page.get_by_text("Sentence 7 of the report").first).to_be_visible()
 
     page.locator(".why summary").click()
     expect(page.get_by_role("table").first).to_contain_text("Start: two articles with nothing in common")

@@ -36,7 +36,7 @@ print(json.dumps(sorted({name.partition(".")[0] for name, file in new.items() if
         ("dedup.kernels.contents", ["numpy"]),
         ("dedup.kernels.sentences", ["numpy", "sentencex"]),
         ("dedup.kernels.stopwords", ["numpy", "stopwordsiso"]),
-        ("dedup.comparison.differences", ["rapidfuzz"]),
+        ("dedup.comparison.differences", ["babel", "numpy", "rapidfuzz", "regex", "sentencex"]),
         ("dedup.comparison.compare", ["babel", "numpy", "rapidfuzz", "regex", "sentencex"]),
         ("dedup.verdicts.verdict", ["babel", "numpy", "rapidfuzz", "regex", "sentencex"]),
     ],

@@ -10,11 +10,13 @@ from uuid import UUID
 from django.contrib.admin.models import LogEntry
 from django.db.models import Count, Max, Min, QuerySet, Sum
 
+from articles.boilerplate.mode import Mode
 from articles.boilerplate.rules import monday_of
 from articles.models import Article, RepeatedSentence, WhitelistedSentence
 from articles.normalization.text import normalize_text, text_digest
 from articles.storage.boilerplate_whitelist import history_of
 from dedup.comparison.highlighting import MarkedText, passages
+from dedup.runs.judging import boilerplate_of_last_run
 
 # Articles shown for each week.
 EXAMPLES = 3
@@ -43,6 +45,12 @@ def mark_whitelisted(rows: Sequence[Any]) -> None:
     whitelisted = set(found.order_by().values_list("newspaper", "digest"))
     for row in rows:
         row["whitelisted"] = (row["newspaper"], row["digest"]) in whitelisted
+
+
+def compared_texts(articles: Sequence[Article]) -> list[MarkedText]:
+    """Return the texts of articles with their boilerplate, and whether verdicts leave it out, for their differences."""
+    mode = boilerplate_of_last_run() if any(article.boilerplate for article in articles) else Mode.KEEP
+    return [MarkedText(each.content, each.boilerplate, date=each.date, mode=mode) for each in articles]
 
 
 def weeks_of(newspaper_id: int, digest: UUID) -> QuerySet[RepeatedSentence]:

@@ -19,7 +19,7 @@ from articles.normalization.text import normalize_text, text_digest
 from dedup.article_sql import article_sql
 from dedup.bounds import bound_named
 from dedup.comparison.compare import compare
-from dedup.comparison.prepared import ArticleText, Preparer
+from dedup.comparison.prepared import ArticleText, Preparer, count_words
 from dedup.declarations import Finds
 from dedup.kernels.masked_shingles import Hashes, masked_shingle_sets, sample_of
 from dedup.models import Cluster, DetectionRun, Membership, Verdict
@@ -122,7 +122,7 @@ def check(pasted: Pasted, *, but: int | None = None) -> Checked:
     copies = _copies(pasted, normalized, chosen, shares, equal)
     clusters = {each.cluster_id for each in copies if each.likely and each.cluster_id}
     return Checked(
-        words=len(pasted.content.split()),
+        words=count_words(pasted.content),
         language=detect_language(pasted.content),
         copies=copies,
         clusters=list(Cluster.objects.with_kept().filter(pk__in=clusters).order_by("-size", "pk")),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -11,8 +10,12 @@ from django.db.models.functions import Left, Length
 
 from articles.models import Article
 from articles.normalization.times import publication_order
-from dedup.comparison.words import words_of
+from dedup.comparison.alignment import shared_words
+from dedup.comparison.prepared import Preparer
+from dedup.comparison.shown_text import ShownText
+from dedup.comparison.word_alignment import MAX_COMPARISONS, comparisons
 from dedup.models import Pair
+from dedup.review.queries.boilerplate import compared_texts
 
 # One character more than the template shows of each text, so that it marks the text as cut.
 BEGINNING_CHARACTERS = 201
@@ -98,7 +101,7 @@ def name_pairs(rows: Collection[Row], kept_id: int) -> None:
 
 
 def compare_with_kept(rows: Collection[Row], kept_id: int) -> None:
-    """Add how many words each text has more and less than that of the kept article, wherever they are in it."""
+    """Add how many words each text has more and less than that of the kept article, by sentences, wherever they are."""
     left = COMPARED_CHARACTERS
     chosen = {}
     for row in rows:
@@ -107,11 +110,12 @@ def compare_with_kept(rows: Collection[Row], kept_id: int) -> None:
             chosen[row.shown.pk] = row
     if not chosen:
         return
-    found = Article.objects.filter(pk__in=[*chosen, kept_id]).order_by().values_list("pk", "content")
-    words = {pk: _counted_words(content) for pk, content in found}
+    preparer = Preparer()
+    articles = list(Article.objects.filter(pk__in=[*chosen, kept_id]).only("date", "content", "boilerplate"))
+    texts = [ShownText(text, preparer).prepared for text in compared_texts(articles)]
+    found = dict(zip((article.pk for article in articles), texts, strict=True))
+    kept = found[kept_id]
     for pk, row in chosen.items():
-        row.changed = WordsChanged((words[pk] - words[kept_id]).total(), (words[kept_id] - words[pk]).total())
-
-
-def _counted_words(text: str) -> Counter[str]:
-    return Counter(key for key in words_of(text).keys if key[0].isalnum())
+        if comparisons(kept, found[pk]) <= MAX_COMPARISONS:
+            shared = shared_words(kept, found[pk])
+            row.changed = WordsChanged(len(found[pk].words) - shared, len(kept.words) - shared)

@@ -11,13 +11,14 @@ from django.db.models import prefetch_related_objects
 
 from articles.models import Article, in_order
 from dedup.clustering.doubts import Doubt, doubts_of_pair
-from dedup.comparison.differences import Differences, Segment, compare_texts
+from dedup.comparison.differences import Differences, Segment, compare_headlines, compare_texts
 from dedup.comparison.evidence_marks import NO_MARKS, PairMarks
-from dedup.comparison.highlighting import MarkedText, Passage, highlight, passages
+from dedup.comparison.highlighting import MarkedText, Passage, passages
 from dedup.models import Decision, DenseGroup, Evidence, Membership, Pair, Series, Verdict
 from dedup.review.decisions import decisions_on
 from dedup.review.declared_pairs import declaration_among
 from dedup.review.implied import implied_by
+from dedup.review.queries.boilerplate import compared_texts
 from dedup.review.queries.clusters import NO_DUPLICATES
 from dedup.review.queries.conflicts import Conflict, conflict_between
 from dedup.review.queries.history import with_actors
@@ -155,7 +156,6 @@ class SideBySide:
     has_boilerplate: bool
     days_apart: int
     headlines_differ: bool
-    first_change: int | None  # the position of the first block with a difference
 
 
 def side_by_side(left: Article, right: Article, found: PairMarks = NO_MARKS) -> SideBySide:
@@ -166,31 +166,27 @@ def side_by_side(left: Article, right: Article, found: PairMarks = NO_MARKS) -> 
     if in_order(left, right) != (left, right):
         return side_by_side(right, left, PairMarks(found.right, found.left, found.shared))
     prefetch_related_objects([left, right], "urls")
-    marked_texts = (
-        MarkedText(left.content, left.boilerplate, found.left),
-        MarkedText(right.content, right.boilerplate, found.right),
-    )
-    text = highlight(compare_texts(left.content, right.content), *marked_texts)
-    words = (text.same + text.deleted, text.same + text.inserted)
+    texts = compared_texts((left, right))
+    marked_texts = texts[0]._replace(found=found.left), texts[1]._replace(found=found.right)
+    text = compare_texts(*marked_texts)
     differs = {
         "newspaper": left.newspaper_id != right.newspaper_id,
         "date": left.date != right.date or left.publication_time != right.publication_time,
-        "words": words[0] != words[1],
+        "words": text.left_words != text.right_words,
     }
     marked = frozenset(name for name, fact in differs.items() if fact)
-    headline = compare_texts(left.headline, right.headline)
+    headline = compare_headlines(left.headline, right.headline)
     lefts = [segment for block in headline.blocks for segment in block.left]
     rights = [segment for block in headline.blocks for segment in block.right]
     return SideBySide(
         sides=[
-            Side("First article", left, _urls(left), words[0], marked, lefts, marked_texts[0]),
-            Side("Second article", right, _urls(right), words[1], marked, rights, marked_texts[1]),
+            Side("First article", left, _urls(left), text.left_words, marked, lefts, marked_texts[0]),
+            Side("Second article", right, _urls(right), text.right_words, marked, rights, marked_texts[1]),
         ],
         text=text,
         has_boilerplate=bool(left.boilerplate or right.boilerplate),
         days_apart=abs((left.date - right.date).days),
-        headlines_differ=not headline.equal,
-        first_change=next((place for place, block in enumerate(text.blocks) if block.changed), None),
+        headlines_differ=not headline.identical,
     )
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from articles.models import Article
 from articles.normalization.times import publication_order
 from dedup.clustering.doubts import Doubt, doubts_of_cluster
-from dedup.comparison.differences import Differences, Segment, compare_texts
+from dedup.comparison.differences import Differences, Segment, compare_headlines, compare_texts
 from dedup.models import Cluster
+from dedup.review.queries.boilerplate import compared_texts
 
 # Comparing two long texts takes milliseconds, and nobody reads more: the page of the cluster lists all articles.
 TEXTS_SHOWN = 6
@@ -67,29 +68,38 @@ def card_of(cluster: Cluster) -> Card:
     return Card(
         article_ids=ids,
         newspapers=len({each.newspaper_id for each in articles.values()}),
-        kept=_text(kept, *same),
-        others=[_text(kept, *each) for each in others],
+        kept=_text(kept, same[1]),
+        others=[_text(kept, copies) for _, copies in others],
         left_out=sum(len(found) for _, found in texts[TEXTS_SHOWN + 1 :]),
         doubts=doubts_of_cluster(cluster.pk),
     )
 
 
 def _articles(cluster: Cluster) -> dict[int, Article]:
-    wanted = ("date", "published_at", "published_offset", "published_precision", "headline", "content", "language")
+    wanted = (
+        "date",
+        "published_at",
+        "published_offset",
+        "published_precision",
+        "headline",
+        "content",
+        "boilerplate",
+        "language",
+    )
     rows = Article.objects.filter(membership__cluster=cluster).select_related("newspaper")
     return rows.only(*wanted, "newspaper__name").in_bulk()
 
 
-def _text(kept: Article, content: str, found: Sequence[Article]) -> Text:
-    differences = compare_texts(kept.content, content)
+def _text(kept: Article, found: Sequence[Article]) -> Text:
+    differences = compare_texts(*compared_texts((kept, found[0])))
     return Text(
         copies=[_copy(kept, each) for each in found[:COPIES_SHOWN]],
         more=max(len(found) - COPIES_SHOWN, 0),
-        words=differences.same + differences.inserted,
+        words=differences.right_words,
         differences=differences,
     )
 
 
 def _copy(kept: Article, article: Article) -> Copy:
-    compared = compare_texts(kept.headline, article.headline)
-    return Copy(article, [segment for block in compared.blocks for segment in block.right], compared.equal)
+    compared = compare_headlines(kept.headline, article.headline)
+    return Copy(article, [segment for block in compared.blocks for segment in block.right], compared.identical)

@@ -38,9 +38,9 @@ class Command(ProjectCommand):
             "--sample",
             type=int,
             metavar="N",
-            help=f"normalise so many random articles again and compare (default {SAMPLE:,})",
+            help=f"normalise so many random articles again, and compare so many pairs (default {SAMPLE:,})",
         )
-        parser.add_argument("--all", action="store_true", help="compare all articles, not a sample")
+        parser.add_argument("--all", action="store_true", help="look at all articles and pairs, not a sample")
         parser.add_argument("--seed", type=int, help="draw the sample that this number draws")
         parser.add_argument("--format", choices=["text", "json"], default="text", help="how to print the result")
 

@@ -114,8 +114,8 @@ def test_the_worker_extracts_the_pages_again(admin_client: Client) -> None:
 
 
 def test_a_trial_lists_what_differs_and_how_often() -> None:
-    same = Reading("Ferry sails.", "Ferry", "2026-03-02", "", "")
-    other = Reading("Ferry sails again.", "Ferry", "2026-03-03", "Liv Dahl", "")
+    same = Reading("The old ferry sails at noon.", "Ferry", "2026-03-02", "", "")
+    other = Reading("The old ferry sails at noon again.", "Ferry", "2026-03-03", "Liv Dahl", "")
     pages = [
         TriedPage(Tried(same, other), "https://paper.example/1"),
         TriedPage(Tried(same, same), "https://paper.example/2"),
@@ -129,7 +129,7 @@ def test_a_trial_lists_what_differs_and_how_often() -> None:
         ("Authors", "", "Liv Dahl"),
     ]
     assert pages[2].facts == [("Headline", "", "Ferry"), ("Day", "", "2026-03-02")]
-    assert (pages[0].text.same, pages[0].text.inserted, pages[0].text.deleted) == (3, 1, 0)
+    assert (pages[0].text.same, pages[0].text.inserted, pages[0].text.deleted) == (6, 1, 0)
     trial = RuleTrial(pages)
     assert trial.counts == [
         ("Another text", 3),

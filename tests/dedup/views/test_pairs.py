@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from articles.models import ArticleURL
 from articles.storage.incoming import SeenURL
@@ -50,8 +51,8 @@ def test_marks_what_differs_in_text_and_headline(editor_client: Client, pair: Pa
 
     assert "The pier closes on <del>Monday</del>.</div>" in page
     assert "The pier closes on <ins>Tuesday</ins>.</div>" in page
-    assert "Pier <del>closes</del></a>" in page
-    assert "Pier <ins>closed</ins></a>" in page
+    assert 'Pier <del class="minor">closes</del></a>' in page
+    assert 'Pier <ins class="minor">closed</ins></a>' in page
     assert "1 day apart" in page
 
 
@@ -60,7 +61,7 @@ def test_very_long_texts_are_called_so_with_their_lengths(
 ) -> None:
     monkeypatch.setattr("dedup.comparison.differences.MAX_COMPARISONS", -1)
     page = editor_client.get(reverse("pair", args=[pair.pk])).content.decode()
-    assert re.search(r"<strong>Very long texts:</strong> (\d+) and \1 words, too many to mark what differs", page)
+    assert re.search(r"<strong>Too long to mark what differs:</strong> (\d+) and \1 words, or very many", page)
     assert page.count(">Very long text<") == 2
 
 
@@ -76,8 +77,59 @@ def test_long_equal_stretches_are_folded_until_unfolded(editor_client: Client, s
     middle = " ".join(f"Sentence {number} says nothing new at all." for number in range(20))
     folded = make_pair(store(f"{middle} Monday it is."), store(f"{middle} Tuesday it is."), trigram=0.9)
 
-    assert '<details class="fold"><summary>' in shown(editor_client, folded)
-    assert '<details class="fold" open><summary>' in shown(editor_client, folded, unfolded="1")
+    fold = '<details class="fold in-both" id="block-0"{}><summary>140 identical words</summary>'
+    assert fold.format("") in shown(editor_client, folded)
+    assert fold.format(" open") in shown(editor_client, folded, unfolded="1")
+
+
+def test_what_one_text_has_alone_is_folded_and_what_both_have_is_near_the_top(
+    editor_client: Client, store: StoreArticle
+) -> None:
+    own = " ".join(f"In harbour {number} nothing is like the pier of the others." for number in range(20))
+    brief = "The pier closes on Monday for repairs of its roof. The mayor <b>thanked</b> all those who had waited."
+    page = shown(editor_client, make_pair(store(f"{own} {brief} {own}"), store(brief), containment=0.9))
+
+    assert (
+        "<strong>20</strong> words in both, <del>440</del> only in the first, <ins>0</ins> only in the second" in page
+    )
+    assert '<details class="fold fold-changed" id="block-0"><summary>220 words only in the first: ' in page
+    assert f">{escape(brief)}</div>" in page
+    assert '<div class="versus-row unchanged in-both" id="block-1">' in page
+    assert re.search(r'<a href="#block-1"[^>]*data-key="O"', page)
+    assert re.search(r'<a class="fold-switch"[^>]*data-key="x"', page)
+    assert re.findall(r">(\d+) words</span>", page) == ["460", "20"]
+
+
+def test_a_moved_passage_says_in_words_where_else_it_is(editor_client: Client, store: StoreArticle) -> None:
+    first, second = (
+        "The pier <i>closes</i> on Monday for its roof.",
+        "The mayor thanked all who had waited for so long.",
+    )
+    page = shown(editor_client, make_pair(store(f"{first} {second}"), store(f"{second} {first}"), trigram=0.9))
+
+    assert "<strong>20</strong> words in both (10 moved), <del>0</del> only" in page
+    assert f'<span class="moved">{escape(first)}' in page
+    for here, there, way in (("first", "second", "down"), ("second", "first", "up")):
+        said = f'Moved<span class="visually-hidden">: also in the {there} text, further {way}.</span>'
+        assert f'id="moved-1-{here}" href="#moved-1-{there}">{said}' in page
+    assert "both texts have it, in different places" in page
+
+
+def test_numbers_are_those_of_the_reasons(editor_client: Client, store: StoreArticle) -> None:
+    brief = "The pier closes on Monday for repairs of its roof."
+    more = " ".join(f"In harbour {number} nothing is like the pier of the others." for number in range(3))
+    left, right = store(brief), store(f"{brief} {more}")
+    page = editor_client.get(reverse("compare"), {"left": left.pk, "right": right.pk}).content.decode()
+
+    assert "<strong>10</strong> words in both, <del>0</del> only in the first, <ins>33</ins> only in the second" in page
+    assert "The longer article adds 33 words." in page
+
+
+def test_the_end_of_a_very_long_text_is_said_to_be_left_out(editor_client: Client, store: StoreArticle) -> None:
+    text = "The pier closes on Monday for repairs of its roof. " * 1_400
+    page = shown(editor_client, make_pair(store(text), store(f"{text} Or so."), exact=1.0))
+
+    assert "The rest is not compared: only the first 60,000 characters of a text are</summary>" in page
 
 
 def test_texts_that_are_the_same_are_not_folded(editor_client: Client, store: StoreArticle) -> None:
@@ -86,7 +138,7 @@ def test_texts_that_are_the_same_are_not_folded(editor_client: Client, store: St
     page = shown(editor_client, alike)
 
     assert "<strong>The two texts are the same, word for word.</strong>" in page
-    assert '<details class="fold" open><summary>' in page
+    assert '<details class="fold in-both" id="block-0" open><summary>' in page
     assert "fold-switch" not in page
 
 
