@@ -64,7 +64,7 @@ GROUPS = (
             Entry("Boilerplate", "boilerplate_list", ("boilerplate",)),
             Entry("Stories", "stories", ("story", "stories_feed_address")),
             Entry("Reports", "reports", ("report",)),
-            Entry("Exports", "exports"),
+            Entry("Exports", "exports", ("corpus_export",)),
         ),
     ),
     (
