@@ -101,7 +101,7 @@ def test_the_files_of_a_worker_are_those_of_the_command_byte_by_byte(
     )
     assert [each["content"] for each in export.files] == ["corpus", "removed", "description"]
     for file in export.files:
-        answer = vera.get(f"/exports/corpus/{export.pk}/{file['content']}/")
+        answer = vera.get(f"/exports/corpus/{export.pk}/files/{file['content']}/")
         sent = b"".join(answer.streaming_content)  # type: ignore[attr-defined]
         assert sent == (tmp_path / file["name"]).read_bytes()
         assert answer["Content-Length"] == str(len(sent)) == str(file["bytes"])
@@ -154,7 +154,7 @@ def test_only_who_asked_or_an_admin_ends_a_corpus_and_nothing_of_it_stays(archiv
     assert CorpusPart.objects.filter(export=again).exists()
     vera.post(f"/exports/corpus/{again.pk}/drop/")
     assert not CorpusExport.objects.filter(pk=again.pk).exists()
-    assert vera.get(f"/exports/corpus/{again.pk}/corpus/").status_code == 404
+    assert vera.get(f"/exports/corpus/{again.pk}/files/articles/").status_code == 404
 
 
 @pytest.mark.django_db(transaction=True)
