@@ -55,7 +55,10 @@ WHERE article.id = changed.id
 """
 # Each article is looked up by its id, in the order of the ids, whatever the statistics of the table say: the revisions
 # that they get must be the same in every run.
-_IN_ORDER_SQL = "SELECT set_config('enable_hashjoin', %(joins)s, true), set_config('enable_mergejoin', %(joins)s, true)"
+_IN_ORDER_SQL = """
+SELECT set_config(name, %(plans)s, true)
+FROM unnest(ARRAY['enable_hashjoin', 'enable_mergejoin', 'enable_seqscan']) AS name
+"""
 _STORE_SQL = """
 UPDATE articles_article AS article
 SET boilerplate = changed.boilerplate,
@@ -235,9 +238,9 @@ def _store_marks(weeks: Sequence[FoundWeek]) -> None:
         if marked:
             cursor.execute(_MARK_SQL, {"ids": list(marked), "boilerplate": list(marked.values())})
         if changed:
-            cursor.execute(_IN_ORDER_SQL, {"joins": "off"})
+            cursor.execute(_IN_ORDER_SQL, {"plans": "off"})
             cursor.execute(_STORE_SQL, {"ids": list(changed), "boilerplate": found_marks, **values})
-            cursor.execute(_IN_ORDER_SQL, {"joins": "on"})
+            cursor.execute(_IN_ORDER_SQL, {"plans": "on"})
 
 
 def _texts(content: str, marks: Sequence[Sequence[int]]) -> _Texts:

@@ -131,17 +131,21 @@ WHERE one.cluster_id = cluster.id
         "Not all of them look like copies.",
         # An article whose text was not found to have enough in common with the kept one, nor was one with equal text.
         """(
+WITH alike AS MATERIALIZED (
+    SELECT article.id, article.text_digest
+    FROM dedup_pair AS pair
+    JOIN articles_article AS article
+        ON article.id = CASE cluster.kept_id WHEN pair.left_id THEN pair.right_id ELSE pair.left_id END
+    WHERE cluster.kept_id IN (pair.left_id, pair.right_id)
+        AND greatest(pair.left_matched, pair.right_matched) >= {common}
+)
 SELECT count(*)
 FROM dedup_membership AS member
 JOIN articles_article AS article ON article.id = member.article_id
 JOIN articles_article AS kept ON kept.id = cluster.kept_id
-WHERE member.cluster_id = cluster.id AND article.text_digest IS DISTINCT FROM kept.text_digest AND NOT EXISTS (
-    SELECT
-    FROM dedup_pair AS pair
-    JOIN articles_article AS equal ON equal.id = CASE kept.id WHEN pair.left_id THEN pair.right_id ELSE pair.left_id END
-    WHERE kept.id IN (pair.left_id, pair.right_id) AND greatest(pair.left_matched, pair.right_matched) >= {common}
-        AND (equal.id = article.id OR equal.text_digest = article.text_digest)
-)
+WHERE member.cluster_id = cluster.id AND article.text_digest IS DISTINCT FROM kept.text_digest
+    AND NOT EXISTS (SELECT FROM alike WHERE alike.id = article.id)
+    AND NOT EXISTS (SELECT FROM alike WHERE alike.text_digest = article.text_digest)
 )""",
         lambda number: (
             f"{number:,} of the articles {'has' if number == 1 else 'have'} little in common with the kept one, as far "

@@ -94,7 +94,7 @@ def every_page_has_something() -> None:
     assert Series.objects.get().form == "exchange rates crown at # norrins"
     assert RepeatedSentence.objects.exists()
     counts = tab_counts(User.objects.create_user("demo"))
-    assert {name for name in TABS if not counts[name]} == {"later", "sample"}
+    assert {name for name in TABS if not counts[name]} == {"changes", "later", "sample"}
     assert in_dispute(is_open=True).count() == 1
     assert Counter(Decision.objects.values_list("kind", flat=True)) == {
         "confirm": 5, "template": 3, "version": 1, "reject": 1, "unsure": 1, "undo": 1, "keep": 1

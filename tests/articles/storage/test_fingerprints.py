@@ -18,5 +18,5 @@ def test_fingerprints_never_change() -> None:
 def test_the_numbers_of_locks_never_change() -> None:
     assert {lock.name: int(lock) for lock in Lock} == {
         "INGEST": 5112001, "REVIEW": 5112002, "RUN": 5112003, "SCRATCH": 5112004, "MIGRATE": 5112005,
-        "CRAWL": 5112006, "CRAWL_QUEUE": 5112007, "ALARMS": 5112011,
+        "CRAWL": 5112006, "CRAWL_QUEUE": 5112007, "ALARMS": 5112011, "IMPORT": 5112012,
     }  # fmt: skip
