@@ -37,7 +37,7 @@ def signed(database: str, machine: str) -> bool:
     """Return whether a worker of a machine has given a sign of life; also False if the database does not answer."""
     try:
         with psycopg.connect(database, connect_timeout=TIMEOUT_SECONDS) as connection:
-            row = connection.execute(_SIGNED, {"machine": f"{machine}-", "gone": GONE_SECONDS}).fetchone()
+            row = connection.execute(_SIGNED, {"machine": f"{machine[:40]}-", "gone": GONE_SECONDS}).fetchone()
     except psycopg.Error:
         return False
     return bool(row and row[0])

@@ -1,7 +1,7 @@
 """The differences between two texts, word by word. Pure: from two contents to segments for display.
 
 The words that count as shared are those of the full comparison (alignment.py): upper and lower case, punctuation and
-typography do not count, and near-equal words do. What does not count is marked all the same, as `minor`.
+typography do not count, and near-equal words do. What does not count is marked as well, as `minor`.
 """
 
 from __future__ import annotations

@@ -220,7 +220,7 @@ def _units() -> Collection[str]:
     for locale in known_locales():
         names = [name for forms in locale.unit_display_names.values() for name in forms.values()]
         words = Counter(word for name in locale.currencies.values() for word in name.split())
-        # What stands in the names of several currencies, or alone, is a currency: dollar, rupee, euro.
+        # A word in the names of several currencies, or a name of one word, is a currency: dollar, rupee, euro.
         found.update(word.casefold() for word, count in words.items() if count > 1 and word.isalpha())
         found.update(name.casefold() for name in [*names, *locale.currencies.values()] if name.isalpha())
     return found

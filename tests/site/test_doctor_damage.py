@@ -114,7 +114,7 @@ UNNOTICED = {
     "what it cannot be, because a constraint refuses it": "left_id",
     "a digest: another one makes the next run judge the pair again": "rests_on",
     "what only a crawl or an import knew": "kind",
-    "the bounds of a block, which later runs choose anew": "first_day last_day pairs",
+    "the bounds of a block, which later runs choose again": "first_day last_day pairs",
 }
 # By the type of the column.
 OTHER = {

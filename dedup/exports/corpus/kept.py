@@ -138,7 +138,7 @@ def _own(export: CorpusExport) -> QuerySet[CorpusExport]:
 
 @contextmanager
 def _progress(export: CorpusExport) -> Iterator[Callable[[float], None]]:
-    """Store every STORED_EVERY how far it is; give what is told of each article that is done, which raises _EndedError.
+    """Store every STORED_EVERY how far it is; return what to call for each that is done, which raises _EndedError.
 
     In a thread with a connection of its own, because the files are one long transaction.
     """
