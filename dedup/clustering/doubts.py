@@ -83,25 +83,21 @@ PAIR_DOUBTS = (
     PairDoubt(
         "apart",
         "",
-        "pair.joins AND NOT EXISTS ("
-        "SELECT FROM dedup_membership AS one JOIN dedup_membership AS other ON other.cluster_id = one.cluster_id "
-        "WHERE one.article_id = pair.left_id AND other.article_id = pair.right_id)",
+        "pair.joins AND coalesce("
+        "(SELECT cluster_id FROM dedup_membership WHERE article_id = pair.left_id) <> "
+        "(SELECT cluster_id FROM dedup_membership WHERE article_id = pair.right_id), true)",
     ),
 )
 
-# The waiting pairs of a cluster's articles. Materialized, because PostgreSQL takes a large cluster for a small one, and
-# would look up every two of its articles. Uses the unique index on (left_id, right_id).
+# The waiting pairs of a cluster's articles. The cluster of the right article is looked up for each, by the unique index
+# on article_id: in a join, PostgreSQL may compare each pair with all articles of a cluster that it takes for small.
 _INSIDE: LiteralString = """(
-WITH from_left AS MATERIALIZED (
-    SELECT pair.*
-    FROM dedup_membership AS member
-    JOIN dedup_pair AS pair ON pair.left_id = member.article_id
-    WHERE member.cluster_id = cluster.id AND pair.state = 'undecided' AND pair.best_score > 0 AND pair.verdict <> ''
-)
 SELECT count(*)
-FROM from_left AS pair
-JOIN dedup_membership AS member ON member.article_id = pair.right_id AND member.cluster_id = cluster.id
-WHERE """
+FROM dedup_membership AS member
+JOIN dedup_pair AS pair ON pair.left_id = member.article_id
+WHERE member.cluster_id = cluster.id AND pair.state = 'undecided' AND pair.best_score > 0 AND pair.verdict <> ''
+    AND (SELECT other.cluster_id FROM dedup_membership AS other WHERE other.article_id = pair.right_id) = cluster.id
+    AND """
 CLUSTER_DOUBTS = (
     ClusterDoubt(
         "contradiction",
