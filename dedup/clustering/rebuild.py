@@ -18,6 +18,8 @@ from dedup.clustering.keeping import Candidate, kept_by
 from dedup.models import Cluster, Decision, Keep, Membership, Pair, Profile, Webhook
 from dedup.webhooks.queue import announce
 
+# After so many articles have come into clusters, the statistics of the table are out of date.
+_MANY = 1_000
 _CONFIRMED = Cluster.State.CONFIRMED
 _MATCHED = ("left_matched", "right_matched")
 
@@ -243,6 +245,10 @@ def _move(before: dict[int, int], after: dict[int, int]) -> None:
     Membership.objects.bulk_create(
         [Membership(article_id=article, cluster_id=number) for article, number in moved.items()], batch_size=5000
     )
+    if len(moved) >= _MANY:
+        # Or PostgreSQL takes a large cluster for an empty one, and compares each of its articles with all others.
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE dedup_membership")
 
 
 class _Facts(NamedTuple):
