@@ -12,7 +12,7 @@ import datetime
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from uuid import UUID
 
 from django.db import connection
@@ -53,22 +53,14 @@ UPDATE articles_article AS article SET boilerplate = changed.boilerplate
 FROM unnest(%(ids)s::bigint[], %(boilerplate)s::jsonb[]) AS changed (id, boilerplate)
 WHERE article.id = changed.id
 """
-# Each article is looked up by its id, in the order of the ids, whatever the statistics of the table say: the revisions
-# that they get must be the same in every run.
-_IN_ORDER_SQL = """
-SELECT set_config(name, %(plans)s, true)
-FROM unnest(ARRAY['enable_hashjoin', 'enable_mergejoin', 'enable_seqscan']) AS name
-"""
+# A statement for each article: the revisions that they get must be the same in every run, whatever order of rows
+# PostgreSQL chooses for a statement on many.
 _STORE_SQL = """
-UPDATE articles_article AS article
-SET boilerplate = changed.boilerplate,
-    story_text = changed.story_text, story_digest = changed.story_digest,
-    topic_text = changed.topic_text, topic_digest = changed.topic_digest
-FROM unnest(
-    %(ids)s::bigint[], %(boilerplate)s::jsonb[], %(story_text)s::text[], %(story_digest)s::uuid[],
-    %(topic_text)s::text[], %(topic_digest)s::uuid[]
-) AS changed (id, boilerplate, story_text, story_digest, topic_text, topic_digest)
-WHERE article.id = changed.id
+UPDATE articles_article
+SET boilerplate = %(boilerplate)s::jsonb,
+    story_text = %(story_text)s, story_digest = %(story_digest)s::uuid,
+    topic_text = %(topic_text)s, topic_digest = %(topic_digest)s::uuid
+WHERE id = %(id)s
 """
 _DELETE_SQL = """
 DELETE FROM articles_repeatedsentence AS stored
@@ -139,9 +131,6 @@ class FoundWeek:
         """The counts for people."""
         found = [each for each in self.sentences if each.kind is SentenceKind.BOILERPLATE]
         return MarkedWeek(len(self.ids), len(self.changed), len(found))
-
-
-_TEXTS = [each.name for each in fields(_Texts)]
 
 
 def mark_weeks(weeks: Mapping[NewspaperWeek, int], *, pool: Pool = THIS_PROCESS) -> Iterator[MarkedWeek]:
@@ -231,16 +220,11 @@ def _store_marks(weeks: Sequence[FoundWeek]) -> None:
     """Write what has changed, in the order of the weeks and of publication."""
     marked = {pk: marks for each in weeks for pk, marks in each.marked.items()}
     changed = {pk: found for each in weeks for pk, found in each.changed.items()}
-    columns = [asdict(texts) for _, texts in changed.values()]
-    values = {name: [each[name] for each in columns] for name in _TEXTS}
-    found_marks = [mark for mark, _ in changed.values()]
+    rows = [{"id": pk, "boilerplate": marks, **asdict(texts)} for pk, (marks, texts) in changed.items()]
     with connection.cursor() as cursor:
         if marked:
             cursor.execute(_MARK_SQL, {"ids": list(marked), "boilerplate": list(marked.values())})
-        if changed:
-            cursor.execute(_IN_ORDER_SQL, {"plans": "off"})
-            cursor.execute(_STORE_SQL, {"ids": list(changed), "boilerplate": found_marks, **values})
-            cursor.execute(_IN_ORDER_SQL, {"plans": "on"})
+        cursor.executemany(_STORE_SQL, rows)
 
 
 def _texts(content: str, marks: Sequence[Sequence[int]]) -> _Texts:
